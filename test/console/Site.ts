@@ -57,6 +57,8 @@ routes:
   - { match: [ "agent_id glob paged-*" ], to: [pager] }
   - { match: [ "agent_id glob held-*" ], after: 1h, to: [log] }
   - { match: [ "agent_id glob host-*" ], to: [log] }
+windows:
+  - { name: nightly, cron: "0 2 * * *", tz: UTC, for: 1h, match: [ "check_id = backup" ] }
 `
 
 /** The server that the tests of one file share: each names agents of its own. */

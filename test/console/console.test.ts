@@ -8,6 +8,11 @@ import { Site, startService } from "./Site.ts"
 
 const HOSTILE = `<img src=x onerror="document.title='owned'">`
 
+const DAY = 86_400_000
+const TOMORROW = new Date(performance.timeOrigin + performance.now() + DAY).toISOString().slice(0, 10)
+
+const down = (check_id: string) => ({ check_id, status: "critical", output: `${check_id} is down` }) as const
+
 const shared = Layer.merge(Browser.layer, Site.layer)
 
 describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_000 }, () => {
@@ -91,14 +96,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_
         const [here, there] = [yield* openContext, yield* openContext]
         yield* Effect.promise(async () => {
           await demo.join("host-keys")
-          await demo.report(
-            "host-keys",
-            ["a", "b", "c"].map((check_id) => ({
-              check_id,
-              status: "critical",
-              output: `${check_id} is down`,
-            })),
-          )
+          await demo.report("host-keys", ["a", "b", "c"].map(down))
           const { token } = (await demo.call("POST", "ops/v1/operators", { name: "eve", role: "read" })) as {
             readonly token: string
           }
@@ -113,15 +111,36 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_
           await page.reload()
           await page.getByRole("status").getByText("3 selected").waitFor()
           await page.keyboard.press("s")
-          await page
-            .getByRole("status")
-            .getByText(/^3 incidents, /)
-            .waitFor()
+          await page.getByText(/^3 incidents, /).waitFor()
           await page.getByLabel("Comment").fill("All three at once")
           await page.getByRole("button", { name: "Silence" }).click()
           await page.getByText("Created 3 silences").waitFor()
           await page.getByRole("button", { name: "Undo" }).click()
           await page.getByText("Undone").waitFor()
+
+          await page.goto(`${baseUrl}/#/agents/host-keys`)
+          await page.getByRole("button", { name: "Silence" }).click()
+          await page.getByRole("status").getByText("3 incidents, ").waitFor()
+          const matchers = page.getByLabel("Matchers, one a line")
+          assert.strictEqual(await matchers.inputValue(), "agent_id = host-keys")
+          // Of a few agents, more than half are not many.
+          for (let index = 0; index < 10; index += 1) await demo.join(`host-many-${index}`)
+          await matchers.fill("agent_id glob host-*")
+          await page.getByLabel("Starts").fill(`${TOMORROW}T10:00`)
+          await page.getByLabel("Comment").fill("The move to the other site")
+          await page.getByRole("button", { name: "Silence" }).click()
+          await page.getByRole("dialog").getByText("more than half of all").waitFor()
+          await page.getByRole("button", { name: "Silence them all" }).click()
+          await page.getByText("Created 1 silence").waitFor()
+          await page.getByRole("link", { name: "Scheduled" }).click()
+          const scheduled = page.getByRole("list", { name: "Silences" })
+          await scheduled.getByText("starts in ").waitFor()
+          await scheduled.getByRole("button", { name: "Extend" }).click()
+          await page.getByText("Extended the silence by 1 h").waitFor()
+          await scheduled.getByRole("button", { name: "Expire" }).click()
+          await page.getByText("No silence is scheduled").waitFor()
+          const times = page.getByRole("list", { name: "Next times of nightly" })
+          assert.strictEqual(await times.getByRole("listitem").count(), 5)
           await page.goto(mine)
 
           await page.keyboard.press("?")
@@ -137,8 +156,8 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_
           await page.locator(".explanation:focus").getByText("It is open because").waitFor()
           await page.keyboard.press("Escape")
           await page.getByRole("heading", { name: "Incidents" }).waitFor()
+          assert.strictEqual(page.url(), mine)
 
-          await page.goto(mine)
           await other.getByRole("link", { name: "a is down" }).waitFor()
           await page.getByRole("link", { name: "a is down" }).waitFor()
           await page.keyboard.press("j")
@@ -151,9 +170,13 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_
           await other.getByText("It is open because").waitFor()
           for (const name of ["Acknowledge", "Silence", "Add note"])
             assert.strictEqual(await other.getByRole("button", { name }).count(), 0, name)
-          await demo.call("DELETE", "ops/v1/operators/eve")
-          await other.getByLabel("Token").waitFor()
+          const address = other.url()
+          const expires_at = new Date(performance.timeOrigin + performance.now() + 1_000).toISOString()
+          await demo.call("PATCH", "ops/v1/operators/eve", { expires_at })
           await other.getByRole("alert").getByText("no longer valid").waitFor()
+          await signIn(other)
+          await other.getByRole("heading", { name: "b is down" }).waitFor()
+          assert.strictEqual(other.url(), address)
         })
       }),
     )
@@ -172,7 +195,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_
           await signIn(page)
           await page.getByText("replaces a key").waitFor()
           await page.getByLabel("Select host-1").check()
-          await page.getByLabel("Select host-2").check()
+          await page.getByLabel("Select host-2").click({ modifiers: ["Shift"] })
           await page.getByRole("status").getByText("2 selected").waitFor()
           await click("Block selected")
           await page.getByRole("dialog").getByText("Block 2 keys?").waitFor()
@@ -224,9 +247,15 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_
             await demo.join(id)
             await demo.report(id, [{ check_id: "disk", status: "critical", output: `${id} is full` }])
           }
-          const { page } = await openConsole(context, `${baseUrl}/#/outbox?tab=held`)
+          const quiet = { check_id: "quiet", status: "warning", output: "nobody knows" } as const
+          await demo.report("held-1", [{ ...quiet, notifications_enabled: false }])
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=nobody`)
           const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
           await signIn(page)
+          await page.getByText("nobody notified").waitFor()
+          await page.getByRole("link", { name: "nobody knows" }).click()
+          await page.getByText("with notifications disabled").waitFor()
+          await page.goto(`${baseUrl}/#/outbox?tab=held`)
           await page.getByText("Nothing is held").waitFor({ state: "detached" })
           await click("Release")
           await page.getByText("Released the notification").waitFor()

@@ -1,5 +1,7 @@
+import { writeFileSync } from "node:fs"
 import { createServer, request as send } from "node:http"
 import type { AddressInfo } from "node:net"
+import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import type { Page } from "playwright-core"
@@ -137,12 +139,14 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, {
       }),
     )
 
-    it.effect("shows what another replica took, and both of them", () =>
+    it.effect("shows what another replica took, and that the two follow different policies", () =>
       Effect.gen(function* () {
         const { url } = yield* scratchPostgres
         const environment = { DATABASE_URL: Redacted.value(url) }
         const here = yield* startService(environment)
-        const there = yield* startService(environment)
+        const policy = join(yield* scratchFolder, "policy.yaml")
+        writeFileSync(policy, "freshness: [ { match: [ check_id = disk ], every: 1h } ]\n")
+        const there = yield* startService({ ...environment, SERVICE_POLICY_FILE: policy })
         const context = yield* openContext
         yield* Effect.promise(async () => {
           await there.demo.join("web-1")
@@ -153,30 +157,45 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, {
           await shown(page, "disk is full")
           await page.getByRole("link", { name: "System", exact: true }).click()
           const servers = page.getByRole("list", { name: "Servers" })
-          await servers.getByText("same").nth(1).waitFor()
+          await servers.getByText("same").waitFor()
+          await servers.getByText("differs").waitFor()
+          await page.getByRole("alert").getByText("follow different policies").waitFor()
         })
       }),
     )
 
-    it.effect("says within 10 s that the server is lost, and goes on when it is back", () =>
-      Effect.gen(function* () {
-        const cwd = yield* scratchFolder
-        const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_LOG_LEVEL: "info" }
-        const first = yield* startServer({ cwd, environment })
-        const demo = new DemoClient(first.baseUrl)
-        const context = yield* openContext
-        const { page } = yield* Effect.promise(() => openConsole(context, first.baseUrl))
-        yield* Effect.promise(async () => {
-          await demo.join("web-1")
-          await breakCheck(demo, "web-1", "disk is full")
-          await signIn(page)
-          await shown(page, "disk is full")
-        })
-        yield* first.kill
-        yield* Effect.promise(() => page.getByText("Connection lost.").waitFor({ timeout: 10_000 }))
-        yield* startServer({ cwd, environment: { ...environment, SERVICE_PORT: String(first.port) } })
-        yield* Effect.promise(() => page.getByText("Connection lost.").waitFor({ state: "detached" }))
-      }),
+    it.effect(
+      "says within 10 s that the server is lost, and asks to reload if it comes back as another",
+      () =>
+        Effect.gen(function* () {
+          const cwd = yield* scratchFolder
+          const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_LOG_LEVEL: "info" }
+          const first = yield* startServer({ cwd, environment })
+          const demo = new DemoClient(first.baseUrl)
+          const context = yield* openContext
+          const { page } = yield* Effect.promise(() => openConsole(context, first.baseUrl))
+          yield* Effect.promise(async () => {
+            await demo.join("web-1")
+            await breakCheck(demo, "web-1", "disk is full")
+            await signIn(page)
+            await shown(page, "disk is full")
+            const body = '<script src="console/app.js?v=0123456789abcdef"></script>'
+            await page.route(`${first.baseUrl}/`, (route) =>
+              route.fulfill({ contentType: "text/html", body }),
+            )
+          })
+          yield* first.kill
+          yield* Effect.promise(() => page.getByText("Connection lost.").waitFor({ timeout: 10_000 }))
+          yield* startServer({ cwd, environment: { ...environment, SERVICE_PORT: String(first.port) } })
+          yield* Effect.promise(() => page.getByText("Connection lost.").waitFor({ state: "detached" }))
+          yield* Effect.promise(async () => {
+            await page.getByText("The server has another version of this page").waitFor()
+            await page.unroute(`${first.baseUrl}/`)
+            await page.getByRole("button", { name: "Reload" }).click()
+            await shown(page, "disk is full")
+            assert.strictEqual(await page.getByRole("button", { name: "Reload" }).count(), 0)
+          })
+        }),
     )
 
     it.effect("is off on request", () =>

@@ -33,6 +33,11 @@ export const relativeText = (at: string, now: number): string => {
 // Making a format takes longer than drawing a row.
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" })
 
+const brief = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+
+/** A moment in the reader's zone, to the minute. */
+export const momentText = (millis: number): string => brief.format(millis)
+
 /** The exact time, in the reader's zone and in UTC. */
 export const exactText = (at: string): string => {
   const millis = Date.parse(at)

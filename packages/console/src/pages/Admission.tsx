@@ -4,7 +4,7 @@ import { accept, acceptAll, block, isWaiting, unblock } from "../state/agentActs
 import { listOf, searched } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
-import { parseSelection, type Selection, selectionText, toggled } from "../state/selection.ts"
+import type { Selection } from "../state/selection.ts"
 import { mayAdminister } from "../state/session.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
@@ -12,11 +12,9 @@ import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
+import { focusedId, type Pick, select, selectedIds, usePick } from "../view/usePick.ts"
 
-const select = (ids: Selection): void => setParameters({ selected: selectionText(ids) })
-
-const Row = ({ agent }: { readonly agent: Agent }) => {
-  const selected = parseSelection(route.value.parameters["selected"])
+const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) => {
   const id = agent.agent_id
   return (
     <div class="row waiting" data-id={id}>
@@ -24,8 +22,8 @@ const Row = ({ agent }: { readonly agent: Agent }) => {
         <input
           type="checkbox"
           aria-label={`Select ${id}`}
-          checked={selected.includes(id)}
-          onChange={() => select(toggled(selected, id))}
+          checked={selectedIds().includes(id)}
+          onClick={(event) => pick(id, event.shiftKey)}
         />
       )}
       <b>{id}</b>
@@ -91,16 +89,37 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
   const listed = usePages({ ...searched<Agent>("api/v1/agents", {}, "waiting", isWaiting), isSlow: false })
   const { pages } = listed
   // Those of another page of the list may have been accepted by somebody else; the act says so.
-  const selected = parseSelection(route.value.parameters["selected"])
+  const selected = selectedIds()
+  const pick = usePick(() => itemsOf(pages).map(({ agent_id }) => agent_id))
   const count = rowCount(pages)
   useKeys((command) => {
-    const id = document.activeElement?.closest<HTMLElement>("[data-id]")?.dataset["id"]
+    const id = focusedId()
     if (command === "back") select([])
-    if (id !== undefined && command === "select" && mayAdminister.value) select(toggled(selected, id))
+    if (id === undefined || !mayAdminister.value) return
+    if (command === "select" || command === "selectRange") pick(id, command === "selectRange")
   })
   return (
     <>
       {selected.length > 0 && mayAdminister.value && <Bar selected={selected} />}
+      {mayAdminister.value &&
+        selected.length === 0 &&
+        itemsOf(pages).filter(({ rotation_pending }) => !rotation_pending).length > 1 && (
+          <div class="bar">
+            <span>
+              {pages.next === null ? "" : "More than "}
+              {countText(count, "key")} {count === 1 ? "waits" : "wait"}
+            </span>
+            <ActButton
+              does={acceptAll}
+              confirms={[
+                `Accept all ${pages.next === null ? "" : "more than "}${countText(count, "waiting agent")}? Replacement keys are left out.`,
+                "Accept them all",
+              ]}
+            >
+              Accept all
+            </ActButton>
+          </div>
+        )}
       <Listing
         label="Waiting keys"
         listed={listed}
@@ -115,22 +134,8 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
           )
         }
       >
-        {(agent) => <Row agent={agent} />}
+        {(agent) => <Row agent={agent} pick={pick} />}
       </Listing>
-      {mayAdminister.value &&
-        itemsOf(pages).filter(({ rotation_pending }) => !rotation_pending).length > 1 && (
-          <p class="after">
-            <ActButton
-              does={acceptAll}
-              confirms={[
-                `Accept all ${pages.next === null ? "" : "more than "}${countText(count, "waiting agent")}? Replacement keys are left out.`,
-                "Accept them all",
-              ]}
-            >
-              Accept all
-            </ActButton>
-          </p>
-        )}
     </>
   )
 }

@@ -4,29 +4,30 @@ import { segment } from "../api/request.ts"
 import { accept, block, isWaiting, removeAgent } from "../state/agentActs.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { listOf } from "../state/lists.ts"
-import { go, route } from "../state/location.ts"
+import { backTo, go, route } from "../state/location.ts"
 import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { call, mayAdminister } from "../state/session.ts"
+import { call, mayAdminister, mayRespond } from "../state/session.ts"
+import { silenceOf } from "../state/silenceActs.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
-import { Empty, FailureNote, Loading } from "../view/states.tsx"
+import { Empty, FailureNote, Loading, Unread } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
 import { AgentFacts } from "./AgentFacts.tsx"
 import { CheckRow } from "./Checks.tsx"
 
 const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
-  const { value: incidents } = useResource(`incidents of ${agent_id}`, ["incidents"], (signal) =>
+  const { value: incidents, failure } = useResource(`incidents of ${agent_id}`, ["incidents"], (signal) =>
     call<{ items: ReadonlyArray<HeldIncident>; next_cursor?: string | null }>("GET", "ops/v1/incidents", {
       query: { agent_id, state: "open", limit: 20 },
       signal,
     }),
   )
-  if (incidents === undefined) return <Loading />
+  if (incidents === undefined) return <Unread failure={failure} />
   if (incidents.items.length === 0) return <p class="lead">None.</p>
   return (
     <>
@@ -43,7 +44,7 @@ const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
       </ul>
       {typeof incidents.next_cursor === "string" && (
         <p>
-          <a href={linkTo("incidents", [], { filter: agent_id })}>All of its incidents</a>
+          <a href={linkTo("incidents", [], { filter: `${agent_id}/` })}>All of its incidents</a>
         </p>
       )}
     </>
@@ -52,7 +53,13 @@ const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
 
 const Acts = ({ agent }: { readonly agent: Agent }) => {
   const id = agent.agent_id
-  if (!mayAdminister.value) return null
+  if (!mayRespond.value) return null
+  const silence = (
+    <button type="button" class="quiet" onClick={() => go(silenceOf({ agent_id: id }))}>
+      Silence
+    </button>
+  )
+  if (!mayAdminister.value) return <div class="acts">{silence}</div>
   return (
     <div class="acts">
       {isWaiting(agent) && (
@@ -60,6 +67,7 @@ const Acts = ({ agent }: { readonly agent: Agent }) => {
           Accept
         </ActButton>
       )}
+      {silence}
       <ActButton
         kind="danger"
         does={() => block([id])}
@@ -95,13 +103,14 @@ export const AgentPage = () => {
   )
   const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", { agent_id: id }))
   useKeys((command) => {
-    if (command === "back") go(linkTo("agents"))
+    if (command === "back") go(backTo("agents"))
+    if (command === "silence" && mayRespond.value) go(silenceOf({ agent_id: id }))
   })
   const reported = itemsOf(listed.pages).find(({ status }) => status !== null)
   return (
     <article>
       <p class="crumb">
-        <a href={linkTo("agents")}>← Back</a>
+        <a href={backTo("agents")}>← Back</a>
       </p>
       <h1>{id}</h1>
       {failure !== undefined && !isUnreached(failure) && <FailureNote failure={failure} />}

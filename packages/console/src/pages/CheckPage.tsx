@@ -8,12 +8,13 @@ import { now } from "../state/clock.ts"
 import { MOST } from "../state/lists.ts"
 import { go, route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { call, mayAdminister } from "../state/session.ts"
+import { call, mayAdminister, mayRespond } from "../state/session.ts"
+import { silenceOf } from "../state/silenceActs.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
-import { FailureNote, Loading } from "../view/states.tsx"
+import { FailureNote, Loading, Unread } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { skewText } from "./AgentFacts.tsx"
 
@@ -74,10 +75,10 @@ const Changes = ({ changes }: { readonly changes: ReadonlyArray<StoredCheckResul
 const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
   const older = useSignal<ReadonlyArray<History>>([])
   const query = { agent_id, check_id, limit: MOST }
-  const { value: newest } = useResource(`history ${agent_id}/${check_id}`, ["checks"], (signal) =>
+  const { value: newest, failure } = useResource(`history ${agent_id}/${check_id}`, ["checks"], (signal) =>
     call<History>("GET", "api/v1/events/query", { query, signal }),
   )
-  if (newest === undefined) return <Loading />
+  if (newest === undefined) return <Unread failure={failure} />
   const cursor = (older.value.at(-1) ?? newest).next_cursor
   const changes = [newest, ...older.value].flatMap(({ items }) => items)
   // Newer changes move older ones to the next page, which may have been read before.
@@ -102,10 +103,19 @@ const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly chec
   )
 }
 
-const Acts = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
+const Acts = (check: { readonly agent_id: string; readonly check_id: string }) => (
+  <div class="acts">
+    <button type="button" class="quiet" onClick={() => go(silenceOf(check))}>
+      Silence
+    </button>
+    {mayAdminister.value && <Administer {...check} />}
+  </div>
+)
+
+const Administer = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
   const path = `ops/v1/agents/${segment(agent_id)}/checks/${segment(check_id)}`
   return (
-    <div class="acts">
+    <>
       <ActButton
         describes="Release a check whose agent had a clock in the future"
         does={async () => {
@@ -126,7 +136,7 @@ const Acts = ({ agent_id, check_id }: { readonly agent_id: string; readonly chec
       >
         Delete
       </ActButton>
-    </div>
+    </>
   )
 }
 
@@ -169,6 +179,7 @@ export const CheckPage = () => {
   const expected = useExpected(agent_id, check_id)
   useKeys((command) => {
     if (command === "back") go(linkTo("agents", [agent_id]))
+    if (command === "silence" && mayRespond.value) go(silenceOf({ agent_id, check_id }))
   })
   return (
     <article>
@@ -199,7 +210,7 @@ export const CheckPage = () => {
               ))}
             </ul>
           </section>
-          {mayAdminister.value && <Acts agent_id={agent_id} check_id={check_id} />}
+          {mayRespond.value && <Acts agent_id={agent_id} check_id={check_id} />}
         </>
       )}
       {expected !== undefined && (

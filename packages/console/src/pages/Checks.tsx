@@ -3,7 +3,7 @@ import { numberText } from "../format/times.ts"
 import { checkMatches } from "../state/agentFilter.ts"
 import { listOf, searched } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
-import { linkTo } from "../state/Route.ts"
+import { linkTo, routeText, withParameters } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
@@ -121,9 +121,9 @@ export const Checks = () => {
         {counts !== undefined && (
           <span class="total tally">
             {STATES.map((state) => (
-              <span key={state}>
+              <a key={state} href={routeText(withParameters(route.value, { status: state }))}>
                 <Mark state={state} /> {numberText(counts[`checks_${state}`])}
-              </span>
+              </a>
             ))}
           </span>
         )}

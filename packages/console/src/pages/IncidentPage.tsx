@@ -1,19 +1,19 @@
 import { useSignal } from "@preact/signals"
-import type { IncidentDetail } from "@tocsin/client"
+import type { CheckExplanation, IncidentDetail } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { acknowledge, addNote, titleOf, withdraw } from "../state/incidentActs.ts"
-import { go, route, setParameters } from "../state/location.ts"
+import { backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { explanationOf, holdText, storyOf } from "../state/incidentStory.ts"
+import { explanationOf, firingsOf, holdText, storyOf } from "../state/incidentStory.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { act } from "../state/useAct.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
-import { FailureNote, Loading } from "../view/states.tsx"
+import { FailureNote, Unread } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 
 const NoteForm = ({ id }: { readonly id: string }) => {
@@ -164,6 +164,31 @@ const Story = ({ detail }: { readonly detail: IncidentDetail }) => (
   </ol>
 )
 
+const Reasons = ({
+  detail,
+  isQuiet = false,
+}: {
+  readonly detail: IncidentDetail
+  readonly isQuiet?: boolean
+}) => (
+  <ul>
+    {explanationOf(detail, isQuiet).map((sentence) => (
+      <li key={sentence}>{sentence}</li>
+    ))}
+  </ul>
+)
+
+/** Of an incident without notifications, the last change of its check says whether they were disabled. */
+const ReasonsOfSilence = ({ detail }: { readonly detail: IncidentDetail }) => {
+  const { agent_id = "", check_id = "" } = detail.members[0] ?? {}
+  const { value } = useResource(`quiet ${agent_id}/${check_id}`, ["checks"], async (signal) =>
+    check_id === ""
+      ? undefined
+      : await call<CheckExplanation>("GET", "ops/v1/explain", { query: { agent_id, check_id }, signal }),
+  )
+  return <Reasons detail={detail} isQuiet={value?.last_change?.notifications_enabled === false} />
+}
+
 /** One incident: why it is open, who has it, and everything that happened to it. */
 export const IncidentPage = () => {
   const [id = ""] = route.value.subject
@@ -178,7 +203,7 @@ export const IncidentPage = () => {
     setParameters({ focus: "" })
   }, [isExplained])
   useKeys((command) => {
-    if (command === "back") go(linkTo("incidents"))
+    if (command === "back") go(backTo("incidents"))
     if (command === "explain") setParameters({ focus: "explain" })
     if (!mayRespond.value) return
     if (command === "note") setParameters({ focus: "note" })
@@ -189,21 +214,21 @@ export const IncidentPage = () => {
     return (
       <>
         <p class="crumb">
-          <a href={linkTo("incidents")}>← Back</a>
+          <a href={backTo("incidents")}>← Back</a>
         </p>
         <h1>Incident</h1>
-        {failure === undefined || isUnreached(failure) ? <Loading /> : <FailureNote failure={failure} />}
+        <Unread failure={failure} />
       </>
     )
   const { incident } = detail
   return (
     <article>
       <p class="crumb">
-        <a href={linkTo("incidents")}>← Back</a>
+        <a href={backTo("incidents")}>← Back</a>
       </p>
       <h1>{titleOf(incident)}</h1>
       <p class="facts">
-        <Mark state={incident.severity} /> <b>{incident.state}</b> since{" "}
+        <Mark state={incident.severity} /> <b>{incident.state}</b> · opened{" "}
         <Time at={incident.opened_at} isAlone />
         {typeof incident.resolved_at === "string" && (
           <>
@@ -215,11 +240,7 @@ export const IncidentPage = () => {
       {failure !== undefined && !isUnreached(failure) && <FailureNote failure={failure} />}
       <section class="explanation" aria-labelledby="explanation" ref={why} tabIndex={-1}>
         <h2 id="explanation">Why</h2>
-        <ul>
-          {explanationOf(detail).map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </ul>
+        {firingsOf(detail).length === 0 ? <ReasonsOfSilence detail={detail} /> : <Reasons detail={detail} />}
       </section>
       <Acts detail={detail} />
       <h2>Members</h2>

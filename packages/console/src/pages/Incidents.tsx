@@ -4,11 +4,10 @@ import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { holdText } from "../state/incidentStory.ts"
-import { listOf } from "../state/lists.ts"
+import { incidentsOf } from "../state/incidentList.ts"
 import { route, setParameters } from "../state/location.ts"
-import { rowCount } from "../state/Pages.ts"
+import { itemsOf, rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { parseSelection, selectionText, toggled } from "../state/selection.ts"
 import { summary } from "../state/summary.ts"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
@@ -17,6 +16,7 @@ import { Empty } from "../view/states.tsx"
 import { FilterField, Tabs } from "../view/Tabs.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
+import { type Pick, selectedIds, usePick } from "../view/usePick.ts"
 import { FirstRun } from "./FirstRun.tsx"
 import { IncidentBar, useIncidentKeys } from "./IncidentBar.tsx"
 
@@ -26,20 +26,18 @@ const TABS = [
   ["resolved", { state: "resolved", sort: "resolved_at" }, "Nothing has resolved yet"],
 ] as const
 
-/** The agent and the check of a filter such as `web-1/disk`. */
-const subjectOf = (text: string): { agent_id?: string; check_id?: string } => {
-  const [agent = "", check = ""] = text.trim().split("/")
-  return { ...(agent !== "" && { agent_id: agent }), ...(check !== "" && { check_id: check }) }
-}
+/** Of so many, a search is read again with each change; of more, or of the past, every few seconds. */
+const FEW = 1_000
 
 const Row = ({
   incident,
+  pick,
   latest,
 }: {
   readonly incident: HeldIncident
+  readonly pick: Pick
   readonly latest: ReadonlySignal<Latest | undefined>
 }) => {
-  const selected = parseSelection(route.value.parameters["selected"])
   const { id, acknowledgement, held_by, agent_id, check_id, incident_key, state } = incident
   const isTaken = acknowledgement !== null && state === "open"
   return (
@@ -47,8 +45,8 @@ const Row = ({
       <input
         type="checkbox"
         aria-label={`Select ${titleOf(incident)}`}
-        checked={selected.includes(id)}
-        onChange={() => setParameters({ selected: selectionText(toggled(selected, id)) })}
+        checked={selectedIds().includes(id)}
+        onClick={(event) => pick(id, event.shiftKey)}
       />
       <Mark state={incident.severity} />
       <a class="main" href={linkTo("incidents", [id])}>
@@ -68,7 +66,7 @@ const Row = ({
         {held_by
           .filter((hold) => hold !== "ack")
           .map((hold) => (
-            <em key={hold} class="held">
+            <em key={hold} class="held" title={`held: ${holdText(hold)}`}>
               held: {holdText(hold)}
             </em>
           ))}
@@ -84,8 +82,8 @@ const Filters = () => {
   return (
     <div class="filters">
       <FilterField
-        label="Filter by agent or agent/check"
-        placeholder="agent or agent/check"
+        label="Search by summary, agent or check"
+        placeholder="summary, agent or check"
         value={filter}
         onText={(text) => setParameters({ filter: text, selected: "" })}
       />
@@ -109,15 +107,15 @@ const Filters = () => {
 export const Incidents = () => {
   const { tab: wanted, severity, filter = "" } = route.value.parameters
   const [tab, filters, nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]
-  const listed = usePages(
-    listOf<HeldIncident>("ops/v1/incidents", { ...filters, severity, ...subjectOf(filter) }),
-  )
+  const isSlow = tab === "resolved" || (summary.value?.open_incidents ?? 0) > FEW
+  const listed = usePages(incidentsOf({ ...filters, severity }, filter, isSlow))
+  const pick = usePick(() => itemsOf(listed.pages).map(({ id }) => id))
   const latest = useLatest()
   const drawRow = useCallback(
-    (incident: HeldIncident) => <Row incident={incident} latest={latest} />,
-    [latest],
+    (incident: HeldIncident) => <Row incident={incident} pick={pick} latest={latest} />,
+    [latest, pick],
   )
-  useIncidentKeys(listed.pages)
+  useIncidentKeys(pick)
   const isFiltered = filter !== "" || (severity ?? "") !== ""
   const counts = summary.value
   const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0

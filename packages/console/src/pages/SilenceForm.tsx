@@ -3,7 +3,8 @@ import type { IncidentDetail } from "@tocsin/client"
 import { useEffect } from "preact/hooks"
 import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
-import { countText } from "../format/times.ts"
+import { countText, momentText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { route, setParameters } from "../state/location.ts"
 import { matchersText, type Matcher, parseMatchers } from "../state/matchers.ts"
@@ -18,6 +19,15 @@ const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d"]
 const SPAN = /^[1-9]\d{0,5}(?:s|m|h|d)$/
 /** While somebody types, the preview waits for a pause. */
 const TYPING_MILLIS = 250
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** When the silences would end. */
+const Ends = ({ silences: { span, startsAt } }: { readonly silences: NewSilences }) => {
+  const begin = startsAt === undefined ? now.value : Date.parse(startsAt)
+  const end = begin + Number(span.slice(0, -1)) * (UNITS[span.slice(-1)] ?? 0)
+  return <p class="lead">Ends {momentText(end)}.</p>
+}
 
 const keyMatchers = (incident_key: string): ReadonlyArray<Matcher> => [
   { field: "incident_key", op: "=", value: incident_key },
@@ -64,7 +74,7 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
 export const SilenceForm = () => {
   const ids = parseSelection(route.value.parameters["incidents"])
   const { value: incidents = [], failure } = useIncidents(ids)
-  const text = useSignal("")
+  const text = useSignal(route.value.parameters["matchers"] ?? "")
   const span = useSignal("2h")
   const starts = useSignal("")
   const comment = useSignal("")
@@ -151,7 +161,7 @@ export const SilenceForm = () => {
             text.value = ""
             comment.value = ""
             starts.value = ""
-            setParameters({ incidents: "" })
+            setParameters({ incidents: "", matchers: "" })
             return done
           }}
         >
@@ -168,6 +178,7 @@ export const SilenceForm = () => {
           “{span.value}” is not a duration such as 30m, 2h or 1d.
         </p>
       )}
+      {isSpan && <Ends silences={silences} />}
       {lists.length > 0 && isSpan && <Preview silences={silences} />}
     </section>
   )

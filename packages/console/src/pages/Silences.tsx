@@ -1,4 +1,5 @@
 import type { WindowList } from "@tocsin/client"
+import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
@@ -8,7 +9,7 @@ import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
-import { Empty, Loading } from "../view/states.tsx"
+import { Empty, Unread } from "../view/states.tsx"
 import { Tabs } from "../view/Tabs.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
@@ -56,10 +57,10 @@ const Row = ({ silence }: { readonly silence: Silence }) => (
 )
 
 const Windows = () => {
-  const { value } = useResource("windows", ["policy", "silences"], (signal) =>
+  const { value, failure } = useResource("windows", ["policy", "silences"], (signal) =>
     call<WindowList>("GET", "ops/v1/windows", { signal }),
   )
-  if (value === undefined) return <Loading />
+  if (value === undefined) return <Unread failure={failure} />
   if (value.items.length === 0)
     return <p class="lead">The policy has none. Its page in the documentation says how to add one.</p>
   return (
@@ -73,9 +74,15 @@ const Windows = () => {
             <code>{cron}</code> {tz}, for {window.for}
           </p>
           <ol aria-label={`Next times of ${name}`}>
-            {occurrences.map(({ starts_at }) => (
+            {occurrences.map(({ starts_at, ends_at }) => (
               <li key={starts_at}>
-                <Time at={starts_at} isAlone />
+                {Date.parse(starts_at) > now.value ? (
+                  <Time at={starts_at} isAlone />
+                ) : (
+                  <b>
+                    now, ends <Time at={ends_at} isAlone />
+                  </b>
+                )}
               </li>
             ))}
           </ol>
@@ -87,13 +94,13 @@ const Windows = () => {
 
 /** What holds notifications by decision: silences, and the policy's windows. */
 export const Silences = () => {
-  const { tab: wanted } = route.value.parameters
+  const { tab: wanted, incidents = "", matchers = "" } = route.value.parameters
   const [tab, , nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]
   const listed = usePages(listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }))
   return (
     <>
       <h1>Silences</h1>
-      {mayRespond.value && <SilenceForm key={route.value.parameters["incidents"] ?? ""} />}
+      {mayRespond.value && <SilenceForm key={`${incidents} ${matchers}`} />}
       <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS} />
       <Listing
         label="Silences"

@@ -1,12 +1,12 @@
 import type { PolicyInForce } from "@tocsin/client"
-import { isUnreached } from "../api/ApiFailure.ts"
 import { numberText } from "../format/times.ts"
+import { linkTo } from "../state/Route.ts"
 import { base, call, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { Mark } from "../view/marks.tsx"
-import { FailureNote, Loading } from "../view/states.tsx"
+import { Unread } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 
 /** The first page of the service, for programs. */
@@ -30,7 +30,7 @@ const DELIVERY: Readonly<
 > = {
   in_time: ["ok", "delivered"],
   late: ["warning", "delivered late"],
-  given_up: ["critical", "some failed for good: see the dead letters of the outbox"],
+  given_up: ["critical", "some failed for good:"],
   unknown: ["unknown", "unknown while the storage does not answer"],
 }
 
@@ -56,6 +56,12 @@ const StateFacts = ({ state }: { readonly state: ServiceState }) => {
         <dt>Notifications</dt>
         <dd>
           <Mark state={deliveryMark} word={state.notifications.status.replaceAll("_", " ")} /> {delivery}
+          {state.notifications.status === "given_up" && (
+            <>
+              {" "}
+              <a href={linkTo("outbox", [], { tab: "failed" })}>dead letters</a>
+            </>
+          )}
         </dd>
         {counts !== undefined && (
           <>
@@ -151,20 +157,19 @@ export const System = () => {
   const { value: state, failure } = useResource("state", ["policy", "outbox"], (signal) =>
     call<ServiceState>("GET", "", { signal }),
   )
-  const { value: policy } = useResource("policy", ["policy"], (signal) =>
+  const { value: policy, failure: policyFailure } = useResource("policy", ["policy"], (signal) =>
     call<PolicyInForce>("GET", "ops/v1/policy", { signal }),
   )
   return (
     <>
       <h1>System</h1>
-      {failure !== undefined && !isUnreached(failure) && <FailureNote failure={failure} />}
-      {state === undefined ? <Loading /> : <StateFacts state={state} />}
+      {state === undefined ? <Unread failure={failure} /> : <StateFacts state={state} />}
       <h2>Notifiers</h2>
-      {policy === undefined ? <Loading /> : <Notifiers policy={policy} />}
+      {policy === undefined ? <Unread failure={policyFailure} /> : <Notifiers policy={policy} />}
       <h2>Policy in force</h2>
       {policy !== undefined && <Policy policy={policy} />}
       <h2>Servers that run it</h2>
-      {policy === undefined ? <Loading /> : <Replicas policy={policy} />}
+      {policy !== undefined && <Replicas policy={policy} />}
       <p class="after">
         <a href={`${base}docs`}>API reference</a>
       </p>

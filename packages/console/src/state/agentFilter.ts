@@ -24,6 +24,20 @@ export const agentMatches = (text: string): ((agent: Searched) => boolean) => {
     has([agent_id, hostname, ...Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`)])
 }
 
+/** Whether an incident has each word in its summary, its key, its agent or its check. */
+export const incidentMatches = (
+  text: string,
+): ((incident: {
+  readonly incident_key: string
+  readonly summary?: string | undefined
+  readonly agent_id?: string | undefined
+  readonly check_id?: string | undefined
+}) => boolean) => {
+  const has = hasWords(wordsOf(text))
+  return ({ incident_key, summary = "", agent_id = "", check_id = "" }) =>
+    has([incident_key, summary, `${agent_id}/${check_id}`])
+}
+
 /** Whether a check has each word in its agent, its name or its output. */
 export const checkMatches = (
   text: string,

@@ -62,9 +62,9 @@ export const storyOf = ({ timeline, acts, deliveries }: IncidentDetail): Readonl
 /** What holds a firing, for people. */
 export const holdText = (hold: string): string => {
   if (hold === "ack") return "acknowledged"
-  if (hold === "after") return "the route waits before it notifies"
+  if (hold === "after") return "the route waits"
   if (hold.startsWith("silence:")) return "silenced"
-  return hold.startsWith("window:") ? `maintenance window ${hold.slice("window:".length)}` : hold
+  return hold.startsWith("window:") ? `window ${hold.slice("window:".length)}` : hold
 }
 
 const presentText = (members: IncidentDetail["members"]): string => {
@@ -84,12 +84,21 @@ const receiversOf = (deliveries: IncidentDetail["deliveries"], states: ReadonlyA
     new Set(deliveries.filter(({ state }) => states.includes(state)).map(({ receiver }) => receiver)),
   ).join(", ")
 
-const deliverySentences = (deliveries: IncidentDetail["deliveries"]): ReadonlyArray<string> => {
-  const firings = deliveries.filter(({ event_type }) => event_type === "firing")
-  if (firings.length === 0)
-    return [
-      "Nobody was notified: no result of it came with notifications enabled, or no route leads to a receiver.",
-    ]
+const unnotifiedText = (isQuiet: boolean): string =>
+  isQuiet
+    ? "Nobody was notified: its agent sent the result with notifications disabled."
+    : "Nobody was notified: no result of it came with notifications enabled, or no route leads to a receiver."
+
+/** The incident's firings. */
+export const firingsOf = ({ deliveries }: Pick<IncidentDetail, "deliveries">): IncidentDetail["deliveries"] =>
+  deliveries.filter(({ event_type }) => event_type === "firing")
+
+const deliverySentences = (
+  deliveries: IncidentDetail["deliveries"],
+  isQuiet: boolean,
+): ReadonlyArray<string> => {
+  const firings = firingsOf({ deliveries })
+  if (firings.length === 0) return [unnotifiedText(isQuiet)]
   const free = firings.filter(({ held_by }) => held_by.length === 0)
   const named = [
     [receiversOf(firings, ["sent"]), "Notified"],
@@ -108,18 +117,19 @@ const deliverySentences = (deliveries: IncidentDetail["deliveries"]): ReadonlyAr
   ]
 }
 
-/** Why an incident is open, and why each notification was or was not sent, a sentence each. */
-export const explanationOf = ({
-  incident,
-  members,
-  acknowledgement,
-  deliveries,
-}: IncidentDetail): ReadonlyArray<string> => [
+/**
+ * Why an incident is open, and why each notification was or was not sent, a sentence each.
+ * `isQuiet` if its last change came with notifications disabled.
+ */
+export const explanationOf = (
+  { incident, members, acknowledgement, deliveries }: IncidentDetail,
+  isQuiet = false,
+): ReadonlyArray<string> => [
   incident.state === "open" ? presentText(members) : "It resolved because no check was left that was not ok.",
   ...(acknowledgement === null || incident.state !== "open"
     ? []
     : [
         `${acknowledgement.by} has acknowledged it${acknowledgement.note === undefined ? "" : `: ${acknowledgement.note}`}`,
       ]),
-  ...new Set(deliverySentences(deliveries)),
+  ...new Set(deliverySentences(deliveries, isQuiet)),
 ]

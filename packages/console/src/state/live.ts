@@ -2,6 +2,7 @@ import { effect } from "@preact/signals"
 import { changed, refresh } from "./beats.ts"
 import { readChanges } from "./serverEvents.ts"
 import { base, contact, token } from "./session.ts"
+import { lookForUpgrade } from "./upgrade.ts"
 
 const POLL_MILLIS = 2_000
 /** The server sends something every 15 s; a stream without it does not get through. */
@@ -11,7 +12,9 @@ const AGAIN_MILLIS = 3_000
 const REFUSED_MILLIS = 30_000
 
 /** What changed before a stream began is unknown, so that its beginning stands for all topics. */
-const BEGINNING = ["all"]
+const ALL = "all"
+
+let streams = 0
 
 /** When something last came through a stream, of this tab or of the one that reads for all. */
 let heardAt = Number.NEGATIVE_INFINITY
@@ -22,6 +25,11 @@ const hear = (topics: ReadonlyArray<string>): void => {
   if (document.hidden) return
   heardAt = performance.now()
   changed(topics)
+  if (topics.includes(ALL)) {
+    streams += 1
+    // A stream that begins again is that of a server that may have been upgraded.
+    if (streams > 1) lookForUpgrade().catch(() => undefined)
+  }
 }
 
 /** Tabs of one console; the one that reads the stream passes on what it hears. */
@@ -57,7 +65,7 @@ const readStream = async (signal: AbortSignal): Promise<number> => {
     const { changes, rest } = readChanges(text + chunk)
     text = rest
     for (const { topics } of changes) {
-      const heard = isBeginning ? BEGINNING : topics
+      const heard = isBeginning ? [ALL] : topics
       isBeginning = false
       tabs.postMessage(heard)
       hear(heard)

@@ -1,5 +1,5 @@
-import { signal } from "@preact/signals"
-import { parseRoute, type Route, routeText, withParameters } from "./Route.ts"
+import { effect, signal } from "@preact/signals"
+import { linkTo, parseRoute, type Route, routeText, withParameters } from "./Route.ts"
 
 /** The page that is open. */
 export const route = signal<Route>(parseRoute(location.hash))
@@ -7,6 +7,15 @@ export const route = signal<Route>(parseRoute(location.hash))
 window.addEventListener("hashchange", () => {
   route.value = parseRoute(location.hash)
 })
+
+const lists = new Map<string, string>()
+effect(() => {
+  const { page, subject } = route.value
+  if (subject.length === 0) lists.set(page, routeText(route.value))
+})
+
+/** The list that the reader came from, with its filters and its tab. */
+export const backTo = (page: string): string => lists.get(page) ?? linkTo(page)
 
 /** Opens an address of {@link linkTo}. */
 export const go = (address: string): void => {

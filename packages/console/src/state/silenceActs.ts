@@ -1,7 +1,8 @@
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
 import { confirmed } from "./confirmation.ts"
-import type { Matcher } from "./matchers.ts"
+import { type Matcher, matchersText } from "./matchers.ts"
+import { linkTo } from "./Route.ts"
 import { call } from "./session.ts"
 import type { Message } from "./useAct.ts"
 
@@ -32,6 +33,12 @@ export interface NewSilences {
   /** When they begin; now without. */
   readonly startsAt: string | undefined
   readonly comment: string
+}
+
+/** Where a silence of an agent, or of one of its checks, is created. */
+export const silenceOf = (subject: { readonly agent_id: string; readonly check_id?: string }): string => {
+  const matchers = Object.entries(subject).map(([field, value]): Matcher => ({ field, op: "=", value }))
+  return linkTo("silences", [], { matchers: matchersText(matchers) })
 }
 
 const PATH = "ops/v1/silences"

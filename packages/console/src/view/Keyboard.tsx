@@ -27,7 +27,12 @@ const TYPING = "input, select, textarea, [contenteditable]"
 
 /** Moves the focus among the rows of the page. */
 const moveFocus = (step: 1 | -1): void => {
-  const links = Array.from(document.querySelectorAll<HTMLElement>(".rows li a.main"))
+  // Where a row has no page of its own, its box or its first button.
+  const rows = Array.from(document.querySelectorAll<HTMLElement>(".rows li"))
+  const links = rows.flatMap(
+    (row) =>
+      row.querySelector<HTMLElement>("a.main") ?? row.querySelector<HTMLElement>("input, button") ?? [],
+  )
   const at = links.findIndex((link) => link.closest("li")?.contains(document.activeElement) === true)
   const next = links[at === -1 ? 0 : at + step]
   next?.focus()

@@ -54,9 +54,12 @@ export const NotifiedMarks = ({
   const isWanted = useComputed(() => latest.value?.isWhole === false).value
   const detail = useDetail(id, version, isWanted)
   const deliveries = useMemo(() => detail?.deliveries ?? untracked(mine), [detail, version])
+  const isKnown = detail !== undefined || (latest.value !== undefined && !isWanted)
+  const notified = notifiedOf(deliveries)
   return (
     <>
-      {notifiedOf(deliveries).map(({ receiver, outcome }) => {
+      {isKnown && notified.length === 0 && <em class="told is-failed">nobody notified</em>}
+      {notified.map(({ receiver, outcome }) => {
         const [sign, word] = SAYS[outcome]
         return (
           <em key={receiver} class={`told is-${outcome}`} title={`${word}: ${receiver}`}>

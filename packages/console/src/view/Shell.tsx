@@ -5,6 +5,7 @@ import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { contact, me, signOut } from "../state/session.ts"
+import { isOutdated } from "../state/upgrade.ts"
 import { act, actFailure, message } from "../state/useAct.ts"
 import { FailureNote } from "./states.tsx"
 
@@ -43,6 +44,16 @@ const Lost = () =>
     <div class="lost" role="alert">
       <strong>Connection lost.</strong> What you see may be out of date. Trying again until the server
       answers.
+    </div>
+  ) : null
+
+const Outdated = () =>
+  isOutdated.value ? (
+    <div class="lost" role="status">
+      <strong>The server has another version of this page.</strong>{" "}
+      <button type="button" class="quiet" onClick={() => location.reload()}>
+        Reload
+      </button>
     </div>
   ) : null
 
@@ -118,6 +129,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
       </header>
       <main id="main" tabIndex={-1}>
         <Lost />
+        <Outdated />
         {actFailure.value !== undefined && <FailureNote failure={actFailure.value} />}
         {children}
       </main>

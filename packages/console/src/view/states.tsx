@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { type ApiFailure, hintOf } from "../api/ApiFailure.ts"
+import { type ApiFailure, hintOf, isUnreached } from "../api/ApiFailure.ts"
 import { refresh } from "../state/beats.ts"
 
 /** Why something failed, what to do, and the request's name to copy. */
@@ -41,6 +41,10 @@ export const Empty = ({
     {children !== undefined && <p>{children}</p>}
   </div>
 )
+
+/** In place of what was not read: why not, or that it is on its way. */
+export const Unread = ({ failure }: { readonly failure: ApiFailure | undefined }) =>
+  failure === undefined || isUnreached(failure) ? <Loading /> : <FailureNote failure={failure} />
 
 /** Rows that are on their way. */
 export const Loading = () => (
