@@ -3,6 +3,7 @@ import { SubmissionPlaces, SubmissionTransitions } from "@tocsin/adapter-pg/grou
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AcknowledgementTransitions } from "@tocsin/core/acknowledgements/AcknowledgementTransitions"
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/AdmissionTransitions"
+import { ReportTransitions } from "@tocsin/client/program/ReportTransitions"
 import type { Transition } from "@tocsin/core/engine/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
 import { ExpectationTransitions } from "@tocsin/core/freshness/ExpectationTransitions"
@@ -49,6 +50,13 @@ const subjects: ReadonlyArray<Subject> = [
       "A check that an agent runs with `confirm`. The agent keeps the state in memory, and starts from the last reported status.",
     file: "packages/agent/src/checks/SoftTransitions.ts",
     rows: SoftTransitions,
+  },
+  {
+    title: "Report",
+    meaning:
+      "A result of an agent inside a program (`createAgent`, `monitor.agent`), until the server has taken it. It waits in memory.",
+    file: "packages/client/src/program/ReportTransitions.ts",
+    rows: ReportTransitions,
   },
   {
     title: "Expectation",

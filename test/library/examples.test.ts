@@ -1,14 +1,19 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { createMonitor, memory } from "tocsin"
 import { MemoryStorage, Queries, Tocsin } from "tocsin/effect"
 import { Effect, Layer } from "effect"
 import { watch, watching } from "@tocsin/examples/effect/program"
 import { until } from "./requests.ts"
 
-const node = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...env } })
+const node = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}, cwd?: string) => {
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, cwd })
   const output = { text: "" }
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (data: Buffer) => {
@@ -26,13 +31,47 @@ describe("examples", () => {
     await until(() => output.text.includes("listening on"))
     const port = /port: (\d+)/.exec(output.text)?.[1] ?? ""
     const get = async (page: string) => (await fetch(`http://127.0.0.1:${port}${page}`)).json()
-    assert.deepStrictEqual(await get("/break"), { accepted: 1, deduplicated: 0 })
+    assert.deepStrictEqual(await get("/break"), "reported")
     await until(() => output.text.includes("CRITICAL: shop/orders\nno order for an hour"))
     await get("/fixed")
     await until(() => output.text.includes("RESOLVED: shop/orders"))
     assert.deepStrictEqual(await get("/monitoring/api/v1/health"), { status: "ok" })
     child.kill()
     await once(child, "close")
+  })
+
+  it("reporting: a program makes its key, is accepted, and sends what waits before it ends", async () => {
+    const cwd = mkdtempSync(join(tmpdir(), "tocsin-reporting-"))
+    await using monitor = await createMonitor({ storage: memory(), log: false })
+    const server = createServer(monitor.node).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const { port } = server.address() as AddressInfo
+    const start = () =>
+      node([resolve("examples/reporting/shop.ts")], { TOCSIN_URL: `http://127.0.0.1:${port}` }, cwd)
+    const first = start()
+    await until(() => first.output.text.includes("accept it"))
+    const { key_fingerprint } = await monitor.agents.get("shop")
+    assert.include(first.output.text, `compare the fingerprint ${key_fingerprint}`)
+    assert.strictEqual(statSync(join(cwd, "shop.key")).mode & 0o777, 0o600)
+    first.child.kill("SIGTERM")
+    assert.deepStrictEqual(await once(first.child, "close"), [0, null])
+    assert.include(first.output.text, "2 reports are lost")
+    await monitor.agents.accept("shop")
+    const second = start()
+    await until(() => second.output.text.includes("accepts what is sent"))
+    second.child.kill("SIGTERM")
+    assert.deepStrictEqual(await once(second.child, "close"), [0, null])
+    const { items } = await monitor.checks.expected.list()
+    assert.deepStrictEqual(
+      items.map(({ check_id, status, summary }) => [check_id, status, summary]),
+      [
+        ["deploy", "critical", "version 7 does not start"],
+        ["orders", "ok", "12 orders today"],
+      ],
+    )
+    server.closeAllConnections()
+    server.close()
+    rmSync(cwd, { recursive: true })
   })
 
   it("testing an agent: its tests pass", async () => {

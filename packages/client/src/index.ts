@@ -2,6 +2,16 @@
  * A typed client of the Tocsin API, derived from its definition: {@link createClient} for promises,
  * {@link TocsinClient} for Effect.
  */
+export { type AgentOptions, createAgent } from "./createAgent.ts"
+export type {
+  AgentDuration,
+  CheckFunction,
+  CheckOptions,
+  Finding,
+  ProgramAgent,
+  ProgramAgentState,
+  ReportOptions,
+} from "./program/ProgramAgent.ts"
 export { createClient } from "./createClient.ts"
 export type { CallOptions, Client, PromiseClientOptions } from "./createClient.ts"
 export { type Calls, TocsinClient } from "./TocsinClient.ts"

@@ -1,5 +1,7 @@
 import type { TopicsChanged } from "@tocsin/client/Resources"
+import type { ProgramAgent } from "@tocsin/client/program/ProgramAgent"
 import type { AgentCalls } from "./api/AgentCalls.ts"
+import type { LocalAgentOptions } from "./api/localAgent.ts"
 import type { MonitorCalls } from "./api/monitorCalls.ts"
 import type { By } from "./api/signedCalls.ts"
 import type { Reply } from "./api/Calls.ts"
@@ -80,7 +82,21 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
   readonly setPolicy: (policy: PolicyOption, by?: By) => Reply<void, AnyCallCode | "validation" | "conflict">
 
   /**
-   * Stops: refuses new calls, waits up to 5 s for calls and requests under way, up to 4 s more for
+   * An agent of this process, registered and accepted. It sends its own heartbeats, reports and runs
+   * checks; Tocsin notices when the process stops. Rejects with `conflict` where another agent waits
+   * to be accepted under this ID.
+   *
+   * @example
+   * ```ts
+   * const shop = await monitor.agent("shop")
+   * shop.check("orders", { every: "1m" }, async () => `${await countOrders()} orders`)
+   * shop.report("deploy", "ok", "version 7")
+   * ```
+   */
+  readonly agent: (agentId: string, options?: LocalAgentOptions) => Promise<ProgramAgent>
+
+  /**
+   * Stops: closes the agents of this process, refuses new calls, waits up to 5 s for calls and requests under way, up to 4 s more for
    * notifications being sent (the next process sends unfinished ones again) and up to 5 s for
    * callbacks of `onIncident`, and closes the storage. Safe to call more than once.
    */

@@ -8,7 +8,9 @@ import { refuseBesideOlder } from "@tocsin/core/usecases/refuseOlder"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
+import type { ProgramAgent } from "@tocsin/client/program/ProgramAgent"
 import { agentCalls } from "./api/AgentCalls.ts"
+import { openLocalAgent } from "./api/localAgent.ts"
 import { Calls, causeToTocsinError, closed } from "./api/Calls.ts"
 import { monitorCalls } from "./api/monitorCalls.ts"
 import { Activity } from "./http/Activity.ts"
@@ -117,7 +119,9 @@ export const assemble = (
   const callbacks = new IncidentCallbacks(subscribe, (cause) =>
     Effect.runForkWith(services)(Effect.logError(CALLBACK_FAILED, cause)),
   )
+  const agents = new Set<ProgramAgent>()
   const close = once(async () => {
+    await Promise.all(Array.from(agents, (agent) => agent.close()))
     await Effect.runPromiseWith(services)(Effect.flatMap(Readiness, ({ drain }) => drain))
     calls.close()
     await activity.idle(FINISH_WITHIN_MILLIS)
@@ -128,13 +132,21 @@ export const assemble = (
       callbacks.finish(FINISH_WITHIN_MILLIS),
     ])
   })
-  return {
+  const ofApi = {
     ...agentCalls(
       calls,
       services,
       BearerToken.roleOf(sha256, { reader: http.readTokens ?? [], operator: http.uiTokens }),
     ),
     ...monitorCalls(calls, services),
+  }
+  return {
+    ...ofApi,
+    agent: async (agentId, options = {}) => {
+      const agent = await openLocalAgent(agentId, options, ofApi, services)
+      agents.add(agent)
+      return agent
+    },
     setPolicy: (policy, by) => calls.reply(replacePolicy({ policy, by }, surroundings, services, scope)),
     changes: ({ signal } = {}) =>
       calls.isClosed ? refused() : new LiveChanges(topicChanges(services), signal),

@@ -41,6 +41,16 @@ export type { CustomNotifier, SendContext, SendResult } from "./notifiers/Custom
 export type { Notification } from "./notifiers/Notification.ts"
 export type { IncidentNews } from "./live/IncidentChange.ts"
 export type { NodeListener } from "./http/hostHandlers.ts"
+export type { LocalAgentOptions } from "./api/localAgent.ts"
+export type {
+  AgentDuration,
+  CheckFunction,
+  CheckOptions,
+  Finding,
+  ProgramAgent,
+  ProgramAgentState,
+  ReportOptions,
+} from "@tocsin/client"
 export type { HeartbeatOptions } from "./api/AgentCalls.ts"
 
 export { simulate } from "./simulate.ts"

@@ -3,7 +3,8 @@ import type { Clock } from "@tocsin/client/agent/Clock"
 import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
 import { confirmResult, type SoftState, softStateOf } from "./confirmResult.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
-import { firstDue, nextDue, offsetOf } from "./Schedule.ts"
+import { nextDue } from "@tocsin/client/agent/nextDue"
+import { firstDue, offsetOf } from "./Schedule.ts"
 import type { StartedRun } from "./runCommand.ts"
 
 /** What a runner works with. */

@@ -25,7 +25,3 @@ export const firstDue = ({ offset, everyMillis, wall, steady, lastObservedAt }: 
   const isMissed = lastObservedAt === undefined || Math.abs(wall - lastObservedAt) >= everyMillis
   return steady + (isMissed ? Math.min(untilPhase, offset % FIRST_RUN_WITHIN_MILLIS) : untilPhase)
 }
-
-/** The first period that begins after `steady`: periods that were missed run once, not each. */
-export const nextDue = (due: number, everyMillis: number, steady: number): number =>
-  due > steady ? due : due + everyMillis * (1 + Math.floor((steady - due) / everyMillis))

@@ -1,5 +1,6 @@
 import type { CheckReport } from "@tocsin/client/agent/CheckReport"
 import { newEventId } from "@tocsin/client/agent/eventId"
+import { fitting } from "@tocsin/client/agent/fitting"
 import { MemoryTail } from "@tocsin/client/agent/MemoryTail"
 import { setAside } from "./setAside.ts"
 import type { OutgoingResult, ResultQueue } from "@tocsin/client/agent/ResultQueue"
@@ -65,9 +66,8 @@ export class Spool implements ResultQueue<SpooledResult> {
   record(report: CheckReport): string {
     const at = this.#options.now()
     const id = newEventId(at)
-    const dropped = this.#tail.add({ report, id, at }, this.#options.bounds.inMemory)
-    this.count("dropped_repeats", dropped.repeats)
-    this.count("dropped_changes", dropped.changes)
+    const { dropped } = this.#tail.add({ report, id, at }, this.#options.bounds.inMemory)
+    if (dropped !== undefined) this.count(dropped.isChange ? "dropped_changes" : "dropped_repeats")
     return id
   }
 
@@ -114,16 +114,12 @@ export class Spool implements ResultQueue<SpooledResult> {
     // What is in memory is newer than what is in the file, so it must not overtake it.
     if (isRead && this.#isRefused && found.length < limit) {
       const states = this.#knownStates()
-      const checkIds = this.#tail.all().map(({ report }) => report.checkId)
       const taken = this.#tail.take(limit - found.length, states)
-      found.push(...taken.map((one, index) => ({ ...one, checkId: checkIds[index] ?? "", seq: undefined })))
+      found.push(...taken.map((one) => ({ ...one, seq: undefined })))
     }
-    let bytes = 0
-    const fitting = found.findIndex(({ body }, index) => {
-      bytes += Buffer.byteLength(body) + 1
-      return bytes > maxBytes && index > 0
-    })
-    return fitting < 0 ? found : found.slice(0, fitting)
+    const taken = fitting(found, maxBytes)
+    this.putBack(found.slice(taken.length))
+    return taken
   }
 
   /** The server has taken these. */
@@ -140,8 +136,10 @@ export class Spool implements ResultQueue<SpooledResult> {
     this.acknowledge([result])
   }
 
-  /** Results stay until the server takes them, so there is nothing to put back. */
-  putBack(): void {}
+  /** These wait again. Those in the file never left it. */
+  putBack(results: ReadonlyArray<SpooledResult>): void {
+    this.#tail.putBack(results)
+  }
 
   size(): number {
     return this.extent().results

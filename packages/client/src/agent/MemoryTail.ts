@@ -1,21 +1,24 @@
 import { type CheckState, isSuperseded, stampAfter } from "./resultRules.ts"
-import type { PendingResult } from "./ResultQueue.ts"
+import type { OutgoingResult, PendingResult } from "./ResultQueue.ts"
 import { wireEvent } from "./wireEvent.ts"
 
-/** A result that was sent, or is being sent, from memory: its time is fixed. */
-export interface TailResult extends PendingResult {
+interface TailResult extends PendingResult {
+  /** It was sent from memory once, so its time is fixed. */
   readonly isFixed: boolean
+  readonly isInFlight: boolean
 }
 
-/** What a bounded memory had to drop. */
-export interface Dropped {
-  readonly repeats: number
-  readonly changes: number
+/** What made room for a result. */
+export interface Added {
+  /** Repeats that the server does not need. */
+  readonly superseded: ReadonlyArray<string>
+  /** The result that was dropped because the memory was full. */
+  readonly dropped?: { readonly id: string; readonly isChange: boolean }
 }
 
 /**
- * Results that are not in the file yet: for a moment while a group gathers, longer while the disk
- * refuses writes. The same bounds and rules apply as in the file.
+ * Results in memory: those of an agent inside a program, and those that are not in a spool's file
+ * yet. It never drops what is in flight, because the server may have taken it.
  */
 export class MemoryTail {
   #results: Array<TailResult> = []
@@ -29,34 +32,38 @@ export class MemoryTail {
   }
 
   /** Adds a result, and drops repeats first, then the oldest, beyond `limit`. */
-  add(pending: PendingResult, limit: number): Dropped {
-    const { checkId } = pending.report
-    const ofCheck = this.#results.filter(({ report }) => report.checkId === checkId)
-    const [beforeLast, last] = [ofCheck.at(-2), ofCheck.at(-1)]
-    if (last !== undefined && isSuperseded([beforeLast?.report, last.report], pending.report)) {
-      this.#results = this.#results.filter((one) => one !== last)
-    }
-    this.#results.push({ ...pending, isFixed: false })
-    if (this.#results.length <= limit) return { repeats: 0, changes: 0 }
+  add(pending: PendingResult, limit: number): Added {
+    const superseded = this.#supersededBy(pending)
+    this.remove(new Set(superseded))
+    this.#results.push({ ...pending, isFixed: false, isInFlight: false })
+    if (this.#results.length <= limit) return { superseded }
     const repeat = this.#firstRepeat()
-    this.#results.splice(Math.max(0, repeat), 1)
-    return repeat >= 0 ? { repeats: 1, changes: 0 } : { repeats: 0, changes: 1 }
+    const place = repeat >= 0 ? repeat : this.#results.findIndex(({ isInFlight }) => !isInFlight)
+    const [dropped] = this.#results.splice(place, 1)
+    return { superseded, ...(dropped !== undefined && { dropped: { id: dropped.id, isChange: repeat < 0 } }) }
   }
 
   /** Fixes the times of the first results and returns them with their bodies. */
-  take(
-    limit: number,
-    states: Map<string, CheckState>,
-  ): ReadonlyArray<{ readonly id: string; readonly body: string }> {
+  take(limit: number, states: Map<string, CheckState>): ReadonlyArray<OutgoingResult> {
     const taken = this.#results.slice(0, limit).map((pending): TailResult => {
       const { report } = pending
       const before = pending.isFixed ? undefined : states.get(report.checkId)
       const { observedAt } = stampAfter(before, report, pending.at)
       states.set(report.checkId, { observedAt, status: report.status, exitCode: report.exitCode })
-      return { ...pending, at: observedAt, isFixed: true }
+      return { ...pending, at: observedAt, isFixed: true, isInFlight: true }
     })
     this.#results.splice(0, taken.length, ...taken)
-    return taken.map(({ id, report, at }) => ({ id, body: JSON.stringify(wireEvent(report, { id, at })) }))
+    return taken.map(({ id, report, at }) => ({
+      id,
+      checkId: report.checkId,
+      body: JSON.stringify(wireEvent(report, { id, at })),
+    }))
+  }
+
+  /** These are no longer in flight. */
+  putBack(results: ReadonlyArray<OutgoingResult>): void {
+    const ids = new Set(results.map(({ id }) => id))
+    this.#results = this.#results.map((one) => (ids.has(one.id) ? { ...one, isInFlight: false } : one))
   }
 
   remove(ids: ReadonlySet<string>): void {
@@ -67,13 +74,29 @@ export class MemoryTail {
     this.#results = []
   }
 
+  /** The last ones of the check that are equal, without the first of them: the new one stands for them. */
+  #supersededBy({ report }: PendingResult): ReadonlyArray<string> {
+    const ofCheck = this.#results.filter((one) => one.report.checkId === report.checkId)
+    const superseded: Array<string> = []
+    for (let last = ofCheck.pop(); last !== undefined && !last.isInFlight; last = ofCheck.pop()) {
+      if (!isSuperseded([ofCheck.at(-1)?.report, last.report], report)) break
+      superseded.push(last.id)
+    }
+    return superseded
+  }
+
   #firstRepeat(): number {
     const last = new Map<string, PendingResult>()
     return this.#results.findIndex((pending) => {
       const { checkId, status, exitCode } = pending.report
       const previous = last.get(checkId)?.report
       last.set(checkId, pending)
-      return previous !== undefined && previous.status === status && previous.exitCode === exitCode
+      return (
+        !pending.isInFlight &&
+        previous !== undefined &&
+        previous.status === status &&
+        previous.exitCode === exitCode
+      )
     })
   }
 }

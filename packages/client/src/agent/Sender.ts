@@ -3,7 +3,15 @@ import type { Clock } from "./Clock.ts"
 import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
 import { type Answer, judge, noAnswer, type RequestKind } from "./Answer.ts"
-import { afterAnswer, initialSubmission, nextStep, type Submission, type Waiting } from "./Submission.ts"
+import {
+  type Admission,
+  afterAnswer,
+  hurried,
+  initialSubmission,
+  nextStep,
+  type Submission,
+  type Waiting,
+} from "./Submission.ts"
 import type { Transport } from "./Transport.ts"
 
 /** What heartbeats and declarations state: it follows the configuration. */
@@ -73,6 +81,16 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   /** How far the wall clock is ahead of the server's, in milliseconds. */
   get offset(): number | undefined {
     return clockOffset(this.#mark, this.#options.clock)
+  }
+
+  /** What the server last said about the key. */
+  get admission(): Admission {
+    return this.#state.admission
+  }
+
+  /** The agent closes: no pause between batches, unless the server asked for one. */
+  hurry(): void {
+    this.#state = hurried(this.#state, this.#options.clock.steady())
   }
 
   /** Takes another configuration: the schedule is declared again. */

@@ -35,6 +35,8 @@ const WINDOW_GROWTH = 8
 const FIRST_WINDOW_GROWTH = 2
 const FIRST_SERVER_MILLIS = 300_000
 
+const maySend = ({ admission }: Submission): boolean => admission === "accepted" || admission === "unknown"
+
 /** At start: a heartbeat is due. */
 export const initialSubmission = (now: number): Submission => ({
   admission: "unknown",
@@ -44,6 +46,15 @@ export const initialSubmission = (now: number): Submission => ({
   batchLimit: MAX_BATCH_EVENTS,
   server: 0,
   firstServerDue: now + FIRST_SERVER_MILLIS,
+})
+
+/** Without the pause between batches. What the server asked for, and a wait for a retry, remain. */
+export const hurried = (state: Submission, now: number): Submission => ({
+  ...state,
+  notBefore:
+    state.failures === 0 && maySend(state)
+      ? Math.min(state.notBefore, Math.max(now, state.notBefore - BETWEEN_BATCHES_MILLIS))
+      : state.notBefore,
 })
 
 /** What there is to send. */
@@ -58,8 +69,6 @@ export interface Waiting {
 export type NextStep =
   | { readonly kind: RequestKind; readonly server: number; readonly limit: number }
   | { readonly kind: "wait"; readonly until: number }
-
-const maySend = ({ admission }: Submission): boolean => admission === "accepted" || admission === "unknown"
 
 /** The next step. The first request is a heartbeat; after that results go first, because they count as a sign of life. */
 export const nextStep = (state: Submission, waiting: Waiting, now: number): NextStep => {

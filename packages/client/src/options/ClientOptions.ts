@@ -52,7 +52,8 @@ const DEFAULT_WITHIN = Duration.minutes(1)
 // The service's rule for bearer tokens. For others, fetch throws an error that contains the token.
 const TOKEN = /^[\x21-\x7e]{1,512}$/
 
-const address: Reader<string | URL, URL> = (name, given, complain) => {
+/** The address of a service. */
+export const address: Reader<string | URL, URL> = (name, given, complain) => {
   const read = URL.parse(String(given))
   if (read === null || !/^https?:$/.test(read.protocol))
     return complain(`${name} must be an http or https address, such as https://monitoring.example`)
@@ -63,7 +64,8 @@ const address: Reader<string | URL, URL> = (name, given, complain) => {
   return read
 }
 
-const secret: Reader<string | Redacted.Redacted, Redacted.Redacted> = (name, given, complain) => {
+/** A bearer token. */
+export const secret: Reader<string | Redacted.Redacted, Redacted.Redacted> = (name, given, complain) => {
   if (given === undefined) return undefined
   const redacted = Redacted.isRedacted(given) ? given : Redacted.make(given)
   const value: unknown = Redacted.value(redacted)

@@ -1,0 +1,114 @@
+import { isAgentId } from "@tocsin/core/contract/Identifiers"
+import { Redacted } from "effect"
+import type { ProgramAgent } from "./program/ProgramAgent.ts"
+import { fetchTransport } from "./program/fetchTransport.ts"
+import { nodeModule } from "./program/nodeModule.ts"
+import { ReportingAgent } from "./program/ReportingAgent.ts"
+import { fingerprintOf, keyIn } from "./program/readKey.ts"
+import { realTime } from "./program/Surroundings.ts"
+import { CLIENT_VERSION } from "./program/version.ts"
+import { address, secret } from "./options/ClientOptions.ts"
+import { aFunction, checked, group, required, text } from "./options/readers.ts"
+import { TocsinClientError } from "./TocsinClientError.ts"
+
+/** Options of an agent inside a program. */
+export interface AgentOptions {
+  /** The service's address, with the path before `/api/v1`: `https://monitoring.example`. */
+  readonly baseUrl: string | URL
+  /** Names the program to the service. */
+  readonly agentId: string
+  /**
+   * The file of the agent's key. The first start makes it, readable by its owner only; keep it, or
+   * an operator has to accept another key. Its folder must exist.
+   */
+  readonly keyFile?: string | undefined
+  /** The key itself, in place of a file: 1 to 512 visible ASCII characters. */
+  readonly agentKey?: string | Redacted.Redacted | undefined
+  /** The host's name unless given. */
+  readonly hostname?: string | undefined
+  /** Up to 31 labels, for policies and silences. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  /** Takes messages for people, such as the fingerprint to accept. `console.error` unless given. */
+  readonly log?: ((message: string) => void) | false | undefined
+  /** Replaces the runtime's fetch: for tests and proxies. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+const aboutLabels = "an object of texts"
+
+const isLabels = (given: unknown): boolean =>
+  typeof given === "object" && given !== null && Object.values(given).every((one) => typeof one === "string")
+
+const options = group<AgentOptions>()({
+  baseUrl: address,
+  agentId: required<string>(isAgentId, "1 to 128 letters, digits or the characters . _ : -"),
+  keyFile: text,
+  agentKey: secret,
+  hostname: text,
+  labels: checked<Readonly<Record<string, string>>>(isLabels, aboutLabels),
+  log: checked<((message: string) => void) | false>(
+    (given) => given === false || typeof given === "function",
+    "a function, or false",
+  ),
+  fetch: aFunction(),
+})
+
+const hostname = (): string | undefined =>
+  nodeModule<{ readonly hostname: () => string }>("node:os")?.hostname()
+
+/**
+ * Makes an agent inside this program, which reports to a Tocsin elsewhere. Throws a
+ * `TocsinClientError` with code `options` if the options are invalid, or the key file cannot be
+ * read. It registers immediately, and logs the fingerprint that an operator has to accept; until
+ * then its reports wait.
+ *
+ * @example
+ * ```ts
+ * const shop = createAgent({ baseUrl: "https://monitoring.example", keyFile: "shop.key", agentId: "shop" })
+ * shop.check("orders", { every: "1m" }, async () => `${await countOrders()} orders`)
+ * shop.report("deploy", "ok", "version 7")
+ * ```
+ */
+export const createAgent = (given: AgentOptions): ProgramAgent => {
+  const refuse = (problem: string) => new TocsinClientError("options", problem)
+  const problems: Array<string> = []
+  const read = options("", Object(given), (problem) => void problems.push(problem))
+  if ((read?.keyFile === undefined) === (read?.agentKey === undefined))
+    problems.push("give keyFile or agentKey: one of them")
+  if (read?.baseUrl === undefined || read.agentId === undefined || problems.length > 0)
+    throw refuse(problems.join("\n"))
+  const { baseUrl, agentId, keyFile, agentKey, labels, log, fetch = globalThis.fetch } = read
+  const key = keyOf(keyFile, agentKey, refuse)
+  return new ReportingAgent(
+    {
+      agentId,
+      servers: [baseUrl.href],
+      key,
+      fingerprint: fingerprintOf(key),
+      heartbeat: {
+        hostname: read.hostname ?? hostname() ?? agentId,
+        features: { push: true, metrics: false },
+        labels: { ...labels, service_agent_version: CLIENT_VERSION },
+      },
+    },
+    {
+      ...realTime(),
+      transport: fetchTransport(fetch),
+      log: log === false ? () => {} : (log ?? ((message) => console.error(`tocsin ${agentId}: ${message}`))),
+    },
+    (message) => new TocsinClientError("validation", message),
+  )
+}
+
+const keyOf = (
+  file: string | undefined,
+  given: Redacted.Redacted | undefined,
+  refuse: (problem: string) => Error,
+): string => {
+  if (given !== undefined) return Redacted.value(given)
+  try {
+    return keyIn(file ?? "")
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : String(error))
+  }
+}

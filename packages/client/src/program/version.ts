@@ -1,0 +1,2 @@
+/** The version that heartbeats state: that of the package. */
+export const CLIENT_VERSION = "0.1.0"

@@ -1,0 +1,99 @@
+import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
+import type { RequestKind } from "@tocsin/client/agent/Answer"
+import type { Transport } from "@tocsin/client/agent/Transport"
+import type { ProgramAgent } from "@tocsin/client/program/ProgramAgent"
+import { ReportingAgent } from "@tocsin/client/program/ReportingAgent"
+import { fingerprintOf, newKey } from "@tocsin/client/program/readKey"
+import type { MonitorCalls } from "./monitorCalls.ts"
+import { Clock, type Context, Effect, Random } from "effect"
+import { hostname as hostOf } from "node:os"
+import type { AgentCalls } from "./AgentCalls.ts"
+import type { Reply } from "./Calls.ts"
+import type { By } from "./signedCalls.ts"
+import { TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
+
+/** Options of an agent of this process. */
+export interface LocalAgentOptions extends By {
+  /**
+   * The agent's key. One is made unless given, and replaces the key that the agent ID had: of two
+   * processes on one storage the later one reports. Give both the same key, or two agent IDs.
+   */
+  readonly key?: string | undefined
+  /** The host's name unless given. */
+  readonly hostname?: string | undefined
+  /** Up to 32 labels, for policies and silences. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+}
+
+const NANOS_PER_MILLI = 1_000_000
+const INTERNAL = 500
+
+const statusOf = (code: TocsinErrorCode): number =>
+  Object.hasOwn(errorStatus, code) ? errorStatus[code as keyof typeof errorStatus] : INTERNAL
+
+/** Answers an agent as the API would. */
+const inProcess = ({ heartbeat, events, expectations }: AgentCalls): Transport => {
+  const replyTo = (
+    kind: RequestKind,
+    key: string,
+    agentId: string,
+    body: never,
+  ): Reply<object, TocsinErrorCode> => {
+    if (kind === "heartbeat") return heartbeat(key, body)
+    return kind === "events" ? events(key, body) : expectations(key, agentId, body)
+  }
+  return {
+    send: async ({ kind, agentId, key, body }) => {
+      const outcome = await replyTo(kind, key, agentId, JSON.parse(body) as never).outcome()
+      if (outcome.ok)
+        return { status: kind === "declaration" ? 200 : 202, body: JSON.stringify(outcome.value) }
+      const { code, message, retryAfterSeconds } = outcome.error
+      return {
+        status: statusOf(code),
+        body: JSON.stringify({ error: { code, message } }),
+        retryAfter: retryAfterSeconds === undefined ? undefined : String(retryAfterSeconds),
+      }
+    },
+  }
+}
+
+/** The clock, timers and log of the monitor, which tests replace. */
+const surroundingsOf = (services: Context.Context<never>, agentId: string) => {
+  const runSync = Effect.runSyncWith(services)
+  const wall = () => runSync(Clock.currentTimeMillis)
+  const steady = () => Number(runSync(Clock.monotonicTimeNanos)) / NANOS_PER_MILLI
+  return {
+    clock: { wall, steady, sinceBoot: steady },
+    sleep: (millis: number, signal: AbortSignal) =>
+      Effect.runPromiseWith(services)(Effect.sleep(Math.max(0, millis)), { signal }).catch(() => {}),
+    random: () => runSync(Random.next),
+    log: (message: string) =>
+      void Effect.runForkWith(services)(Effect.annotateLogs(Effect.logInfo(message), { agent_id: agentId })),
+  }
+}
+
+/** Registers an agent of this process, accepts its key, and lets it report. */
+export const openLocalAgent = async (
+  agentId: string,
+  { key = newKey(), hostname = hostOf(), labels, by }: LocalAgentOptions,
+  calls: AgentCalls & Pick<MonitorCalls, "agents">,
+  services: Context.Context<never>,
+): Promise<ProgramAgent> => {
+  const surroundings = surroundingsOf(services, agentId)
+  const heartbeat = {
+    hostname,
+    features: { push: true, metrics: false },
+    ...(labels !== undefined && { labels }),
+  }
+  const { accepted } = await calls.heartbeat(key, {
+    agent_id: agentId,
+    observed_at: new Date(surroundings.clock.wall()).toISOString(),
+    ...heartbeat,
+  })
+  if (!accepted) await calls.agents.accept(agentId, { by })
+  return new ReportingAgent(
+    { agentId, servers: ["this process"], key, fingerprint: fingerprintOf(key), heartbeat },
+    { ...surroundings, transport: inProcess(calls) },
+    (message) => new TocsinError("validation", message),
+  )
+}
