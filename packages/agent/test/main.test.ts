@@ -65,8 +65,9 @@ const makeHost = (name: string, checks: string) => {
       })
       return { status, stdout, stderr }
     },
-    start: () => {
-      const child = spawn(process.execPath, [AGENT, "start", ...flags], {
+    start: (around: ReadonlyArray<string> = []) => {
+      const [program = "", ...args] = [...around, process.execPath, AGENT, "start", ...flags]
+      const child = spawn(program, args, {
         stdio: ["ignore", "ignore", "pipe"],
       })
       const log = { text: "" }
@@ -98,6 +99,11 @@ const endOf = async (child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
   return child.exitCode
 }
+
+/** What starts a program on a file system of its own, of one MiB, in a folder that it names. */
+const ISOLATOR = "unshare"
+const SMALL_DISK = [ISOLATOR, "--mount", "sh", "-c", 'mount -t tmpfs -o size=1m none "$0" && exec "$@"']
+const isRoot = spawnSync(ISOLATOR, ["--mount", "true"]).status === 0
 
 const changesOf = (check: string): ReadonlyArray<string> => server.changes.get(check) ?? []
 
@@ -189,4 +195,40 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.strictEqual((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
     assert.strictEqual(await endOf(child, "SIGTERM"), 0)
   })
+
+  it.skipIf(!isRoot)(
+    `sends from memory while its disk is full${isRoot ? "" : " (only root can make a small disk)"}`,
+    async () => {
+      server.fault = "none"
+      const { start, state, write } = makeHost("full", "")
+      const code = join(state, "../code")
+      const configuration = `server: ${address}\nagent_id: full\nchecks:\n  level: { shell: 'exit $(cat ${code})', every: 1s }\n`
+      write(configuration)
+      writeFileSync(code, "0")
+      mkdirSync(state)
+      const { child, log } = start([...SMALL_DISK, state])
+      const arrives = (change: string) => until(change, () => changesOf("level").at(-1) === change)
+      await arrives("ok 0")
+      // The agent's own view of its folder: nobody else sees that disk.
+      const inside = `/proc/${child.pid}/root${state}`
+      const filler = join(inside, "filler")
+      assert.throws(() => writeFileSync(filler, "x".repeat(2_000_000)), "ENOSPC")
+      writeFileSync(code, "2")
+      await arrives("critical 2")
+      assert.include(log.text, "results wait in memory")
+      // Nothing may be lost that was recorded while neither the disk nor the server took it.
+      server.fault = "500"
+      writeFileSync(code, "1")
+      await until("results wait", () => log.text.includes("results wait: 500"))
+      rmSync(filler)
+      server.fault = "none"
+      child.kill("SIGHUP")
+      await arrives("warning 1")
+      writeFileSync(code, "0")
+      await arrives("ok 0")
+      assert.strictEqual(spawnSync("ls", [join(inside, "spool.db")]).status, 0)
+      assert.deepStrictEqual(changesOf("level"), ["ok 0", "critical 2", "warning 1", "ok 0"])
+      assert.strictEqual(await endOf(child, "SIGTERM"), 0)
+    },
+  )
 })

@@ -86,7 +86,7 @@ export class Spool implements ResultQueue<SpooledResult> {
     const isEmpty =
       this.#tail.size + this.#done.size + this.#states.size + this.#rejects.length === 0 &&
       this.#notes.size + this.#counts.size === 0
-    if (isEmpty && this.#file !== undefined) return true
+    if (isEmpty && this.isOnDisk) return true
     const isWritten = this.#reach((file) => {
       file.write({
         add: this.#tail.all(),
@@ -100,6 +100,8 @@ export class Spool implements ResultQueue<SpooledResult> {
       this.#rejects = []
       for (const unsaved of [this.#done, this.#states, this.#notes, this.#counts]) unsaved.clear()
     })
+    // Only a write shows it: a full disk can still be read.
+    if (isWritten) this.#isRefused = false
     if (isWritten) this.#keepWithinBytes()
     return isWritten
   }
@@ -237,7 +239,6 @@ export class Spool implements ResultQueue<SpooledResult> {
       try {
         this.#file ??= this.#options.openFile(this.#options.path)
         work(this.#file)
-        this.#isRefused = false
         return true
       } catch (error) {
         const fault = spoolFaultOf(error)

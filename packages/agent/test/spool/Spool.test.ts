@@ -7,6 +7,7 @@ import { join } from "node:path"
 import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
 import { cutOutput } from "@tocsin/client/agent/cutOutput"
 import { Spool } from "../../src/spool/Spool.ts"
+import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 import type { SpoolBounds } from "../../src/spool/spoolRules.ts"
 
 const DAY = 86_400_000
@@ -116,6 +117,39 @@ describe("the spool", () => {
     spool.close()
     const again = open()
     assert.deepStrictEqual(counted(again), [1, 2], "a restart forgets no loss")
+    again.close()
+  })
+
+  it("gives what is in memory too while the disk refuses it, says so once, and writes it later", () => {
+    let isFull = false
+    const said: Array<string> = []
+    const spool = Spool.open({
+      path: join(folder, "spool.db"),
+      now: () => now,
+      warn: (message) => void said.push(message),
+      openFile: (path) => {
+        const file = SpoolFile.open(path)
+        const write = file.write.bind(file)
+        file.write = (change) => {
+          if (isFull) throw Object.assign(new Error("database or disk is full"), { errcode: 13 })
+          write(change)
+        }
+        return file
+      },
+    })
+    record(spool, "web", "ok")
+    isFull = true
+    record(spool, "web", "critical")
+    record(spool, "disk", "warning")
+    assert.deepStrictEqual(waiting(spool), ["web ok", "web critical", "disk warning"])
+    spool.acknowledge(spool.take(2, Infinity))
+    assert.deepStrictEqual([waiting(spool), spool.isOnDisk, said.length], [["disk warning"], false, 1])
+    isFull = false
+    record(spool, "web", "ok")
+    assert.isTrue(spool.isOnDisk)
+    spool.close()
+    const again = open()
+    assert.deepStrictEqual(waiting(again), ["disk warning", "web ok"])
     again.close()
   })
 
