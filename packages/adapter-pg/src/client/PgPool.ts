@@ -6,8 +6,9 @@ import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
 import { PgConnection, type PgLease, type Watch } from "./PgConnection.ts"
 import type { PgHost, PgPoolOptions } from "./PgPoolOptions.ts"
-import { settingStatement } from "./script.ts"
-import { sqlError, toSqlError } from "./toSqlError.ts"
+import { ASK_ROLE, Primary, standbyFailure } from "./Primary.ts"
+import { settingsTerms } from "./script.ts"
+import { sqlError } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
 
 /** The bounds that hold where `PgPoolOptions` gives none. */
@@ -95,7 +96,7 @@ const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> =>
  * service.
  */
 export class PgPool {
-  readonly #sessions: Sessions.PgPool
+  readonly #primary: Primary
   readonly #known = new WeakMap<Session.PgConnection, Known>()
   readonly #leases = new Set<PgLease>()
   /** In the order in which their statements were sent. */
@@ -103,21 +104,21 @@ export class PgPool {
   readonly #connectTimeout: Duration.Duration
   readonly #replyMillis: number
   readonly #maxConnections: number
-  readonly #setUp: string | undefined
+  readonly #setUp: string
   readonly #host: PgHost
   readonly #open: Readonly<Opened>
   #waiting = 0
   #onAllReturned: (() => void) | undefined
 
-  private constructor(sessions: Sessions.PgPool, open: Readonly<Opened>, options: PgPoolOptions) {
+  private constructor(primary: Primary, open: Readonly<Opened>, options: PgPoolOptions) {
     const settings = settingsOf(options)
-    this.#sessions = sessions
+    this.#primary = primary
     this.#open = open
     this.#host = options.host ?? { silentSince: -Infinity }
     this.#connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? defaults.connectTimeout)
     this.#replyMillis = Duration.toMillis(options.replyTimeout ?? defaults.replyTimeout)
     this.#maxConnections = options.maxConnections ?? defaults.maxConnections
-    this.#setUp = Object.keys(settings).length === 0 ? undefined : settingStatement(settings, "session ends")
+    this.#setUp = [ASK_ROLE, ...settingsTerms(settings, "session ends")].join(", ")
   }
 
   /**
@@ -127,25 +128,24 @@ export class PgPool {
   static readonly make = Effect.fnUntraced(function* (
     options: PgPoolOptions,
   ): Effect.fn.Return<PgPool, SqlError.SqlError, Scope.Scope> {
-    const { password, ssl, url } = yield* readDatabaseUrl(options.url)
+    const { password, ssl, urls } = yield* readDatabaseUrl(options.url)
     const open = { count: 0, lastAt: -Infinity }
-    const sessions = yield* inRealTime(
-      Sessions.make({
-        url,
-        ssl,
-        // The driver runs this for each connection, in the connection's scope, which its type does
-        // not say.
-        password: Effect.as(countIn(open), password) as Effect.Effect<Redacted.Redacted>,
-        applicationName: options.applicationName ?? defaults.applicationName,
-        connectTimeout: options.connectTimeout ?? defaults.connectTimeout,
-        keepAlive: KEEP_ALIVE,
-        idleTimeout: IDLE_TIMEOUT,
-        maxConnections: options.maxConnections ?? defaults.maxConnections,
-        preparedStatementCacheSize: PREPARED_STATEMENTS,
-        types: makeTypes(),
-      }),
-    )
-    const pool = new PgPool(sessions, open, options)
+    const config = {
+      ssl,
+      // The driver runs this for each connection, in the connection's scope, which its type does
+      // not say.
+      password: Effect.as(countIn(open), password) as Effect.Effect<Redacted.Redacted>,
+      applicationName: options.applicationName ?? defaults.applicationName,
+      connectTimeout: options.connectTimeout ?? defaults.connectTimeout,
+      keepAlive: KEEP_ALIVE,
+      idleTimeout: IDLE_TIMEOUT,
+      maxConnections: options.maxConnections ?? defaults.maxConnections,
+      preparedStatementCacheSize: PREPARED_STATEMENTS,
+      types: makeTypes(),
+    }
+    const servers = yield* Effect.forEach(urls, (url) => inRealTime(Sessions.make({ ...config, url })))
+    const primary = yield* Primary.make(servers)
+    const pool = new PgPool(primary, open, options)
     yield* Effect.addFinalizer(() => pool.#empty)
     return pool
   })
@@ -190,7 +190,7 @@ export class PgPool {
   ): Effect.fn.Return<PgConnection, SqlError.SqlError> {
     const known = this.#known.get(session) ?? { heardAt: this.#open.lastAt, isSetUp: false }
     if (known.heardAt <= this.#host.silentSince) {
-      yield* this.#sessions.invalidate(session)
+      yield* this.#primary.invalidate(session)
       yield* Scope.close(scope, Exit.void)
       return yield* this.#lend(restore)
     }
@@ -198,10 +198,13 @@ export class PgPool {
     const connection = new PgConnection(pinned, this.#lease(session, known, scope))
     if (known.isSetUp) return connection
     this.#known.set(session, known)
-    if (this.#setUp !== undefined) {
-      yield* Effect.onError(restore(connection.control(this.#setUp, "connect")), () =>
-        Effect.andThen(this.#sessions.invalidate(session), connection.close),
-      )
+    const isStandby = yield* Effect.onError(restore(connection.setUp(this.#setUp)), () =>
+      Effect.andThen(this.#primary.invalidate(session), connection.close),
+    )
+    if (isStandby) {
+      this.#primary.lose()
+      yield* Effect.andThen(this.#primary.invalidate(session), connection.close)
+      return yield* this.#primary.hasOthers ? this.#lend(restore) : standbyFailure
     }
     known.isSetUp = true
     return connection
@@ -211,9 +214,7 @@ export class PgPool {
   readonly #wait: Effect.Effect<Session.PgConnection, SqlError.SqlError, Scope.Scope> = Effect.suspend(() => {
     const isFull = this.#leases.size + this.#waiting >= this.#maxConnections
     this.#waiting++
-    const session = Effect.mapError(inRealTime(this.#sessions.get), (error) =>
-      toSqlError(error, { operation: "connect", isLate: false }),
-    )
+    const session = this.#primary.get
     return Effect.onExit(isFull ? Effect.raceFirst(session, this.#late) : session, () =>
       Effect.sync(() => {
         this.#waiting--
@@ -241,6 +242,7 @@ export class PgPool {
         watch.isLate = true
         const lately = performance.now() - HEARD_LATELY_MILLIS
         this.#host.silentSince = Math.max(this.#host.silentSince, sentAt, lately)
+        this.#primary.lose()
         Effect.runFork(Scope.close(scope, Exit.void))
       }, withinMillis)
       this.#watches.add(watch)
@@ -250,12 +252,13 @@ export class PgPool {
       expectAnswer,
       discard: () => {
         isDiscarded = true
+        this.#primary.lose()
       },
       close: Effect.suspend(() => {
         this.#leases.delete(lease)
         if (this.#leases.size === 0) this.#onAllReturned?.()
         const closed = Scope.close(scope, Exit.void)
-        return isDiscarded ? Effect.andThen(this.#sessions.invalidate(session), closed) : closed
+        return isDiscarded ? Effect.andThen(this.#primary.invalidate(session), closed) : closed
       }),
     }
     this.#leases.add(lease)

@@ -19,8 +19,8 @@ const SSL_MODES: ReadonlySet<string> = new Set([
 
 /** A database's URL in the parts that the driver takes. */
 export interface DatabaseUrl {
-  /** Without the password, and without `sslmode` if `ssl` is set. */
-  readonly url: Redacted.Redacted
+  /** One for each server, without the password, and without `sslmode` if `ssl` is set. */
+  readonly urls: ReadonlyArray<Redacted.Redacted>
   readonly password: Redacted.Redacted
   /** `undefined` if the driver can read all of it from the URL's `sslmode`. */
   readonly ssl: ConnectionOptions | undefined
@@ -37,34 +37,58 @@ const tlsOf = ({ searchParams }: URL): ConnectionOptions | undefined => {
   return { ...Object.fromEntries(files), rejectUnauthorized: mode !== "no-verify" }
 }
 
-/** Whether a URL names several hosts. `URL` cannot parse all of these. */
-const hasSeveralHosts = (text: string): boolean => {
-  const [, authority = ""] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
-  const hosts = authority.slice(authority.lastIndexOf("@") + 1)
-  return hosts.includes(",") || /[?&]host(addr)?=[^&#]*(,|%2C)/i.test(text)
+/** The roles of a server that takes writes. With several servers, Tocsin needs no other word for it. */
+const PRIMARY_ROLES: ReadonlySet<string> = new Set(["any", "read-write", "primary"])
+
+const standbyAsked = sqlError("UnknownError", {
+  message:
+    "The database URL asks for a standby (target_session_attrs), which takes no writes: write read-write, or remove it",
+  operation: "connect",
+})
+
+/**
+ * The URL of each server: libpq lists hosts and ports with commas, in front of the database or as
+ * parameters. `URL` parses only one host.
+ */
+const urlsOf = (text: string): ReadonlyArray<URL> => {
+  const [, scheme = "", authority = "", rest = ""] = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s.exec(text) ?? []
+  const user = authority.slice(0, authority.lastIndexOf("@") + 1)
+  const named = authority.slice(user.length).split(",")
+  if (named.length > 1) return named.map((host) => new URL(`${scheme}${user}${host}${rest}`))
+  const url = new URL(text)
+  const hosts = url.searchParams.get("host")?.split(",") ?? []
+  const ports = url.searchParams.get("port")?.split(",") ?? []
+  if (hosts.length < 2) return [url]
+  if (ports.length > 1 && ports.length !== hosts.length) throw new TypeError("not a port for each host")
+  return hosts.map((host, at) => {
+    const one = new URL(url)
+    one.searchParams.set("host", host)
+    const port = ports[at] ?? ports[0]
+    if (port !== undefined) one.searchParams.set("port", port)
+    return one
+  })
 }
 
-const severalHosts = sqlError("UnknownError", {
-  message: "The database URL names several hosts: name one, either the primary or a proxy that routes to it",
-  operation: "connect",
-})
+const read = (text: string): DatabaseUrl => {
+  const urls = urlsOf(text)
+  const [first] = urls
+  if (first === undefined) throw new TypeError("no server")
+  const ssl = tlsOf(first)
+  const password = first.searchParams.get("password") ?? decodeURIComponent(first.password)
+  return {
+    urls: urls.map((url) => withoutSecrets(url, ssl !== undefined)),
+    password: Redacted.make(password),
+    ssl,
+  }
+}
 
-const sessionAttributes = sqlError("UnknownError", {
-  message:
-    "The database URL contains target_session_attrs, which Tocsin does not support: remove it, and name the primary",
-  operation: "connect",
-})
-
-const read = (given: Redacted.Redacted): DatabaseUrl => {
-  const url = new URL(Redacted.value(given))
+const withoutSecrets = (url: URL, hasTls: boolean): Redacted.Redacted => {
   if (!/^postgres(ql)?:$/.test(url.protocol)) throw new TypeError("not a PostgreSQL URL")
-  const ssl = tlsOf(url)
-  const password = url.searchParams.get("password") ?? decodeURIComponent(url.password)
   for (const encoded of [url.username, url.hostname, url.pathname]) decodeURIComponent(encoded)
   url.searchParams.delete("password")
   url.password = ""
-  if (ssl !== undefined) url.searchParams.delete("sslmode")
-  return { url: Redacted.make(url.href), password: Redacted.make(password), ssl }
+  if (hasTls) url.searchParams.delete("sslmode")
+  return Redacted.make(url.href)
 }
 
 /**
@@ -74,16 +98,15 @@ const read = (given: Redacted.Redacted): DatabaseUrl => {
  */
 export const readDatabaseUrl = (url: Redacted.Redacted): Effect.Effect<DatabaseUrl, SqlError.SqlError> => {
   const text = Redacted.value(url)
-  // The driver ignores these, unlike libpq.
-  if (hasSeveralHosts(text)) return severalHosts
-  if (/[?&]target_session_attrs=/.test(text)) return sessionAttributes
+  const [, role = "any"] = /[?&]target_session_attrs=([^&#]*)/.exec(text) ?? []
+  if (!PRIMARY_ROLES.has(role)) return standbyAsked
   return Effect.try({
-    try: () => read(url),
+    try: () => read(text),
     // The thrown error may quote the URL.
     catch: () =>
       sqlError("UnknownError", {
         message:
-          "The database URL is not valid: write postgres://user:password@host:port/database, percent-encode " +
+          "The database URL is not valid: write postgres://user:password@host:port/database (or several host:port with commas), percent-encode " +
           "special characters in the user and password, and check that its certificate files are readable",
         operation: "connect",
       }),

@@ -7,14 +7,15 @@ const escaped = (text: string): string => text.replaceAll("'", "''")
 export const scriptOf = (text: string): string =>
   `DO $tocsin_script$ BEGIN EXECUTE $tocsin_text$${text}$tocsin_text$; END $tocsin_script$`
 
-/** One statement that changes server settings for the rest of the session or the transaction. */
-export const settingStatement = (
-  settings: Readonly<Record<string, string>>,
-  until: "session ends" | "transaction ends",
-): string =>
-  `SELECT ${Object.entries(settings)
-    .map(
-      ([name, value]) =>
-        `set_config('${escaped(name)}', '${escaped(value)}', ${until === "transaction ends"})`,
-    )
-    .join(", ")}`
+type Settings = Readonly<Record<string, string>>
+type Until = "session ends" | "transaction ends"
+
+/** The terms of a SELECT that changes server settings for the rest of the session or the transaction. */
+export const settingsTerms = (settings: Settings, until: Until): ReadonlyArray<string> =>
+  Object.entries(settings).map(
+    ([name, value]) => `set_config('${escaped(name)}', '${escaped(value)}', ${until === "transaction ends"})`,
+  )
+
+/** One statement that changes server settings. */
+export const settingStatement = (settings: Settings, until: Until): string =>
+  `SELECT ${settingsTerms(settings, until).join(", ")}`

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Redacted } from "effect"
+import { readDatabaseUrl } from "@tocsin/adapter-pg/client/databaseUrl"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 
 const password = "pa55-of-the-test"
@@ -23,6 +24,8 @@ const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Exit.isFailure(exit) ? Effect.succeed(exit.cause) : Effect.die("it did not fail"),
   )
 
+const withPassword = (url: string): string => url.replace("me@", `me:${password}@`)
+
 /** The scratch database's URL, changed: with another password, unless the change gives one. */
 const changed = (url: Redacted.Redacted, change: Partial<URL>) =>
   Redacted.make(Object.assign(new URL(Redacted.value(url)), { password }, change).href)
@@ -37,6 +40,8 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
       "a certificate file that does not exist",
       `postgres://tocsin:${password}@localhost/tocsin?sslrootcert=/nowhere/ca.pem`,
     ],
+    ["fewer ports than hosts", `postgres://tocsin:${password}@/tocsin?host=one,two,three&port=1,2`],
+    ["no host behind a comma", `postgres://tocsin:${password}@one,:5432/tocsin`],
     ["nothing", ""],
   ]
   for (const [name, url] of unusable) {
@@ -52,23 +57,49 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
     )
   }
 
-  const ignored: ReadonlyArray<readonly [url: string, said: string]> = [
-    [`postgres://tocsin:${password}@one:5432,two:5432/tocsin`, "names several hosts"],
-    [`postgresql://one,two/tocsin?sslmode=require`, "names several hosts"],
-    [`postgres:///tocsin?host=one,two`, "names several hosts"],
-    [`postgres:///tocsin?port=1&host=one%2ctwo`, "names several hosts"],
+  const several: ReadonlyArray<readonly [url: string, servers: ReadonlyArray<string>]> = [
     [
-      `postgres://tocsin:${password}@one/tocsin?target_session_attrs=read-write`,
-      "contains target_session_attrs",
+      "postgres://me@one:5432,two:5433/tocsin",
+      ["postgres://me@one:5432/tocsin", "postgres://me@two:5433/tocsin"],
     ],
-    [`postgres://one/tocsin?sslmode=disable&target_session_attrs=primary`, "contains target_session_attrs"],
+    [
+      "postgresql://one,[::1]:1,three/tocsin?sslmode=require",
+      [
+        "postgresql://one/tocsin?sslmode=require",
+        "postgresql://[::1]:1/tocsin?sslmode=require",
+        "postgresql://three/tocsin?sslmode=require",
+      ],
+    ],
+    ["postgres:///t?host=one,two", ["postgres:///t?host=one", "postgres:///t?host=two"]],
+    [
+      "postgres:///t?port=1&host=one%2ctwo",
+      ["postgres:///t?port=1&host=one", "postgres:///t?port=1&host=two"],
+    ],
+    [
+      "postgres:///t?port=1,2&host=/run/one,two&target_session_attrs=read-write",
+      [
+        "postgres:///t?port=1&host=%2Frun%2Fone&target_session_attrs=read-write",
+        "postgres:///t?port=2&host=two&target_session_attrs=read-write",
+      ],
+    ],
   ]
-  for (const [url, said] of ignored) {
-    it.effect(`that ${said} fails the layer and says so: ${url.replace(password, "…")}`, () =>
+  for (const [url, servers] of several) {
+    it.effect(`names each server, as in libpq: ${url}`, () =>
+      Effect.gen(function* () {
+        const { password: found, urls } = yield* readDatabaseUrl(Redacted.make(withPassword(url)))
+        assert.deepStrictEqual(urls.map(Redacted.value), servers)
+        assert.strictEqual(Redacted.value(found), url.includes("@") ? password : "")
+      }),
+    )
+  }
+
+  for (const role of ["standby", "read-only", "prefer-standby"]) {
+    it.effect(`that asks for a ${role} server fails the layer and says so`, () =>
       Effect.gen(function* () {
         const { replica } = yield* ScratchPostgres
-        const text = everythingIn(yield* failureOf(replica({ url: Redacted.make(url) })))
-        assert.include(text, said)
+        const url = Redacted.make(`postgres://me:${password}@one,two/t?target_session_attrs=${role}`)
+        const text = everythingIn(yield* failureOf(replica({ url })))
+        assert.include(text, "asks for a standby")
         assert.notInclude(text, password)
       }),
     )
