@@ -146,12 +146,13 @@ export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   scenario("a walk meets each item once that exists throughout, while others come and go", () =>
     Effect.gen(function* () {
       yield* fill
-      const steady = lists.filter(({ path }) => !/severity|status|updated_at/.test(path))
+      // The order that none of them changes, of each list.
+      const steady = lists.filter(({ path }) => /\?$|(opened|created)_at&direction=desc/.test(path))
       for (const { path, id } of steady) {
         const expected = (yield* pageOf(`${path}&limit=500`)).items.map(id)
         const seen: Array<unknown> = []
         let gone: TestAgent | undefined
-        let page = yield* pageOf(`${path}&limit=4`)
+        let page = yield* pageOf(`${path}&limit=6`)
         for (;;) {
           seen.push(...page.items.map(id))
           const come = yield* acceptedAgent(`a-${seen.length}-${path.length}`)
@@ -162,7 +163,7 @@ export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           if (gone !== undefined) yield* operate("DELETE", agentPath(gone))
           gone = come
           if (page.next_cursor === null) break
-          page = yield* pageOf(`${path}&limit=4&cursor=${page.next_cursor}`)
+          page = yield* pageOf(`${path}&limit=6&cursor=${page.next_cursor}`)
         }
         const old = new Set(expected)
         assert.deepStrictEqual(

@@ -54,7 +54,7 @@ const startWriter = (file: string, { prefix, count, uid, onLines }: WriterOption
 const isOpenToAll = (path: string): boolean =>
   (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpenToAll(dirname(path)))
 
-const ROUNDS = 4
+const ROUNDS = 3
 const LINES_BEFORE_KILL = 300
 
 describe("processes", () => {
