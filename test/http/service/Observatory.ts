@@ -38,6 +38,10 @@ export interface LogLine {
 const whole = (value: unknown): string =>
   inspect(value, { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: Infinity })
 
+/** Rows hold nothing else that JSON lacks. */
+const withBigInts = (_: string, value: unknown): unknown =>
+  typeof value === "bigint" ? String(value) : value
+
 /**
  * Sees everything that leaves the service (answers, log, spans, rows) and records secrets in it.
  */
@@ -104,7 +108,7 @@ export class Observatory {
           return storage
             .transact(function* (workspace, now) {
               const reply = yield* command(workspace, now)
-              rows = whole(workspace.changes())
+              rows = JSON.stringify(workspace.changes(), withBigInts)
               return reply
             })
             .pipe(Effect.tap(() => Effect.sync(() => this.note("row", rows))))
