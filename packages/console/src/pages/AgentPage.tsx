@@ -14,7 +14,7 @@ import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
-import { Empty, FailureNote, Loading, Unread } from "../view/states.tsx"
+import { Empty, FailureNote, Unread } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
 import { AgentFacts } from "./AgentFacts.tsx"
@@ -113,8 +113,10 @@ export const AgentPage = () => {
         <a href={backTo("agents")}>← Back</a>
       </p>
       <h1>{id}</h1>
-      {failure !== undefined && !isUnreached(failure) && <FailureNote failure={failure} />}
-      {agent === undefined && failure === undefined && <Loading />}
+      {agent === undefined && <Unread failure={failure} />}
+      {agent !== undefined && failure !== undefined && !isUnreached(failure) && (
+        <FailureNote failure={failure} />
+      )}
       {agent !== undefined && failure?.code !== "not_found" && (
         <>
           <p class="facts">

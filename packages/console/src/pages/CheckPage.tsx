@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { CheckExplanation, ExpectedCheckState, StoredCheckResultEvent } from "@tocsin/client"
-import { type ApiFailure, isUnreached } from "../api/ApiFailure.ts"
+import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { exactText, relativeText } from "../format/times.ts"
 import { stretchesOf } from "../format/historyStrip.ts"
@@ -14,7 +14,7 @@ import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
-import { FailureNote, Loading, Unread } from "../view/states.tsx"
+import { FailureNote, Unread } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { skewText } from "./AgentFacts.tsx"
 
@@ -150,9 +150,6 @@ const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
   )
 }
 
-const isShown = (failure: ApiFailure | undefined): failure is ApiFailure =>
-  failure !== undefined && !isUnreached(failure)
-
 /** The check's place among those of its agent, which tells when it must report. */
 const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | undefined =>
   useResource(`expected ${agent_id}/${check_id}`, ["checks"], async (signal) => {
@@ -187,8 +184,10 @@ export const CheckPage = () => {
         <a href={linkTo("agents", [agent_id])}>← {agent_id}</a>
       </p>
       <h1>{check_id}</h1>
-      {isShown(failure) && expected?.status !== null && <FailureNote failure={failure} />}
-      {found === undefined && failure === undefined && <Loading />}
+      {found === undefined && expected?.status !== null && <Unread failure={failure} />}
+      {found !== undefined && failure !== undefined && !isUnreached(failure) && (
+        <FailureNote failure={failure} />
+      )}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
       {found !== undefined && (
         <>

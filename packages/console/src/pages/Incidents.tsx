@@ -134,8 +134,10 @@ export const Incidents = () => {
           ["resolved", "Resolved"],
         ]}
       />
-      <Filters />
-      <IncidentBar />
+      <div class="tools">
+        <Filters />
+        <IncidentBar />
+      </div>
       <Listing
         label="Incidents"
         listed={listed}
