@@ -24,15 +24,17 @@ const MAX_BATCH_EVENTS = 200
 const HEARTBEAT_MILLIS = 60_000
 /** Five batches a second while there is a backlog. */
 const BETWEEN_BATCHES_MILLIS = 200
-const LONGEST_WAIT_MILLIS = 300_000
 const BLOCKED_MILLIS = 600_000
 /** For a refusal that only a person can end. */
 const LOUD_MILLIS = 300_000
-const SHORTEST_WINDOW_MILLIS = 1_000
-/** Few attempts in an outage: a fleet must not double its steady rate when the server returns. */
-const WINDOW_GROWTH = 8
+const MILLIS_PER_SECOND = 1_000
+/**
+ * Within how many seconds each further retry is made. Few in the first minute, so that a fleet does
+ * not double its steady rate when the server returns, and soon enough after a short outage.
+ */
+const WINDOWS = [1, 10, 40, 80, 160, 300]
 /** Before the first answer somebody may wait for the agent to register. */
-const FIRST_WINDOW_GROWTH = 2
+const FIRST_WINDOWS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
 const FIRST_SERVER_MILLIS = 300_000
 
 const maySend = ({ admission }: Submission): boolean => admission === "accepted" || admission === "unknown"
@@ -204,15 +206,21 @@ const narrowed = (state: Submission, { events, now }: Made): Answered =>
         deed: "keep",
       }
 
-const retried = (state: Submission, { now }: Made, answer: Answer, around: Surroundings): Submission => {
+const retried = (
+  state: Submission,
+  { kind, now }: Made,
+  answer: Answer,
+  around: Surroundings,
+): Submission => {
   const server = (state.server + 1) % around.servers
   if (server !== 0 && answer.verdict === "faulty") return { ...state, server, notBefore: now }
-  const growth = state.admission === "unknown" ? FIRST_WINDOW_GROWTH : WINDOW_GROWTH
-  const window = Math.min(
-    LONGEST_WAIT_MILLIS,
-    SHORTEST_WINDOW_MILLIS * growth ** Math.min(state.failures, 10),
-  )
+  const isFirst = state.admission === "unknown"
+  const windows = isFirst ? FIRST_WINDOWS : WINDOWS
+  const window = (windows[Math.min(state.failures, windows.length - 1)] ?? 1) * MILLIS_PER_SECOND
   const wait = Math.max(window * around.random(), answer.retryAfterMillis ?? 0)
   const notBefore = now + wait
-  return { ...state, server, failures: state.failures + 1, notBefore }
+  // A heartbeat is sent where nothing waits: after one retry, the next is due as ever.
+  const isLeft = kind === "heartbeat" && !isFirst && state.failures > 0
+  const heartbeatDue = isLeft ? nextHeartbeat(state.heartbeatDue, now) : state.heartbeatDue
+  return { ...state, server, failures: state.failures + 1, notBefore, heartbeatDue }
 }

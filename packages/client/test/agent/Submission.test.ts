@@ -60,9 +60,19 @@ describe("sending", () => {
       })
     }
     const accepted = windows(ACCEPTED, "events")
-    assert.deepStrictEqual([...accepted.slice(0, 4), accepted.at(-1)], [1, 8, 64, 300, 300])
+    assert.deepStrictEqual([...accepted.slice(0, 6), accepted.at(-1)], [1, 10, 40, 80, 160, 300, 300])
     const unknown = windows(START, "heartbeat")
     assert.deepStrictEqual([...unknown.slice(0, 4), unknown.at(-1)], [1, 2, 4, 8, 300])
+  })
+
+  it("tries a heartbeat again once, and then sends the next when it is due", () => {
+    const once = answered({ ...ACCEPTED, heartbeatDue: 5_000 }, "heartbeat", "faulty", { now: 7_000 }).state
+    assert.deepStrictEqual([once.notBefore, once.heartbeatDue], [8_000, 5_000])
+    const twice = answered(once, "heartbeat", "faulty", { now: 8_000 }).state
+    assert.deepStrictEqual([twice.notBefore, twice.heartbeatDue], [18_000, 65_000])
+    const idle = { eventsDue: undefined, declarationDue: undefined }
+    assert.deepStrictEqual(nextStep(twice, idle, 20_000), { kind: "wait", until: 65_000 })
+    assert.strictEqual(nextStep(twice, BUSY, 20_000).kind, "events")
   })
 
   it("asks the next server without a wait, and backs off after the last", () => {
