@@ -33,7 +33,7 @@ export interface ConsolePage {
 }
 
 /** Starts the browser. */
-export const launch = (...args: ReadonlyArray<string>): Promise<PlaywrightBrowser> =>
+const launch = (...args: ReadonlyArray<string>): Promise<PlaywrightBrowser> =>
   playwright.launch({ executablePath: chromium ?? "", args: ["--no-sandbox", ...args] })
 
 /** A browser that ends with the scope. */
@@ -82,6 +82,20 @@ export const signIn = async (page: Page, token: string = OPERATOR_TOKEN): Promis
   await page.getByLabel("Token").fill(token)
   await page.getByRole("button", { name: "Sign in" }).click()
   await page.getByRole("link", { name: "Incidents", exact: true }).waitFor()
+}
+
+/** Opens the console that a build serves, up to an agent that waits; the faults of the page. */
+export const faultsOfAdmission = async (address: string, token?: string): Promise<ReadonlyArray<string>> => {
+  if (chromium === undefined) return []
+  const browser = await launch()
+  try {
+    const { page, faults } = await openConsole(await browser.newContext(), `${address}/#/admission`)
+    await signIn(page, token)
+    await page.getByRole("button", { name: "Accept", exact: true }).waitFor()
+    return faults
+  } finally {
+    await browser.close()
+  }
 }
 
 /** What to examine: everything, or what a width or a theme changes. */

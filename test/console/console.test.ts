@@ -206,7 +206,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_
           await page.getByText("Blocked 2 keys").waitFor()
           await page.getByLabel("Select host-1").waitFor({ state: "detached" })
           await click("Accept all")
-          await page.getByRole("dialog").getByText("Replacement keys are left out").waitFor()
+          await page.getByRole("dialog").getByText("Accept all 3 waiting agents?").waitFor()
           await click("Accept them all")
           await page.getByText("Accepted 3 agents").waitFor()
           await click("Accept")

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Scope } from "effect"
+import { faultsOfAdmission } from "../console/Console.ts"
 import { call, OPERATOR_TOKEN, operate, statusOf } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { until } from "../processes/until.ts"
@@ -81,6 +82,7 @@ describe.skipIf(unsupported !== undefined)(
         assert.strictEqual(status, 202)
         // Parts of the program that are loaded on request.
         for (const path of ["/docs", "/openapi.json", "/metrics"]) yield* operate(first, "GET", path)
+        assert.deepStrictEqual(yield* Effect.promise(() => faultsOfAdmission(first.baseUrl)), [])
         assert.deepStrictEqual(yield* first.exec(image.healthCheck), { code: 0, output: "" })
         const stopped = yield* first.stop
         assert.strictEqual(stopped.code, 0)

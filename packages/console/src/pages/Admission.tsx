@@ -90,8 +90,11 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
   const { pages } = listed
   // Those of another page of the list may have been accepted by somebody else; the act says so.
   const selected = selectedIds()
-  const pick = usePick(() => itemsOf(pages).map(({ agent_id }) => agent_id))
-  const count = rowCount(pages)
+  const items = itemsOf(pages)
+  const pick = usePick(() => items.map(({ agent_id }) => agent_id))
+  const isWhole = pages.next === null && items.length === rowCount(pages)
+  const fresh = items.filter(({ rotation_pending }) => rotation_pending !== true).length
+  const more = isWhole ? "" : "more than "
   useKeys((command) => {
     const id = focusedId()
     if (command === "back") select([])
@@ -101,25 +104,23 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
   return (
     <>
       {selected.length > 0 && mayAdminister.value && <Bar selected={selected} />}
-      {mayAdminister.value &&
-        selected.length === 0 &&
-        itemsOf(pages).filter(({ rotation_pending }) => !rotation_pending).length > 1 && (
-          <div class="bar">
-            <span>
-              {pages.next === null ? "" : "More than "}
-              {countText(count, "key")} {count === 1 ? "waits" : "wait"}
-            </span>
-            <ActButton
-              does={acceptAll}
-              confirms={[
-                `Accept all ${pages.next === null ? "" : "more than "}${countText(count, "waiting agent")}? Replacement keys are left out.`,
-                "Accept them all",
-              ]}
-            >
-              Accept all
-            </ActButton>
-          </div>
-        )}
+      {mayAdminister.value && selected.length === 0 && fresh > 1 && (
+        <div class="bar">
+          <span>
+            {isWhole ? "" : "More than "}
+            {countText(items.length, "key")} wait
+          </span>
+          <ActButton
+            does={acceptAll}
+            confirms={[
+              `Accept all ${more}${countText(fresh, "waiting agent")}? Replacement keys are left out.`,
+              "Accept them all",
+            ]}
+          >
+            Accept all
+          </ActButton>
+        </div>
+      )}
       <Listing
         label="Waiting keys"
         listed={listed}
