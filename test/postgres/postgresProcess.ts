@@ -10,23 +10,13 @@ import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { appendFile, chown, cp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { createRequire, registerHooks } from "node:module"
-import { createServer } from "node:net"
 import { arch, platform, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import process from "node:process"
 import { pathToFileURL } from "node:url"
+import { freePort } from "./freePort.ts"
 
 const folder = join(tmpdir(), `tocsin-postgres-${randomBytes(6).toString("hex")}`)
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 const isOpenToAll = async (path: string): Promise<boolean> => {
   const { mode } = await stat(path)
@@ -175,13 +165,23 @@ const startStandby = async (original: Server, killed?: string): Promise<string> 
   return startIn(copy, killed === undefined ? undefined : Number(new URL(killed).port))
 }
 
-/** Has a standby take writes, and waits until it does. */
-const promote = async ({ server, url }: Server): Promise<string> => {
+const runOn = async ({ server }: Server, ...statements: ReadonlyArray<string>): Promise<void> => {
   const client = server.getPgClient("postgres", "127.0.0.1")
   await client.connect()
-  await client.query("SELECT pg_promote()")
+  for (const statement of statements) await client.query(statement)
   await client.end()
-  return url
+}
+
+/** Has a standby take writes, and waits until it does. */
+const promote = async (standby: Server): Promise<string> => {
+  await runOn(standby, "SELECT pg_promote()")
+  return standby.url
+}
+
+/** Ends the replication to a standby. */
+const detach = async (standby: Server): Promise<string> => {
+  await runOn(standby, "ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()")
+  return standby.url
 }
 
 /** Ends a server by SIGKILL. Its other processes end as soon as they see that it is gone. */
@@ -192,7 +192,7 @@ const kill = async ({ folder: killed, url }: Server): Promise<string> => {
   return url
 }
 
-const orders = { kill, promote, standby: startStandby, copy: startCopy }
+const orders = { kill, promote, detach, standby: startStandby, copy: startCopy }
 
 type Order = readonly [name: keyof typeof orders, url: string, other?: string]
 

@@ -17,6 +17,8 @@ interface RunningPostgres {
   readonly standbyOf: (url: string, ...killed: ReadonlyArray<string>) => Promise<string>
   /** Has a standby take writes, on a new timeline. */
   readonly promote: (url: string) => Promise<string>
+  /** Ends the replication to a standby, which falls behind from then on. */
+  readonly detach: (url: string) => Promise<string>
   /** Kills a running server, this one or a standby, with all its processes. */
   readonly kill: (url: string) => Promise<string>
   /** Stops the server immediately, despite open connections, and removes its files. */
@@ -63,6 +65,7 @@ export const startPostgres = (): Promise<RunningPostgres> =>
         copy: () => order("copy", url),
         standbyOf: (original, ...killed) => order("standby", original, ...killed),
         promote: (standby) => order("promote", standby),
+        detach: (standby) => order("detach", standby),
         kill: (killed) => order("kill", killed),
         stop,
       }),
