@@ -68,7 +68,7 @@ const beating = Effect.fnUntraced(function* (environment: Readonly<Record<string
   return { server, heard, hears }
 })
 
-describe.concurrent("a server with a beat", { timeout: 60_000 }, () => {
+describe.concurrent("a server with a beat", () => {
   it.live("sends it while the service is well, and nothing on shutdown", () =>
     Effect.gen(function* () {
       const { server, heard, hears } = yield* beating()

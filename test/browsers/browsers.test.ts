@@ -85,7 +85,7 @@ const unreadable = { code: "connection", hasRequestId: false }
 
 const reason = chromium === undefined ? " (skipped: there is no Chromium here)" : ""
 
-describe.skipIf(chromium === undefined)(`a page in a browser${reason}`, { timeout: 90_000 }, () => {
+describe.skipIf(chromium === undefined)(`a page in a browser${reason}`, () => {
   it.live("of an allowed origin can use the client, and read errors", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* calling(({ origin }) => `https://other.example ${origin}`), readable)

@@ -22,114 +22,108 @@ const agentIdsOf = Effect.fnUntraced(function* (server: ServerProcess) {
 })
 
 describe.concurrent.each(places)("commands beside a running server on $name", ({ make }) => {
-  it.live(
-    "list agents like the API, and accept or block them",
-    () =>
-      Effect.gen(function* () {
-        const place = yield* make
-        const server = yield* startServer(serverAt(place))
-        for (const id of ["web-1", "web-2", "web-3", "db-1"]) yield* register(server, id)
+  it.live("list agents like the API, and accept or block them", () =>
+    Effect.gen(function* () {
+      const place = yield* make
+      const server = yield* startServer(serverAt(place))
+      for (const id of ["web-1", "web-2", "web-3", "db-1"]) yield* register(server, id)
 
-        const listed = yield* jsonOf(place, "agents", "list")
-        const { items } = (yield* answerOf(server, "/api/v1/agents")) as { items: unknown }
-        assert.deepStrictEqual(listed, { items, has_more: false })
-        const table = yield* tocsin(place, "agents", "list", "--prefix", "web-", "--limit", "2")
-        assert.match(table.stdout, /^AGENT +STATUS +ADMISSION +SEEN.*\nweb-1 +alive +pending .*\nweb-2 .*\n$/)
-        assert.strictEqual(table.stderr, "2 agents shown; for more, use --all or --limit\n")
+      const listed = yield* jsonOf(place, "agents", "list")
+      const { items } = (yield* answerOf(server, "/api/v1/agents")) as { items: unknown }
+      assert.deepStrictEqual(listed, { items, has_more: false })
+      const table = yield* tocsin(place, "agents", "list", "--prefix", "web-", "--limit", "2")
+      assert.match(table.stdout, /^AGENT +STATUS +ADMISSION +SEEN.*\nweb-1 +alive +pending .*\nweb-2 .*\n$/)
+      assert.strictEqual(table.stderr, "2 agents shown; for more, use --all or --limit\n")
 
-        const accepted = yield* tocsin(place, "agents", "accept", "web-1", "web", "db-1")
-        assert.deepStrictEqual(accepted, {
-          code: EXIT_CODES.not_found.code,
-          stdout: "web-1: accepted\ndb-1: accepted\n",
-          stderr: "tocsin: there is no agent web; IDs that start with it: web-1, web-2, web-3\n",
-        })
-        assert.deepStrictEqual(yield* jsonOf(place, "agents", "accept", "web-1"), {
-          items: [{ agent_id: "web-1", count: 0, error: null }],
-        })
+      const accepted = yield* tocsin(place, "agents", "accept", "web-1", "web", "db-1")
+      assert.deepStrictEqual(accepted, {
+        code: EXIT_CODES.not_found.code,
+        stdout: "web-1: accepted\ndb-1: accepted\n",
+        stderr: "tocsin: there is no agent web; IDs that start with it: web-1, web-2, web-3\n",
+      })
+      assert.deepStrictEqual(yield* jsonOf(place, "agents", "accept", "web-1"), {
+        items: [{ agent_id: "web-1", count: 0, error: null }],
+      })
 
-        const unasked = yield* tocsin(place, "agents", "block", "web-2")
-        assert.deepStrictEqual([unasked.code, unasked.stdout], [EXIT_CODES.refused.code, ""])
-        assert.include(unasked.stderr, "--yes")
-        assert.include(yield* agentIdsOf(server), "web-2")
-        assert.strictEqual((yield* tocsin(place, "agents", "block", "web-2", "--yes")).code, 0)
-        assert.strictEqual((yield* tocsin(place, "agents", "remove", "web-1", "--yes")).code, 0)
-        assert.deepStrictEqual(yield* agentIdsOf(server), ["db-1", "web-3"])
-        assert.deepStrictEqual(yield* jsonOf(place, "agents", "remove", "--all", "--yes"), { count: 1 })
-        assert.deepStrictEqual(yield* agentIdsOf(server), ["db-1"])
-      }),
-    60_000,
+      const unasked = yield* tocsin(place, "agents", "block", "web-2")
+      assert.deepStrictEqual([unasked.code, unasked.stdout], [EXIT_CODES.refused.code, ""])
+      assert.include(unasked.stderr, "--yes")
+      assert.include(yield* agentIdsOf(server), "web-2")
+      assert.strictEqual((yield* tocsin(place, "agents", "block", "web-2", "--yes")).code, 0)
+      assert.strictEqual((yield* tocsin(place, "agents", "remove", "web-1", "--yes")).code, 0)
+      assert.deepStrictEqual(yield* agentIdsOf(server), ["db-1", "web-3"])
+      assert.deepStrictEqual(yield* jsonOf(place, "agents", "remove", "--all", "--yes"), { count: 1 })
+      assert.deepStrictEqual(yield* agentIdsOf(server), ["db-1"])
+    }),
   )
 })
 
 describe("commands beside a running server", () => {
-  it.live(
-    "show incidents and notifications, and replay failed notifications",
-    () =>
-      Effect.gen(function* () {
-        const cwd = yield* scratchFolder
-        let isRefusing = true
-        const receiver = yield* startReceiver(() => ({ status: isRefusing ? 400 : 200 }))
-        const notifying: Place = {
-          cwd,
-          environment: {
-            ...receiver.settings("hooks"),
-            SERVICE_NOTIFIERS: "webhook",
-          },
-        }
-        const server = yield* startServer(serverAt(notifying))
-        const agent = yield* enroll(server, "web-1")
-        yield* report(server, agent, { check_id: "disk", status: "critical" })
-        const failed = yield* until(
-          "the notification has failed",
-          Effect.map(outboxOf(server), (items) => items.find(({ state }) => state === "failed")),
-        )
-        const [incident] = yield* incidentsOf(server)
+  it.live("show incidents and notifications, and replay failed notifications", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      let isRefusing = true
+      const receiver = yield* startReceiver(() => ({ status: isRefusing ? 400 : 200 }))
+      const notifying: Place = {
+        cwd,
+        environment: {
+          ...receiver.settings("hooks"),
+          SERVICE_NOTIFIERS: "webhook",
+        },
+      }
+      const server = yield* startServer(serverAt(notifying))
+      const agent = yield* enroll(server, "web-1")
+      yield* report(server, agent, { check_id: "disk", status: "critical" })
+      const failed = yield* until(
+        "the notification has failed",
+        Effect.map(outboxOf(server), (items) => items.find(({ state }) => state === "failed")),
+      )
+      const [incident] = yield* incidentsOf(server)
 
-        assert.deepStrictEqual(yield* jsonOf(notifying, "incidents", "--state", "open", "--all"), {
-          items: ((yield* answerOf(server, "/api/v1/incidents")) as { items: unknown }).items,
-          has_more: false,
-        })
-        assert.deepStrictEqual(
-          yield* jsonOf(notifying, "incidents", "show", incident?.id ?? ""),
-          yield* answerOf(server, `/ops/v1/incidents/${incident?.id}`),
-        )
-        const story = yield* tocsin(notifying, "incidents", "show", incident?.id ?? "")
-        assert.match(story.stdout, /\nAGENT +CHECK .*\nweb-1 +disk +critical .*disk is critical\n/)
+      assert.deepStrictEqual(yield* jsonOf(notifying, "incidents", "--state", "open", "--all"), {
+        items: ((yield* answerOf(server, "/api/v1/incidents")) as { items: unknown }).items,
+        has_more: false,
+      })
+      assert.deepStrictEqual(
+        yield* jsonOf(notifying, "incidents", "show", incident?.id ?? ""),
+        yield* answerOf(server, `/ops/v1/incidents/${incident?.id}`),
+      )
+      const story = yield* tocsin(notifying, "incidents", "show", incident?.id ?? "")
+      assert.match(story.stdout, /\nAGENT +CHECK .*\nweb-1 +disk +critical .*disk is critical\n/)
 
-        assert.deepStrictEqual(yield* jsonOf(notifying, "outbox", "--state", "failed"), {
-          items: ((yield* answerOf(server, "/ops/v1/outbox")) as { items: unknown }).items,
-          has_more: false,
-        })
-        const examined = yield* tocsin(notifying, "doctor")
-        assert.match(examined.stdout, /\ndelivery +attention +a notification for webhook failed \d+s ago: /)
-        isRefusing = false
-        assert.deepStrictEqual(yield* jsonOf(notifying, "outbox", "replay", failed.id), {
-          items: [{ id: failed.id, count: 1, error: null }],
-        })
-        yield* until(
-          "it is sent",
-          Effect.map(outboxOf(server), (items) => items.every(({ state }) => state === "sent")),
-        )
-        const again = yield* tocsin(notifying, "outbox", "replay", failed.id)
-        assert.deepStrictEqual([again.code, again.stdout], [EXIT_CODES.refused.code, ""])
-        assert.match(again.stderr, /this outbox item has not failed/)
+      assert.deepStrictEqual(yield* jsonOf(notifying, "outbox", "--state", "failed"), {
+        items: ((yield* answerOf(server, "/ops/v1/outbox")) as { items: unknown }).items,
+        has_more: false,
+      })
+      const examined = yield* tocsin(notifying, "doctor")
+      assert.match(examined.stdout, /\ndelivery +attention +a notification for webhook failed \d+s ago: /)
+      isRefusing = false
+      assert.deepStrictEqual(yield* jsonOf(notifying, "outbox", "replay", failed.id), {
+        items: [{ id: failed.id, count: 1, error: null }],
+      })
+      yield* until(
+        "it is sent",
+        Effect.map(outboxOf(server), (items) => items.every(({ state }) => state === "sent")),
+      )
+      const again = yield* tocsin(notifying, "outbox", "replay", failed.id)
+      assert.deepStrictEqual([again.code, again.stdout], [EXIT_CODES.refused.code, ""])
+      assert.match(again.stderr, /this outbox item has not failed/)
 
-        const summary = (yield* jsonOf(notifying, "summary")) as Record<string, unknown>
-        const told = (yield* answerOf(server, "/api/v1/system-summary")) as Record<string, unknown>
-        assert.deepStrictEqual({ ...summary, generated_at: "" }, { ...told, generated_at: "" })
-        assert.strictEqual(summary["checks_critical"], 1)
+      const summary = (yield* jsonOf(notifying, "summary")) as Record<string, unknown>
+      const told = (yield* answerOf(server, "/api/v1/system-summary")) as Record<string, unknown>
+      assert.deepStrictEqual({ ...summary, generated_at: "" }, { ...told, generated_at: "" })
+      assert.strictEqual(summary["checks_critical"], 1)
 
-        const flapping = Array.from({ length: 100 }, (_, n) => ({
-          check_id: "disk",
-          status: n % 2 === 0 ? ("warning" as const) : ("critical" as const),
-        }))
-        for (let batch = 0; batch < 11; batch++) yield* report(server, agent, ...flapping)
-        const long = yield* tocsin(notifying, "incidents", "show", incident?.id ?? "")
-        assert.match(
-          long.stdout,
-          /\n101 changes are not kept: an incident keeps its first 100 and its last 900\n/,
-        )
-      }),
-    90_000,
+      const flapping = Array.from({ length: 100 }, (_, n) => ({
+        check_id: "disk",
+        status: n % 2 === 0 ? ("warning" as const) : ("critical" as const),
+      }))
+      for (let batch = 0; batch < 11; batch++) yield* report(server, agent, ...flapping)
+      const long = yield* tocsin(notifying, "incidents", "show", incident?.id ?? "")
+      assert.match(
+        long.stdout,
+        /\n101 changes are not kept: an incident keeps its first 100 and its last 900\n/,
+      )
+    }),
   )
 })

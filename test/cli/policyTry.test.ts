@@ -16,64 +16,61 @@ interface Comparison {
 }
 
 describe.concurrent.each(places)("tocsin policy try beside a running server on $name", ({ make }) => {
-  it.live(
-    "counts what the server sent, and what another policy would have",
-    () =>
-      Effect.gen(function* () {
-        const place = yield* make
-        const server = yield* startServer(serverAt(place))
-        const { first, second } = yield* populate(server)
-        const [open] = (yield* incidentsOf(server)).filter(({ state }) => state === "open")
-        yield* operate(server, "PUT", `/ops/v1/incidents/${open?.id}/acknowledgement`, {
-          json: { for: "1h" },
-        })
-        const shared = { check_id: "site", incident_key: open?.incident_key ?? "" } as const
-        yield* report(server, first, { ...shared, status: "critical" })
-        yield* report(server, first, { ...shared, status: "ok" })
-        yield* report(server, second, { ...shared, status: "ok" })
-        yield* operate(server, "POST", "/ops/v1/silences", {
-          json: { matchers: [{ field: "check_id", op: "=", value: "quiet" }], for: "1h", comment: "Tests" },
-        })
-        yield* report(server, second, { check_id: "quiet", status: "critical" })
-        yield* report(server, second, { check_id: "quiet", status: "ok" })
-        const quiet = (yield* incidentsOf(server)).find(({ incident_key }) => incident_key === "web-2/quiet")
-        const items = yield* until(
-          "all notifications to be settled",
-          Effect.map(
-            outboxOf(server),
-            (found) =>
-              found.every(({ state }) => state === "sent" || state === "discarded") &&
-              found.filter(({ incident_id }) => incident_id !== quiet?.id),
-          ),
-        )
-        writeFileSync(join(place.cwd, "all.yaml"), "routes: []")
-        writeFileSync(join(place.cwd, "patient.yaml"), "routes: [{ after: 10m }]")
+  it.live("counts what the server sent, and what another policy would have", () =>
+    Effect.gen(function* () {
+      const place = yield* make
+      const server = yield* startServer(serverAt(place))
+      const { first, second } = yield* populate(server)
+      const [open] = (yield* incidentsOf(server)).filter(({ state }) => state === "open")
+      yield* operate(server, "PUT", `/ops/v1/incidents/${open?.id}/acknowledgement`, {
+        json: { for: "1h" },
+      })
+      const shared = { check_id: "site", incident_key: open?.incident_key ?? "" } as const
+      yield* report(server, first, { ...shared, status: "critical" })
+      yield* report(server, first, { ...shared, status: "ok" })
+      yield* report(server, second, { ...shared, status: "ok" })
+      yield* operate(server, "POST", "/ops/v1/silences", {
+        json: { matchers: [{ field: "check_id", op: "=", value: "quiet" }], for: "1h", comment: "Tests" },
+      })
+      yield* report(server, second, { check_id: "quiet", status: "critical" })
+      yield* report(server, second, { check_id: "quiet", status: "ok" })
+      const quiet = (yield* incidentsOf(server)).find(({ incident_key }) => incident_key === "web-2/quiet")
+      const items = yield* until(
+        "all notifications to be settled",
+        Effect.map(
+          outboxOf(server),
+          (found) =>
+            found.every(({ state }) => state === "sent" || state === "discarded") &&
+            found.filter(({ incident_id }) => incident_id !== quiet?.id),
+        ),
+      )
+      writeFileSync(join(place.cwd, "all.yaml"), "routes: []")
+      writeFileSync(join(place.cwd, "patient.yaml"), "routes: [{ after: 10m }]")
 
-        const same = (yield* jsonOf(place, "policy", "try", "all.yaml")) as Comparison
-        // The trial delivers at once: a firing that was overtaken there would have had a resolution too.
-        const count = items.reduce((sum, { state }) => sum + (state === "sent" ? 1 : 2), 0)
-        assert.isAbove(count, 3)
-        assert.deepStrictEqual(same.messages, { in_force: count, tried: count })
-        const silenced = { receiver: "debug", held_by: ["silence"], outcome: "resolved", firings: 1 }
-        assert.deepStrictEqual(same.withheld, [silenced])
-        const patient = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1d")) as Comparison
-        assert.deepStrictEqual(patient.messages, { in_force: count, tried: 0 })
-        assert.includeMembers(
-          patient.withheld.flatMap(({ held_by }) => held_by),
-          ["after"],
-        )
-        const none = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1ms")) as Comparison
-        assert.deepStrictEqual(none.messages, { in_force: 0, tried: 0 })
+      const same = (yield* jsonOf(place, "policy", "try", "all.yaml")) as Comparison
+      // The trial delivers at once: a firing that was overtaken there would have had a resolution too.
+      const count = items.reduce((sum, { state }) => sum + (state === "sent" ? 1 : 2), 0)
+      assert.isAbove(count, 3)
+      assert.deepStrictEqual(same.messages, { in_force: count, tried: count })
+      const silenced = { receiver: "debug", held_by: ["silence"], outcome: "resolved", firings: 1 }
+      assert.deepStrictEqual(same.withheld, [silenced])
+      const patient = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1d")) as Comparison
+      assert.deepStrictEqual(patient.messages, { in_force: count, tried: 0 })
+      assert.includeMembers(
+        patient.withheld.flatMap(({ held_by }) => held_by),
+        ["after"],
+      )
+      const none = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1ms")) as Comparison
+      assert.deepStrictEqual(none.messages, { in_force: 0, tried: 0 })
 
-        const { code, stderr, stdout } = yield* tocsin(place, "policy", "try", "patient.yaml")
-        assert.match(stdout, new RegExp(`^0 messages instead of ${count} from `))
-        assert.match(stdout, /^debug +after +\d+ +not sent: the incident resolved first$/m)
-        assert.match(stdout, /^In force: no policy\. \d+ stored results, the oldest of /m)
-        assert.match(stdout, /^- freshness: /m)
-        assert.deepStrictEqual([code, stderr], [0, ""])
-        const missing = yield* tocsin(place, "policy", "try", "none.yaml")
-        assert.strictEqual(missing.code, 2)
-      }),
-    120_000,
+      const { code, stderr, stdout } = yield* tocsin(place, "policy", "try", "patient.yaml")
+      assert.match(stdout, new RegExp(`^0 messages instead of ${count} from `))
+      assert.match(stdout, /^debug +after +\d+ +not sent: the incident resolved first$/m)
+      assert.match(stdout, /^In force: no policy\. \d+ stored results, the oldest of /m)
+      assert.match(stdout, /^- freshness: /m)
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      const missing = yield* tocsin(place, "policy", "try", "none.yaml")
+      assert.strictEqual(missing.code, 2)
+    }),
   )
 })

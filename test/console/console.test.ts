@@ -15,7 +15,7 @@ const down = (check_id: string) => ({ check_id, status: "critical", output: `${c
 
 const shared = Layer.merge(Browser.layer, Site.layer)
 
-describe.skipIf(chromium === undefined)(`the console${skipped}`, { timeout: 240_000 }, () => {
+describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
     it.effect("leads from the sign-in by the first run to a noted, acknowledged, silenced incident", () =>
       Effect.gen(function* () {

@@ -65,7 +65,7 @@ const startProxy = (upstream: string) =>
 
 const shared = Layer.merge(Browser.layer, Site.layer)
 
-describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, { timeout: 240_000 }, () => {
+describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
     it.effect("reads one stream for all tabs, and none for a hidden one", () =>
       Effect.gen(function* () {

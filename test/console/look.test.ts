@@ -58,7 +58,7 @@ const fill = Effect.gen(function* () {
   return baseUrl
 })
 
-describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, { timeout: 240_000 }, () => {
+describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
     it.effect("is accessible on every page, in light and dark at every width", () =>
       Effect.gen(function* () {

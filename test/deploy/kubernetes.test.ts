@@ -57,7 +57,7 @@ const workloads = [...manifestsOf("Deployment"), ...manifestsOf("StatefulSet")].
   ({ file, object }) => [file, at(object, "spec", "template", "spec"), object] as const,
 )
 
-describe("manifests of Kubernetes", { timeout: 60_000 }, () => {
+describe("manifests of Kubernetes", () => {
   it.each(manifests.map((one) => [one.file, one] as const))(
     "have values as the API's schema says: %s",
     (_, one) => {

@@ -165,7 +165,7 @@ describe("code blocks of pages", () => {
   })
 })
 
-describe("programs of pages", { timeout: 180_000, concurrent: true }, () => {
+describe("programs of pages", { concurrent: true }, () => {
   let modules: Modules
   beforeAll(async () => {
     const written = writeModules(blocks)

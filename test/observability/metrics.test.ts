@@ -21,7 +21,7 @@ const OF_SQLITE = /^tocsin_(sqlite|data)_/
 
 const statusOf = (answer: { readonly status: number }) => answer.status
 
-describe("metrics of a server", { timeout: 60_000 }, () => {
+describe("metrics of a server", () => {
   it.live("count the work of agents and operators on SQLite", () =>
     Effect.gen(function* () {
       const server = yield* startServer({ cwd: yield* scratchFolder, environment })

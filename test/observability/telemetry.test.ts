@@ -72,7 +72,7 @@ const headersReceiver = Effect.gen(function* () {
   return { arrivals, url: `http://127.0.0.1:${port}/${secretOf("path")}` }
 })
 
-describe("traces and logs of a server", { timeout: 60_000 }, () => {
+describe("traces and logs of a server", () => {
   it.live("go to a collector in the caller's trace, and a webhook continues its own", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector
@@ -195,7 +195,7 @@ describe("traces and logs of a server", { timeout: 60_000 }, () => {
   )
 })
 
-describe("the log of a server", { timeout: 60_000 }, () => {
+describe("the log of a server", () => {
   it.live("is one JSON object per line, with time, level, message and request ID", () =>
     Effect.gen(function* () {
       const server = yield* startServer({

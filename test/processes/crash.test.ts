@@ -157,8 +157,13 @@ describe.concurrent("a server that is killed", () => {
       )
       assert.lengthOf(yield* until("all is delivered", sent), 3)
       assert.sameMembers(
-        receiver.arrivals.map(
-          ({ message: { type, data } }) => `${type} ${data.incident.incident_key} ${data.severity}`,
+        Array.from(
+          // A receiver that answers too late gets a notification again.
+          new Set(
+            receiver.arrivals.map(
+              ({ message: { type, data } }) => `${type} ${data.incident.incident_key} ${data.severity}`,
+            ),
+          ),
         ),
         [
           "incident.firing web-1/disk warning",

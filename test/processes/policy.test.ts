@@ -218,7 +218,7 @@ describe("a policy file", () => {
       const olderMarks = sql`UPDATE mark SET marked_at = (extract(epoch FROM clock_timestamp()) * 1e6)::int8`
       yield* olderMarks
       const second = yield* startServer(place)
-      yield* olderMarks
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(olderMarks, Effect.sleep("1 second"))))
       writePolicy(`receivers: { one: ${secretsOf("b")} }\nroutes: [ { to: [one] } ]\n`)
       yield* second.signal("SIGHUP")
       yield* until(
@@ -227,8 +227,6 @@ describe("a policy file", () => {
       )
       yield* second.signal("SIGTERM")
       yield* second.ended
-      yield* olderMarks
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 second"), olderMarks)))
       const third = yield* launch(place)
       assert.deepStrictEqual(yield* third.ended, { code: 1, signal: null }, third.output.stderr)
       assert.include(third.output.stderr, "a server of an older version runs on the same database")

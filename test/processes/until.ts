@@ -9,7 +9,7 @@ const BETWEEN_LOOKS = Duration.millis(20)
 export const until = <A, E, R>(
   what: string,
   look: Effect.Effect<A | undefined | false, E, R>,
-  within: Duration.Input = "60 seconds",
+  within: Duration.Input = "2 minutes",
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     for (;;) {

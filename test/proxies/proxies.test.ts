@@ -40,7 +40,7 @@ const behind = (kind: ProxyKind) => {
   const missing = lacks(kind)
   const reason = missing === undefined ? "" : ` (skipped: ${missing} is not installed here)`
 
-  describe.skipIf(missing !== undefined)(`Tocsin behind ${kind.name}${reason}`, { timeout: 60_000 }, () => {
+  describe.skipIf(missing !== undefined)(`Tocsin behind ${kind.name}${reason}`, () => {
     it.live("is reached by TLS with its own headers and IDs, by HTTP/1.1 and HTTP/2", () =>
       Effect.gen(function* () {
         const { proxy } = yield* served(kind)

@@ -74,6 +74,8 @@ it.live.each(Object.entries(requests))(
       assert.deepStrictEqual([outcomes(old, 2), outcomes(fresh, 1)], [CLIENTS, CLIENTS])
       for (const { seen } of fresh) assert.match(seen.received, /\r\nconnection: close\r\n/i)
     }),
+  // On a busy machine the system delivers some late: those have not arrived when the server stops.
+  { retry: 2 },
 )
 
 it.live.each(Object.entries(requests))(

@@ -78,16 +78,18 @@ export const streamSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const { readToken, uiToken } = yield* Tocsin
       const streams = yield* Effect.forEach([readToken, uiToken, readToken], openStream)
+      const began = performance.now()
       yield* Effect.forEach(
         Array.from({ length: 60 }, (_, n) => n),
         () => pendingAgent(),
         { concurrency: 10 },
       )
       yield* Effect.sleep("2500 millis")
+      const seconds = (performance.now() - began) / 1_000
       for (const { events } of streams) {
         const received = yield* Queue.clear(events)
         assert.isAtLeast(received.length, 1)
-        assert.isAtMost(received.length, 4)
+        assert.isAtMost(received.length, Math.ceil(seconds) + 1)
         for (const { topics, at } of received) {
           assert.includeMembers([...topicNames], [...topics])
           assert.match(at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)

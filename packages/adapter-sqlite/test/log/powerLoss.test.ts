@@ -71,7 +71,7 @@ const recordedRun = Effect.map(scratchFile, (file) => {
   return { trace: readFileSync(trace, "utf8"), files: [file, `${file}-wal`] }
 })
 
-describe("a loss of power", { timeout: 120_000 }, () => {
+describe("a loss of power", () => {
   it.effect.skipIf(obstacle !== undefined)(
     `leaves a sound file with all that was acknowledged${obstacle === undefined ? "" : ` (no trace here: ${obstacle})`}`,
     () =>

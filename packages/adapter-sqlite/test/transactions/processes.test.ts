@@ -58,29 +58,26 @@ const ROUNDS = 3
 const LINES_BEFORE_KILL = 300
 
 describe("processes", () => {
-  it.live(
-    "whatever was answered survives a process that is killed while it writes",
-    () =>
-      Effect.gen(function* () {
-        const file = yield* scratchFile
-        const acknowledged: Array<string> = []
-        for (let round = 0; round < ROUNDS; round++) {
-          const writer = yield* startWriter(file, {
-            prefix: `round-${round}-`,
-            count: NEVER_ENDING,
-            onLines: (count, child) => count >= LINES_BEFORE_KILL && child.kill("SIGKILL"),
-          })
-          assert.isNull(yield* writer.ended)
-          acknowledged.push(...writer.lines)
-        }
-        assert.isAtLeast(acknowledged.length, ROUNDS * LINES_BEFORE_KILL)
-        const kept = new Set(yield* agentIds(yield* openStorage(file)))
-        assert.deepStrictEqual(
-          acknowledged.filter((name) => !kept.has(name)),
-          [],
-        )
-      }),
-    60_000,
+  it.live("whatever was answered survives a process that is killed while it writes", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const acknowledged: Array<string> = []
+      for (let round = 0; round < ROUNDS; round++) {
+        const writer = yield* startWriter(file, {
+          prefix: `round-${round}-`,
+          count: NEVER_ENDING,
+          onLines: (count, child) => count >= LINES_BEFORE_KILL && child.kill("SIGKILL"),
+        })
+        assert.isNull(yield* writer.ended)
+        acknowledged.push(...writer.lines)
+      }
+      assert.isAtLeast(acknowledged.length, ROUNDS * LINES_BEFORE_KILL)
+      const kept = new Set(yield* agentIds(yield* openStorage(file)))
+      assert.deepStrictEqual(
+        acknowledged.filter((name) => !kept.has(name)),
+        [],
+      )
+    }),
   )
 
   it.live(
@@ -110,7 +107,6 @@ describe("processes", () => {
         database.close()
         assert.deepStrictEqual([applied, integrity_check], [migrations.length, "ok"])
       }),
-    60_000,
   )
 
   // Root may write everywhere, so there the process runs as another user, who may not read every checkout of root's.
