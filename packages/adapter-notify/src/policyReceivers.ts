@@ -10,7 +10,7 @@ import type { BadNotifierSetting } from "./BadNotifierSetting.ts"
 import { debug } from "./debug/debug.ts"
 import { messengerSlack } from "./messenger/messengerSlack.ts"
 import { messengerTelegram } from "./messenger/messengerTelegram.ts"
-import { readBoundedFile } from "./readBoundedFile.ts"
+import { MAX_SECRET_BYTES, readBoundedFile } from "./readBoundedFile.ts"
 import { webhook, type ReceiverPosting } from "./webhook/webhook.ts"
 
 /** The name of a secret in a receiver, without `_file` or `_env`. */
@@ -46,7 +46,6 @@ export const policyReceivers = Effect.fnUntraced(function* (
 })
 
 /** Many times the longest address or list of secrets. */
-const MAX_SECRET_BYTES = 65_536
 const SECRET_KEY = /^(?<name>url|secret|telegram_token)_(?<from>file|env)$/u
 
 const secretsOf = (receiver: Receiver): Result.Result<Secrets, ReadonlyArray<FieldProblem>> => {

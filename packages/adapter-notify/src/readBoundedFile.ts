@@ -1,6 +1,9 @@
 import { closeSync, constants, openSync, readSync } from "node:fs"
 import { Result } from "effect"
 
+/** No secret is longer, but a device or a log named by mistake may be. */
+export const MAX_SECRET_BYTES = 65_536
+
 const PAUSE_MILLIS = 10
 /** A pipe whose writer is slower than this fails as the file of a busy device does. */
 const MOST_PAUSES = 200

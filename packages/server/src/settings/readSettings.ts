@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { MAX_SECRET_BYTES, readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import { nearestName } from "@tocsin/core/contract/nearestName"
 import { Result } from "effect"
 import { definitions, type Settings } from "./Settings.ts"
@@ -50,8 +50,10 @@ const codeOf = (cause: unknown): string =>
  * The text of a secret's file. Messages omit its path, which may be the secret itself by mistake.
  */
 const fileText = (variable: string, path: string): Result.Result<string, string> => {
-  const read = Result.try(() => readFileSync(path, "utf8"))
+  const read = Result.try(() => readBoundedFile(path, MAX_SECRET_BYTES))
   if (Result.isFailure(read)) return Result.fail(readFailureMessage(variable, codeOf(read.failure)))
+  if (read.success === undefined)
+    return Result.fail(`${variable} names a file that is larger than 64 KiB: correct the path`)
   return isGiven(read.success)
     ? Result.succeed(read.success)
     : Result.fail(`${variable} names an empty file: write the setting into it, or unset ${variable}`)

@@ -70,6 +70,13 @@ describe("secrets in files", () => {
     )
   })
 
+  it("are reported if they have no end", () => {
+    assert.strictEqual(
+      complaint({ SERVICE_KEY_PEPPER_FILE: "/dev/zero" }),
+      "SERVICE_KEY_PEPPER_FILE names a file that is larger than 64 KiB: correct the path",
+    )
+  })
+
   it.skipIf(isRoot)(
     `are reported if permission is missing${isRoot ? " (root may read everything)" : ""}`,
     () => {
