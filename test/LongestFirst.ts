@@ -7,12 +7,15 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
  */
 const LONGEST = [
   "test/storage/pg.test.ts",
-  "test/packages/",
+  "test/packages/packages.test.ts",
+  "test/failover/",
   "test/http/memory.test.ts",
   "test/storage/",
   "test/docs/codeBlocks.test.ts",
   "test/cli/",
   "test/processes/",
+  "test/console/",
+  "test/agent/",
 ]
 
 const rankOf = ({ moduleId, project }: TestSpecification): number => {

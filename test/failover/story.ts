@@ -58,7 +58,7 @@ const flap = Effect.fnUntraced(function* (
     )
     reports.ids.set(event.event_id, performance.now())
     reports.latest.set(`${agent.agent_id}/${check_id}`, status)
-    yield* Effect.sleep("50 millis")
+    yield* Effect.sleep("200 millis")
   }
 })
 
