@@ -159,20 +159,17 @@ layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of 
   const queries = everyQuery.filter((query) => !isByMember(query))
 
   for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-    it.effect(
-      `is read from indexes, on the first and on a deep page: ${mode}`,
-      () =>
-        Effect.gen(function* () {
-          const { sql, run } = yield* Seeded
-          yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
-          for (const query of queries) {
-            const deep = yield* Effect.promise(() => deepPosition(run, query, 1_000))
-            for (const from of [undefined, deep ?? farOff(query)]) {
-              assertIndexed(nameOf(query), yield* explain(sql, pageOf(query, from)))
-            }
+    it.effect(`is read from indexes, on the first and on a deep page: ${mode}`, () =>
+      Effect.gen(function* () {
+        const { sql, run } = yield* Seeded
+        yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
+        for (const query of queries) {
+          const deep = yield* Effect.promise(() => deepPosition(run, query, 1_000))
+          for (const from of [undefined, deep ?? farOff(query)]) {
+            assertIndexed(nameOf(query), yield* explain(sql, pageOf(query, from)))
           }
-        }),
-      120_000,
+        }
+      }),
     )
   }
 

@@ -18,8 +18,8 @@ export class MemoryQueue implements ResultQueue {
   readonly #tail = new MemoryTail()
   readonly #limit: number
   /** The state of each report that waits. */
-  readonly #states = new Map<string, "queued" | "in flight">()
-  readonly #counts = { queued: 0, "in flight": 0, delivered: 0, rejected: 0, dropped: 0 }
+  readonly #states = new Map<string, "queued" | "in_flight">()
+  readonly #counts = { queued: 0, in_flight: 0, delivered: 0, rejected: 0, dropped: 0 }
   /** Waiting reports that differ from the one before. */
   readonly #changes = new Set<string>()
   readonly #lastOutcomes = new Map<string, string>()
@@ -111,14 +111,14 @@ export class MemoryQueue implements ResultQueue {
 
   // An answer may arrive after the agent has given the report up.
   #moveInFlight(id: string, trigger: "taken" | "refused" | "put back" | "given up"): void {
-    if (this.#states.get(id) !== "in flight") return
-    this.#become(id, "in flight", move(ReportTransitions, "in flight", trigger))
+    if (this.#states.get(id) !== "in_flight") return
+    this.#become(id, "in_flight", move(ReportTransitions, "in_flight", trigger))
   }
 
-  #become(id: string, from: "queued" | "in flight", to: ReportState): void {
+  #become(id: string, from: "queued" | "in_flight", to: ReportState): void {
     this.#counts[from] -= 1
     if (to !== "absent") this.#counts[to] += 1
-    if (to === "queued" || to === "in flight") {
+    if (to === "queued" || to === "in_flight") {
       this.#states.set(id, to)
       return
     }

@@ -107,7 +107,7 @@ export class ReportingAgent implements ProgramAgent {
   }
 
   readonly state = (): ProgramAgentState => {
-    const { "in flight": inFlight, ...counts } = this.#queue.counts()
+    const { in_flight: inFlight, ...counts } = this.#queue.counts()
     return { admission: this.#sender.admission, inFlight, ...counts }
   }
 

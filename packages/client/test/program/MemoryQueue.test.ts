@@ -73,8 +73,8 @@ describe("reports in memory", () => {
             sent.set(id, body)
           }
           const counts = queue.counts()
-          assert.strictEqual(counts["in flight"], inFlight.length)
-          assert.strictEqual(counts.queued + counts["in flight"], queue.size())
+          assert.strictEqual(counts["in_flight"], inFlight.length)
+          assert.strictEqual(counts.queued + counts["in_flight"], queue.size())
           assert.isAtMost(queue.size(), LIMIT)
           for (const end of ["delivered", "rejected", "dropped"] as const)
             assert.isAtLeast(counts[end], before[end], `${end} is an end`)
@@ -84,7 +84,7 @@ describe("reports in memory", () => {
         assert.strictEqual(queue.giveUp(), waiting)
         // Answers that arrive later change nothing.
         queue.acknowledge(inFlight)
-        assert.deepInclude(queue.counts(), { queued: 0, "in flight": 0, dropped: dropped + waiting })
+        assert.deepInclude(queue.counts(), { queued: 0, in_flight: 0, dropped: dropped + waiting })
       }),
       { numRuns: propertyRuns(300) },
     )
@@ -112,7 +112,7 @@ describe("reports in memory", () => {
     const queue = new MemoryQueue()
     for (let check = 0; check < 3; check++) queue.add({ ...report(check, 0), output: "x".repeat(8_000) }, 1)
     assert.lengthOf(queue.take(200, 17_000), 2)
-    assert.deepInclude(queue.counts(), { queued: 1, "in flight": 2 })
+    assert.deepInclude(queue.counts(), { queued: 1, in_flight: 2 })
     assert.isTrue(queue.hasChange())
   })
 })
