@@ -178,7 +178,6 @@ describe.concurrent("a server that shuts down", () => {
       yield* until(
         "it is delivered",
         Effect.map(outboxOf(next), ([item]) => item?.state === "sent"),
-        "5 seconds",
       )
       const [first, second, ...others] = receiver.arrivals
       assert.deepStrictEqual([second?.id, others], [first?.id, []])
@@ -195,8 +194,8 @@ describe.concurrent("a server that shuts down", () => {
       yield* Effect.sleep("600 millis")
       assert.deepInclude(rowsOf(cwd), { state: "sending", attempts: 1, isDue: 0 })
       yield* server.signal("SIGTERM")
-      const { code } = yield* Effect.timeout(server.ended, "1 second")
-      assert.strictEqual(code, 1)
+      // One signal ends it with 0, after the attempts.
+      assert.deepInclude(yield* server.ended, { code: 1 })
     }),
   )
 
