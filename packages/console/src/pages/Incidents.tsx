@@ -70,7 +70,7 @@ const Row = ({
               held: {holdText(hold)}
             </em>
           ))}
-        <NotifiedMarks id={id} latest={latest} />
+        <NotifiedMarks id={id} isHeld={held_by.length > 0} latest={latest} />
       </span>
       <Time at={incident.resolved_at ?? incident.opened_at} />
     </div>

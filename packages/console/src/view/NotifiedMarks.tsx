@@ -40,9 +40,12 @@ const SAYS: Readonly<Record<Notified["outcome"], readonly [sign: string, word: s
 /** Who was notified of an incident. Where the latest notifications are not all, its own are read. */
 export const NotifiedMarks = ({
   id,
+  isHeld,
   latest,
 }: {
   readonly id: string
+  /** Whether the row says so itself, so that who is not notified yet goes without saying. */
+  readonly isHeld: boolean
   readonly latest: ReadonlySignal<Latest | undefined>
 }) => {
   const mine = () => latest.value?.items.filter(({ incident_id }) => incident_id === id) ?? []
@@ -56,10 +59,11 @@ export const NotifiedMarks = ({
   const deliveries = useMemo(() => detail?.deliveries ?? untracked(mine), [detail, version])
   const isKnown = detail !== undefined || (latest.value !== undefined && !isWanted)
   const notified = notifiedOf(deliveries)
+  const shown = notified.filter(({ outcome }) => outcome !== "waiting" || !isHeld)
   return (
     <>
       {isKnown && notified.length === 0 && <em class="told is-failed">nobody notified</em>}
-      {notified.map(({ receiver, outcome }) => {
+      {shown.map(({ receiver, outcome }) => {
         const [sign, word] = SAYS[outcome]
         return (
           <em key={receiver} class={`told is-${outcome}`} title={`${word}: ${receiver}`}>
