@@ -19,6 +19,7 @@ const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unkn
 const CHECKS = ["disk", "load", "web", "poisoned"]
 const FAULTS: ReadonlyArray<Fault> = ["none", "500", "429", "nothing", "half", "lost", "killed"]
 const SQLITE_FULL = 13
+const POISON_CODE = 9
 
 /** What befalls the host, and for how long. */
 const deed = fc.oneof(
@@ -91,6 +92,11 @@ class Host {
     const trueTime = Date.UTC(2026, 0, 1) - this.#boot
     this.server.now = () => trueTime + this.#boot
     ;[this.#spool, this.#sender] = this.#begin()
+  }
+
+  /** A host that never had an answer knows no time but its own, and a full disk remembers none. */
+  async begin(): Promise<void> {
+    await this.#until(MINUTE)
   }
 
   async live(act: Deed): Promise<void> {
@@ -178,17 +184,17 @@ class Host {
 
   #record(check: string, status: CheckStatus, poison: boolean): void {
     const isPoison = poison && check === "poisoned"
+    // Of equal results only the first and the last are kept: a refused one must not stand for others.
+    const exitCode = isPoison ? POISON_CODE : STATUSES.indexOf(status)
     const id = this.#spool.record({
       checkId: check,
       status,
-      exitCode: STATUSES.indexOf(status),
+      exitCode,
       durationMillis: 1,
       output: isPoison ? "poison" : status,
       notificationsEnabled: true,
     })
-    this.#recorded
-      .get(check)
-      ?.push({ id, text: `${status} ${STATUSES.indexOf(status)}`, isPoison, counts: false })
+    this.#recorded.get(check)?.push({ id, text: `${status} ${exitCode}`, isPoison, counts: false })
     this.#flush()
   }
 
@@ -260,6 +266,7 @@ describe("an outage", () => {
         async (seed, deeds) => {
           const host = new Host(randomOf(seed))
           try {
+            await host.begin()
             for (const act of deeds) await host.live(act)
             await host.recover()
             host.verify()
