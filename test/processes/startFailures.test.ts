@@ -233,14 +233,14 @@ describe.concurrent("a server that cannot start on its PostgreSQL reports the re
   const changed = (url: Redacted.Redacted, changes: Partial<URL>): string =>
     Object.assign(new URL(Redacted.value(url)), changes).href
 
-  it.live("the address names several hosts", () =>
+  it.live("nothing listens at any of several hosts", () =>
     Effect.gen(function* () {
-      const password = secretOf("password")
-      const [line = ""] = yield* start(
-        `postgres://tocsin:${password}@one.example:5432,two.example:5432/tocsin`,
+      assert.deepStrictEqual(
+        yield* start(`postgres://tocsin:${secretOf("password")}@127.0.0.1:1,127.0.0.1:2/tocsin`),
+        cannotStart(
+          "PostgreSQL is unreachable: check that it is running, and check the host and port in the database URL",
+        ),
       )
-      assert.include(line, "names several hosts: name one, either the primary or a proxy that routes to it")
-      assert.notInclude(line, password)
     }),
   )
 
