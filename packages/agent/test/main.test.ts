@@ -5,46 +5,27 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { RequestKind } from "@tocsin/client/agent/Answer"
 import { AGENT } from "@tocsin/test/processes/program"
-import { FaultyServer } from "./sending/FaultyServer.ts"
+import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
+import { serve } from "@tocsin/testing/agents/serve"
 
 const PATIENCE_MILLIS = 150_000
 
 const server = new FaultyServer()
-const declarations: Array<string> = []
-const kinds = new Map<string, RequestKind>([
-  ["/api/v1/heartbeat", "heartbeat"],
-  ["/api/v1/events", "events"],
-])
-const listener = createServer((request, response) => {
-  const chunks: Array<Buffer> = []
-  request.on("data", (chunk: Buffer) => chunks.push(chunk))
-  request.on("end", () => {
-    const body = Buffer.concat(chunks).toString()
-    if (request.method === "PUT") declarations.push(body)
-    const kind = kinds.get(request.url ?? "") ?? "declaration"
-    server.send({ kind, body }).then(
-      (answer) => response.writeHead(answer.status, { date: new Date().toUTCString() }).end(answer.body),
-      () => response.destroy(),
-    )
-  })
-})
 let root = ""
 let address = ""
+let stopServing = async (): Promise<void> => {}
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
   server.now = () => new Date().getTime()
-  listener.listen(0, "127.0.0.1")
-  await once(listener, "listening")
-  const bound = listener.address()
-  address = `http://127.0.0.1:${typeof bound === "object" ? bound?.port : 0}`
+  const served = await serve(server)
+  address = served.address
+  stopServing = served.close
 })
 
-afterAll(() => {
-  listener.closeAllConnections()
-  listener.close()
+afterAll(async () => {
+  await stopServing()
   rmSync(root, { recursive: true })
 })
 
@@ -104,6 +85,10 @@ const endOf = async (child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
 const ISOLATOR = "unshare"
 const SMALL_DISK = [ISOLATOR, "--mount", "sh", "-c", 'mount -t tmpfs -o size=1m none "$0" && exec "$@"']
 const isRoot = spawnSync(ISOLATOR, ["--mount", "true"]).status === 0
+
+/** Whether the last declaration names a check. */
+const declares = (check: string): boolean =>
+  server.requests.findLast(({ kind }) => kind === "declaration")?.body.includes(`"${check}"`) === true
 
 const changesOf = (check: string): ReadonlyArray<string> => server.changes.get(check) ?? []
 
@@ -188,7 +173,7 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     )
     child.kill("SIGHUP")
     await until("it reports the new check", () => changesOf("two").length > 0)
-    await until("it declares its checks again", () => declarations.at(-1)?.includes('"two"') === true)
+    await until("it declares its checks again", () => declares("two"))
     const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)
     assert.include(metrics.headers.get("content-type"), "text/plain; version=0.0.4")
     assert.include(await metrics.text(), 'tocsin_agent_check_status{check="two"} 2\n')

@@ -10,7 +10,7 @@ import type { TimeMark } from "@tocsin/client/agent/ServerTime"
 import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
 import { Spool, type SpooledResult } from "../../src/spool/Spool.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
-import { type Fault, FaultyServer } from "./FaultyServer.ts"
+import { type Fault, FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -1,0 +1,21 @@
+/** Where an agent works. */
+export interface AgentPlace {
+  /** The address of the server. */
+  readonly url: string
+  readonly agentId: string
+  /** A folder of its own, which outlives a restart. */
+  readonly folder: string
+}
+
+/** The statuses of results. */
+export type ReportedStatus = "ok" | "warning" | "critical" | "unknown"
+
+/** An agent at work. */
+export interface RunningAgent {
+  /** Takes a result; resolves once the agent must not lose it. */
+  readonly report: (checkId: string, status: ReportedStatus, text: string) => Promise<void>
+  /** Makes the agent try again, where it waits for somebody to call it: the next run of a cron job. */
+  readonly nudge?: () => Promise<void>
+  /** Ends the agent in any way. */
+  readonly stop: () => Promise<void>
+}
