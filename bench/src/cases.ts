@@ -87,6 +87,26 @@ export interface StormCase {
   readonly mostHeldPercent: number
 }
 
+/** One agent on its host, with checks that run once a minute. */
+export interface AgentCase {
+  readonly kind: "agent"
+  readonly name: string
+  readonly storage: StorageName
+  readonly checks: number
+  readonly mostResidentMiB: number
+  readonly mostProportionalMiB: number
+  /** The most of a core, in percent, without the checks' own processes. */
+  readonly mostPercent: number
+}
+
+/** Many agents that report to one server while it is restarted. */
+export interface FleetCase {
+  readonly kind: "fleet"
+  readonly name: string
+  readonly storage: StorageName
+  readonly agents: number
+}
+
 export type BenchCase =
   | ThroughputCase
   | LatencyCase
@@ -96,6 +116,8 @@ export type BenchCase =
   | ScaleOutCase
   | StormCase
   | ConsoleCase
+  | AgentCase
+  | FleetCase
 
 const STORAGES = ["memory", "sqlite", "postgres"] as const satisfies ReadonlyArray<StorageName>
 
@@ -188,6 +210,16 @@ export const allCases: ReadonlyArray<BenchCase> = [
     servers: 3,
   })),
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
+  {
+    kind: "agent",
+    name: "sqlite-agent",
+    storage: "sqlite",
+    checks: 100,
+    mostResidentMiB: 75,
+    mostProportionalMiB: 55,
+    mostPercent: 1,
+  },
+  { kind: "fleet", name: "sqlite-agents", storage: "sqlite", agents: 1_000 },
 ]
 
 /**

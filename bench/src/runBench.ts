@@ -5,7 +5,9 @@ import type { Bench } from "./Bench.ts"
 import type { BenchFailure } from "./BenchFailure.ts"
 import type { BenchCase } from "./cases.ts"
 import { dataFolder } from "./dataFolder.ts"
+import { measureAgent } from "./measure/agent.ts"
 import { measureConsole } from "./measure/console.ts"
+import { measureFleet } from "./measure/fleet.ts"
 import { measureHalfLoad } from "./measure/halfLoad.ts"
 import { measureIdle } from "./measure/idle.ts"
 import { measureLatency } from "./measure/latency.ts"
@@ -38,6 +40,10 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureStorm(bench, one)
     case "console":
       return measureConsole(bench, one)
+    case "agent":
+      return measureAgent(bench, one)
+    case "fleet":
+      return measureFleet(bench, one)
   }
 }
 

@@ -24,6 +24,11 @@ const post = (port: number, path: string, token: string, body?: string) =>
     catch: (cause) => new BenchFailure({ message: String(cause) }),
   })
 
+const each = (
+  keys: ReadonlyArray<string>,
+  send: (key: string, index: number) => Effect.Effect<string, BenchFailure>,
+) => Effect.forEach(keys, send, { concurrency: AT_ONCE, discard: true })
+
 const variables = (index: number) => {
   const stamp = new Stamp()
   stamp.advance()
@@ -31,16 +36,21 @@ const variables = (index: number) => {
   return { agentId: agentId(index), time: time ?? "", micros: micros ?? "", idPrefix: idPrefix ?? "" }
 }
 
+/** Registers the agents and accepts them. */
+export const admit = Effect.fnUntraced(function* ({ port, token }: Tocsin, keys: ReadonlyArray<string>) {
+  yield* each(keys, (key, index) => post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index))))
+  yield* post(port, "/api/v1/agents/admission/accept-all", token)
+})
+
 /**
  * Registers the agents, accepts them, and sends a first `ok` of each check, so that what follows is
  * not a first result.
  */
-export const enrol = Effect.fnUntraced(function* ({ port, token }: Tocsin, keys: ReadonlyArray<string>) {
-  const each = (send: (key: string, index: number) => Effect.Effect<string, BenchFailure>) =>
-    Effect.forEach(keys, send, { concurrency: AT_ONCE, discard: true })
-  yield* each((key, index) => post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index))))
-  yield* post(port, "/api/v1/agents/admission/accept-all", token)
-  yield* each((key, index) => post(port, "/api/v1/events", key, resultsBody(variables(index), "ok")))
+export const enrol = Effect.fnUntraced(function* (server: Tocsin, keys: ReadonlyArray<string>) {
+  yield* admit(server, keys)
+  yield* each(keys, (key, index) =>
+    post(server.port, "/api/v1/events", key, resultsBody(variables(index), "ok")),
+  )
 })
 
 /** Creates silences. */

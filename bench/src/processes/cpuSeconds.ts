@@ -41,6 +41,12 @@ export const processTree = (root: number): ReadonlyArray<number> => {
   return found
 }
 
+/** Processor time of a process with its threads and without its children. Undefined without /proc. */
+export const ownCpuSeconds = (pid: number): number | undefined => {
+  const times = timesOf(pid)
+  return times === undefined ? undefined : times.ownTicks / TICKS_PER_SECOND
+}
+
 /**
  * Processor time, user and system, of a process with its threads and children so far, in seconds.
  * Undefined without /proc.

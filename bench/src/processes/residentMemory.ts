@@ -16,6 +16,12 @@ export const residentMiB = (pid: number): number | undefined => {
   return kib === undefined ? undefined : kib / KIB_PER_MIB
 }
 
+/** Memory of a process with its part of what it shares with others, in MiB; undefined without /proc. */
+export const proportionalMiB = (pid: number): number | undefined => {
+  const kib = /^Pss:\s+(\d+) kB$/m.exec(procFile(pid, "smaps_rollup") ?? "")?.[1]
+  return kib === undefined ? undefined : Number(kib) / KIB_PER_MIB
+}
+
 /** Peak resident memory of a process, in MiB; undefined without /proc. */
 export const peakResidentMiB = (pid: number): number | undefined => {
   const kib = fieldsOf(pid).get("VmHWM")

@@ -19,6 +19,8 @@ export interface TocsinOptions {
   readonly databaseUrl: string | undefined
   /** The folder for a CPU profile. */
   readonly profileFolder: string | undefined
+  /** Where it listens; on a free port by default. */
+  readonly port?: number | undefined
   /** Further settings. */
   readonly environment?: Readonly<Record<string, string>> | undefined
 }
@@ -99,7 +101,7 @@ const lookWhetherReady = (port: number): Promise<boolean> =>
 export const tocsin = Effect.fnUntraced(function* (
   options: TocsinOptions,
 ): Effect.fn.Return<Tocsin, BenchFailure, Scope.Scope> {
-  const port = yield* Effect.promise(freePort)
+  const port = options.port ?? (yield* Effect.promise(freePort))
   const start = performance.now()
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => launch(options, port)),
