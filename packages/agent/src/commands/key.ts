@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs"
+import { makeStateFolder } from "../spool/makeStateFolder.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"
 import { readOptions, withoutArguments } from "./options.ts"
 import { complain, print } from "./output.ts"
 
 const keysOf = (state: string): KeyFile => {
-  mkdirSync(state, { recursive: true, mode: 0o700 })
+  makeStateFolder(state)
   return new KeyFile(state)
 }
 

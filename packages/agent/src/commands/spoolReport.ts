@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { makeStateFolder } from "../spool/makeStateFolder.ts"
 import type { CheckConfig } from "../config/AgentConfig.ts"
 import { idText } from "../config/configFields.ts"
 import { readConfig } from "../config/readConfig.ts"
@@ -32,7 +32,7 @@ export const spoolReport = (
   bare: BareReport,
 ): void => {
   const check = checkOf(config, bare.checkId)
-  mkdirSync(state, { recursive: true, mode: 0o700 })
+  makeStateFolder(state)
   const file = SpoolFile.open(spoolPath(state))
   try {
     const at = correctedNow(savedMark(file.notes().get("time_mark")), systemClock)

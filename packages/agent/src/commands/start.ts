@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { makeStateFolder } from "../spool/makeStateFolder.ts"
 import { join, resolve } from "node:path"
 import { randomInt } from "node:crypto"
 import { systemClock } from "../clock/Clock.ts"
@@ -12,7 +12,6 @@ import { readOptions, withoutArguments } from "./options.ts"
 import { complain } from "./output.ts"
 
 const RANDOM_STEPS = 2 ** 32
-const STATE_MODE = 0o700
 
 /** `tocsin-agent start`: runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. */
 export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
@@ -23,7 +22,7 @@ export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
     complain("the configuration is invalid: correct it, and try it with tocsin-agent check")
     return 1
   }
-  mkdirSync(state, { recursive: true, mode: STATE_MODE })
+  makeStateFolder(state)
   const lock = AgentLock.take(join(state, "agent.lock"))
   if (lock === undefined) {
     complain(`another agent runs on ${state}: stop it, or give this one a folder of its own with --state`)
