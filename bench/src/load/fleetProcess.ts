@@ -20,7 +20,7 @@ let agents: ReadonlyArray<SimulatedAgent> = []
 /** An agent without checks and without a process: its spool and its sender are the real ones. */
 class SimulatedAgent {
   readonly #spool: Spool
-  readonly #sender: Sender<SpooledResult>
+  readonly #makeSender: () => Sender<SpooledResult>
   readonly #transport = httpTransport({})
   #wake: () => void = () => {}
   #timer: NodeJS.Timeout | undefined
@@ -31,28 +31,29 @@ class SimulatedAgent {
     mkdirSync(join(folder, key))
     const path = join(folder, key, "spool.db")
     this.#spool = Spool.open({ path, now: () => Math.floor(systemClock.wall()), warn: complain })
-    this.#sender = new Sender(
-      {
-        queue: this.#spool,
-        keys: { current: () => key, next: () => undefined, promote: () => {}, fingerprintOf: () => "" },
-        transport: {
-          send: (request) => {
-            requests.push(systemClock.wall())
-            return this.#transport.send(request)
+    this.#makeSender = () =>
+      new Sender(
+        {
+          queue: this.#spool,
+          keys: { current: () => key, next: () => undefined, promote: () => {}, fingerprintOf: () => "" },
+          transport: {
+            send: (request) => {
+              requests.push(systemClock.wall())
+              return this.#transport.send(request)
+            },
           },
+          clock: systemClock,
+          boot: bootId(),
+          random: Math.random,
+          log: () => {},
         },
-        clock: systemClock,
-        boot: bootId(),
-        random: Math.random,
-        log: () => {},
-      },
-      {
-        agentId: agentId(index),
-        servers: [`http://127.0.0.1:${port}`],
-        heartbeat: { hostname: "simulated", features: { push: true, metrics: false } },
-        declaration: undefined,
-      },
-    )
+        {
+          agentId: agentId(index),
+          servers: [`http://127.0.0.1:${port}`],
+          heartbeat: { hostname: "simulated", features: { push: true, metrics: false } },
+          declaration: undefined,
+        },
+      )
   }
 
   get waiting(): number {
@@ -61,7 +62,8 @@ class SimulatedAgent {
 
   /** Sends for ever, and reports once a period. */
   run(everyMillis: number): void {
-    void this.#send()
+    // The phase of its heartbeats is the time of its start.
+    void this.#send(this.#makeSender())
     const first = setTimeout(() => {
       this.#report()
       this.#timer = setInterval(() => this.#report(), everyMillis)
@@ -87,9 +89,9 @@ class SimulatedAgent {
     this.#wake()
   }
 
-  async #send(): Promise<void> {
+  async #send(sender: Sender<SpooledResult>): Promise<void> {
     for (;;) {
-      const wait = (await this.#sender.step()) - systemClock.steady()
+      const wait = (await sender.step()) - systemClock.steady()
       if (wait > 0) await this.#sleep(wait)
     }
   }
