@@ -1,4 +1,7 @@
+import { linkTo } from "../state/Route.ts"
 import { base } from "../state/session.ts"
+import { summary } from "../state/summary.ts"
+import { Empty } from "../view/states.tsx"
 import { AdmissionList } from "./Admission.tsx"
 
 /** An address within single quotes of a shell. */
@@ -6,13 +9,20 @@ const quotable = (address: string): string => address.replace(/\/$/, "").replace
 
 /** The commands that bring an agent with a check, with this server's address. */
 const agentCommand = (address: string): string =>
-  `mkdir -p agent
-echo '{ server: "${quotable(address)}", checks: { disk: { disk: {} } } }' > agent/config.yaml
-npm run -s agent -- start --config agent/config.yaml --state agent/state`
+  `mkdir -p data/agent
+echo '{ server: "${quotable(address)}", checks: { disk: { disk: {} } } }' > data/agent/config.yaml
+npm run -s agent -- start --config data/agent/config.yaml --state data/agent/state`
+
+/** The commands that install the agent's package for Debian, and show its fingerprint. */
+const installCommand = (address: string): string =>
+  `sudo apt install ./tocsin-agent_*.deb
+sudo sed -i 's|^#server:.*|server: ${quotable(address)}|' /etc/tocsin-agent/config.yaml
+sudo systemctl restart tocsin-agent
+sudo tocsin-agent fingerprint`
 
 /** The command that sends one result without the agent. */
 const shellCommand = (address: string): string =>
-  `TOCSIN_URL='${quotable(address)}' examples/agent.sh load sh -c 'uptime; exit 0'`
+  `TOCSIN_URL='${quotable(address)}' sh agent.sh load sh -c 'uptime; exit 0'`
 
 const Command = ({ text }: { readonly text: string }) => (
   <div class="command">
@@ -37,14 +47,18 @@ export const FirstRun = () => (
       <details>
         <summary>An installed agent</summary>
         <p>
-          Set <code>server: {base.replace(/\/$/, "")}</code> in <code>/etc/tocsin-agent/config.yaml</code>,
-          then start it:
+          <code>npm run build</code> in a clone makes the packages in <code>dist/agent</code>. Copy the one
+          for Debian to the host, then run this. <code>/etc/tocsin-agent/config.yaml</code> comes with checks
+          to change; <code>docs/agent.md</code> has the other packages.
         </p>
-        <Command text="tocsin-agent start" />
+        <Command text={installCommand(base)} />
       </details>
       <details>
         <summary>A host with nothing but a shell and curl</summary>
-        <p>This sends one check result, and prints a fingerprint.</p>
+        <p>
+          Copy <code>examples/agent.sh</code> from a clone to the host, then run this. It sends one check
+          result, and prints a fingerprint.
+        </p>
         <Command text={shellCommand(base)} />
       </details>
       <h2>Accept it</h2>
@@ -53,3 +67,19 @@ export const FirstRun = () => (
     </section>
   </>
 )
+
+/** Without an open incident: nothing is wrong, or nothing was reported yet. */
+export const NothingOpen = () => {
+  const counts = summary.value
+  const checks =
+    counts === undefined
+      ? 1
+      : counts.checks_ok + counts.checks_warning + counts.checks_critical + counts.checks_unknown
+  return checks === 0 ? (
+    <Empty title="Waiting for the first results …">
+      An accepted agent sends them within a minute. <a href={linkTo("agents")}>See the agents</a>
+    </Empty>
+  ) : (
+    <Empty title="Nothing is wrong">Open incidents appear here, the worst first, within 2 seconds.</Empty>
+  )
+}

@@ -17,11 +17,11 @@ import { FilterField, Tabs } from "../view/Tabs.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
 import { type Pick, selectedIds, usePick } from "../view/usePick.ts"
-import { FirstRun } from "./FirstRun.tsx"
+import { FirstRun, NothingOpen } from "./FirstRun.tsx"
 import { IncidentBar, useIncidentKeys } from "./IncidentBar.tsx"
 
 const TABS = [
-  ["open", { state: "open" }, "Nothing is wrong"],
+  ["open", { state: "open" }, ""],
   ["acknowledged", { state: "open", acknowledged: true }, "Nothing is acknowledged"],
   ["resolved", { state: "resolved", sort: "resolved_at" }, "Nothing has resolved yet"],
 ] as const
@@ -145,10 +145,10 @@ export const Incidents = () => {
         empty={
           isFiltered ? (
             <Empty title="No incident matches">Change the filter to see the others.</Empty>
+          ) : nothing === "" ? (
+            <NothingOpen />
           ) : (
-            <Empty title={nothing}>
-              {tab === "open" && "Open incidents appear here, the worst first, within 2 seconds."}
-            </Empty>
+            <Empty title={nothing} />
           )
         }
       >
