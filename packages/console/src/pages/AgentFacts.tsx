@@ -14,9 +14,12 @@ export const Labels = ({ labels = {} }: { readonly labels?: Agent["labels"] }) =
   </>
 )
 
+/** Results take a moment to arrive: so many seconds say nothing about a clock. */
+const LIKELY_SECONDS = 5
+
 /** By how much a clock differs, for people. */
 export const skewText = (seconds: number): string =>
-  Math.abs(seconds) < 1
+  Math.abs(seconds) < LIKELY_SECONDS
     ? "right"
     : `${spanText(seconds * 1_000)} ${seconds > 0 ? "behind, or its results wait" : "ahead"}`
 

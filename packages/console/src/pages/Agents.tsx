@@ -62,7 +62,7 @@ export const Agents = () => {
       <Tabs label="Which agents" parameter="tab" current={tab} tabs={TABS}>
         {counts !== undefined && (
           <span class="total">
-            {numberText(counts.agents_online)} online, {numberText(counts.agents_offline)} offline
+            {numberText(counts.agents_online)} alive, {numberText(counts.agents_offline)} stale or dead
           </span>
         )}
       </Tabs>

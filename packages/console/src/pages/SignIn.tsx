@@ -44,7 +44,9 @@ export const SignIn = () => {
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
         <p id="token-hint">
-          The operator token: the server prints it at its first start, and keeps it in data/ui-token.
+          An operator token from an administrator, or the service's: <code>SERVICE_AUTH_TOKEN</code> or,
+          without it, the file <code>ui-token</code> in the data folder (<code>data</code> unless{" "}
+          <code>SERVICE_DATA_DIR</code> is set).
         </p>
         <label class="choice">
           <input

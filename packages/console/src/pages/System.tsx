@@ -67,7 +67,7 @@ const StateFacts = ({ state }: { readonly state: ServiceState }) => {
           <>
             <dt>Agents</dt>
             <dd>
-              {numberText(counts.agents_online)} online, {numberText(counts.agents_offline)} offline
+              {numberText(counts.agents_online)} alive, {numberText(counts.agents_offline)} stale or dead
             </dd>
             <dt>Checks</dt>
             <dd>

@@ -116,7 +116,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         <div class="who">
           <p class="counts">
             <b>{numberText(counts?.open_incidents ?? 0)}</b> open ·{" "}
-            <b>{numberText(counts?.agents_online ?? 0)}</b> online
+            <b>{numberText(counts?.agents_online ?? 0)}</b> alive
           </p>
           <Updated />
           <p>
