@@ -72,6 +72,8 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByText("Extended the silence by 1 h").waitFor()
           await silences.getByRole("button", { name: "Expire" }).click()
           await silences.getByText("expired").waitFor()
+          await page.getByRole("button", { name: "Undo" }).click()
+          await silences.getByText("active").waitFor()
 
           await page.goto(address)
           await page.getByRole("button", { name: "Sign out" }).click()
@@ -125,8 +127,14 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           assert.strictEqual(await matchers.inputValue(), "agent_id = host-keys")
           // Of a few agents, more than half are not many.
           for (let index = 0; index < 10; index += 1) await demo.join(`host-many-${index}`)
+          await matchers.fill("check_id = nothing")
+          await page.getByText("No matcher limits the agents").waitFor()
+          await matchers.fill("agent_id = nothing")
+          await page.getByText("Nothing matches now").waitFor()
           await matchers.fill("agent_id glob host-*")
           await page.getByLabel("Starts").fill(`${TOMORROW}T10:00`)
+          await page.getByLabel("For").fill("11:30")
+          await page.getByText(/^Ends .*11:30.*Still missing: a comment/).waitFor()
           await page.getByLabel("Comment").fill("The move to the other site")
           await page.getByRole("button", { name: "Silence" }).click()
           await page.getByRole("dialog").getByText("more than half of all").waitFor()

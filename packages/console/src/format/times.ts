@@ -33,10 +33,17 @@ export const relativeText = (at: string, now: number): string => {
 // Making a format takes longer than drawing a row.
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" })
 
-const brief = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" })
+const brief = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+})
 
-/** A moment in the reader's zone, to the minute. */
-export const momentText = (millis: number): string => brief.format(millis)
+/** A moment of these days in the reader's zone, to the minute; of today, the time alone. */
+export const momentText = (millis: number, now: number): string =>
+  (new Date(millis).toDateString() === new Date(now).toDateString() ? clock : brief).format(millis)
 
 /** The exact time, in the reader's zone and in UTC. */
 export const exactText = (at: string): string => {

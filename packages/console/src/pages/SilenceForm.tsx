@@ -7,27 +7,18 @@ import { countText, momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { route, setParameters } from "../state/location.ts"
-import { matchersText, type Matcher, parseMatchers } from "../state/matchers.ts"
+import { limitsAgents, matchersText, type Matcher, parseMatchers } from "../state/matchers.ts"
 import { parseSelection } from "../state/selection.ts"
 import { call } from "../state/session.ts"
 import { create, type NewSilences, preview } from "../state/silenceActs.ts"
+import { readEnd } from "../state/silenceEnd.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { FailureNote } from "../view/states.tsx"
 
-const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d"]
-const SPAN = /^[1-9]\d{0,5}(?:s|m|h|d)$/
+const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]
 /** While somebody types, the preview waits for a pause. */
 const TYPING_MILLIS = 250
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** When the silences would end. */
-const Ends = ({ silences: { span, startsAt } }: { readonly silences: NewSilences }) => {
-  const begin = startsAt === undefined ? now.value : Date.parse(startsAt)
-  const end = begin + Number(span.slice(0, -1)) * (UNITS[span.slice(-1)] ?? 0)
-  return <p class="lead">Ends {momentText(end)}.</p>
-}
 
 const keyMatchers = (incident_key: string): ReadonlyArray<Matcher> => [
   { field: "incident_key", op: "=", value: incident_key },
@@ -46,25 +37,31 @@ const useIncidents = (ids: ReadonlyArray<string>) =>
 
 const Preview = ({ silences }: { readonly silences: NewSilences }) => {
   const asked = useSignal(silences)
-  const text = JSON.stringify([silences.lists, silences.span, silences.startsAt])
+  const text = JSON.stringify([silences.lists, silences.ends, silences.startsAt])
   useEffect(() => {
     const timer = setTimeout(() => (asked.value = silences), TYPING_MILLIS)
     return () => clearTimeout(timer)
   }, [text])
-  const { lists, span, startsAt } = asked.value
+  const { lists, ends, startsAt } = asked.value
   const { value, failure } = useResource(
-    `preview ${JSON.stringify([lists, span, startsAt])}`,
+    `preview ${JSON.stringify([lists, ends, startsAt])}`,
     ["incidents", "agents"],
-    (signal) => preview({ lists, span, startsAt, comment: "" }, signal),
+    (signal) => preview({ lists, ends, startsAt, comment: "" }, signal),
   )
+  const isNothing = value?.open_incidents === 0 && value.agents === 0
+  const isLimited = lists.every((matchers) => matchers.some(limitsAgents))
   if (failure !== undefined && !isUnreached(failure)) return <FailureNote failure={failure} />
   return (
-    <p role="status" class="preview">
+    <p role="status" class={isNothing ? "preview is-warning" : "preview"}>
       {value === undefined
         ? "Counting …"
         : `${countText(value.open_incidents, "incident")}, ${countText(value.agents, "agent")}`}
       {value !== undefined && value.held_now > 0 && (
         <small> {countText(value.held_now, "notification")} would be held now</small>
+      )}
+      {isNothing && <small> Nothing matches now. Are the names right?</small>}
+      {value !== undefined && !isLimited && (
+        <small> No matcher limits the agents, so all count here. Only matching incidents are silenced.</small>
       )}
     </p>
   )
@@ -91,13 +88,14 @@ export const SilenceForm = () => {
         ? [matchers]
         : []
   const begin = starts.value === "" ? undefined : new Date(starts.value)
-  const silences: NewSilences = {
-    lists,
-    span: span.value.trim(),
-    startsAt: begin === undefined || Number.isNaN(begin.getTime()) ? undefined : begin.toISOString(),
-    comment: comment.value.trim(),
-  }
-  const isSpan = SPAN.test(silences.span)
+  const startsAt = begin === undefined || Number.isNaN(begin.getTime()) ? undefined : begin.toISOString()
+  const end = readEnd(span.value.trim(), startsAt === undefined ? now.value : Date.parse(startsAt))
+  const silences: NewSilences | undefined =
+    end && lists.length > 0 ? { lists, ends: end.ends, startsAt, comment: comment.value.trim() } : undefined
+  const missing = [
+    ...(lists.length === 0 && fault === undefined ? ["a matcher"] : []),
+    ...(comment.value.trim() === "" ? ["a comment"] : []),
+  ]
   return (
     <section class="silence-form" aria-label="New silence">
       {failure !== undefined && <FailureNote failure={failure} />}
@@ -127,7 +125,8 @@ export const SilenceForm = () => {
             class="short"
             list="spans"
             value={span}
-            aria-invalid={!isSpan}
+            title="A duration such as 2h, or a time such as 08:00"
+            aria-invalid={end === undefined}
             onInput={(event) => (span.value = event.currentTarget.value)}
           />
           <datalist id="spans">
@@ -148,14 +147,17 @@ export const SilenceForm = () => {
           Comment
           <input
             value={comment}
+            required
+            placeholder="why, for the others"
             maxLength={1024}
             onInput={(event) => (comment.value = event.currentTarget.value)}
           />
         </label>
         <ActButton
           kind="main"
-          isDisabled={lists.length === 0 || !isSpan || silences.comment === ""}
+          isDisabled={silences === undefined || silences.comment === ""}
           does={async () => {
+            if (silences === undefined) return undefined
             const done = await create(silences)
             if (done === undefined) return undefined
             text.value = ""
@@ -173,13 +175,17 @@ export const SilenceForm = () => {
           {fault}
         </p>
       )}
-      {!isSpan && (
+      {end === undefined ? (
         <p class="failure" role="alert">
-          “{span.value}” is not a duration such as 30m, 2h or 1d.
+          “{span.value}” is neither a duration such as 2h nor a time of day such as 08:00.
+        </p>
+      ) : (
+        <p class="lead">
+          Ends {momentText(end.at, now.value)}.
+          {missing.length > 0 && ` Still missing: ${missing.join(", ")}.`}
         </p>
       )}
-      {isSpan && <Ends silences={silences} />}
-      {lists.length > 0 && isSpan && <Preview silences={silences} />}
+      {silences !== undefined && <Preview silences={silences} />}
     </section>
   )
 }

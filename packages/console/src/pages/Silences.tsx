@@ -1,4 +1,5 @@
 import type { WindowList } from "@tocsin/client"
+import { momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
@@ -22,6 +23,23 @@ const TABS = [
   ["expired", "Expired", "No silence has ended"],
 ] as const
 
+/** When it begins or ends: how far off that is, and which time. */
+const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Silence }) => {
+  if (state === "expired")
+    return (
+      <span class="when">
+        ended <Time at={ends_at} />
+      </span>
+    )
+  const [word, at] = state === "scheduled" ? ["starts", starts_at] : ["ends", ends_at]
+  return (
+    <span class="when">
+      {word} <Time at={at} />
+      <span class="exact">{momentText(Date.parse(at), now.peek())}</span>
+    </span>
+  )
+}
+
 const Row = ({ silence }: { readonly silence: Silence }) => (
   <div class="row silence" data-id={silence.id}>
     <Mark state={silence.state} />
@@ -32,17 +50,7 @@ const Row = ({ silence }: { readonly silence: Silence }) => (
     <span class="notes">
       <em>by {silence.created_by}</em>
     </span>
-    <span class="when">
-      {silence.state === "scheduled" ? (
-        <>
-          starts <Time at={silence.starts_at} />
-        </>
-      ) : (
-        <>
-          {silence.state === "expired" ? "ended" : "ends"} <Time at={silence.ends_at} />
-        </>
-      )}
-    </span>
+    <When silence={silence} />
     {mayRespond.value && silence.state !== "expired" && (
       <span class="acts">
         <ActButton describes="Extend it by 1 hour" does={() => extend(silence)}>

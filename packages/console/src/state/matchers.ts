@@ -7,17 +7,34 @@ export interface Matcher {
 
 const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!=|=|\sglob\s)\s*(.*)$/
 
+const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"]
+
+/** Whether a matcher limits the agents, and not only their incidents. */
+export const limitsAgents = ({ field }: Matcher): boolean =>
+  field === "agent_id" || field === "hostname" || field.startsWith("label:")
+
 /** Reads matchers as a policy writes them, one a line: `agent_id glob web-*`. */
 export const parseMatchers = (
   text: string,
 ): { readonly matchers: ReadonlyArray<Matcher>; readonly fault: string | undefined } => {
   const matchers: Array<Matcher> = []
-  for (const line of text.split("\n").map((each) => each.trim())) {
+  for (const [index, line] of text
+    .split("\n")
+    .map((each) => each.trim())
+    .entries()) {
     if (line === "") continue
     const [, field, op, value] = LINE.exec(line) ?? []
     const known = op?.trim()
     if (field === undefined || value === undefined || (known !== "=" && known !== "!=" && known !== "glob"))
-      return { matchers: [], fault: `“${line}” is not FIELD = VALUE, FIELD != VALUE or FIELD glob PATTERN` }
+      return {
+        matchers: [],
+        fault: `Line ${index + 1}: “${line}” is not FIELD = VALUE, FIELD != VALUE or FIELD glob PATTERN.`,
+      }
+    if (!FIELDS.includes(field) && !field.startsWith("label:"))
+      return {
+        matchers: [],
+        fault: `Line ${index + 1}: “${field}” is not a field. The fields are ${FIELDS.join(", ")} and label:KEY.`,
+      }
     matchers.push({ field, op: known, value: value.trim() })
   }
   return { matchers, fault: undefined }

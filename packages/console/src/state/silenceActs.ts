@@ -4,6 +4,7 @@ import { confirmed } from "./confirmation.ts"
 import { type Matcher, matchersText } from "./matchers.ts"
 import { linkTo } from "./Route.ts"
 import { call } from "./session.ts"
+import type { SilenceEnd } from "./silenceEnd.ts"
 import type { Message } from "./useAct.ts"
 
 /** A row of `GET /ops/v1/silences`. */
@@ -28,8 +29,7 @@ export interface SilencePreview {
 /** A silence to create; one for each list of matchers. */
 export interface NewSilences {
   readonly lists: ReadonlyArray<ReadonlyArray<Matcher>>
-  /** How long, such as `2h`. */
-  readonly span: string
+  readonly ends: SilenceEnd["ends"]
   /** When they begin; now without. */
   readonly startsAt: string | undefined
   readonly comment: string
@@ -44,9 +44,9 @@ export const silenceOf = (subject: { readonly agent_id: string; readonly check_i
 const PATH = "ops/v1/silences"
 const path = ({ id }: Silence): string => `${PATH}/${segment(id)}`
 
-const bodyOf = ({ span, startsAt, comment }: NewSilences, matchers: ReadonlyArray<Matcher>) => ({
+const bodyOf = ({ ends, startsAt, comment }: NewSilences, matchers: ReadonlyArray<Matcher>) => ({
   matchers,
-  for: span,
+  ...ends,
   comment,
   ...(startsAt !== undefined && { starts_at: startsAt }),
 })
@@ -99,8 +99,13 @@ export const extend = async (silence: Silence): Promise<Message> => {
   }
 }
 
-/** Ends a silence now. */
+/** Ends a silence now. Undo creates it again: one that has ended stays ended. */
 export const expire = async (silence: Silence): Promise<Message> => {
   await call("DELETE", path(silence))
-  return { text: "Expired the silence" }
+  const { matchers, starts_at, ends_at, comment, state } = silence
+  const body = { matchers, ends_at, comment, confirm: true, ...(state === "scheduled" && { starts_at }) }
+  return {
+    text: "Expired the silence; what it held is sent",
+    undo: () => call("POST", PATH, { body }),
+  }
 }

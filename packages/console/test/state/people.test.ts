@@ -5,6 +5,7 @@ import { agentMatches } from "../../src/state/agentFilter.ts"
 import { matchersText, parseMatchers } from "../../src/state/matchers.ts"
 import { nextKey } from "../../src/state/keys.ts"
 import { notifiedOf } from "../../src/state/notified.ts"
+import { readEnd } from "../../src/state/silenceEnd.ts"
 import { toggled, withRange } from "../../src/state/selection.ts"
 
 const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/)
@@ -41,6 +42,20 @@ describe("what people read, type and select", () => {
         assert.deepStrictEqual(parseMatchers(matchersText(matchers)), { matchers, fault: undefined })
       }),
     )
+    assert.include(parseMatchers("\nagent = db-1").fault ?? "", "Line 2: “agent” is not a field")
+  })
+
+  it("a silence until a time of day ends at the next one", () => {
+    fc.assert(
+      fc.property(fc.nat(23), fc.nat(59), fc.nat(3_000_000_000), (hours, minutes, millis) => {
+        const begin = Date.parse("2026-02-01T00:00:00Z") + millis
+        const end = readEnd(`${hours}:${String(minutes).padStart(2, "0")}`, begin)?.at ?? 0
+        assert.deepStrictEqual([new Date(end).getHours(), new Date(end).getMinutes()], [hours, minutes])
+        assert.isTrue(end > begin && end <= begin + 86_400_000)
+      }),
+    )
+    assert.deepStrictEqual(readEnd("2h", 0), { ends: { for: "2h" }, at: 7_200_000 })
+    for (const text of ["24:00", "tonight", "8", "0h"]) assert.isUndefined(readEnd(text, 0))
   })
 
   it("a search finds an agent by any part of its ID, host or labels", () => {
