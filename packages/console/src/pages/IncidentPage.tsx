@@ -1,55 +1,23 @@
 import { useSignal } from "@preact/signals"
-import type { CheckExplanation, IncidentDetail } from "@tocsin/client"
+import type { AuditEntry, CheckExplanation, IncidentDetail } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
-import { acknowledge, addNote, titleOf, withdraw } from "../state/incidentActs.ts"
+import { now } from "../state/clock.ts"
+import { acknowledge, titleOf } from "../state/incidentActs.ts"
 import { backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { explanationOf, firingsOf, holdText, storyOf } from "../state/incidentStory.ts"
+import { explanationOf, firingsOf, holdText, silencesOf, storyOf, untilText } from "../state/incidentStory.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
-import { act } from "../state/useAct.ts"
+import type { Silence } from "../state/silenceActs.ts"
+import { act, type Message } from "../state/useAct.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
 import { FailureNote, Unread } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
-
-const NoteForm = ({ id }: { readonly id: string }) => {
-  const text = useSignal("")
-  const field = useRef<HTMLTextAreaElement>(null)
-  const isWanted = route.value.parameters["focus"] === "note"
-  useEffect(() => {
-    if (!isWanted) return
-    field.current?.focus()
-    // So that the same key leads here again.
-    setParameters({ focus: "" })
-  }, [isWanted])
-  return (
-    <div class="note-form">
-      <label for="note">Note</label>
-      <textarea
-        id="note"
-        ref={field}
-        rows={1}
-        maxLength={4096}
-        value={text}
-        onInput={(event) => (text.value = event.currentTarget.value)}
-      />
-      <ActButton
-        isDisabled={text.value.trim() === ""}
-        does={async () => {
-          const done = await addNote(id, text.value)
-          text.value = ""
-          return done
-        }}
-      >
-        Add note
-      </ActButton>
-    </div>
-  )
-}
+import { IncidentActs } from "./IncidentActs.tsx"
 
 const Members = ({ members }: Pick<IncidentDetail, "members">) => (
   <ul class="plain" aria-label="Members">
@@ -83,7 +51,7 @@ const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
             {held_by.length > 0 && `, held: ${held_by.map(holdText).join("; ")}`}
             {typeof held_until === "string" && (
               <>
-                {", until "}
+                {", ends "}
                 <Time at={held_until} />
               </>
             )}
@@ -122,37 +90,23 @@ export const Replay = ({ id }: { readonly id: string }) => (
   </ActButton>
 )
 
-const Acts = ({ detail }: { readonly detail: IncidentDetail }) => {
-  const { incident, acknowledgement } = detail
-  if (!mayRespond.value) return null
-  const isOpen = incident.state === "open"
-  return (
-    <>
-      <div class="acts">
-        {isOpen && (
-          <ActButton kind="main" does={() => acknowledge([incident.id])}>
-            Acknowledge
-          </ActButton>
-        )}
-        {isOpen && (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => go(linkTo("silences", [], { incidents: incident.id }))}
-          >
-            Silence
-          </button>
-        )}
-        {acknowledgement !== null && <ActButton does={() => withdraw(incident.id)}>Withdraw</ActButton>}
-      </div>
-      <NoteForm id={incident.id} />
-    </>
-  )
-}
+const AUDITED = ["notification.replayed", "notification.released"]
+
+/** What operators did to notifications since the incident opened. */
+const useAudit = ({ incident, deliveries }: IncidentDetail): ReadonlyArray<AuditEntry> =>
+  useResource(`sent by hand ${incident.id} ${deliveries.length > 0}`, ["outbox"], async (signal) => {
+    const found: Array<AuditEntry> = []
+    for (const action of deliveries.length > 0 ? AUDITED : []) {
+      const query = { action, from: incident.opened_at, limit: 100 }
+      const page = await call<{ items: Array<AuditEntry> }>("GET", "ops/v1/audit", { query, signal })
+      found.push(...page.items)
+    }
+    return found
+  }).value ?? []
 
 const Story = ({ detail }: { readonly detail: IncidentDetail }) => (
   <ol class="story" aria-label="Timeline">
-    {storyOf(detail).map(({ at, text, by, kind }, index) => (
+    {storyOf(detail, useAudit(detail), now.peek()).map(({ at, text, by, kind }, index) => (
       <li key={`${at} ${index}`} class={`is-${kind}`}>
         <Time at={at} isAlone />
         <span>
@@ -164,6 +118,20 @@ const Story = ({ detail }: { readonly detail: IncidentDetail }) => (
   </ol>
 )
 
+/** Which silence holds notifications, and whose it is. */
+const SilenceReason = ({ id }: { readonly id: string }) => {
+  const { value } = useResource(`silence ${id}`, ["silences"], (signal) =>
+    call<Silence>("GET", `ops/v1/silences/${segment(id)}`, { signal }),
+  )
+  if (value === undefined) return null
+  return (
+    <li>
+      <a href={linkTo("silences", [], { tab: "active" })}>Silenced</a> by {value.created_by}
+      {untilText(value.ends_at, now.peek())}: {value.comment}
+    </li>
+  )
+}
+
 const Reasons = ({
   detail,
   isQuiet = false,
@@ -172,8 +140,11 @@ const Reasons = ({
   readonly isQuiet?: boolean
 }) => (
   <ul>
-    {explanationOf(detail, isQuiet).map((sentence) => (
+    {explanationOf(detail, isQuiet, now.peek()).map((sentence) => (
       <li key={sentence}>{sentence}</li>
+    ))}
+    {silencesOf(detail).map((id) => (
+      <SilenceReason key={id} id={id} />
     ))}
   </ul>
 )
@@ -193,6 +164,12 @@ const ReasonsOfSilence = ({ detail }: { readonly detail: IncidentDetail }) => {
 export const IncidentPage = () => {
   const [id = ""] = route.value.subject
   const why = useRef<HTMLElement>(null)
+  const [note, span] = [useSignal(""), useSignal("")]
+  const acknowledges = async (): Promise<Message> => {
+    const done = await acknowledge([id], span.value, note.value)
+    note.value = ""
+    return done
+  }
   const { value: detail, failure } = useResource(`incident ${id}`, ["incidents", "outbox"], (signal) =>
     call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`, { signal }),
   )
@@ -208,7 +185,7 @@ export const IncidentPage = () => {
     if (!mayRespond.value) return
     if (command === "note") setParameters({ focus: "note" })
     if (command === "silence") go(linkTo("silences", [], { incidents: id }))
-    if (command === "acknowledge" && detail?.incident.state === "open") void act(() => acknowledge([id]))
+    if (command === "acknowledge" && detail?.incident.state === "open") void act(acknowledges)
   })
   if (detail === undefined)
     return (
@@ -242,7 +219,7 @@ export const IncidentPage = () => {
         <h2 id="explanation">Why</h2>
         {firingsOf(detail).length === 0 ? <ReasonsOfSilence detail={detail} /> : <Reasons detail={detail} />}
       </section>
-      <Acts detail={detail} />
+      <IncidentActs detail={detail} note={note} span={span} acknowledges={acknowledges} />
       <h2>Members</h2>
       <Members members={detail.members} />
       <h2>Notifications</h2>

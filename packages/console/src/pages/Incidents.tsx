@@ -2,8 +2,9 @@ import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
 import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActs.ts"
-import { holdText } from "../state/incidentStory.ts"
+import { untilText } from "../state/incidentStory.ts"
 import { incidentsOf } from "../state/incidentList.ts"
 import { route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
@@ -59,18 +60,14 @@ const Row = ({
       </span>
       <span class="notes">
         {isTaken && (
-          <em class="taker" title={acknowledgement.note}>
+          <em
+            class="taker"
+            title={`${acknowledgement.by} has it${untilText(acknowledgement.until, now.peek())}${acknowledgement.note === undefined ? "" : `: ${acknowledgement.note}`}`}
+          >
             {acknowledgement.by} has it
           </em>
         )}
-        {held_by
-          .filter((hold) => hold !== "ack")
-          .map((hold) => (
-            <em key={hold} class="held" title={`held: ${holdText(hold)}`}>
-              held: {holdText(hold)}
-            </em>
-          ))}
-        <NotifiedMarks id={id} isHeld={held_by.length > 0} latest={latest} />
+        <NotifiedMarks id={id} heldBy={held_by} latest={latest} />
       </span>
       <Time at={incident.resolved_at ?? incident.opened_at} />
     </div>

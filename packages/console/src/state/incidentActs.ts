@@ -12,10 +12,15 @@ const withdrawAll = async (ids: Selection): Promise<void> => {
   for (const id of ids) await call("DELETE", `${path(id)}/acknowledgement`)
 }
 
-/** Acknowledges incidents; each that was is withdrawn again on demand. */
-export const acknowledge = async (ids: Selection, note = ""): Promise<Message> => {
+/**
+ * Acknowledges incidents, for so long and with a note if these are given; each that was is withdrawn
+ * again on demand.
+ */
+export const acknowledge = async (ids: Selection, span = "", text = ""): Promise<Message> => {
+  // The note of an acknowledgement is one line.
+  const note = text.trim().replaceAll(/\s+/g, " ")
   const { items } = await call<AcknowledgedAll>("POST", "ops/v1/incidents/acknowledge", {
-    body: { ids, ...(note !== "" && { note }) },
+    body: { ids, ...(span !== "" && { for: span }), ...(note !== "" && { note }) },
   })
   const done = items.filter(({ outcome }) => outcome === "acknowledged").map(({ id }) => id)
   const missed = items.length - done.length

@@ -1,5 +1,5 @@
-import type { IncidentDetail } from "@tocsin/client"
-import { countText } from "../format/times.ts"
+import type { AuditEntry, IncidentDetail } from "@tocsin/client"
+import { countText, momentText } from "../format/times.ts"
 
 /** One thing that happened to an incident. */
 export interface StoryEntry {
@@ -17,47 +17,80 @@ const ACTS: Readonly<Record<string, string>> = {
   noted: "noted",
 }
 
-type Delivered = Pick<
-  IncidentDetail["deliveries"][number],
-  "event_type" | "receiver" | "state" | "cause" | "held_by"
->
+type Delivery = IncidentDetail["deliveries"][number]
 
-const deliveryText = ({ event_type, receiver, state, cause, held_by }: Delivered): string => {
-  const why = cause === null ? "" : ` (${cause.replaceAll("_", " ")})`
-  const how = held_by.length > 0 ? `held: ${held_by.map(holdText).join("; ")}` : state
-  return `${event_type} to ${receiver}${why}: ${how}`
+const nameOf = ({ event_type, receiver, cause }: Delivery): string =>
+  `${event_type} to ${receiver}${cause === null ? "" : ` (${cause.replaceAll("_", " ")})`}`
+
+const deliveryText = (delivery: Delivery): string => {
+  const { state, held_by, attempts, last_error } = delivery
+  if (held_by.length > 0) return `${nameOf(delivery)}: held: ${held_by.map(holdText).join("; ")}`
+  const tried = attempts > 1 ? ` after ${countText(attempts, "attempt")}` : ""
+  return `${nameOf(delivery)}: ${state}${tried}${typeof last_error === "string" ? `: ${last_error}` : ""}`
 }
+
+const byHand = (action: string, delivery: Delivery): string =>
+  action === "notification.replayed"
+    ? `replayed ${nameOf(delivery)}, which had failed`
+    : `released ${nameOf(delivery)}, which was held`
+
+/** The audit's rows about an incident's notifications. */
+const sentByHand = (
+  deliveries: ReadonlyArray<Delivery>,
+  audit: ReadonlyArray<AuditEntry>,
+): ReadonlyArray<StoryEntry> =>
+  audit.flatMap(({ at, actor, action, subjects }) =>
+    deliveries
+      .filter(({ id }) => subjects.some((subject) => subject.id === id))
+      .map((delivery): StoryEntry => ({
+        at,
+        kind: "act",
+        by: actor,
+        text: byHand(action, delivery),
+      })),
+  )
 
 /** By time, newest first. Text of one moment sorts by place: times are fixed-width UTC, except for fractions. */
 const newestFirst = (a: StoryEntry, b: StoryEntry): number => Date.parse(b.at) - Date.parse(a.at)
 
-/** Everything that happened to an incident, newest first: members, acts and deliveries. */
-export const storyOf = ({ timeline, acts, deliveries }: IncidentDetail): ReadonlyArray<StoryEntry> =>
+/**
+ * Everything that happened to an incident, newest first: members, acts and deliveries. An item of the
+ * outbox does not keep what was before a replay, so the audit adds the replay.
+ */
+export const storyOf = (
+  { timeline, acts, deliveries }: IncidentDetail,
+  audit: ReadonlyArray<AuditEntry>,
+  now: number,
+): ReadonlyArray<StoryEntry> =>
   [
     ...timeline.map(({ at, change, agent_id, check_id, severity }): StoryEntry => ({
       at,
       kind: "change",
       text: `${agent_id}${check_id === "" ? "" : `/${check_id}`} ${change}${change === "left" ? "" : `: ${severity}`}`,
     })),
-    ...acts.map(({ at, act, by, text }): StoryEntry => ({
+    ...acts.map(({ at, act, by, text, until }): StoryEntry => ({
       at,
       kind: "act",
       by,
-      text: `${ACTS[act] ?? act}${text === undefined ? "" : `: ${text}`}`,
+      text: `${ACTS[act] ?? act}${act === "acknowledged" ? untilText(until, now) : ""}${text === undefined ? "" : `: ${text}`}`,
     })),
-    ...deliveries.flatMap(
-      ({ updated_at, receiver, event_type, state, cause, held_by }): ReadonlyArray<StoryEntry> =>
-        updated_at === undefined
-          ? []
-          : [
-              {
-                at: updated_at,
-                kind: "delivery",
-                text: deliveryText({ event_type, receiver, state, cause, held_by }),
-              },
-            ],
+    ...sentByHand(deliveries, audit),
+    ...deliveries.flatMap((delivery): ReadonlyArray<StoryEntry> =>
+      delivery.updated_at === undefined
+        ? []
+        : [{ at: delivery.updated_at, kind: "delivery", text: deliveryText(delivery) }],
     ),
   ].sort(newestFirst)
+
+/** The end of an acknowledgement, for people. */
+export const untilText = (until: string | undefined, now: number): string =>
+  until === undefined ? "" : ` until ${momentText(Date.parse(until), now)}`
+
+/** The IDs of the silences that hold an incident's firings. */
+export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArray<string> =>
+  Array.from(new Set([...held_by, ...deliveries.flatMap((delivery) => delivery.held_by)]))
+    .filter((hold) => hold.startsWith("silence:"))
+    .map((hold) => hold.slice("silence:".length))
 
 /** What holds a firing, for people. */
 export const holdText = (hold: string): string => {
@@ -117,19 +150,21 @@ const deliverySentences = (
   ]
 }
 
+const acknowledgedText = (
+  { by, note, until }: NonNullable<IncidentDetail["acknowledgement"]>,
+  now: number,
+): string => `${by} has acknowledged it${untilText(until, now)}${note === undefined ? "." : `: ${note}`}`
+
 /**
  * Why an incident is open, and why each notification was or was not sent, a sentence each.
  * `isQuiet` if its last change came with notifications disabled.
  */
 export const explanationOf = (
   { incident, members, acknowledgement, deliveries }: IncidentDetail,
-  isQuiet = false,
+  isQuiet: boolean,
+  now: number,
 ): ReadonlyArray<string> => [
   incident.state === "open" ? presentText(members) : "It resolved because no check was left that was not ok.",
-  ...(acknowledgement === null || incident.state !== "open"
-    ? []
-    : [
-        `${acknowledgement.by} has acknowledged it${acknowledgement.note === undefined ? "" : `: ${acknowledgement.note}`}`,
-      ]),
+  ...(acknowledgement === null || incident.state !== "open" ? [] : [acknowledgedText(acknowledgement, now)]),
   ...new Set(deliverySentences(deliveries, isQuiet)),
 ]

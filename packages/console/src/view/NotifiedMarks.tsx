@@ -1,6 +1,7 @@
 import { type ReadonlySignal, untracked, useComputed, useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useMemo } from "preact/hooks"
+import { holdText } from "../state/incidentStory.ts"
 import { type Notified, notifiedOf } from "../state/notified.ts"
 import { call } from "../state/session.ts"
 import { useResource } from "../state/useResource.ts"
@@ -37,15 +38,15 @@ const SAYS: Readonly<Record<Notified["outcome"], readonly [sign: string, word: s
   waiting: ["…", "not notified yet"],
 }
 
-/** Who was notified of an incident. Where the latest notifications are not all, its own are read. */
+/** What holds the firings of an incident, and who was notified of it. Where the latest notifications are not all, its own are read. */
 export const NotifiedMarks = ({
   id,
-  isHeld,
+  heldBy,
   latest,
 }: {
   readonly id: string
-  /** Whether the row says so itself, so that who is not notified yet goes without saying. */
-  readonly isHeld: boolean
+  /** What holds its firings. Who is not notified yet then goes without saying. */
+  readonly heldBy: ReadonlyArray<string>
   readonly latest: ReadonlySignal<Latest | undefined>
 }) => {
   const mine = () => latest.value?.items.filter(({ incident_id }) => incident_id === id) ?? []
@@ -59,9 +60,18 @@ export const NotifiedMarks = ({
   const deliveries = useMemo(() => detail?.deliveries ?? untracked(mine), [detail, version])
   const isKnown = detail !== undefined || (latest.value !== undefined && !isWanted)
   const notified = notifiedOf(deliveries)
-  const shown = notified.filter(({ outcome }) => outcome !== "waiting" || !isHeld)
+  const shown = notified.filter(({ outcome }) => outcome !== "waiting" || heldBy.length === 0)
+  const holds = new Set(heldBy.filter((hold) => hold !== "ack").map(holdText))
+  // A silence of an incident whose receivers were all notified before holds nothing yet.
+  const prefix = isKnown && notified.every(({ outcome }) => outcome !== "waiting") ? "" : "held: "
   return (
     <>
+      {Array.from(holds, (hold) => (
+        <em key={hold} class="held" title={`${prefix}${hold}`}>
+          {prefix}
+          {hold}
+        </em>
+      ))}
       {isKnown && notified.length === 0 && <em class="told is-failed">nobody notified</em>}
       {shown.map(({ receiver, outcome }) => {
         const [sign, word] = SAYS[outcome]
