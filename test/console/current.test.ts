@@ -152,7 +152,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
           await there.demo.join("web-1")
           const { page } = await openConsole(context, here.baseUrl)
           await signIn(page)
-          await page.getByText("Nothing is wrong").waitFor()
+          await page.getByText("Waiting for the first results").waitFor()
           await breakCheck(there.demo, "web-1", "disk is full")
           await shown(page, "disk is full")
           await page.getByRole("link", { name: "System", exact: true }).click()
