@@ -255,7 +255,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
         const { baseUrl, demo } = yield* Site
         const context = yield* openContext
         yield* Effect.promise(async () => {
-          for (const id of ["paged-1", "held-1"]) {
+          for (const id of ["paged-1", "paged-2", "held-1"]) {
             await demo.join(id)
             await demo.report(id, [{ check_id: "disk", status: "critical", output: `${id} is full` }])
           }
@@ -273,16 +273,22 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByText("Released the notification").waitFor()
           await page.getByText("Nothing is held").waitFor()
           await page.getByRole("link", { name: "Dead letters" }).click()
-          await click("Replay")
+          await page.getByText("paged-1/disk · paged-1 is full").waitFor()
+          await page.getByTitle("2 dead letters").waitFor()
+          await page.getByRole("button", { name: "Replay", exact: true }).first().click()
           await page.getByText("Replayed the notification").waitFor()
+          await click("Replay all 1")
+          await click("Replay all 1 now")
+          await page.getByText("Replayed 1 notification").waitFor()
           await page.getByText("No dead letters").waitFor()
           await page.getByRole("link", { name: "Sent", exact: true }).click()
-          await page.getByRole("link", { name: "firing to pager" }).click()
+          await page.getByRole("link", { name: "firing to pager" }).first().click()
           await page.getByText("replayed firing to pager (opened), which had failed").waitFor()
 
           await page.goto(`${baseUrl}/#/system`)
           await page.getByRole("list", { name: "Notifiers" }).getByTitle("Send a test message to log").click()
           await page.getByText("log: delivered").waitFor()
+          await page.getByRole("list", { name: "Notifiers" }).getByText("the test was delivered").waitFor()
           await page.getByRole("list", { name: "Servers" }).getByText("notifies log, pager").waitFor()
           await page.getByText("same").waitFor()
 

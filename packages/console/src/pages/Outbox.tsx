@@ -1,11 +1,16 @@
+import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
-import { countText } from "../format/times.ts"
+import { useEffect, useRef } from "preact/hooks"
+import { countText, numberText } from "../format/times.ts"
+import { segment } from "../api/request.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { holdText } from "../state/incidentStory.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
+import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { mayAdminister } from "../state/session.ts"
+import { call, mayAdminister } from "../state/session.ts"
+import { ActButton } from "../view/ActButton.tsx"
 import { Mark } from "../view/marks.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
@@ -28,12 +33,16 @@ const TABS = [
 const About = ({ item }: { readonly item: HeldOutboxItem }) => {
   const incident = useDetail(item.incident_id)?.incident
   const reason = item.last_error ?? item.cause ?? ""
+  const about = incident === undefined ? "" : `${incident.incident_key} · ${titleOf(incident)}`
   return (
-    <span class="subject">
-      {incident !== undefined && titleOf(incident)}
-      {incident !== undefined && reason !== "" && " · "}
-      {reason}
-    </span>
+    <>
+      <span class="subject" title={about}>
+        {about}
+      </span>
+      <span class="subject reason" title={reason}>
+        {reason}
+      </span>
+    </>
   )
 }
 
@@ -68,6 +77,54 @@ const Row = ({ item }: { readonly item: HeldOutboxItem }) => (
   </div>
 )
 
+/** Sends all dead letters that were read again, one after the other, until somebody stops it. */
+const ReplayAll = ({
+  items,
+  isWhole,
+}: {
+  readonly items: ReadonlyArray<HeldOutboxItem>
+  readonly isWhole: boolean
+}) => {
+  const progress = useSignal("")
+  const isStopped = useRef(false)
+  useEffect(() => () => void (isStopped.current = true), [])
+  const replayAll = async () => {
+    isStopped.current = false
+    let count = 0
+    try {
+      for (const { id } of items) {
+        if (isStopped.current) break
+        progress.value = `${numberText(count)} of ${numberText(items.length)} replayed`
+        await call("POST", `ops/v1/notifiers/outbox/${segment(id)}/replay`)
+        count += 1
+      }
+    } finally {
+      progress.value = ""
+    }
+    return { text: `Replayed ${countText(count, "notification")}` }
+  }
+  const isRunning = progress.value !== ""
+  if (items.length === 0 && !isRunning) return null
+  const which = isWhole ? "all" : "the first"
+  const all = `${which} ${numberText(items.length)}`
+  return (
+    <div class="bar">
+      <ActButton
+        does={replayAll}
+        confirms={[`Send ${which} ${countText(items.length, "dead letter")} again?`, `Replay ${all} now`]}
+      >
+        Replay {all}
+      </ActButton>
+      <span role="status">{progress}</span>
+      {isRunning && (
+        <button type="button" class="quiet" onClick={() => (isStopped.current = true)}>
+          Stop
+        </button>
+      )}
+    </div>
+  )
+}
+
 /** Notifications on their way: what waits and why, and what failed. */
 export const Outbox = () => {
   const { tab: wanted } = route.value.parameters
@@ -77,6 +134,9 @@ export const Outbox = () => {
     <>
       <h1>Outbox</h1>
       <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS} />
+      {tab === "failed" && mayAdminister.value && (
+        <ReplayAll items={itemsOf(listed.pages)} isWhole={listed.pages.next === null} />
+      )}
       <Listing
         label="Notifications"
         listed={listed}

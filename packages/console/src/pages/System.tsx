@@ -1,5 +1,9 @@
-import type { PolicyInForce } from "@tocsin/client"
-import { numberText } from "../format/times.ts"
+import { useSignal } from "@preact/signals"
+import type { HeldOutboxItem, PolicyInForce } from "@tocsin/client"
+import { segment } from "../api/request.ts"
+import { countText, numberText } from "../format/times.ts"
+import { MOST } from "../state/lists.ts"
+import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { base, call, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
@@ -20,7 +24,7 @@ interface ServiceState {
 
 const WELLNESS: Readonly<Record<ServiceState["status"], readonly [mark: string, text: string]>> = {
   ok: ["ok", "The service is well."],
-  unwell: ["critical", "The service is unwell: see the storage and the notifications below."],
+  unwell: ["critical", "The service is unwell:"],
   not_ready: ["warning", "The service is not ready: it is starting, or its storage does not answer."],
   stopping: ["warning", "The service is stopping."],
 }
@@ -30,11 +34,25 @@ const DELIVERY: Readonly<
 > = {
   in_time: ["ok", "delivered"],
   late: ["warning", "delivered late"],
-  given_up: ["critical", "some failed for good:"],
+  given_up: ["critical", "one failed for good within the last hour"],
   unknown: ["unknown", "unknown while the storage does not answer"],
 }
 
-const StateFacts = ({ state }: { readonly state: ServiceState }) => {
+/** Notifications that failed for good, the latest first. */
+type Letters = ReadonlyArray<HeldOutboxItem>
+
+const lettersText = (letters: Letters): string =>
+  letters.length < MOST ? countText(letters.length, "dead letter") : `more than ${MOST} dead letters`
+
+/** What makes the service unwell, in numbers. */
+const faultsText = ({ storage, notifications }: ServiceState, letters: Letters): string => {
+  if (storage.status === "failing") return "its storage fails."
+  if (notifications.status === "late") return "notifications have waited for more than 15 minutes."
+  const receivers = Array.from(new Set(letters.map(({ receiver }) => receiver))).join(", ")
+  return `${lettersText(letters)}${receivers === "" ? "" : ` to ${receivers}`}, one within the last hour.`
+}
+
+const StateFacts = ({ state, letters }: { readonly state: ServiceState; readonly letters: Letters }) => {
   const [mark, text] = WELLNESS[state.status]
   const [deliveryMark, delivery] = DELIVERY[state.notifications.status]
   const counts = summary.value
@@ -42,6 +60,7 @@ const StateFacts = ({ state }: { readonly state: ServiceState }) => {
     <>
       <p class="facts well">
         <Mark state={mark} word={state.status.replaceAll("_", " ")} /> {text}
+        {state.status === "unwell" && ` ${faultsText(state, letters)}`}
       </p>
       <dl class="facts-list">
         <dt>Version</dt>
@@ -56,10 +75,9 @@ const StateFacts = ({ state }: { readonly state: ServiceState }) => {
         <dt>Notifications</dt>
         <dd>
           <Mark state={deliveryMark} word={state.notifications.status.replaceAll("_", " ")} /> {delivery}
-          {state.notifications.status === "given_up" && (
+          {letters.length > 0 && (
             <>
-              {" "}
-              <a href={linkTo("outbox", [], { tab: "failed" })}>dead letters</a>
+              , <a href={linkTo("outbox", [], { tab: "failed" })}>{lettersText(letters)}</a>
             </>
           )}
         </dd>
@@ -81,26 +99,54 @@ const StateFacts = ({ state }: { readonly state: ServiceState }) => {
   )
 }
 
-const sendTest = async (receiver: string) => {
-  const { outcome, error } = await call<{ outcome: string; error: string | null }>(
-    "POST",
-    `ops/v1/notifiers/${receiver}/test`,
-  )
-  return { text: `${receiver}: ${outcome}${error === null ? "" : `, ${error}`}` }
+interface Tested {
+  readonly outcome: string
+  readonly error: string | null
 }
 
-const Notifiers = ({ policy }: { readonly policy: PolicyInForce }) => (
-  <ul class="plain" aria-label="Notifiers">
-    {policy.receivers.map(({ name, notifier }) => (
-      <li class="row delivery" key={name}>
-        <b>{name}</b>
-        <span class="subject">{notifier}</span>
-        {mayRespond.value && (
-          <ActButton describes={`Send a test message to ${name}`} does={() => sendTest(name)}>
-            Test
-          </ActButton>
+const Notifier = ({
+  name,
+  notifier,
+  letters,
+}: PolicyInForce["receivers"][number] & { readonly letters: Letters }) => {
+  const tested = useSignal("")
+  const sendTest = async () => {
+    tested.value = ""
+    const { outcome, error } = await call<Tested>("POST", `ops/v1/notifiers/${segment(name)}/test`)
+    const result = `${outcome}${error === null ? "" : `, ${error}`}`
+    tested.value = `the test was ${result}`
+    return { text: `${name}: ${result}` }
+  }
+  const [latest] = letters
+  return (
+    <li class="row notifier">
+      <b>{name}</b>
+      <span class="subject">
+        {notifier !== name && <span>{notifier}</span>}
+        {latest !== undefined && (
+          <span>
+            {lettersText(letters)}, the latest: {latest.last_error ?? "no reason known"}
+          </span>
         )}
-      </li>
+        {tested.value !== "" && <b role="status">{tested}</b>}
+      </span>
+      {mayRespond.value && (
+        <ActButton describes={`Send a test message to ${name}`} does={sendTest}>
+          Test
+        </ActButton>
+      )}
+    </li>
+  )
+}
+
+const Notifiers = ({ policy, letters }: { readonly policy: PolicyInForce; readonly letters: Letters }) => (
+  <ul class="plain" aria-label="Notifiers">
+    {policy.receivers.map((receiver) => (
+      <Notifier
+        key={receiver.name}
+        {...receiver}
+        letters={letters.filter((letter) => letter.receiver === receiver.name)}
+      />
     ))}
   </ul>
 )
@@ -121,7 +167,7 @@ const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
         const isEqual = hash === policy.hash
         return (
           <li class="row replica" key={id}>
-            <Mark state={isEqual ? "ok" : "warning"} word={isEqual ? "same" : "differs"} />
+            <Mark state={isEqual ? "ok" : "warning"} word={isEqual ? "same policy" : "policy differs"} />
             <code class="subject" title={hash}>
               {hash.slice(0, HASH_START)}
             </code>
@@ -160,12 +206,23 @@ export const System = () => {
   const { value: policy, failure: policyFailure } = useResource("policy", ["policy"], (signal) =>
     call<PolicyInForce>("GET", "ops/v1/policy", { signal }),
   )
+  const { value: failed } = useResource("dead letters", ["outbox"], (signal) =>
+    call<Answered<HeldOutboxItem>>("GET", "ops/v1/outbox", {
+      query: { state: "failed", limit: MOST },
+      signal,
+    }),
+  )
+  const letters = failed?.items ?? []
   return (
     <>
       <h1>System</h1>
-      {state === undefined ? <Unread failure={failure} /> : <StateFacts state={state} />}
+      {state === undefined ? <Unread failure={failure} /> : <StateFacts state={state} letters={letters} />}
       <h2>Notifiers</h2>
-      {policy === undefined ? <Unread failure={policyFailure} /> : <Notifiers policy={policy} />}
+      {policy === undefined ? (
+        <Unread failure={policyFailure} />
+      ) : (
+        <Notifiers policy={policy} letters={letters} />
+      )}
       <h2>Policy in force</h2>
       {policy !== undefined && <Policy policy={policy} />}
       <h2>Servers that run it</h2>

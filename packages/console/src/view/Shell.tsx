@@ -1,10 +1,12 @@
 import type { ComponentChildren } from "preact"
-import { numberText, spanText } from "../format/times.ts"
+import { useEffect, useRef } from "preact/hooks"
+import { countText, numberText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { summary } from "../state/summary.ts"
-import { contact, me, signOut } from "../state/session.ts"
+import { MOST } from "../state/lists.ts"
+import { summary, waiting } from "../state/summary.ts"
+import { contact, mayAdminister, me, signOut } from "../state/session.ts"
 import { isOutdated } from "../state/upgrade.ts"
 import { act, actFailure, message } from "../state/useAct.ts"
 import { FailureNote } from "./states.tsx"
@@ -91,9 +93,56 @@ const skip = (event: Event): void => {
   document.getElementById("main")?.focus()
 }
 
+/** What waits on a page for somebody, in its link. */
+const Waiting = ({ count }: { readonly count: number }) =>
+  count === 0 ? null : (
+    <span class="count" aria-hidden="true">
+      {count < MOST ? count : `${MOST}+`}
+    </span>
+  )
+
+const Navigation = () => {
+  const links = useRef<HTMLElement>(null)
+  const { page: current } = route.value
+  const { letters, keys } = waiting.value
+  const waits: Readonly<Record<string, readonly [count: number, noun: string]>> = {
+    admission: [keys, "pending key"],
+    outbox: [letters, "dead letter"],
+  }
+  useEffect(() => {
+    const link = links.current?.querySelector<HTMLElement>("[aria-current]")
+    // On a narrow screen, the links scroll sideways.
+    link?.parentElement?.scrollTo({
+      left: link.offsetLeft - link.parentElement.clientWidth / 2 + link.offsetWidth / 2,
+    })
+  }, [current, mayAdminister.value])
+  return (
+    <nav ref={links} aria-label="Pages">
+      {LINKS.filter(([page]) => page !== "operators" || mayAdminister.value).map(([page, name]) => {
+        const [count, noun] = waits[page] ?? [0, ""]
+        return (
+          <a
+            key={page}
+            href={linkTo(page)}
+            title={count === 0 ? undefined : countText(count, noun)}
+            aria-current={current === page ? "page" : undefined}
+          >
+            {name}
+            <Waiting count={count} />
+          </a>
+        )
+      })}
+    </nav>
+  )
+}
+
 /** The frame of every page: the navigation, the state of the connection, and what was last done. */
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
+  // A failure concerns the page that it happened on.
+  useEffect(() => {
+    actFailure.value = undefined
+  }, [route.value.page])
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={skip}>
@@ -106,13 +155,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           </svg>
           <span>Tocsin</span>
         </a>
-        <nav aria-label="Pages">
-          {LINKS.map(([page, name]) => (
-            <a key={page} href={linkTo(page)} aria-current={route.value.page === page ? "page" : undefined}>
-              {name}
-            </a>
-          ))}
-        </nav>
+        <Navigation />
         <div class="who">
           <p class="counts">
             <b>{numberText(counts?.open_incidents ?? 0)}</b> open ·{" "}
