@@ -17,33 +17,27 @@ const MANY = 10
 /** What to do with the selected incidents. */
 export const IncidentBar = () => {
   const selected = selectedIds()
-  if (selected.length === 0) return null
+  if (selected.length === 0 || !mayRespond.value) return null
   const all = countText(selected.length, "incident")
   return (
     <div class="bar">
       <span role="status">{numberText(selected.length)} selected</span>
-      {mayRespond.value && (
-        <>
-          <ActButton
-            kind="main"
-            confirms={
-              selected.length > MANY
-                ? [`Acknowledge ${all}?`, `Acknowledge all ${selected.length}`]
-                : undefined
-            }
-            does={async () => {
-              const done = await acknowledge(selected)
-              select([])
-              return done
-            }}
-          >
-            Acknowledge
-          </ActButton>
-          <button type="button" class="quiet" onClick={() => silence(selected)}>
-            Silence
-          </button>
-        </>
-      )}
+      <ActButton
+        kind="main"
+        confirms={
+          selected.length > MANY ? [`Acknowledge ${all}?`, `Acknowledge all ${selected.length}`] : undefined
+        }
+        does={async () => {
+          const done = await acknowledge(selected)
+          select([])
+          return done
+        }}
+      >
+        Acknowledge
+      </ActButton>
+      <button type="button" class="quiet" onClick={() => silence(selected)}>
+        Silence
+      </button>
       <button type="button" class="quiet" onClick={() => select([])}>
         Clear
       </button>
@@ -58,7 +52,7 @@ export const useIncidentKeys = (pick: Pick): void => {
     const id = focusedId()
     const chosen = selected.length > 0 ? selected : id === undefined ? [] : [id]
     if (command === "back" && selected.length > 0) select([])
-    if (id !== undefined && (command === "select" || command === "selectRange"))
+    if (id !== undefined && mayRespond.value && (command === "select" || command === "selectRange"))
       pick(id, command === "selectRange")
     if (command === "explain" && id !== undefined) go(linkTo("incidents", [id], { focus: "explain" }))
     if (chosen.length === 0 || !mayRespond.value) return

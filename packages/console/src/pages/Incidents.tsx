@@ -9,6 +9,7 @@ import { incidentsOf } from "../state/incidentList.ts"
 import { route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
+import { mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
@@ -43,12 +44,16 @@ const Row = ({
   const isTaken = acknowledgement !== null && state === "open"
   return (
     <div class={isTaken ? "row incident taken" : "row incident"} data-id={id}>
-      <input
-        type="checkbox"
-        aria-label={`Select ${titleOf(incident)}`}
-        checked={selectedIds().includes(id)}
-        onClick={(event) => pick(id, event.shiftKey)}
-      />
+      {mayRespond.value ? (
+        <input
+          type="checkbox"
+          aria-label={`Select ${titleOf(incident)}`}
+          checked={selectedIds().includes(id)}
+          onClick={(event) => pick(id, event.shiftKey)}
+        />
+      ) : (
+        <i />
+      )}
       <Mark state={incident.severity} />
       <a class="main" href={linkTo("incidents", [id])}>
         {titleOf(incident)}

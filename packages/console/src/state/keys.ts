@@ -43,20 +43,29 @@ const KEYS: Readonly<Record<string, Simple>> = {
   "?": "help",
 }
 
-/** Keys and what they do, for the help. */
-export const keyHelp: ReadonlyArray<readonly [keys: string, what: string]> = [
-  ...Object.entries(PAGES).map(([key, page]) => [`g ${key}`, `go to ${page}`] as const),
+/** Keys and what they do for somebody with this role, for the help. */
+export const keyHelp = (
+  mayRespond: boolean,
+  mayAdminister: boolean,
+): ReadonlyArray<readonly [keys: string, what: string]> => [
+  ...Object.entries(PAGES)
+    .filter(([, page]) => page !== "operators" || mayAdminister)
+    .map(([key, page]) => [`g ${key}`, `go to ${page}`] as const),
   ["/", "filter"],
   ["j k", "next and previous row"],
   ["Enter", "open the row"],
-  ["x, Shift+x", "select a row, or all rows up to it"],
-  ["a", "acknowledge, with 10 s to undo"],
-  ["s", "silence"],
-  ["n", "add a note"],
+  ...(mayRespond ? ACTS : []),
   ["e", "explain"],
   ["Esc", "go back"],
   ["?", "this help"],
 ]
+
+const ACTS = [
+  ["x, Shift+x", "select a row, or all rows up to it"],
+  ["a", "acknowledge, with 10 s to undo"],
+  ["s", "silence"],
+  ["n", "add a note"],
+] as const
 
 /** Whether `g` was the key before, and what the key does, if anything. */
 export const nextKey = (

@@ -4,6 +4,7 @@ import { question } from "../state/confirmation.ts"
 import { type KeyCommand, keyHelp, nextKey } from "../state/keys.ts"
 import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
+import { mayAdminister, mayRespond } from "../state/session.ts"
 
 /** The last command, for the page that is open. */
 type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter">
@@ -80,7 +81,7 @@ export const Keyboard = () => {
     <section class="help" role="dialog" aria-label="Keys">
       <h2>Keys</h2>
       <dl>
-        {keyHelp.map(([keys, what]) => (
+        {keyHelp(mayRespond.value, mayAdminister.value).map(([keys, what]) => (
           <div key={keys}>
             <dt>
               <kbd>{keys}</kbd>

@@ -30,6 +30,7 @@ export const Listing = <Item,>({ label, listed, keyOf, empty, children }: Listin
         <Empty title="Waiting for the server">The list appears as soon as the connection is back.</Empty>
       )}
       {isEmpty && pages.next !== null && failure === undefined && <Loading />}
+      {!isEmpty && isLost && <p class="lead">This list is not current: the server does not answer.</p>}
       <Rows label={label} pages={pages} see={see} keyOf={keyOf}>
         {children}
       </Rows>

@@ -1,9 +1,10 @@
-import { useSignal } from "@preact/signals"
+import { effect, useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import { ApiFailure } from "../api/ApiFailure.ts"
+import { ApiFailure, isUnreached } from "../api/ApiFailure.ts"
 import { beatOf } from "../state/beats.ts"
 import type { List } from "../state/lists.ts"
 import { cursorOf, keepPages, type Pages, unread, withPage } from "../state/Pages.ts"
+import { token } from "../state/session.ts"
 
 /** Pages kept on either side of those that are seen. */
 const AROUND = 2
@@ -15,6 +16,22 @@ interface Listed<Item> {
   readonly pages: Pages<Item>
   readonly failure: ApiFailure | undefined
 }
+
+/** Lists as they were last read, for a reader who comes back to one while the server is unreachable. */
+const lastRead = new Map<string, Pages<unknown>>()
+const LISTS_KEPT = 12
+
+const keepLastRead = (key: string, pages: Pages<unknown>): void => {
+  lastRead.delete(key)
+  lastRead.set(key, pages)
+  const [oldest] = lastRead.keys()
+  if (lastRead.size > LISTS_KEPT && oldest !== undefined) lastRead.delete(oldest)
+}
+
+// What one operator read is not shown to the next.
+effect(() => {
+  if (token.value === "") lastRead.clear()
+})
 
 /** One reading of a list; a later one for another list makes it stop. */
 interface Reading {
@@ -61,9 +78,13 @@ export const usePages = <Item>(list: List<Item>) => {
       const [first, last] = seen.current
       const taken = keepPages(withPage(found.peek().pages, index, answer), first - AROUND, last + AROUND)
       found.value = { key: mine.key, pages: taken, failure: undefined }
+      keepLastRead(mine.key, taken)
     } catch (error) {
       if (reading.current !== mine || !(error instanceof ApiFailure)) return
-      found.value = { ...found.peek(), failure: error }
+      const before = found.peek()
+      const known = isUnreached(error) && before.pages === unread ? lastRead.get(mine.key) : undefined
+      // The key names the list, and so the kind of its items.
+      found.value = { ...before, ...(known !== undefined && { pages: known as Pages<Item> }), failure: error }
     }
   }
 
