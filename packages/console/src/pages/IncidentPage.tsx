@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import type { AuditEntry, CheckExplanation, IncidentDetail } from "@tocsin/client"
+import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
@@ -7,7 +7,15 @@ import { now } from "../state/clock.ts"
 import { acknowledge, titleOf } from "../state/incidentActs.ts"
 import { backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { explanationOf, firingsOf, holdText, silencesOf, storyOf, untilText } from "../state/incidentStory.ts"
+import {
+  explanationOf,
+  firingsOf,
+  holdText,
+  openingsOf,
+  silencesOf,
+  storyOf,
+  untilText,
+} from "../state/incidentStory.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import type { Silence } from "../state/silenceActs.ts"
 import { act, type Message } from "../state/useAct.ts"
@@ -118,6 +126,25 @@ const Story = ({ detail }: { readonly detail: IncidentDetail }) => (
   </ol>
 )
 
+const OPENINGS = 50
+
+/** How often the incident's key opened lately: a check that comes and goes needs another remedy. */
+const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "members">) => {
+  const { agent_id, check_id } = members[0] ?? {}
+  const { value } = useResource(`openings of ${incident.id}`, ["incidents"], (signal) => {
+    const query = { agent_id, check_id, sort: "opened_at", limit: OPENINGS }
+    return call<{ items: ReadonlyArray<HeldIncident> }>("GET", "ops/v1/incidents", { query, signal })
+  })
+  const count = openingsOf(incident, value?.items ?? [])
+  if (count < 2) return null
+  return (
+    <li>
+      It opened {count}
+      {count === OPENINGS && " or more"} times within an hour.
+    </li>
+  )
+}
+
 /** Which silence holds notifications, and whose it is. */
 const SilenceReason = ({ id }: { readonly id: string }) => {
   const { value } = useResource(`silence ${id}`, ["silences"], (signal) =>
@@ -143,6 +170,7 @@ const Reasons = ({
     {explanationOf(detail, isQuiet, now.peek()).map((sentence) => (
       <li key={sentence}>{sentence}</li>
     ))}
+    <Openings incident={detail.incident} members={detail.members} />
     {silencesOf(detail).map((id) => (
       <SilenceReason key={id} id={id} />
     ))}

@@ -1,4 +1,4 @@
-import type { AuditEntry, IncidentDetail } from "@tocsin/client"
+import type { AuditEntry, Incident, IncidentDetail } from "@tocsin/client"
 import { countText, momentText } from "../format/times.ts"
 
 /** One thing that happened to an incident. */
@@ -85,6 +85,16 @@ export const storyOf = (
 /** The end of an acknowledgement, for people. */
 export const untilText = (until: string | undefined, now: number): string =>
   until === undefined ? "" : ` until ${momentText(Date.parse(until), now)}`
+
+/** How many incidents of the same key opened within an hour, up to and with this one. */
+export const openingsOf = (
+  { incident_key, opened_at }: Pick<Incident, "incident_key" | "opened_at">,
+  others: ReadonlyArray<Pick<Incident, "incident_key" | "opened_at">>,
+): number =>
+  others.filter((other) => {
+    const before = Date.parse(opened_at) - Date.parse(other.opened_at)
+    return other.incident_key === incident_key && before >= 0 && before <= 3_600_000
+  }).length
 
 /** The IDs of the silences that hold an incident's firings. */
 export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArray<string> =>

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { relativeText, spanText } from "../../src/format/times.ts"
 import { agentMatches } from "../../src/state/agentFilter.ts"
+import { openingsOf } from "../../src/state/incidentStory.ts"
 import { matchersText, parseMatchers } from "../../src/state/matchers.ts"
 import { nextKey } from "../../src/state/keys.ts"
 import { notifiedOf } from "../../src/state/notified.ts"
@@ -56,6 +57,15 @@ describe("what people read, type and select", () => {
     )
     assert.deepStrictEqual(readEnd("2h", 0), { ends: { for: "2h" }, at: 7_200_000 })
     for (const text of ["24:00", "tonight", "8", "0h"]) assert.isUndefined(readEnd(text, 0))
+  })
+
+  it("openings count within the hour before one, with it, and of its key alone", () => {
+    const at = (minutes: number, incident_key = "web-1/disk") => ({
+      incident_key,
+      opened_at: new Date(Date.parse("2026-06-01T12:00:00Z") + minutes * 60_000).toISOString(),
+    })
+    const others = [at(30), at(0), at(-1), at(-60), at(-61), at(-2, "web-1/load")]
+    assert.strictEqual(openingsOf(at(0), others), 3)
   })
 
   it("a search finds an agent by any part of its ID, host or labels", () => {
