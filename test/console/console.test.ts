@@ -221,6 +221,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByRole("dialog").getByText("Accept all 3 waiting agents?").waitFor()
           await click("Accept them all")
           await page.getByText("Accepted 3 agents").waitFor()
+          await page.getByLabel("Select host-3").waitFor({ state: "detached" })
           await click("Accept")
           await page.getByText("No key is waiting").waitFor()
           await page.getByText("Blocked keys").first().click()
