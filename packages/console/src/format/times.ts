@@ -45,10 +45,11 @@ const brief = new Intl.DateTimeFormat(undefined, {
 export const momentText = (millis: number, now: number): string =>
   (new Date(millis).toDateString() === new Date(now).toDateString() ? clock : brief).format(millis)
 
-/** The exact time, in the reader's zone and in UTC. */
+/** The exact time, in the reader's zone and, where that is another one, in UTC. */
 export const exactText = (at: string): string => {
   const millis = Date.parse(at)
   if (!Number.isFinite(millis)) return at
+  if (exact.resolvedOptions().timeZone === "UTC") return exact.format(millis)
   return `${exact.format(millis)} · ${at.slice(0, 19).replace("T", " ")} UTC`
 }
 

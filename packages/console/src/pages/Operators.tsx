@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { Operator, OperatorWithToken } from "@tocsin/client"
+import { ApiFailure } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { listOf } from "../state/lists.ts"
 import { call, mayAdminister } from "../state/session.ts"
@@ -11,41 +12,62 @@ import { usePages } from "../view/usePages.ts"
 
 const ROLES = ["read", "respond", "admin"] as const
 
+const REFUSED_INPUT = 400
+
 const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void }) => {
   const name = useSignal("")
   const role = useSignal<string>("read")
+  const fault = useSignal("")
   return (
-    <div class="form-row">
-      <label>
-        Name
-        <input
-          value={name}
-          onInput={(event) => (name.value = event.currentTarget.value)}
-          autoComplete="off"
-        />
-      </label>
-      <label>
-        Role
-        <select value={role} onChange={(event) => (role.value = event.currentTarget.value)}>
-          {ROLES.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </label>
-      <ActButton
-        kind="main"
-        does={async () => {
-          const made = await call<OperatorWithToken>("POST", "ops/v1/operators", {
-            body: { name: name.value.trim(), role: role.value },
-          })
-          name.value = ""
-          onToken(made)
-          return { text: `Created ${made.name}` }
-        }}
-      >
-        Create operator
-      </ActButton>
-    </div>
+    <>
+      <div class="form-row">
+        <label>
+          Name
+          <input
+            value={name}
+            onInput={(event) => (name.value = event.currentTarget.value)}
+            autoComplete="off"
+          />
+        </label>
+        <label>
+          Role
+          <select value={role} onChange={(event) => (role.value = event.currentTarget.value)}>
+            {ROLES.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        <ActButton
+          kind="main"
+          does={async () => {
+            fault.value = ""
+            const body = { name: name.value.trim(), role: role.value }
+            const made = await call<OperatorWithToken>("POST", "ops/v1/operators", { body }).catch(
+              (error: unknown) => {
+                if (!(error instanceof ApiFailure) || error.status !== REFUSED_INPUT) throw error
+                fault.value = error.message
+                return undefined
+              },
+            )
+            if (made === undefined) return undefined
+            name.value = ""
+            onToken(made)
+            return { text: `Created ${made.name}` }
+          }}
+        >
+          Create operator
+        </ActButton>
+      </div>
+      {fault.value !== "" && (
+        <p class="failure" role="alert">
+          {fault.value}
+        </p>
+      )}
+      <p class="lead">
+        <b>read</b> sees everything. <b>respond</b> also acknowledges, adds notes, silences and tests
+        receivers. <b>admin</b> does everything.
+      </p>
+    </>
   )
 }
 

@@ -5,6 +5,8 @@ export interface Question {
   readonly text: string
   /** What the button that goes ahead is called. */
   readonly goAhead: string
+  /** Whether that button warns. */
+  readonly isDanger: boolean
   readonly answer: (isYes: boolean) => void
 }
 
@@ -12,13 +14,13 @@ export interface Question {
 export const question = signal<Question | undefined>(undefined)
 
 /** Asks; resolves with whether to go ahead. A question before it is answered with no. */
-export const confirmed = (text: string, goAhead: string): Promise<boolean> => {
+export const confirmed = (text: string, goAhead: string, isDanger = true): Promise<boolean> => {
   question.peek()?.answer(false)
   return new Promise((resolve) => {
     const answer = (isYes: boolean): void => {
       question.value = undefined
       resolve(isYes)
     }
-    question.value = { text, goAhead, answer }
+    question.value = { text, goAhead, isDanger, answer }
   })
 }

@@ -24,7 +24,7 @@ export const ActButton = ({
 }: ActButtonProps) => {
   const { isBusy, run } = useAct()
   const click = async (): Promise<void> => {
-    if (confirms === undefined || (await confirmed(...confirms))) await run(does)
+    if (confirms === undefined || (await confirmed(...confirms, kind === "danger"))) await run(does)
   }
   return (
     <button

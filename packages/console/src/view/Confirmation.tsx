@@ -13,7 +13,11 @@ export const Confirmation = () => {
     <dialog ref={dialog} class="ask" aria-labelledby="asked" onClose={() => asked.answer(false)}>
       <p id="asked">{asked.text}</p>
       <div class="acts">
-        <button type="button" class="main danger" onClick={() => asked.answer(true)}>
+        <button
+          type="button"
+          class={asked.isDanger ? "main danger" : "main"}
+          onClick={() => asked.answer(true)}
+        >
           {asked.goAhead}
         </button>
         <button type="button" class="quiet" onClick={() => asked.answer(false)}>

@@ -93,6 +93,9 @@ const skip = (event: Event): void => {
   document.getElementById("main")?.focus()
 }
 
+/** What a name that begins with `token-` means. */
+const SHARED = "A token of the settings. Operators with names of their own are on the page Operators."
+
 /** What waits on a page for somebody, in its link. */
 const Waiting = ({ count }: { readonly count: number }) =>
   count === 0 ? null : (
@@ -162,7 +165,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
             <b>{numberText(counts?.agents_online ?? 0)}</b> alive
           </p>
           <Updated />
-          <p>
+          <p title={me.value?.name.startsWith("token-") === true ? SHARED : undefined}>
             {me.value?.name ?? "…"} <small>{me.value?.role}</small>
           </p>
           <button type="button" class="quiet" onClick={() => signOut()}>
