@@ -115,8 +115,13 @@ describe("the agent and the server", { timeout: PATIENCE_MILLIS }, () => {
         Effect.sync(() => rotated.log.text.includes("has blocked this agent's key")),
       )
       assert.strictEqual(run("report", "job", "critical").status, 0)
-      const status = JSON.parse(run("status", "--json").stdout) as Record<string, unknown>
-      assert.strictEqual(status["admission"], "blocked")
+      const status = yield* until(
+        "its status says so",
+        Effect.sync(() => {
+          const shown = JSON.parse(run("status", "--json").stdout) as Record<string, unknown>
+          return shown["admission"] === "blocked" && shown
+        }),
+      )
       assert.isAbove(Number(status["backlog"]), 0)
     }).pipe(Effect.scoped),
   )
