@@ -48,6 +48,8 @@ const SCROLL = `new Promise((resolve) => {
   requestAnimationFrame(step)
 })`
 
+/** A page that has just been drawn is not idle: Chromium compiles and collects for some seconds more. */
+const SETTLED_MILLIS = 20_000
 /** So long an idle page is watched: several of its regular reads. */
 const IDLE_MILLIS = 20_000
 
@@ -102,7 +104,7 @@ const lookAt = async (executablePath: string, base: string, token: string, repea
     const grid = await scroll(page, session, `${base}/#/checks?view=grid`)
     await page.goto(`${base}/#/incidents`)
     await page.locator(".rows .row").first().waitFor()
-    await page.waitForTimeout(2_000)
+    await page.waitForTimeout(SETTLED_MILLIS)
     const before = await taskSeconds(session)
     await page.waitForTimeout(IDLE_MILLIS)
     const idlePercent = ((await taskSeconds(session)) - before) / (IDLE_MILLIS / 100_000)

@@ -14,8 +14,6 @@ interface RowsProps<Item> {
 
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
 const AROUND = 8
-/** Rows that come and go together: most frames of a scroll change no element. */
-const TOGETHER = 4
 
 const NARROW = window.matchMedia("(max-width: 47.99rem)")
 
@@ -43,9 +41,8 @@ export const Rows = <Item,>({ label, pages, see, keyOf, children }: RowsProps<It
   const count = rowCount(pages)
   const look = () => {
     const top = list.current?.getBoundingClientRect().top ?? 0
-    const inSight = (place: number): number => place / height.peek() / TOGETHER
-    const first = Math.max(0, Math.floor(inSight(-top) - AROUND / TOGETHER) * TOGETHER)
-    const last = Math.ceil(inSight(window.innerHeight - top) + AROUND / TOGETHER) * TOGETHER
+    const first = Math.max(0, Math.floor(-top / height.peek()) - AROUND)
+    const last = Math.ceil((window.innerHeight - top) / height.peek()) + AROUND
     const [a, b] = range.peek()
     if (a !== first || b !== last) range.value = [first, last]
   }
