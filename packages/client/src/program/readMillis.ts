@@ -1,6 +1,7 @@
+import { UNITS } from "@tocsin/core/contract/DurationText"
 import { Duration, Option } from "effect"
 
-const MILLIS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const MILLIS: Readonly<Record<string, number>> = UNITS
 
 /** A length of time in milliseconds; `undefined` if it is none, or not above 0. */
 export const readMillis = (given: unknown): number | undefined => {

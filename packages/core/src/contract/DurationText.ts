@@ -1,10 +1,11 @@
 import { Duration, Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/** Milliseconds of each unit. */
+export const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const TEXT = /^(?<count>\d{1,9})(?<unit>ms|s|m|h|d)$/u
 
 /** Reads a duration as people write it: `1500ms`, `90s`, `5m`, `12h`, `93d`. */
-const parseDuration = (text: string): Duration.Duration | undefined => {
+export const parseDuration = (text: string): Duration.Duration | undefined => {
   const { count, unit } = TEXT.exec(text)?.groups ?? {}
   if (count === undefined || unit === undefined) return undefined
   // The pattern admits these units only.

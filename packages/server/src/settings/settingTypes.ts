@@ -1,6 +1,7 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
+import { parseDuration } from "@tocsin/core/contract/DurationText"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
@@ -75,15 +76,11 @@ export const fraction: SettingType<number> = {
   },
 }
 
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
 export const duration: SettingType<Duration.Duration> = {
   takes: "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than 0",
   parse: (given) => {
-    const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(given)
-    if (match === null || Number(match[1]) === 0) return undefined
-    // The pattern admits these units only.
-    return Duration.millis(Number(match[1]) * UNITS[match[2] as keyof typeof UNITS])
+    const value = parseDuration(given)
+    return value && Duration.isZero(value) ? undefined : value
   },
 }
 
