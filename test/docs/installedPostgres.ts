@@ -1,6 +1,5 @@
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { chownSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import process from "node:process"
@@ -8,6 +7,7 @@ import { promisify } from "node:util"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { until } from "../processes/until.ts"
+import { freePort } from "../processes/freePort.ts"
 
 const run = promisify(execFile)
 
@@ -31,15 +31,6 @@ const owner = (): { uid?: number; gid?: number } => {
   return { uid: idOf("-u"), gid: idOf("-g") }
 }
 
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
-
 const scratch = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "tocsin-installed-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
@@ -58,7 +49,7 @@ export const installedPostgres = Effect.fnUntraced(function* (
   mkdirSync(data, { mode: 0o700 })
   if (ids.uid !== undefined && ids.gid !== undefined)
     for (const path of [folder, data]) chownSync(path, ids.uid, ids.gid)
-  const port = String(yield* freePort)
+  const port = String(yield* Effect.promise(freePort))
   const program = (name: string, args: ReadonlyArray<string>) =>
     Effect.promise(() => run(join(programs, name), args, { ...ids, cwd: folder }))
   yield* program("initdb", ["-D", data, "-U", "tocsin", "-A", "trust", "-E", "UTF8", "--no-sync"])

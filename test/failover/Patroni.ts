@@ -6,7 +6,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { Effect, Predicate } from "effect"
 import { until } from "../processes/until.ts"
-import { freePort } from "../postgres/freePort.ts"
+import { freePort } from "../processes/freePort.ts"
 import type { Cluster } from "./story.ts"
 
 const ETCD = "/usr/bin/etcd"

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { connect, createServer } from "node:net"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import process from "node:process"
 import { Clock, Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 import { until } from "../processes/until.ts"
+import { freePort } from "../processes/freePort.ts"
 
 const program = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(delimiter)]
   .map((folder) => join(folder, "pgbouncer"))
@@ -17,15 +18,6 @@ export const withoutPgBouncer = program === undefined ? "pgbouncer is not instal
 
 /** It refuses to run as root. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 const isListening = (port: number) =>
   Effect.callback<boolean>((resume) => {
@@ -43,7 +35,7 @@ export const throughPgBouncer = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
 ): Effect.fn.Return<Redacted.Redacted, never, Scope.Scope> {
   const target = new URL(Redacted.value(url))
-  const port = yield* freePort
+  const port = yield* Effect.promise(freePort)
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "tocsin-pgbouncer-"))),
     (path) => Effect.sync(() => rmSync(path, { recursive: true })),

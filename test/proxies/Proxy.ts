@@ -1,7 +1,5 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
@@ -10,6 +8,7 @@ import type { Scope } from "effect"
 import { isRefused } from "../processes/RawConnection.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { until } from "../processes/until.ts"
+import { freePort } from "../processes/freePort.ts"
 
 /** A proxy in front of Tocsin, set up as the file of its kind says but for addresses and places. */
 export interface Proxy {
@@ -106,14 +105,6 @@ const CERTIFIER = "openssl"
 export const lacks = ({ name }: ProxyKind): string | undefined =>
   [name, CERTIFIER].find((program) => spawnSync(program, ["version"]).error !== undefined)
 
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
-
 const makeCertificate = (folder: string): string => {
   const certificate = join(folder, "fullchain.pem")
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout"]
@@ -141,7 +132,12 @@ export const startProxy = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Proxy, never, Scope.Scope> {
   const folder = join(yield* scratchFolder, "proxy")
   mkdirSync(folder)
-  const places = { folder, upstreamPort, httpPort: yield* freePort, httpsPort: yield* freePort }
+  const places = {
+    folder,
+    upstreamPort,
+    httpPort: yield* Effect.promise(freePort),
+    httpsPort: yield* Effect.promise(freePort),
+  }
   const certificate = makeCertificate(folder)
   const [program, ...args] = kind.prepare(publishedText(kind), places)
   let written = ""

@@ -2,9 +2,9 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "@tocsin/test/processes/freePort"
 import { AGENT } from "@tocsin/test/processes/program"
 import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 import { serve } from "@tocsin/testing/agents/serve"
@@ -56,15 +56,6 @@ const makeHost = (name: string, checks: string) => {
       return { child, log }
     },
   }
-}
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const bound = probe.address()
-  probe.close()
-  await once(probe, "close")
-  return typeof bound === "object" ? (bound?.port ?? 0) : 0
 }
 
 const until = async (what: string, look: () => boolean): Promise<void> => {
