@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import process from "node:process"
 import { bundleProgram } from "../bundleProgram.mjs"
 import { licencesOf } from "./bundleServer.ts"
 import type { PackageManifest } from "./PackageManifest.ts"
@@ -8,15 +9,23 @@ import type { PackageManifest } from "./PackageManifest.ts"
 const PROGRAM = "tocsin-agent"
 const WORLD_READABLE = 0o644
 const EXECUTABLE = 0o755
+/** The time of every file in the package for Debian, the same as in tarballs of npm. */
+const FILE_SECONDS = "499162500"
 
 /** What the build made, as lines for people. */
 type Made = ReadonlyArray<string>
+
+interface BuiltAgent {
+  readonly made: Made
+  /** The paths of the bundled modules. */
+  readonly modules: ReadonlyArray<string>
+}
 
 /**
  * Builds the agent into `target`: `agent`, a package of one bundled program for npm, and, where
  * `dpkg-deb` is installed, a package for Debian in the same folder.
  */
-export const buildAgent = async (root: string, target: string): Promise<Made> => {
+export const buildAgent = async (root: string, target: string): Promise<BuiltAgent> => {
   const source = join(root, "packages/agent")
   // A file of the workspace with these fields, which test/packages examines.
   const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as PackageManifest
@@ -46,7 +55,10 @@ export const buildAgent = async (root: string, target: string): Promise<Made> =>
     dependencies: {},
   }
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`)
-  return [`${name} ${version}: ${folder}`, ...debianPackage({ root, target, manifest })]
+  return {
+    made: [`${name} ${version}: ${folder}`, ...debianPackage({ root, target, manifest })],
+    modules,
+  }
 }
 
 interface DebianSource {
@@ -79,6 +91,7 @@ const debianPackage = ({ root, target, manifest }: DebianSource): Made => {
     writeFileSync(join(layout, "DEBIAN/conffiles"), `/etc/${PROGRAM}/config.yaml\n`)
     const packed = spawnSync("dpkg-deb", ["--root-owner-group", "-Zxz", "--build", layout, deb], {
       encoding: "utf8",
+      env: { ...process.env, SOURCE_DATE_EPOCH: FILE_SECONDS },
     })
     if (packed.error !== undefined)
       return ["tocsin-agent for Debian: left out, because dpkg-deb is not installed"]

@@ -1,14 +1,17 @@
-// `npm run build [FOLDER]`: the packages to publish, each in a folder of dist/ or FOLDER.
+// `npm run build [FOLDER]`: the packages to publish, each as a folder and a tarball in dist/ or FOLDER, with a bill
+// of materials and checksums.
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { buildAgent } from "./buildAgent.ts"
-import { bundleServer } from "./bundleServer.ts"
+import { billOfMaterials } from "./billOfMaterials.ts"
+import { bundleServer, packagesOf } from "./bundleServer.ts"
 import { publishedPackages } from "./PackageManifest.ts"
 import { placeModules } from "./placeModules.ts"
 import { publishedManifest } from "./publishedManifest.ts"
+import { packPackages, writeChecksums } from "./releaseFiles.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const target = resolve(process.argv[2] ?? join(root, "dist"))
@@ -32,14 +35,16 @@ const useFinishedConsole = (module: string): void => {
   writeFileSync(module, text.replace('"@tocsin/console/files"', '"../bin/console.mjs"'))
 }
 
-const assemble = async (emitted: string, unfinished: string): Promise<void> => {
+/** Places the packages and resolves with the modules in the server's bundle. */
+const assemble = async (emitted: string, unfinished: string): Promise<ReadonlyArray<string>> => {
+  let bundled: ReadonlyArray<string> = []
   for (const { folder, manifest } of packages) {
     const made = join(unfinished, folder)
     const source = join(root, "packages", folder)
     placeModules(join(emitted, folder, "src"), join(source, "src"), made)
     const hasProgram = manifest.name === PROGRAM
     if (hasProgram) {
-      await bundleServer(root, join(made, "bin"))
+      bundled = await bundleServer(root, join(made, "bin"))
       useFinishedConsole(join(made, "lib/console.js"))
     }
     cpSync(join(source, "README.md"), join(made, "README.md"))
@@ -47,6 +52,17 @@ const assemble = async (emitted: string, unfinished: string): Promise<void> => {
     const published = publishedManifest(manifest, { hasProgram })
     writeFileSync(join(made, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`)
   }
+  return bundled
+}
+
+const writeBill = (folder: string, inServer: ReadonlyArray<string>, inAgent: ReadonlyArray<string>): void => {
+  const libraries = packages.map((found) => ({ folder: found.folder, bundled: [], hasDependencies: true }))
+  const artefacts = libraries.map((library) =>
+    library.folder === PROGRAM ? { ...library, bundled: packagesOf(inServer) } : library,
+  )
+  const agent = { folder: "agent", bundled: packagesOf(inAgent), hasDependencies: false }
+  const viewer = readFileSync(join(folder, PROGRAM, "bin/viewer.mjs"), "utf8")
+  writeFileSync(join(folder, "sbom.cdx.json"), billOfMaterials(root, PROGRAM, [...artefacts, agent], viewer))
 }
 
 const emitted = `${target}.emitted`
@@ -55,14 +71,20 @@ try {
   for (const folder of [emitted, unfinished]) rmSync(folder, { recursive: true, force: true })
   mkdirSync(unfinished, { recursive: true })
   if (compile(emitted)) {
-    await assemble(emitted, unfinished)
+    const inServer = await assemble(emitted, unfinished)
     const agent = await buildAgent(root, unfinished)
+    writeBill(unfinished, inServer, agent.modules)
+    await packPackages(
+      unfinished,
+      [...packages.map(({ folder }) => folder), "agent"].map((folder) => join(unfinished, folder)),
+    )
+    writeChecksums(unfinished)
     rmSync(target, { recursive: true, force: true })
     renameSync(unfinished, target)
     for (const { folder, manifest } of packages) {
       process.stdout.write(`${manifest.name} ${manifest.version}: ${join(target, folder)}\n`)
     }
-    for (const line of agent) process.stdout.write(`${line.replace(unfinished, target)}\n`)
+    for (const line of agent.made) process.stdout.write(`${line.replace(unfinished, target)}\n`)
   } else {
     process.stderr.write("Nothing was built: mend what the compiler says above, then build again.\n")
     process.exitCode = 1

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import process from "node:process"
@@ -83,15 +83,18 @@ export class StrangersProject {
   readonly path: string
   /** The tarball of each published package, by its name. */
   readonly tarballs: ReadonlyMap<string, string>
+  /** Where `npm run build` wrote. */
+  readonly built: string
   readonly #scratch: string
 
-  private constructor(scratch: string, tarballs: ReadonlyMap<string, string>) {
+  private constructor(scratch: string, built: string, tarballs: ReadonlyMap<string, string>) {
     this.#scratch = scratch
+    this.built = built
     this.path = join(scratch, "project")
     this.tarballs = tarballs
   }
 
-  /** Builds, packs and installs. */
+  /** Builds and installs. */
   static async make(): Promise<StrangersProject> {
     const scratch = realpathSync(mkdtempSync(join(tmpdir(), "tocsin-packages-")))
     try {
@@ -105,13 +108,11 @@ export class StrangersProject {
   static async #makeIn(scratch: string): Promise<StrangersProject> {
     const built = join(scratch, "built")
     await succeed(root, process.execPath, [join(root, "scripts/build/main.ts"), built])
-    const folders = readdirSync(built).map((folder) => join(built, folder))
-    const manifests = folders.map((folder) => readManifest(join(folder, "package.json")))
-    await npm(scratch, ["pack", ...folders])
+    const manifests = globSync(join(built, "*/package.json")).map(readManifest)
     const tarballOf = ({ name, version }: Manifest) =>
-      join(scratch, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`)
+      join(built, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`)
     const tarballs = new Map(manifests.map((manifest) => [manifest.name, tarballOf(manifest)]))
-    const project = new StrangersProject(scratch, tarballs)
+    const project = new StrangersProject(scratch, built, tarballs)
     project.#write([...manifests, readManifest(join(root, "examples/package.json"))])
     await npm(project.path, ["install", "--ignore-scripts"])
     return project

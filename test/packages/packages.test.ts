@@ -1,12 +1,14 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { assert, beforeAll, describe, inject, it } from "@effect/vitest"
 import manifest from "../../package.json" with { type: "json" }
 import { faultsOfAdmission } from "../console/Console.ts"
 import { until } from "../library/requests.ts"
+import { allowedLicences } from "../security/allowedLicences.ts"
 import { faultsOf } from "./publishing.ts"
+import { readRelease } from "./release.ts"
 import { type Ran, StrangersProject } from "./StrangersProject.ts"
 
 /**
@@ -34,6 +36,30 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     }
     assert.deepStrictEqual(faults, {})
     assert.include(Array.from(project.tarballs.keys()), "tocsin")
+  })
+
+  it("contain and install only packages under allowed licences", () => {
+    const { components } = readRelease(project.built)
+    assert.isAbove(components.length, 20)
+    assert.deepStrictEqual(
+      components.filter(({ licence }) => !allowedLicences.has(licence)),
+      [],
+    )
+  })
+
+  it("have a bill of materials that names every package in a bundle", () => {
+    const { components, bundled } = readRelease(project.built)
+    const named = new Set(components.map(({ name, version }) => `${name} ${version}`))
+    assert.includeMembers(Array.from(bundled), ["preact 11.2.0", "yaml 2.9.1"])
+    assert.isEmpty(Array.from(bundled).filter((found) => !named.has(found)))
+    assert.isTrue(named.has("swagger-ui-dist 5.31.0"))
+  })
+
+  it("have the checksums of everything that is published", () => {
+    const { stated, computed } = readRelease(project.built)
+    assert.deepStrictEqual(stated, computed)
+    const tarballs = Array.from(project.tarballs.values(), (path) => basename(path))
+    assert.includeMembers(Object.keys(stated), [...tarballs, "sbom.cdx.json"])
   })
 
   it("work in plain JavaScript", async () => {
