@@ -25,6 +25,7 @@ const tasks = new Map([
   ["start", [...serverFlags, "scripts/start.mjs"]],
   ["test", ["node_modules/vitest/vitest.mjs", "run"]],
   ["bench", ["bench/src/main.ts"]],
+  ["faults", ["test/faults/main.ts"]],
   ["build", ["scripts/build/main.ts"]],
   ["check", ["scripts/check.mjs"]],
   ["agent", ["scripts/startAgent.mjs"]],

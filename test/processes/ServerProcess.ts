@@ -20,10 +20,13 @@ export interface LaunchOptions {
   readonly args?: ReadonlyArray<string>
   /** The user and group that it runs as, this process' own unless given. */
   readonly uid?: number | undefined
+  /** A program that becomes the server under other conditions, with its arguments. */
+  readonly through?: ReadonlyArray<string>
 }
 
 /** A process of the server, whether it listens or not. */
 export interface LaunchedProcess {
+  readonly pid: number | undefined
   readonly output: ProcessOutput
   /** Waits for its end, and for all that it wrote. */
   readonly ended: Effect.Effect<ProcessEnd>
@@ -52,13 +55,15 @@ export const launch = Effect.fnUntraced(function* ({
   environment = {},
   args = [],
   uid,
+  through = [],
 }: LaunchOptions): Effect.fn.Return<LaunchedProcess, never, Scope.Scope> {
   const output = { stdout: "", stderr: "" }
   const end = Deferred.makeUnsafe<ProcessEnd>()
   const ended = Deferred.await(end)
   const child: ChildProcess = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const started = spawn(process.execPath, [SERVER, ...args], {
+      const [program = "", ...programArgs] = [...through, process.execPath, SERVER, ...args]
+      const started = spawn(program, programArgs, {
         cwd,
         env: {
           PATH: process.env["PATH"],
@@ -85,6 +90,7 @@ export const launch = Effect.fnUntraced(function* ({
   )
   const signal = (name: NodeJS.Signals) => Effect.sync(() => void child.kill(name))
   return {
+    pid: child.pid,
     output,
     ended,
     signal,

@@ -1,11 +1,26 @@
-import type { Incident, NotificationOutboxItem } from "@tocsin/core/contract/Resources"
+import type * as Resources from "@tocsin/core/contract/Resources"
 import type { Arrival } from "./WebhookReceiver.ts"
+
+/** What is looked at of an incident. */
+export interface Incident extends Pick<Resources.Incident, "state"> {
+  readonly id: string
+  readonly incident_key: string
+}
+
+/** What is looked at of an item of the outbox. */
+export interface OutboxItem extends Pick<
+  Resources.NotificationOutboxItem,
+  "state" | "event_type" | "attempts"
+> {
+  readonly id: string
+  readonly incident_id: string
+}
 
 /** What became of all incidents: as the service has it, and as the receiver does. */
 export interface Outcome {
   readonly incidents: ReadonlyArray<Incident>
   /** Of the webhook alone, oldest first. */
-  readonly outbox: ReadonlyArray<NotificationOutboxItem>
+  readonly outbox: ReadonlyArray<OutboxItem>
   readonly arrivals: ReadonlyArray<Arrival>
 }
 
@@ -20,10 +35,7 @@ const isDelivered = ({ answered = 0 }: Arrival): boolean => answered >= 200 && a
  * Of one item: sent means that the receiver took it, and it says the same at every attempt
  * (docs/rules.md#delivery, docs/rules.md#notifiers).
  */
-const itemFaults = (
-  item: NotificationOutboxItem,
-  arrivals: ReadonlyArray<Arrival>,
-): ReadonlyArray<string> => {
+const itemFaults = (item: OutboxItem, arrivals: ReadonlyArray<Arrival>): ReadonlyArray<string> => {
   const texts = new Set(
     arrivals.map(({ message: { type, timestamp, data } }) =>
       [type, timestamp, data.id, data.severity, data.summary, data.incident.id].join(" "),
@@ -44,29 +56,17 @@ const itemFaults = (
   ].flat()
 }
 
-/**
- * Of one incident: notified in order, each severity once and increasing, and its end once
- * (docs/rules.md#outbox).
- */
+/** Of one incident: notified of each severity once and increasing, and of its end once (docs/rules.md#outbox). */
 const incidentFaults = (
   incident: Incident,
-  items: ReadonlyArray<NotificationOutboxItem>,
+  items: ReadonlyArray<OutboxItem>,
   arrivals: ReadonlyArray<Arrival>,
 ): ReadonlyArray<string> => {
   const told = items.filter(({ state }) => state === "sent")
   const firings = told.filter(({ event_type }) => event_type === "firing")
-  const position = new Map(told.map(({ id }, index) => [String(id), index]))
-  const positions = arrivals.map(({ id }) => position.get(id) ?? -1)
   const ranks = firings.map(({ id }) => {
     const arrival = arrivals.find((one) => one.id === id)
     return arrival === undefined ? 0 : RANK[arrival.message.data.severity]
-  })
-  const early = arrivals.filter((arrival, index) => {
-    const before = told[(position.get(arrival.id) ?? 0) - 1]
-    return (
-      before !== undefined &&
-      !arrivals.slice(0, index).some((one) => one.id === before.id && isDelivered(one))
-    )
   })
   const ends = told.length - firings.length
   return [
@@ -74,6 +74,26 @@ const incidentFaults = (
     isStrictlyRising(ranks) ? [] : [`fired with the severities ${ranks.join()}`],
     ends === (firings.length > 0 ? 1 : 0) ? [] : [`ended ${ends} times after ${firings.length} firings`],
     ends === 0 || told.at(-1)?.event_type === "resolved" ? [] : ["fired after its end"],
+  ].flat()
+}
+
+/** Of one incident: each notification arrives once the one before it was accepted. */
+const incidentOrderFaults = (
+  _incident: Incident,
+  items: ReadonlyArray<OutboxItem>,
+  arrivals: ReadonlyArray<Arrival>,
+): ReadonlyArray<string> => {
+  const told = items.filter(({ state }) => state === "sent")
+  const position = new Map(told.map(({ id }, index) => [id, index]))
+  const positions = arrivals.map(({ id }) => position.get(id) ?? -1)
+  const early = arrivals.filter((arrival, index) => {
+    const before = told[(position.get(arrival.id) ?? 0) - 1]
+    return (
+      before !== undefined &&
+      !arrivals.slice(0, index).some((one) => one.id === before.id && isDelivered(one))
+    )
+  })
+  return [
     positions.every((at, index) => index === 0 || at >= (positions[index - 1] ?? 0))
       ? []
       : ["was notified out of order"],
@@ -81,9 +101,22 @@ const incidentFaults = (
   ].flat()
 }
 
-/** All violations in the final notifications; empty without any. */
-export const storyFaults = ({ incidents, outbox, arrivals }: Outcome): ReadonlyArray<string> => {
-  const known = new Set(outbox.map(({ id }) => String(id)))
+const ofEachIncident = (
+  { arrivals, incidents, outbox }: Outcome,
+  faultsOf: typeof incidentFaults,
+): ReadonlyArray<string> =>
+  incidents.flatMap((incident) =>
+    faultsOf(
+      incident,
+      outbox.filter(({ incident_id }) => incident_id === incident.id),
+      arrivals.filter(({ message }) => message.data.incident.id === incident.id),
+    ).map((fault) => `incident ${incident.id} ${fault}`),
+  )
+
+/** All violations in the contents of the final notifications; empty without any. */
+export const contentFaults = (outcome: Outcome): ReadonlyArray<string> => {
+  const { arrivals, outbox } = outcome
+  const known = new Set(outbox.map(({ id }) => id))
   return [
     ...arrivals.filter(({ fault }) => fault !== undefined).map(({ id, fault }) => `${id} has wrong ${fault}`),
     ...arrivals.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} is no item of the outbox`),
@@ -93,12 +126,16 @@ export const storyFaults = ({ incidents, outbox, arrivals }: Outcome): ReadonlyA
         arrivals.filter(({ id }) => id === item.id),
       ).map((fault) => `item ${item.id} ${fault}`),
     ),
-    ...incidents.flatMap((incident) =>
-      incidentFaults(
-        incident,
-        outbox.filter(({ incident_id }) => incident_id === incident.id),
-        arrivals.filter(({ message }) => message.data.incident.id === incident.id),
-      ).map((fault) => `incident ${incident.id} ${fault}`),
-    ),
+    ...ofEachIncident(outcome, incidentFaults),
   ]
 }
+
+/** All violations in the order in which the final notifications arrived; empty without any. */
+export const orderFaults = (outcome: Outcome): ReadonlyArray<string> =>
+  ofEachIncident(outcome, incidentOrderFaults)
+
+/** All violations in the final notifications; empty without any. */
+export const storyFaults = (outcome: Outcome): ReadonlyArray<string> => [
+  ...contentFaults(outcome),
+  ...orderFaults(outcome),
+]

@@ -34,7 +34,13 @@ const settings = (port: number) =>
     "max_connections=200",
   ].flatMap((setting) => ["-c", setting])
 
-const initialise = async (programs: PostgresPrograms, user: User, folder: string, password: string) => {
+/** Makes the data folder of a PostgreSQL in `folder`. */
+export const initialise = async (
+  programs: PostgresPrograms,
+  user: User,
+  folder: string,
+  password: string,
+) => {
   const passwordFile = join(folder, "password")
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (user.uid !== undefined && user.gid !== undefined) {

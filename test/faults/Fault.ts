@@ -1,0 +1,88 @@
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import type { LaunchedProcess } from "../processes/ServerProcess.ts"
+import type { Environment } from "../processes/secrecy.ts"
+import type { WebhookReceiver, Reaction } from "../processes/WebhookReceiver.ts"
+import type { Load } from "./Load.ts"
+import type { FaultyPostgres } from "./FaultyPostgres.ts"
+
+/** The storage and the number of servers that a fault meets. */
+export type Setup = "sqlite" | "postgres" | "three on postgres"
+
+/** A server before its start. */
+export interface Site {
+  readonly index: number
+  readonly port: number
+  /** Its working folder; its data is in `data`. */
+  readonly folder: string
+  /** Nothing on SQLite. */
+  readonly databaseUrl: string | undefined
+}
+
+/** How a server is started. */
+export interface Conditions {
+  /** Settings beside or instead of those that every server has. */
+  readonly environment?: Environment
+  /** A program that becomes the server under other conditions, with its arguments. */
+  readonly through?: ReadonlyArray<string>
+}
+
+/** A server that stays at its address, whatever process runs it. */
+export interface Place extends Site {
+  readonly baseUrl: string
+  /** The present process. */
+  readonly process: () => LaunchedProcess
+  /** Starts a process and waits until it listens. */
+  readonly start: Effect.Effect<void>
+  /** Starts a process, and does not wait. */
+  readonly launch: Effect.Effect<LaunchedProcess>
+  /** Runs a command of Tocsin with the settings of this server. */
+  readonly command: (...args: ReadonlyArray<string>) => Effect.Effect<LaunchedProcess>
+}
+
+/** Servers under load, for a fault to disturb. */
+export interface Stage {
+  readonly setup: Setup
+  readonly places: readonly [Place, ...ReadonlyArray<Place>]
+  /** One of them, another one each time. */
+  readonly anyPlace: Effect.Effect<Place>
+  /** Where the tables are; nothing on SQLite. */
+  readonly postgres: FaultyPostgres | undefined
+  /** Takes the notifications. */
+  readonly receiver: WebhookReceiver & { reactionTo: () => Reaction }
+  readonly load: Load
+  /** From 0 up to 1. */
+  readonly random: () => number
+  /** Waits a random time up to a limit, for a fault at an arbitrary moment. */
+  readonly anyMoment: (limitMillis: number) => Effect.Effect<void>
+  /** The fault is over from here on: recovery is measured from the last call. */
+  readonly isOver: Effect.Effect<void>
+  readonly overSince: () => number | undefined
+}
+
+/** A fault that is ready to be caused. */
+export interface Prepared {
+  /** What a server meets from its start on, until the scope closes. */
+  readonly conditions?: (site: Site) => Effect.Effect<Conditions, never, Scope.Scope>
+  /** Causes it once, and ends it. */
+  readonly inflict: (stage: Stage) => Effect.Effect<void, never, Scope.Scope>
+}
+
+/** Something that goes wrong. */
+export interface Fault {
+  readonly name: string
+  /** How it is caused. */
+  readonly cause: string
+  /** What agents and operators notice meanwhile. */
+  readonly seen: string
+  readonly setups: ReadonlyArray<Setup>
+  /** How often it is caused, unless the command line gives a number. */
+  readonly rounds: number
+  /** Why it cannot be caused on this machine, if it cannot. */
+  readonly missing?: () => string | undefined
+  /** Starts what the fault needs beside the servers, until the scope closes. */
+  readonly prepare: Effect.Effect<Prepared, never, Scope.Scope>
+}
+
+/** Prepares a fault that needs nothing beside the servers. */
+export const at = (inflict: Prepared["inflict"]): Fault["prepare"] => Effect.succeed({ inflict })

@@ -1,0 +1,110 @@
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { Effect, Scope } from "effect"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { freePort } from "../processes/freePort.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import type { Environment } from "../processes/secrecy.ts"
+import { seeded } from "../processes/seeded.ts"
+import { launch, type LaunchedProcess } from "../processes/ServerProcess.ts"
+import { until } from "../processes/until.ts"
+import { startReceiver, type Reaction } from "../processes/WebhookReceiver.ts"
+import type { Place, Prepared, Setup, Site, Stage } from "./Fault.ts"
+import type { FaultyPostgres } from "./FaultyPostgres.ts"
+import { startLoad } from "./Load.ts"
+
+const SERVERS: Record<Setup, number> = { sqlite: 1, postgres: 1, "three on postgres": 3 }
+
+/** A notification that a killed server was sending is free after this time instead of a minute. */
+const DELIVERY_LEASE = "5s"
+
+const listens = (port: number): Effect.Effect<boolean> =>
+  Effect.promise(() =>
+    fetch(`http://127.0.0.1:${port}/api/v1/health`, { signal: AbortSignal.timeout(5_000) }).then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  )
+
+const openPlace = Effect.fnUntraced(function* (
+  prepared: Prepared,
+  site: Site,
+  environment: Environment,
+): Effect.fn.Return<Place, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  const { folder, index, port } = site
+  const conditions = prepared.conditions === undefined ? {} : yield* prepared.conditions(site)
+  const settings = { ...environment, ...conditions.environment, SERVICE_PORT: String(port) }
+  const options = { cwd: folder, environment: settings, through: conditions.through ?? [] }
+  let present: LaunchedProcess | undefined
+  const launchHere = Effect.tap(Scope.provide(launch(options), scope), (launched) =>
+    Effect.sync(() => (present = launched)),
+  )
+  return {
+    ...site,
+    baseUrl: `http://127.0.0.1:${port}`,
+    process: () => {
+      if (present === undefined) throw new Error("no process was started")
+      return present
+    },
+    launch: launchHere,
+    start: Effect.gen(function* () {
+      const { ended, output } = yield* launchHere
+      yield* Effect.raceFirst(
+        until(`server ${index} listens`, listens(port)),
+        Effect.flatMap(ended, ({ code, signal }) =>
+          Effect.die(new Error(`server ${index} ended by ${signal ?? code}: ${output.stderr.slice(-2_000)}`)),
+        ),
+      )
+    }),
+    command: (...args) => Scope.provide(launch({ ...options, args, through: [] }), scope),
+  }
+})
+
+/** Starts servers, a receiver and agents that report, until the scope closes. */
+export const openStage = Effect.fnUntraced(function* (
+  prepared: Prepared,
+  setup: Setup,
+  { postgres, seed }: { readonly postgres: FaultyPostgres | undefined; readonly seed: number },
+): Effect.fn.Return<Stage, never, Scope.Scope> {
+  const random = seeded(seed)
+  // Slow, so that a fault meets notifications that are being sent.
+  const control = { reactionTo: (): Reaction => ({ status: 200, afterMillis: 100 * random() }) }
+  const receiver = Object.assign(control, yield* startReceiver(() => control.reactionTo()))
+  const root = yield* scratchFolder
+  const databaseUrl = postgres === undefined ? undefined : yield* postgres.database
+  const environment = {
+    SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+    SERVICE_LOG_LEVEL: "info",
+    SERVICE_NOTIFIERS: "webhook",
+    SERVICE_DELIVERY_LEASE: DELIVERY_LEASE,
+    ...receiver.settings("hooks"),
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  }
+  const [first, ...others] = yield* Effect.forEach(
+    Array.from({ length: SERVERS[setup] }, (_, index) => index),
+    Effect.fnUntraced(function* (index) {
+      const folder = join(root, `server-${index}`)
+      mkdirSync(folder)
+      const site = { index, folder, port: yield* Effect.promise(freePort), databaseUrl }
+      return yield* openPlace(prepared, site, environment)
+    }),
+  )
+  if (first === undefined) return yield* Effect.die("there is no server")
+  const places = [first, ...others] as const
+  yield* Effect.forEach(places, ({ start }) => start, { discard: true })
+  let turn = 0
+  let overAt: number | undefined
+  return {
+    setup,
+    places,
+    anyPlace: Effect.sync(() => places[turn++ % places.length] ?? first),
+    postgres,
+    receiver,
+    load: yield* startLoad(places),
+    random,
+    anyMoment: (limitMillis) => Effect.suspend(() => Effect.sleep(limitMillis * random())),
+    isOver: Effect.sync(() => (overAt = performance.now())),
+    overSince: () => overAt,
+  }
+})
