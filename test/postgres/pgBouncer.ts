@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -9,12 +9,27 @@ import type { Scope } from "effect"
 import { until } from "../processes/until.ts"
 import { freePort } from "../processes/freePort.ts"
 
-const program = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(delimiter)]
-  .map((folder) => join(folder, "pgbouncer"))
-  .find((path) => existsSync(path))
+const program =
+  process.env["PGBOUNCER"] ??
+  ["/usr/sbin", ...(process.env["PATH"] ?? "").split(delimiter)]
+    .map((folder) => join(folder, "pgbouncer"))
+    .find((path) => existsSync(path))
 
 /** Why tests with PgBouncer are skipped; `undefined` if it is installed. */
 export const withoutPgBouncer = program === undefined ? "pgbouncer is not installed" : undefined
+
+/** From 1.21 on, it keeps the prepared statements of its clients in transaction mode. */
+const MINOR_WITH_STATEMENTS = 21
+
+const findOldVersion = (path: string): string | undefined => {
+  const version = execFileSync(path, ["--version"], { encoding: "utf8" })
+  const [name = "PgBouncer", major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(version) ?? []
+  const isOld = Number(major) === 1 && Number(minor) < MINOR_WITH_STATEMENTS
+  return isOld ? `${name} prepares no statements in this mode: name 1.21 or newer in PGBOUNCER` : undefined
+}
+
+/** Why tests of its transaction mode are skipped; `undefined` if it supports prepared statements. */
+export const withoutTransactionMode = program === undefined ? withoutPgBouncer : findOldVersion(program)
 
 /** It refuses to run as root. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
@@ -27,12 +42,10 @@ const isListening = (port: number) =>
     return Effect.sync(() => socket.destroy())
   })
 
-/**
- * Starts a PgBouncer in session mode before the server of a URL; ends with the scope. Returns the
- * way through it.
- */
+/** Starts a PgBouncer before the server of a URL; ends with the scope. Returns the way through it. */
 export const throughPgBouncer = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
+  mode: "session" | "transaction" = "session",
 ): Effect.fn.Return<Redacted.Redacted, never, Scope.Scope> {
   const target = new URL(Redacted.value(url))
   const port = yield* Effect.promise(freePort)
@@ -51,8 +64,9 @@ listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
-pool_mode = session
+pool_mode = ${mode}
 default_pool_size = 60
+${mode === "transaction" ? "max_prepared_statements = 200" : ""}
 `,
   )
   for (const path of [folder, settings]) chmodSync(path, 0o755)

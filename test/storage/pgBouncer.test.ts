@@ -1,39 +1,52 @@
+import process from "node:process"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
 import { assert, describe, it } from "@effect/vitest"
+import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { checkRemovalSuite } from "@tocsin/testing/checkRemovalSuite"
 import { alertClaimSuite } from "@tocsin/testing/alertClaimSuite"
 import { claimSuite } from "@tocsin/testing/claimSuite"
 import { ingestRaceSuite } from "@tocsin/testing/ingestRaceSuite"
 import { rollbackSuite } from "@tocsin/testing/rollbackSuite"
 import { rowRequestSuite } from "@tocsin/testing/rowRequestSuite"
-import { throughPgBouncer, withoutPgBouncer } from "../postgres/pgBouncer.ts"
+import { storageSuite } from "@tocsin/testing/storageSuite"
+import { skippedFor, type StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { throughPgBouncer, withoutPgBouncer, withoutTransactionMode } from "../postgres/pgBouncer.ts"
 import { EmptiedPostgres } from "./EmptiedPostgres.ts"
 
-const place = Layer.effect(
-  EmptiedPostgres,
-  Effect.map(
-    Effect.flatMap(EmptiedPostgres, ({ url }) => throughPgBouncer(url)),
-    (url) => ({ url }),
-  ),
-).pipe(Layer.provide(EmptiedPostgres.layerOfFile()))
+/** All suites take a minute and prove little more than those that pin sessions, lock and race. */
+const isWhole = process.env["POOLER_SUITE"] === "whole"
 
-const skipped = withoutPgBouncer === undefined ? "" : ` (skipped: ${withoutPgBouncer})`
-
-describe.skipIf(withoutPgBouncer !== undefined)(`through a pooler${skipped}`, () => {
-  const subject = {
-    name: "PostgreSQL behind PgBouncer in session mode",
+const through = (mode: "session" | "transaction") => {
+  const place = Layer.effect(
+    EmptiedPostgres,
+    Effect.map(
+      Effect.flatMap(EmptiedPostgres, ({ url }) => throughPgBouncer(url, mode)),
+      (url) => ({ url }),
+    ),
+  ).pipe(Layer.provide(EmptiedPostgres.layerOfFile()))
+  return {
+    name: `PostgreSQL behind PgBouncer in ${mode} mode`,
     place,
     client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
   }
+}
+
+const suites = (subject: StorageUnderTest<EmptiedPostgres, SqlError.SqlError | StorageError>) => {
+  if (isWhole) return storageSuite(subject)
   rowRequestSuite(subject)
   claimSuite(subject)
   alertClaimSuite(subject)
   checkRemovalSuite(subject)
   rollbackSuite(subject)
   ingestRaceSuite(subject)
+}
+
+describe.skipIf(withoutPgBouncer !== undefined)(`through a pooler${skippedFor(withoutPgBouncer)}`, () => {
+  const subject = through("session")
+  suites(subject)
 
   it.live("time limits hold behind the pooler, on a session of another client", () =>
     Effect.gen(function* () {
@@ -47,6 +60,13 @@ describe.skipIf(withoutPgBouncer !== undefined)(`through a pooler${skipped}`, ()
       assert.strictEqual(yield* limitOf({ statementTimeout: Duration.seconds(7) }), "7s")
       assert.strictEqual(yield* limitOf({}), "0")
       assert.strictEqual(yield* limitOf({ statementTimeout: Duration.seconds(3) }), "3s")
-    }).pipe(Effect.provide(place), Effect.scoped),
+    }).pipe(Effect.provide(subject.place), Effect.scoped),
   )
 })
+
+describe.skipIf(withoutTransactionMode !== undefined)(
+  `through a pooler in transaction mode${skippedFor(withoutTransactionMode)}`,
+  () => {
+    suites({ ...through("transaction"), noHints: "LISTEN hears nothing in transaction mode" })
+  },
+)
