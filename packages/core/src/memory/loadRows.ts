@@ -1,14 +1,13 @@
 import type { AgentId, IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
+import { type Loaders, loadParts } from "../engine/workspace/loadParts.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { compareMembers } from "../incidents/MemberRecord.ts"
 import { alertKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
-import { type Loaders, type Reading, SEARCHES } from "./search.ts"
+import { type Reading, SEARCHES } from "./search.ts"
 
 const NONE: ReadonlyArray<never> = []
-
-type Part = keyof RowRequest
 
 /** Loads the rows of a request into a workspace. */
 export const loadRows = (
@@ -17,18 +16,8 @@ export const loadRows = (
   request: RowRequest,
   now: Instant,
 ): void => {
-  const reading = { tables, workspace, now }
-  // Other parts read the agents of the same request.
-  if (request.agents !== undefined) LOADERS.agents(reading, request.agents)
-  // A request has no other keys than those of its type.
-  for (const part of Object.keys(request) as Array<Part>) {
-    const asked = request[part]
-    if (asked !== undefined && part !== "agents") loadPart(reading, part, asked)
-  }
+  loadParts(LOADERS, { tables, workspace, now }, request)
 }
-
-const loadPart = <P extends Part>(reading: Reading, part: P, asked: NonNullable<RowRequest[P]>): void =>
-  LOADERS[part](reading, asked)
 
 const registrationOf = ({ workspace }: Reading, agentId: AgentId) =>
   workspace.agents.get(agentId)?.registration_id
@@ -40,7 +29,7 @@ const loadIncident = ({ tables, workspace }: Reading, id: IncidentId): void => {
   workspace.loadIncident(incident, items, tables.alerts.get(id)?.values() ?? NONE)
 }
 
-const LOADERS: Loaders<Part> = {
+const LOADERS: Loaders<Reading> = {
   ...SEARCHES,
   // Nothing waits for rows in memory.
   passesHeld: () => {},

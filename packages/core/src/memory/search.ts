@@ -1,5 +1,6 @@
 import type { Instant } from "../contract/Instant.ts"
 import { isHeld } from "../holds/heldItems.ts"
+import type { Loaders } from "../engine/workspace/loadParts.ts"
 import type { RowRequest, Search } from "../engine/workspace/RowRequest.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
@@ -12,11 +13,6 @@ export interface Reading {
   readonly tables: MemoryTables
   readonly workspace: Workspace
   readonly now: Instant
-}
-
-/** How parts of a request are loaded. */
-export type Loaders<Parts extends keyof RowRequest> = {
-  readonly [P in Parts]: (reading: Reading, asked: NonNullable<RowRequest[P]>) => void
 }
 
 const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
@@ -96,7 +92,7 @@ const searchAlerts = (
 }
 
 /** The searches of a request. */
-export const SEARCHES: Loaders<Search> = {
+export const SEARCHES: Loaders<Reading, Search> = {
   claimableOutbox: searchOutbox,
   unclaimedOutbox: searchUnclaimed,
   claimableAlerts: searchAlerts,
