@@ -26,6 +26,7 @@ const tasks = new Map([
   ["test", ["node_modules/vitest/vitest.mjs", "run"]],
   ["bench", ["bench/src/main.ts"]],
   ["faults", ["test/faults/main.ts"]],
+  ["simulate-faults", ["test/system/main.ts"]],
   ["build", ["scripts/build/main.ts"]],
   ["check", ["scripts/check.mjs"]],
   ["agent", ["scripts/startAgent.mjs"]],

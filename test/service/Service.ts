@@ -93,6 +93,8 @@ export interface ServiceOptions extends Partial<RuleOptions>, ReceiversOptions {
   readonly storage?: Storage["Service"]
   /** The source of IDs of all processes. */
   readonly ids?: Ids["Service"]
+  /** The least pause of idle loops; theirs by default. */
+  readonly idleFor?: Duration.Duration
   /** Changes the storage as the processes see it. */
   readonly clientOf?: (storage: Storage["Service"]) => Storage["Service"]
 }
@@ -155,7 +157,7 @@ const layerOf = (
 
 /** Opens a service without rows or processes, and sets the clock to its start. */
 export const openService = Effect.fnUntraced(function* (options: ServiceOptions = {}) {
-  const { answerTo, onAttempt, onMove, hints, ids, storage, clientOf, ...changes } = options
+  const { answerTo, onAttempt, onMove, hints, ids, storage, clientOf, idleFor, ...changes } = options
   yield* TestClock.setTime(START_MILLIS)
   const closings: Array<Effect.Effect<void>> = []
   yield* Effect.addFinalizer(() =>
@@ -174,7 +176,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
 
   let isLong = false
   const idle = (every: Duration.Duration) =>
-    Effect.suspend(() => Effect.sleep(isLong ? Duration.max(every, SELDOM) : every))
+    Effect.suspend(() => Effect.sleep(Duration.max(every, isLong ? SELDOM : (idleFor ?? every))))
   const passes = Effect.fnUntraced(function* (time: Duration.Input) {
     const whole = Duration.fromInputUnsafe(time)
     isLong = Duration.isGreaterThanOrEqualTo(whole, LONG)

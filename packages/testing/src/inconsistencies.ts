@@ -85,7 +85,7 @@ const duplicates = (what: string, names: ReadonlyArray<string>): ReadonlyArray<s
  * (docs/rules.md#events, docs/rules.md#incidents).
  */
 export const inconsistencies = Effect.fnUntraced(function* (
-  replica: Replica,
+  replica: Pick<Replica, "storage" | "queries">,
 ): Effect.fn.Return<ReadonlyArray<string>, StorageError> {
   const agents = yield* rowsOf(replica, "agents")
   const checks = yield* rowsOf(replica, "checks")

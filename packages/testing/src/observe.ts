@@ -8,7 +8,7 @@ import { transact } from "./transact.ts"
 
 /** Sends row requests in order, then reads from the workspace that they filled. Changes nothing. */
 export const observe = <A>(
-  { storage }: Replica,
+  { storage }: Pick<Replica, "storage">,
   rowRequests: ReadonlyArray<RowRequest>,
   read: (workspace: Workspace) => A,
 ): Effect.Effect<A, StorageError> =>

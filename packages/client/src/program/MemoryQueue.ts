@@ -17,6 +17,7 @@ export type ReportCounts = Readonly<Record<Exclude<ReportState, "absent">, numbe
 export class MemoryQueue implements ResultQueue {
   readonly #tail = new MemoryTail()
   readonly #limit: number
+  readonly #newId: typeof newEventId
   /** The state of each report that waits. */
   readonly #states = new Map<string, "queued" | "in_flight">()
   readonly #counts = { queued: 0, in_flight: 0, delivered: 0, rejected: 0, dropped: 0 }
@@ -27,13 +28,14 @@ export class MemoryQueue implements ResultQueue {
   readonly #notes = new Map<string, string>()
   #isHurried = false
 
-  constructor(limit = MOST_REPORTS) {
+  constructor(limit = MOST_REPORTS, newId = newEventId) {
     this.#limit = limit
+    this.#newId = newId
   }
 
   /** Takes a report that was observed at a time. Returns the id that it keeps. */
   add(report: CheckReport, at: number): string {
-    const id = newEventId(at)
+    const id = this.#newId(at)
     const { superseded, dropped } = this.#tail.add({ report, id, at }, this.#limit)
     this.#states.set(id, move(ReportTransitions, "absent", "reported"))
     this.#counts.queued += 1

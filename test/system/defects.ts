@@ -1,0 +1,36 @@
+import type { Defect } from "./lawfulStorage.ts"
+
+/** Defects that the simulation has to find, by what is wrong. */
+export const defects: Readonly<Record<string, () => Defect>> = {
+  "a batch is acknowledged and not kept": () => {
+    let changed = 0
+    return { loses: ({ history }) => history.length > 0 && (changed += 1) % 5 === 0 }
+  },
+  "a claim ignores leases": () => ({
+    spoils: (workspace, tables) => {
+      if (workspace.found.claimableOutbox === undefined) return
+      const sending = Array.from(tables.outbox.values()).filter(({ state }) => state === "sending")
+      for (const item of sending) workspace.outbox.load(item.id, item)
+      workspace.found.expiredOutbox = sending
+    },
+  }),
+  "a claim ignores the order of an incident": () => ({
+    spoils: (workspace, tables) => {
+      const { claimableOutbox: found } = workspace.found
+      if (found === undefined) return
+      const isFound = new Set(found.map(({ row }) => row.id))
+      const waiting = Array.from(tables.outbox.values()).filter(
+        ({ event_type, id, state }) => state === "pending" && event_type === "resolved" && !isFound.has(id),
+      )
+      workspace.found.claimableOutbox = [
+        ...found,
+        ...waiting.flatMap((row) => {
+          const incident = tables.incidents.get(row.incident_id)
+          if (incident === undefined) return []
+          workspace.outbox.load(row.id, row)
+          return [{ row, incident }]
+        }),
+      ]
+    },
+  }),
+}

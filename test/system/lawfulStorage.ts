@@ -1,0 +1,95 @@
+import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import { OTHER_CHANGES } from "@tocsin/core/engine/workspace/CommandChanges"
+import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import { CurrentOperator } from "@tocsin/core/operators/CurrentOperator"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Clock, Effect } from "effect"
+import type { Service } from "../service/Service.ts"
+import { lawsOfCommit } from "./laws.ts"
+import { OPERATOR } from "./Servers.ts"
+
+/** A planted defect, which the simulation must find. */
+export interface Defect {
+  /** Spoils what a search found. */
+  readonly spoils?: (workspace: Workspace, tables: MemoryTables) => void
+  /** Whether a command is answered, and its changes are not kept. */
+  readonly loses?: (changes: WorkspaceChanges) => boolean
+}
+
+/** What a storage in the simulation works with. */
+export interface LawfulOptions {
+  /** The storage's own clock, which grants leases. */
+  readonly clock: Clock.Clock
+  readonly service: () => Service
+  readonly complain: (line: string) => void
+  readonly say: (line: string) => void
+  readonly counted: { commits: number }
+  readonly defect: Defect
+}
+
+/** Carries the reply of a command out of a transaction that is not kept. */
+class Lost extends Error {
+  readonly reply: unknown
+  constructor(reply: unknown) {
+    super("lost by a planted defect")
+    this.reply = reply
+  }
+}
+
+/** Tables in memory, shared by all servers, whose every commit is judged. */
+export const lawfulStorage = (
+  tables: MemoryTables,
+  { clock, complain, counted, defect, say, service }: LawfulOptions,
+): Storage["Service"] => {
+  const memory = MemoryStorage.make(tables)
+
+  const judge = (changes: WorkspaceChanges, isAct: boolean): void => {
+    counted.commits += 1
+    for (const { after, before } of changes.outbox)
+      say(`outbox ${after?.receiver} ${after?.event_type} ${before?.state ?? "absent"} to ${after?.state}`)
+    for (const { after, before } of changes.incidents)
+      if (before?.state !== after?.state || before?.severity !== after?.severity)
+        say(`incident ${after?.incident_key} ${after?.state} ${after?.severity}`)
+    const { receivers, rows } = service()
+    const now = Instant.fromNanos(clock.currentTimeNanosUnsafe())
+    const evidence = { isAct, now, outbox: rows().outbox, attempts: receivers.attempts }
+    for (const line of lawsOfCommit(changes, evidence)) complain(line)
+  }
+
+  /** The command decides by its server's clock; what it finds goes by the storage's. */
+  const judged = <A>(command: Command<A>, now: Instant.Instant, isAct: boolean): Command<A> =>
+    function* (workspace) {
+      const decision = command(workspace, now)
+      let step = decision.next()
+      while (step.done !== true) {
+        yield step.value
+        defect.spoils?.(workspace, tables)
+        step = decision.next()
+      }
+      const changes = workspace.changes()
+      if (defect.loses?.(changes) === true) throw new Lost(step.value)
+      judge(changes, isAct)
+      return step.value
+    }
+
+  return Storage.of({
+    ...memory,
+    transact: <A>(command: Command<A>) =>
+      Effect.gen(function* () {
+        const { name } = yield* CurrentOperator
+        const now = yield* Instant.now
+        return yield* memory.transact(judged(command, now, name === OPERATOR.name)).pipe(
+          Effect.provideService(Clock.Clock, clock),
+          Effect.catchDefect((defect) =>
+            // The reply of this command.
+            defect instanceof Lost
+              ? Effect.succeed({ reply: defect.reply as A, changes: OTHER_CHANGES })
+              : Effect.die(defect),
+          ),
+        )
+      }),
+  })
+}

@@ -1,0 +1,157 @@
+import type { HttpAnswer } from "@tocsin/client/agent/Answer"
+import type { OutgoingRequest } from "@tocsin/client/agent/Transport"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/AdmissionTransitions"
+import { decodeEventBatchRequest } from "@tocsin/core/contract/decodeRequest"
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Transition } from "@tocsin/core/engine/TransitionTable"
+import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
+import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
+import { Result } from "effect"
+import type { Attempt } from "../service/Receivers.ts"
+import { leads } from "./leads.ts"
+
+/** What a commit is judged with. */
+export interface CommitEvidence {
+  /** Whether an operator's request made the command. */
+  readonly isAct: boolean
+  /** By the storage's clock. */
+  readonly now: Instant
+  /** Every item, after the commit. */
+  readonly outbox: ReadonlyMap<string, OutboxRecord>
+  readonly attempts: ReadonlyArray<Attempt>
+}
+
+/** An attempt that failed after its agent went makes two moves in one transaction. */
+const MOST_MOVES = 2
+
+const stateMoves = (changes: WorkspaceChanges): ReadonlyArray<string> => {
+  const move = <Row>(
+    table: ReadonlyArray<Transition>,
+    rows: ReadonlyArray<{ readonly before: Row | undefined; readonly after: Row | undefined }>,
+    stateOf: (row: Row) => string,
+    nameOf: (row: Row) => string,
+  ) =>
+    rows.flatMap(({ after, before }) => {
+      const [from, to] = [before, after].map((row) => (row === undefined ? "absent" : stateOf(row)))
+      const row = after ?? before
+      if (row === undefined || from === undefined || to === undefined || from === to) return []
+      return leads(table, from, to, MOST_MOVES) ? [] : [`${nameOf(row)} went from ${from} to ${to}`]
+    })
+  return [
+    ...move(
+      AgentKeyTransitions,
+      changes.keys,
+      ({ state }) => state,
+      ({ key_fingerprint }) => `key ${key_fingerprint}`,
+    ),
+    ...move(
+      AgentTransitions,
+      changes.agents,
+      ({ admission_state }) => admission_state,
+      ({ agent_id }) => `agent ${agent_id}`,
+    ),
+    ...move(
+      IncidentTransitions,
+      changes.incidents,
+      ({ state }) => state,
+      ({ incident_key }) => `incident ${incident_key}`,
+    ),
+    ...move(OutboxTransitions, changes.outbox, ({ state }) => state, nameOfItem),
+  ]
+}
+
+const nameOfItem = ({ event_type, incident_seq, receiver }: OutboxRecord): string =>
+  `${event_type} ${incident_seq} for ${receiver}`
+
+const hasEnded = ({ state }: OutboxRecord): boolean => !["pending", "retry", "sending"].includes(state)
+
+/** The facts of an item that no move changes. */
+const identityOf = ({ event_type, incident_id, incident_seq, notifier, receiver }: OutboxRecord): string =>
+  [event_type, incident_id, incident_seq, notifier, receiver].join(" ")
+
+/** docs/rules.md#delivery */
+const ofItem = (
+  before: OutboxRecord,
+  after: OutboxRecord,
+  { attempts, now, outbox }: CommitEvidence,
+): ReadonlyArray<string> => {
+  const broken: Array<string> = []
+  const judge = (holds: boolean, words: string) =>
+    void (holds || broken.push(`${nameOfItem(after)}: ${words}`))
+  judge(identityOf(before) === identityOf(after), "changed what it is about")
+  judge(
+    (after.leased_until !== undefined) === (after.state === "sending"),
+    "leased while not sending, or the reverse",
+  )
+  judge(
+    before.first_attempted_at === undefined || after.first_attempted_at === before.first_attempted_at,
+    "forgot its first attempt",
+  )
+  if (before.state !== "sending" && after.state === "sending") {
+    judge(after.attempts === before.attempts + 1, "an attempt was not counted")
+    const isBehind = Array.from(outbox.values()).some(
+      (other) =>
+        other.incident_id === after.incident_id &&
+        other.receiver === after.receiver &&
+        other.incident_seq < after.incident_seq &&
+        !hasEnded(other),
+    )
+    judge(!isBehind, "claimed before an earlier one had ended")
+  }
+  if (before.state === "sending" && after.state !== "sending") {
+    const attempt = attempts.findLast(
+      ({ notification }) => notification.id === before.id && notification.attempt === before.attempts,
+    )
+    const isExpired = before.leased_until !== undefined && before.leased_until <= now
+    judge(isExpired || attempt?.endedAt !== undefined, `${after.state} while its attempt is under way`)
+    judge(
+      after.state !== "sent" || attempt?.answer.outcome === "delivered",
+      "sent, and its receiver did not accept it",
+    )
+  }
+  return broken
+}
+
+/** The laws that each commit keeps, whatever happens; the broken ones in words. */
+export const lawsOfCommit = (changes: WorkspaceChanges, evidence: CommitEvidence): ReadonlyArray<string> => [
+  ...stateMoves(changes),
+  ...changes.outbox.flatMap(({ after, before }) =>
+    before === undefined || after === undefined ? [] : ofItem(before, after, evidence),
+  ),
+  ...ofAudit(changes, evidence.isAct),
+]
+
+/** Each change by an operator writes a row in its transaction; what changes nothing writes none (docs/rules.md#audit). */
+const ofAudit = (changes: WorkspaceChanges, isAct: boolean): ReadonlyArray<string> => {
+  if (!isAct) return changes.audit.some(({ via }) => via !== "system") ? ["an audit row without an act"] : []
+  const isChange = Object.entries(changes).some(([name, rows]) => name !== "audit" && rows.length > 0)
+  if (isChange === changes.audit.length > 0) return []
+  return [isChange ? "a change by an operator without an audit row" : "an audit row without a change"]
+}
+
+/** What was acknowledged is in the tables (docs/rules.md#events); the broken promises in words. */
+export const lawsOfAnswer = (
+  { agentId, body, kind }: OutgoingRequest,
+  { status }: HttpAnswer,
+  tables: MemoryTables,
+): ReadonlyArray<string> => {
+  if (status !== 202 || kind === "declaration") return []
+  const agent = tables.agents.get(AgentId.make(agentId))
+  if (agent === undefined) return [`202 to ${agentId}, of which nothing is stored`]
+  if (kind === "heartbeat") return []
+  const { events } = Result.getOrThrow(decodeEventBatchRequest(JSON.parse(body)))
+  const checks = tables.checks.get(agent.registration_id)
+  return events.flatMap(({ check_id, event_id, observed_at, status: reported }) => {
+    const check = checks?.get(check_id)
+    const isKept =
+      check !== undefined &&
+      (check.seen_event_ids.includes(event_id)
+        ? check.last_observed_at !== observed_at || check.status === reported
+        : check.last_observed_at > observed_at)
+    return isKept ? [] : [`202 to ${agentId} for ${check_id} ${reported}, which is not stored`]
+  })
+}

@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { propertyRuns, propertySeed } from "@tocsin/testing/propertyRuns"
+import { defects } from "./defects.ts"
+import { simulateSystem, type Simulated } from "./simulateSystem.ts"
+import { storyOf } from "./storyOf.ts"
+
+const FIRST_SEED = propertySeed ?? Math.trunc(performance.timeOrigin)
+const SEEDS = propertyRuns(300)
+/** Each planted defect shows within so many stories. */
+const SEEDS_OF_A_DEFECT = 40
+
+const firstBroken = async (defect: string): Promise<Simulated> => {
+  for (let seed = 1; seed <= SEEDS_OF_A_DEFECT; seed++) {
+    const found = await simulateSystem(seed, defects[defect]?.())
+    if (found.broken.length > 0) return found
+  }
+  return assert.fail(`no story shows that ${defect}`)
+}
+
+describe("the whole system on one virtual clock, with faults drawn from a seed", () => {
+  it("keeps every law", async () => {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+      const simulated = await simulateSystem(seed)
+      if (simulated.broken.length > 0) assert.fail(storyOf(simulated))
+    }
+  })
+
+  it("repeats the story of a seed byte for byte", async () => {
+    const [first, second] = [await simulateSystem(FIRST_SEED), await simulateSystem(FIRST_SEED)]
+    assert.isAbove(first.log.length, 100)
+    assert.strictEqual(first.log.join("\n"), second.log.join("\n"))
+  })
+
+  it.each(Object.keys(defects))("shows and repeats a planted defect: %s", async (defect) => {
+    const found = await firstBroken(defect)
+    const again = await simulateSystem(found.seed, defects[defect]?.())
+    assert.deepStrictEqual(again.broken, found.broken)
+    assert.strictEqual(again.log.join("\n"), found.log.join("\n"))
+  })
+})
