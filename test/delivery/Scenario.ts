@@ -1,6 +1,6 @@
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { Arbitrary } from "effect"
-import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
+import { integer, oneOf, weighted } from "../properties/arbitraries.ts"
 import { type Answer, deferred, delivered, refused, timedOut } from "../service/Receivers.ts"
 
 /**
@@ -34,8 +34,8 @@ export interface Scenario {
   readonly answers: ReadonlyArray<Answer>
   /** How long commands take to reach the storage, in turn, for each process. */
   readonly latencies: ReadonlyArray<number>
-  /** Whether a process gets a hint when another one enqueues an item. */
-  readonly hints: boolean
+  /** The hints to the other processes after each change of an item, in turn: when each arrives. */
+  readonly hints: ReadonlyArray<ReadonlyArray<number>>
   /** For the jitter of the delays. */
   readonly seed: number
 }
@@ -114,7 +114,10 @@ const scenario = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<A
     steps: Arbitrary.array(step, { minLength: 5, maxLength: LONGEST }),
     answers: Arbitrary.array(answer, { minLength: 3, maxLength: LONGEST }),
     latencies: Arbitrary.array(oneOf(0, 0, 0, 1, 30, 1_500), { maxLength: 12 }),
-    hints: boolean,
+    // Some are lost, late or doubled.
+    hints: Arbitrary.array(Arbitrary.array(oneOf(0, 0, 5, 1_500, 60_000), { maxLength: 2 }), {
+      maxLength: 6,
+    }),
     seed: integer(0, 1_000_000),
   })
 

@@ -86,9 +86,9 @@ export interface ServiceOptions extends Partial<RuleOptions>, ReceiversOptions {
   readonly onMove?: (move: OutboxMove) => void
   /**
    * Whether the storage hints to other processes that something was enqueued; it does not by
-   * default.
+   * default. A list has the hints to each change in turn, by the milliseconds until they arrive.
    */
-  readonly hints?: boolean
+  readonly hints?: boolean | ReadonlyArray<ReadonlyArray<number>>
   /** The shared storage. */
   readonly storage?: Storage["Service"]
   /** The source of IDs of all processes. */
@@ -164,10 +164,12 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     whileTimePasses(Effect.all(closings, { concurrency: "unbounded", discard: true })),
   )
   const memory = Effect.map(Layer.build(Layer.fresh(MemoryStorage.layer)), Context.get(Storage))
-  const enqueued = yield* PubSub.unbounded<void>()
+  const hinted = yield* PubSub.unbounded<number>()
+  const hintsInTurn = typeof hints === "object" ? hints : hints === true ? [[0]] : []
+  let moves = 0
   const watched = watchStorage(storage ?? (yield* memory), (move) => {
     onMove?.(move)
-    if (hints) PubSub.publishUnsafe(enqueued, undefined)
+    for (const millis of hintsInTurn[moves++ % hintsInTurn.length] ?? []) PubSub.publishUnsafe(hinted, millis)
   })
   const serviceRules = { ...defaultRules, heartbeatRate: UNLIMITED, ...changes }
   const idsLayer = ids === undefined ? SeededIds.layer("service") : Layer.succeed(Ids, ids)
@@ -193,7 +195,11 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     const { storage, faults } = faultyStorage(
       Storage.of({
         ...(clientOf?.(client) ?? client),
-        hints: hints ? Stream.fromPubSub(enqueued) : Stream.never,
+        hints: Stream.mapEffect(
+          Stream.fromPubSub(hinted),
+          (millis) => (millis === 0 ? Effect.void : Effect.sleep(millis)),
+          { concurrency: "unbounded" },
+        ),
       }),
     )
     const notifiers = (opened.configured ?? rules.notifiers).map(
