@@ -27,6 +27,7 @@ const tasks = new Map([
   ["bench", ["bench/src/main.ts"]],
   ["faults", ["test/faults/main.ts"]],
   ["simulate-faults", ["test/system/main.ts"]],
+  ["fuzz", ["test/fuzz/main.ts"]],
   ["build", ["scripts/build/main.ts"]],
   ["check", ["scripts/check.mjs"]],
   ["agent", ["scripts/startAgent.mjs"]],

@@ -48,17 +48,47 @@ const statusOf = (error: NodeJS.ErrnoException): number => {
  */
 const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void => {
   const status = statusOf(error)
-  socket.end(
+  end(
+    socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: ${requestId}\r\n` +
       "Connection: close\r\nContent-Length: 0\r\n\r\n",
   )
+}
+
+/** Ends a connection once its client has read what is written to it. */
+const end = (socket: Duplex, last = ""): void => {
+  socket.end(last)
   setTimeout(() => socket.destroy(), REFUSAL_GRACE_MILLIS).unref()
 }
 
+/** What node:http calls the end of a connection within a request. */
+const ENDED_EARLY = "HPE_INVALID_EOF_STATE"
+
 /** The current or last answer of a connection. A property, because a weak map costs more. */
 const ANSWER: unique symbol = Symbol("answer")
+/** Whether its refusal waits for that answer: each further part of malformed bytes is an error, too. */
+const IS_WAITING: unique symbol = Symbol("isWaiting")
 interface Connection extends Duplex {
   [ANSWER]?: ServerResponse
+  [IS_WAITING]?: boolean
+}
+
+/** Refuses malformed bytes once the whole requests before them have their answers (RFC 9112, 9.3.2). */
+const refuseAfter = (
+  answer: ServerResponse,
+  error: NodeJS.ErrnoException,
+  socket: Connection,
+  newRequestId: () => string,
+): void => {
+  if (socket[IS_WAITING] === true) return
+  socket[IS_WAITING] = true
+  if (answer.req.complete) answer.once("finish", () => refuse(error, socket, newRequestId()))
+  else
+    answer.once("socket", () => {
+      // It was answered before its end.
+      if (answer.headersSent) answer.once("finish", () => end(socket))
+      else refuse(error, socket, newRequestId())
+    })
 }
 
 /**
@@ -200,13 +230,14 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
   )
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Connection) => {
     const answer = socket[ANSWER]
-    // A whole request before the malformed bytes gets its own answer first (RFC 9112, 9.3.2).
-    if (answer !== undefined && answer.req.complete && !answer.writableFinished) {
-      answer.once("finish", () => refuse(error, socket, newRequestId()))
-      return
-    }
-    const isAnswered = answer !== undefined && answer.headersSent && !answer.writableFinished
-    if (isAnswered || !socket.writable || error.code === "ECONNRESET") socket.destroy()
+    const isOpen = answer !== undefined && !answer.writableFinished
+    // A request may wait for the answer to an earlier one on its connection.
+    const isBehind = isOpen && answer.socket === null
+    if (!socket.writable || error.code === "ECONNRESET") socket.destroy()
+    else if (isOpen && error.code === ENDED_EARLY && (isBehind || answer.headersSent)) end(socket)
+    else if (isOpen && (isBehind || answer.req.complete)) refuseAfter(answer, error, socket, newRequestId)
+    // What is written of the answer still goes out.
+    else if (isOpen && answer.headersSent) end(socket)
     else refuse(error, socket, newRequestId())
   })
   // No path has the method CONNECT. Node would close the connection without an answer.

@@ -1,3 +1,5 @@
+import type { Socket } from "node:net"
+import process from "node:process"
 import { assert, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpServer, HttpServerResponse } from "effect/http"
@@ -46,6 +48,22 @@ layer(testServer(), { excludeTestServices: true })("what is no whole HTTP reques
         ),
       )
       assert.match(received, /^HTTP\/1.1 400 Bad Request\r\nX-Request-Id: /)
+    }),
+  )
+})
+
+layer(testServer(), { excludeTestServices: true })("an answer before the end of a body", (it) => {
+  it.effect("is sent in full, although malformed bytes follow", () =>
+    Effect.gen(function* () {
+      for (let round = 0; round < 20; round += 1) {
+        const received = yield* exchange((socket) =>
+          socket.write(
+            "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{",
+            () => setImmediate(() => socket.write("malformed")),
+          ),
+        )
+        assert.match(received, /^HTTP\/1\.1 40[01] [^]*\r\nconnection: close\r\n/i)
+      }
     }),
   )
 })
@@ -137,6 +155,53 @@ it.live("a server that stops finishes what it has begun, and closes what is idle
     assert.strictEqual(finished.headers.connection, "close")
     yield* Fiber.join(stopping)
     assert.include((yield* Effect.flip(onServer(send("GET", "/api/v1/health")))).message, "ECONNREFUSED")
+  }),
+)
+
+it.live("malformed bytes that arrive in many parts behind a request wait for its answer once", () =>
+  Effect.gen(function* () {
+    const { asked, answer, context } = yield* stoppable
+    const warnings: Array<string> = []
+    const note = ({ name }: Error): void => void warnings.push(name)
+    process.on("warning", note)
+    const writeParts = (socket: Socket, left: number): void => {
+      if (left > 0) socket.write("?", () => setImmediate(() => writeParts(socket, left - 1)))
+      else Deferred.doneUnsafe(answer, Effect.void)
+    }
+    const received = exchange((socket) => {
+      socket.write(
+        `POST /api/v1/agents/admission/block-all HTTP/1.1\r\nHost: test\r\nAuthorization: ${operator.authorization}\r\n\r\n`,
+      )
+      Effect.runFork(
+        Effect.andThen(
+          Deferred.await(asked),
+          Effect.sync(() => writeParts(socket, 30)),
+        ),
+      )
+    })
+    const text = yield* Effect.provideContext<HttpServer.HttpServer>(context)(received)
+    process.off("warning", note)
+    assert.deepStrictEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 400"])
+    assert.deepStrictEqual(warnings, [])
+  }),
+)
+
+it.live("a malformed request is refused after the answer to the one before it", () =>
+  Effect.gen(function* () {
+    const { asked, answer, context } = yield* stoppable
+    const received = exchange((socket) => {
+      socket.write(
+        `POST /api/v1/agents/admission/block-all HTTP/1.1\r\nHost: test\r\nAuthorization: ${operator.authorization}\r\n\r\n` +
+          "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer agent-key\r\n" +
+          "Transfer-Encoding: chunked\r\n\r\n1\r\n{",
+      )
+      const goOn = Effect.sync(() => {
+        socket.write("malformed", () => setImmediate(() => Deferred.doneUnsafe(answer, Effect.void)))
+      })
+      Effect.runFork(Effect.andThen(Deferred.await(asked), goOn))
+    })
+    const text = yield* Effect.provideContext<HttpServer.HttpServer>(context)(received)
+    assert.deepStrictEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 400"])
   }),
 )
 

@@ -1,0 +1,41 @@
+import type { Generated } from "../openapi/requests.ts"
+import { KEYS } from "../openapi/population.ts"
+import { READ_TOKEN, UI_TOKEN } from "../openapi/Site.ts"
+
+/** What is sent on one connection: bytes in latin1, one text for each write. */
+export interface Input {
+  readonly writes: ReadonlyArray<string>
+  /** The request that these bytes are, if they are exactly one. */
+  readonly request?: Generated
+}
+
+/** Keys and tokens, none of which may appear in an answer or the log. */
+export const SECRETS: ReadonlyArray<string> = [UI_TOKEN, READ_TOKEN, ...Object.values(KEYS)]
+
+const SECRET = new RegExp(`(\\nauthorization:[ \\t]*bearer[ \\t]+)?(?:${SECRETS.join("|")})`, "gi")
+
+/**
+ * A client that puts its key into a path or an ID publishes it. Only what stands in its header field is
+ * the server's secret, so a mutation that moves a key elsewhere spells it another way.
+ */
+export const withoutStraySecrets = (text: string): string =>
+  text.replaceAll(SECRET, (found, field?: string) => (field === undefined ? found.toUpperCase() : found))
+
+/** An address of its own for each input, so that none is limited for what another has done. */
+export const addressOf = (index: number): string =>
+  `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
+
+const latin1 = (body: string | Uint8Array): string => Buffer.from(body).toString("latin1")
+
+/** The bytes of a generated request. */
+export const inputOf = (request: Generated, index: number): Input => {
+  const { method, target, headers, body } = request
+  const fields = Object.entries({
+    host: "fuzz",
+    "x-forwarded-for": addressOf(index),
+    ...headers,
+    ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+  }).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+  const text = `${method} ${target} HTTP/1.1\r\n${fields.join("")}\r\n${latin1(body ?? "")}`
+  return { writes: [text], request }
+}

@@ -1,0 +1,86 @@
+import type { Answer } from "../http/client/Answer.ts"
+import { failure, problemsOf } from "../http/contract/shapes.ts"
+import { type Judge, messageOf } from "../openapi/Judge.ts"
+import { answersIn } from "./answersIn.ts"
+import type { Exchanged } from "./exchange.ts"
+import { type Input, SECRETS } from "./Input.ts"
+
+/** The id of the request that follows each input on its connection. */
+export const PROBE_ID = "the-probe"
+
+/** A good request, which ends the connection. */
+export const PROBE = `GET /api/v1/health HTTP/1.1\r\nHost: fuzz\r\nX-Request-Id: ${PROBE_ID}\r\nConnection: close\r\n\r\n`
+
+const ofAnswer = (answer: Answer): ReadonlyArray<string> => {
+  const { status, rawHeaders, body, text } = answer
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
+  const ids = names.filter((name) => name === "x-request-id")
+  // Bytes that are no request are refused without a body.
+  const isBare = text === ""
+  return [
+    ...(status >= 500 ? [`status ${status}: ${text}`] : []),
+    ...(ids.length === 1 ? [] : [`${ids.length} header fields X-Request-Id`]),
+    ...(new Set(names).size === names.length ? [] : [`repeated header fields: ${names.join(", ")}`]),
+    ...(status >= 400 && !isBare ? problemsOf(failure, body) : []),
+    ...SECRETS.filter((secret) => `${rawHeaders.join("\n")}\n${text}`.includes(secret)),
+  ]
+}
+
+const closes = ({ headers }: Answer): boolean => headers["connection"]?.toLowerCase() === "close"
+
+/** The faults of what came back for one whole request: by the documents, and of the next answer. */
+const ofRequest = (
+  { request }: Input,
+  [first, ...rest]: ReadonlyArray<Answer>,
+  judges: ReadonlyArray<Judge>,
+): ReadonlyArray<string> => {
+  if (request === undefined) return []
+  if (first === undefined) return ["there is no answer"]
+  const judge = judges.find(({ document }) => document.paths[request.placed.path] !== undefined)
+  const told = judge?.problemsOf(request, first) ?? []
+  const isLast = closes(first) || first.headers["content-type"]?.startsWith("text/event-stream") === true
+  const [probe] = rest
+  const isSane =
+    rest.length === 1 && probe?.status === 200 && probe.headers["x-request-id"] === PROBE_ID && closes(probe)
+  return isLast || isSane ? told : [...told, "the next request on the connection is not answered as usual"]
+}
+
+/** The faults of a server in what came back; empty where there is none. */
+export const faultsOf = (
+  input: Input,
+  { text, hangs, isRefused }: Exchanged,
+  judges: ReadonlyArray<Judge>,
+): ReadonlyArray<string> => {
+  if (isRefused) return ["nothing listens any more"]
+  if (hangs) return ["the connection stays open"]
+  const answers = answersIn(text)
+  if (answers === undefined) return ["the answers are no HTTP"]
+  return [...answers.flatMap(ofAnswer), ...ofRequest(input, answers, judges)]
+}
+
+/** What is new about an answer, if it is: its status and the shape of its message. */
+export const featuresOf = ({ text }: Exchanged): ReadonlyArray<string> =>
+  (answersIn(text) ?? []).map(({ status, headers, body }) => {
+    const message = messageOf(body)?.replaceAll(/"[^"]*"|\d+/g, "#") ?? headers["content-type"] ?? "bare"
+    return `${status} ${message}`
+  })
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
+
+/** What a connection brought, but for ids, times, and what lists show of them. */
+const comparable = ({ text }: Exchanged): string =>
+  JSON.stringify(
+    (answersIn(text) ?? []).map(({ status, headers, text: body }) => {
+      const { date: _, "content-length": length, ...fields } = headers
+      return status === 200 ? { status, fields } : { status, fields, length, body }
+    }),
+  ).replaceAll(UUID, "an-id")
+
+/**
+ * Whether two servers of the same state answered differently. Limits depend on when a request comes,
+ * and what a client that has gone still gets depends on how fast it went.
+ */
+export const differ = (one: Exchanged, other: Exchanged): boolean =>
+  [one, other].every(({ isEndedByServer, wasReset }) => isEndedByServer && !wasReset) &&
+  !/HTTP\/1\.1 429 /.test(one.text + other.text) &&
+  comparable(one) !== comparable(other)

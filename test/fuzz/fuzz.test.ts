@@ -1,0 +1,17 @@
+import { assert, describe, it } from "@effect/vitest"
+import { propertyRuns, propertySeed } from "@tocsin/testing/propertyRuns"
+import { Effect } from "effect"
+import { readInputs } from "./corpus.ts"
+import { runRound } from "./runRound.ts"
+
+const seed = propertySeed ?? Math.floor(Math.random() * 2 ** 31)
+
+describe("both paths of requests", () => {
+  it.live(`withstand the corpus and mutations of it (PROPERTY_SEED=${seed})`, () =>
+    Effect.gen(function* () {
+      const { faults, sent } = yield* runRound({ seed, count: propertyRuns(4_000), corpus: readInputs() })
+      assert.deepStrictEqual(faults, [])
+      assert.isAbove(sent, 500)
+    }),
+  )
+})

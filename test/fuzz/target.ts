@@ -1,0 +1,94 @@
+import { Agent } from "node:http"
+import { Effect } from "effect"
+import { Judge, DOCUMENTS } from "../openapi/Judge.ts"
+import { KEYS } from "../openapi/population.ts"
+import { send } from "../openapi/send.ts"
+import { READ_TOKEN, Site, UI_TOKEN } from "../openapi/Site.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
+import { exchange } from "./exchange.ts"
+import { PROBE } from "./faultsOf.ts"
+
+/** An agent that no input names. */
+const STEADY = { agent_id: "steady", key: "the-key-of-the-steady-one" }
+
+const heartbeat = (agent_id: string) => ({
+  agent_id,
+  observed_at: "2026-03-01T12:00:00Z",
+  hostname: `${agent_id}.example.org`,
+  features: { push: true, metrics: false },
+})
+
+/** The server, as a process in memory, with agents in each state of admission. */
+export interface Target {
+  readonly server: ServerProcess
+  readonly judges: ReadonlyArray<Judge>
+  /** Whether a good request on a connection of its own is answered as usual. */
+  readonly isSound: () => Promise<boolean>
+}
+
+const siteOf = ({ port }: ServerProcess) => {
+  const agent = new Agent({ keepAlive: false })
+  const call = (sent: Parameters<typeof send>[0]) => send(sent, { port, agent })
+  return Site.of({
+    call,
+    ask: (method, target, token, json) =>
+      call({
+        method,
+        target,
+        headers: { authorization: `Bearer ${token}` },
+        body: json === undefined ? undefined : JSON.stringify(json),
+      }),
+  })
+}
+
+/** A heartbeat that the front takes. */
+const steadyHeartbeat = (): string => {
+  const body = JSON.stringify(heartbeat(STEADY.agent_id))
+  return (
+    `POST /api/v1/heartbeat HTTP/1.1\r\nHost: fuzz\r\nAuthorization: Bearer ${STEADY.key}\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n${body}`
+  )
+}
+
+const populate = Effect.gen(function* () {
+  const { ask } = yield* Site
+  const beat = (key: string, id: string) => ask("POST", "/api/v1/heartbeat", key, heartbeat(id))
+  const operate = (path: string) => ask("POST", `/api/v1/agents/${path}`, UI_TOKEN)
+  yield* beat(KEYS.accepted, "web")
+  yield* beat(KEYS.rotating, "db")
+  yield* beat(KEYS.blocked, "stranger")
+  yield* beat(STEADY.key, STEADY.agent_id)
+  yield* operate("admission/accept-all")
+  yield* operate("stranger/block")
+  yield* beat(KEYS.replacement, "db")
+  yield* beat(KEYS.pending, "guest")
+})
+
+/** Starts a server of which every request may be sent: none of its settings limits how often. */
+export const startTarget = Effect.gen(function* () {
+  const server = yield* startServer({
+    cwd: yield* scratchFolder,
+    environment: {
+      DATABASE_URL: "memory:",
+      SERVICE_AUTH_TOKEN: UI_TOKEN,
+      SERVICE_READ_TOKEN: READ_TOKEN,
+      SERVICE_TRUST_PROXY: "1",
+      SERVICE_HEARTBEAT_RATE: "1000000/1000000",
+      SERVICE_REGISTRATION_RATE: "1000000/1000000",
+      SERVICE_MAX_PENDING_AGENTS: "1000000",
+      SERVICE_LOG_FORMAT: "json",
+    },
+  })
+  const site = siteOf(server)
+  yield* Effect.provideService(populate, Site, site)
+  const judges = yield* Effect.forEach(Object.values(DOCUMENTS), (target) =>
+    Effect.provideService(Judge.of(target), Site, site),
+  )
+  const isSound = async (): Promise<boolean> => {
+    const { text } = await exchange(server.port, [steadyHeartbeat() + PROBE], 10_000)
+    return text.startsWith("HTTP/1.1 202 ")
+  }
+  const target: Target = { server, judges, isSound }
+  return target
+})
