@@ -17,14 +17,21 @@ export interface Exchanged {
 /** So long may a server take to close a connection that its client has ended. */
 const HANG_MILLIS = 15_000
 
+/** How long a server may be silent until it is taken to wait for more. */
+export interface Silence {
+  readonly beforeMillis: number
+  /** After the first byte of an answer. */
+  readonly afterMillis: number
+}
+
 /**
- * Sends texts on a connection of its own, one write each, and reads until it is closed. After
- * `quietMillis` without a byte, the server is taken to wait for more, and the client ends its side.
+ * Sends texts on a connection of its own, one write each, and reads until it is closed. A client that
+ * a server keeps waiting ends its side.
  */
 export const exchange = (
   port: number,
   writes: ReadonlyArray<string>,
-  quietMillis: number,
+  { beforeMillis, afterMillis }: Silence,
 ): Promise<Exchanged> =>
   new Promise((resolve) => {
     let text = ""
@@ -38,10 +45,11 @@ export const exchange = (
       hangs = true
       socket.destroy()
     }, HANG_MILLIS)
-    const quiet = setTimeout(() => {
+    const stop = (): void => {
       isEndedByServer = false
       socket.end()
-    }, quietMillis)
+    }
+    let quiet = setTimeout(stop, beforeMillis)
     const left = [...writes]
     const writeNext = (): void => {
       const next = left.shift()
@@ -52,7 +60,8 @@ export const exchange = (
     socket.on("connect", writeNext)
     socket.on("data", (part) => {
       text += String(part)
-      quiet.refresh()
+      clearTimeout(quiet)
+      quiet = setTimeout(stop, afterMillis)
     })
     socket.on("end", () => socket.destroy())
     socket.on("error", (error) => {

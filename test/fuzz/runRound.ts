@@ -44,12 +44,15 @@ const MOST_BYTES = 1_048_576
 /** Sends an input and a good request to both servers, to one of them by way of the API. */
 const send = ({ writes, request }: Input, [front, api]: readonly [Target, Target]) => {
   const isStream = request?.target.includes("/stream") === true
-  const quietMillis = request === undefined || isStream ? QUIET_MILLIS : PATIENCE_MILLIS
+  const silence = {
+    beforeMillis: request === undefined ? QUIET_MILLIS : PATIENCE_MILLIS,
+    afterMillis: request === undefined || isStream ? QUIET_MILLIS : PATIENCE_MILLIS,
+  }
   const isLarge = writes.join("").length > MOST_BYTES
   const [first = "", ...rest] = isLarge ? writes : [...writes, PROBE]
   return Promise.all([
-    exchange(front.server.port, [first, ...rest], quietMillis),
-    exchange(api.server.port, [BY_API + first, ...rest], quietMillis),
+    exchange(front.server.port, [first, ...rest], silence),
+    exchange(api.server.port, [BY_API + first, ...rest], silence),
   ])
 }
 

@@ -65,6 +65,8 @@ const populate = Effect.gen(function* () {
   yield* beat(KEYS.pending, "guest")
 })
 
+const PATIENCE = { beforeMillis: 10_000, afterMillis: 10_000 }
+
 /** Starts a server of which every request may be sent: none of its settings limits how often. */
 export const startTarget = Effect.gen(function* () {
   const server = yield* startServer({
@@ -86,7 +88,7 @@ export const startTarget = Effect.gen(function* () {
     Effect.provideService(Judge.of(target), Site, site),
   )
   const isSound = async (): Promise<boolean> => {
-    const { text } = await exchange(server.port, [steadyHeartbeat() + PROBE], 10_000)
+    const { text } = await exchange(server.port, [steadyHeartbeat() + PROBE], PATIENCE)
     return text.startsWith("HTTP/1.1 202 ")
   }
   const target: Target = { server, judges, isSound }
