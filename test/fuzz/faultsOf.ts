@@ -6,7 +6,7 @@ import type { Exchanged } from "./exchange.ts"
 import { type Input, SECRETS } from "./Input.ts"
 
 /** The id of the request that follows each input on its connection. */
-export const PROBE_ID = "the-probe"
+const PROBE_ID = "the-probe"
 
 /** A good request, which ends the connection. */
 export const PROBE = `GET /api/v1/health HTTP/1.1\r\nHost: fuzz\r\nX-Request-Id: ${PROBE_ID}\r\nConnection: close\r\n\r\n`

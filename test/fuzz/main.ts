@@ -2,7 +2,6 @@
 // is over or a fault is found.
 import process from "node:process"
 import { parseArgs } from "node:util"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import prepare from "../processes/bundledPrograms.ts"
 import { keepInputs, readInputs } from "./corpus.ts"
@@ -58,5 +57,5 @@ const replay = (file: string) =>
 if (values.help) process.stdout.write(helpText)
 else {
   prepare()
-  NodeRuntime.runMain(values.replay === undefined ? rounds : replay(values.replay))
+  await Effect.runPromise(values.replay === undefined ? rounds : replay(values.replay))
 }
