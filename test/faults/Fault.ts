@@ -9,6 +9,9 @@ import type { FaultyPostgres } from "./FaultyPostgres.ts"
 /** The storage and the number of servers that a fault meets. */
 export type Setup = "sqlite" | "postgres" | "three on postgres"
 
+/** For faults that may meet any of them. */
+export const EVERYWHERE: ReadonlyArray<Setup> = ["sqlite", "postgres", "three on postgres"]
+
 /** A server before its start. */
 export interface Site {
   readonly index: number
@@ -17,6 +20,8 @@ export interface Site {
   readonly folder: string
   /** Nothing on SQLite. */
   readonly databaseUrl: string | undefined
+  /** Where it sends notifications. */
+  readonly receiverUrl: string
 }
 
 /** How a server is started. */
@@ -34,10 +39,14 @@ export interface Place extends Site {
   readonly process: () => LaunchedProcess
   /** Starts a process and waits until it listens. */
   readonly start: Effect.Effect<void>
-  /** Starts a process, and does not wait. */
-  readonly launch: Effect.Effect<LaunchedProcess>
-  /** Runs a command of Tocsin with the settings of this server. */
-  readonly command: (...args: ReadonlyArray<string>) => Effect.Effect<LaunchedProcess>
+  /** Starts a process, and does not wait. With `args`, a command of Tocsin with these settings. */
+  readonly launch: (changes?: Launch) => Effect.Effect<LaunchedProcess>
+}
+
+/** How a process differs from the server of its place. */
+export interface Launch {
+  readonly environment?: Environment
+  readonly args?: ReadonlyArray<string>
 }
 
 /** Servers under load, for a fault to disturb. */
@@ -57,6 +66,8 @@ export interface Stage {
   readonly anyMoment: (limitMillis: number) => Effect.Effect<void>
   /** The fault is over from here on: recovery is measured from the last call. */
   readonly isOver: Effect.Effect<void>
+  /** Starts the servers again that have ended, as a service manager does. */
+  readonly revive: Effect.Effect<void>
   readonly overSince: () => number | undefined
 }
 
@@ -86,3 +97,14 @@ export interface Fault {
 
 /** Prepares a fault that needs nothing beside the servers. */
 export const at = (inflict: Prepared["inflict"]): Fault["prepare"] => Effect.succeed({ inflict })
+
+/** Has the receiver react in another way, until the scope closes. */
+export const reacting = (receiver: Stage["receiver"], reactionTo: () => Reaction) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = receiver.reactionTo
+      receiver.reactionTo = reactionTo
+      return before
+    }),
+    (before) => Effect.sync(() => (receiver.reactionTo = before)),
+  )

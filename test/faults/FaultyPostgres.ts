@@ -21,6 +21,8 @@ export interface FaultyPostgres {
   readonly database: Effect.Effect<string, never, Scope.Scope>
   /** Has an administrator run statements, each of its own transaction. */
   readonly run: (...statements: ReadonlyArray<string>) => Effect.Effect<void>
+  /** The same by a connection that is open until the scope closes. */
+  readonly administrator: Effect.Effect<(statement: string) => Effect.Effect<void>, never, Scope.Scope>
   /** Starts it and waits until it takes connections. */
   readonly start: Effect.Effect<void>
   /** Stops it, with its open connections. */
@@ -54,13 +56,15 @@ const familyOf = (pid: number): ReadonlyArray<number> => [
   }),
 ]
 
+const connected = (url: string) =>
+  Effect.map(
+    Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    (services) => (statement: string) => Context.get(services, SqlClient.SqlClient).unsafe(statement),
+  )
+
 const runOn = (url: string, statements: ReadonlyArray<string>): Effect.Effect<void, SqlError.SqlError> =>
   Effect.scoped(
-    Effect.gen(function* () {
-      const services = yield* Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
-      const sql = Context.get(services, SqlClient.SqlClient)
-      yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
-    }),
+    Effect.flatMap(connected(url), (runOne) => Effect.forEach(statements, runOne, { discard: true })),
   )
 
 /** Why there is no PostgreSQL to run, if there is none. */
@@ -127,6 +131,11 @@ export const startFaultyPostgres: Effect.Effect<FaultyPostgres, never, Scope.Sco
         )
       }),
       run,
+      administrator: Effect.map(
+        // A pool connects with its first statement.
+        Effect.orDie(Effect.tap(connected(urlOf("postgres")), (runOne) => runOne("SELECT 1"))),
+        (runOne) => (statement) => Effect.asVoid(Effect.orDie(runOne(statement))),
+      ),
       start,
       stop: Effect.andThen(signal("SIGINT"), untilEnded).pipe(Effect.asVoid),
       kill: Effect.andThen(signal("SIGKILL"), untilEnded).pipe(Effect.asVoid),

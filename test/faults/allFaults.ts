@@ -1,5 +1,12 @@
+import { clientFaults } from "./clients.ts"
+import { clockFaults } from "./clocks.ts"
+import { diskFaults } from "./disk.ts"
 import type { Fault } from "./Fault.ts"
+import { fileFaults } from "./files.ts"
+import { limitFaults } from "./limits.ts"
+import { postgresFaults } from "./postgres.ts"
 import { processFaults } from "./process.ts"
+import { receiverFaults } from "./receivers.ts"
 
 /** Faults of one kind, as a section of the page. */
 export interface FaultKind {
@@ -8,4 +15,13 @@ export interface FaultKind {
 }
 
 /** Every fault, in the order of the page. */
-export const allFaults: ReadonlyArray<FaultKind> = [{ title: "The process", faults: processFaults }]
+export const allFaults: ReadonlyArray<FaultKind> = [
+  { title: "The process", faults: processFaults },
+  { title: "PostgreSQL", faults: postgresFaults },
+  { title: "The disk", faults: diskFaults },
+  { title: "The database file", faults: fileFaults },
+  { title: "Clocks and pauses", faults: clockFaults },
+  { title: "Receivers", faults: receiverFaults },
+  { title: "Clients", faults: clientFaults },
+  { title: "The machine", faults: limitFaults },
+]

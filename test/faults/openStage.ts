@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Scope } from "effect"
+import { Effect, Option, Scope } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { freePort } from "../processes/freePort.ts"
 import { scratchFolder } from "../processes/scratch.ts"
@@ -9,7 +9,7 @@ import { seeded } from "../processes/seeded.ts"
 import { launch, type LaunchedProcess } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 import { startReceiver, type Reaction } from "../processes/WebhookReceiver.ts"
-import type { Place, Prepared, Setup, Site, Stage } from "./Fault.ts"
+import type { Launch, Place, Prepared, Setup, Site, Stage } from "./Fault.ts"
 import type { FaultyPostgres } from "./FaultyPostgres.ts"
 import { startLoad } from "./Load.ts"
 
@@ -35,11 +35,16 @@ const openPlace = Effect.fnUntraced(function* (
   const { folder, index, port } = site
   const conditions = prepared.conditions === undefined ? {} : yield* prepared.conditions(site)
   const settings = { ...environment, ...conditions.environment, SERVICE_PORT: String(port) }
-  const options = { cwd: folder, environment: settings, through: conditions.through ?? [] }
   let present: LaunchedProcess | undefined
-  const launchHere = Effect.tap(Scope.provide(launch(options), scope), (launched) =>
-    Effect.sync(() => (present = launched)),
-  )
+  const launchHere = ({ args, environment: changes }: Launch = {}) =>
+    Scope.provide(
+      launch({
+        cwd: folder,
+        environment: { ...settings, ...changes },
+        ...(args === undefined ? { through: conditions.through ?? [] } : { args }),
+      }),
+      scope,
+    )
   return {
     ...site,
     baseUrl: `http://127.0.0.1:${port}`,
@@ -49,7 +54,9 @@ const openPlace = Effect.fnUntraced(function* (
     },
     launch: launchHere,
     start: Effect.gen(function* () {
-      const { ended, output } = yield* launchHere
+      const launched = yield* launchHere()
+      present = launched
+      const { ended, output } = launched
       yield* Effect.raceFirst(
         until(`server ${index} listens`, listens(port)),
         Effect.flatMap(ended, ({ code, signal }) =>
@@ -57,7 +64,6 @@ const openPlace = Effect.fnUntraced(function* (
         ),
       )
     }),
-    command: (...args) => Scope.provide(launch({ ...options, args, through: [] }), scope),
   }
 })
 
@@ -73,12 +79,14 @@ export const openStage = Effect.fnUntraced(function* (
   const receiver = Object.assign(control, yield* startReceiver(() => control.reactionTo()))
   const root = yield* scratchFolder
   const databaseUrl = postgres === undefined ? undefined : yield* postgres.database
+  const { SERVICE_WEBHOOK_URL: receiverUrl = "", ...secrets } = receiver.settings("hooks")
   const environment = {
     SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
     SERVICE_LOG_LEVEL: "info",
     SERVICE_NOTIFIERS: "webhook",
     SERVICE_DELIVERY_LEASE: DELIVERY_LEASE,
-    ...receiver.settings("hooks"),
+    SERVICE_WEBHOOK_URL: receiverUrl,
+    ...secrets,
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }
   const [first, ...others] = yield* Effect.forEach(
@@ -86,7 +94,7 @@ export const openStage = Effect.fnUntraced(function* (
     Effect.fnUntraced(function* (index) {
       const folder = join(root, `server-${index}`)
       mkdirSync(folder)
-      const site = { index, folder, port: yield* Effect.promise(freePort), databaseUrl }
+      const site = { index, folder, port: yield* Effect.promise(freePort), databaseUrl, receiverUrl }
       return yield* openPlace(prepared, site, environment)
     }),
   )
@@ -106,5 +114,13 @@ export const openStage = Effect.fnUntraced(function* (
     anyMoment: (limitMillis) => Effect.suspend(() => Effect.sleep(limitMillis * random())),
     isOver: Effect.sync(() => (overAt = performance.now())),
     overSince: () => overAt,
+    revive: Effect.forEach(
+      places,
+      (place) =>
+        Effect.flatMap(Effect.timeoutOption(place.process().ended, "1 second"), (end) =>
+          Option.isSome(end) ? place.start : Effect.void,
+        ),
+      { discard: true },
+    ),
   }
 })

@@ -14,8 +14,9 @@ export interface FaultRun {
   readonly postgres: FaultyPostgres | undefined
 }
 
-/** Between two rounds. */
-const LONGEST_PEACE_MILLIS = 1_500
+/** Between two rounds, at least and beyond that. */
+const PEACE = "500 millis"
+const LONGEST_MORE_MILLIS = 1_500
 
 const UNFINISHED: ReadonlySet<string> = new Set(["pending", "sending", "retry"])
 
@@ -28,7 +29,8 @@ export const runFault = Effect.fnUntraced(function* (fault: Fault, run: FaultRun
   yield* load.acknowledgedBy(servers, 0)
   const rounds: Array<Round> = []
   while (rounds.length < run.rounds) {
-    yield* stage.anyMoment(LONGEST_PEACE_MILLIS)
+    yield* Effect.sleep(PEACE)
+    yield* stage.anyMoment(LONGEST_MORE_MILLIS)
     yield* Effect.scoped(prepared.inflict(stage))
     const endedAt = stage.overSince() ?? performance.now()
     rounds.push({ endedAt, recoveredAt: yield* load.acknowledgedBy(servers, endedAt) })

@@ -5,7 +5,10 @@ import { Effect, Schema } from "effect"
 import type { Scope } from "effect"
 import { secretOf, webhookSecretOf } from "./secrecy.ts"
 
-/** What to do with a request: answer, later or never, or reset the connection. */
+/**
+ * What to do with a request: answer, later or never, reset the connection, answer with what is no
+ * HTTP, accept it with a body that never ends, or with one of 50 MiB.
+ */
 export type Reaction =
   | {
       readonly status: number
@@ -14,6 +17,9 @@ export type Reaction =
     }
   | "reset"
   | "hang"
+  | "nonsense"
+  | "drip"
+  | "huge"
 
 const Message = Schema.fromJsonString(
   Schema.Struct({
@@ -80,10 +86,24 @@ const faultOf = ({ headers }: IncomingMessage, body: string): string | undefined
   return headers.authorization === `Basic ${credentials}` ? undefined : "credentials"
 }
 
+const HUGE_BYTES = 50 * 1024 * 1024
+let huge: Buffer | undefined
+
+/** Accepts a notification, with a body that the sender should not wait for. */
+const acceptWithBody = (arrival: Arrival, body: "drip" | "huge", response: ServerResponse): void => {
+  arrival.answered = 200
+  response.writeHead(200)
+  if (body === "huge") return void response.end((huge ??= Buffer.alloc(HUGE_BYTES, "x")))
+  const drip = setInterval(() => response.write("x"), 500)
+  response.on("close", () => clearInterval(drip))
+}
+
 const react = (arrival: Arrival, reaction: Reaction, response: ServerResponse): void => {
   response.on("close", () => (arrival.isOver = true))
   if (reaction === "hang") return
   if (reaction === "reset") return void response.socket?.resetAndDestroy()
+  if (reaction === "nonsense") return void response.socket?.end("\0nonsense\r\n\r\n")
+  if (reaction === "drip" || reaction === "huge") return acceptWithBody(arrival, reaction, response)
   const answer = () => {
     if (response.destroyed) return
     arrival.answered = reaction.status
