@@ -2,9 +2,11 @@ import { clientFaults } from "./clients.ts"
 import { clockFaults } from "./clocks.ts"
 import { diskFaults } from "./disk.ts"
 import type { Fault } from "./Fault.ts"
+import { failoverFaults } from "./failover.ts"
 import { fileFaults } from "./files.ts"
 import { limitFaults } from "./limits.ts"
 import { postgresFaults } from "./postgres.ts"
+import { powerFaults } from "./powerLoss.ts"
 import { processFaults } from "./process.ts"
 import { receiverFaults } from "./receivers.ts"
 
@@ -18,6 +20,8 @@ export interface FaultKind {
 export const allFaults: ReadonlyArray<FaultKind> = [
   { title: "The process", faults: processFaults },
   { title: "PostgreSQL", faults: postgresFaults },
+  { title: "Failover to a standby", faults: failoverFaults },
+  { title: "The power", faults: powerFaults },
   { title: "The disk", faults: diskFaults },
   { title: "The database file", faults: fileFaults },
   { title: "Clocks and pauses", faults: clockFaults },

@@ -32,7 +32,7 @@ export const clockFaults: ReadonlyArray<Fault> = [
   {
     name: "clocks that jump",
     cause: "the clock of one server jumps each second by up to 30 s, forwards and backwards; for 10 s",
-    seen: "Times of results and notifications that one server writes jump as its clock does.",
+    seen: "The history lists results by the time that the server wrote: those of a jump count as out of order here.",
     setups: ["sqlite", "postgres", "three on postgres"],
     rounds: 1,
     prepare: Effect.succeed({

@@ -61,7 +61,7 @@ export const fileFaults: ReadonlyArray<Fault> = [
   {
     name: "a file swapped under the server",
     cause: "a copy of the database takes the place of the file in use; 3 s of load; SIGKILL and a start",
-    seen: "",
+    seen: "Writes are refused with 500, `/ready` is 503, and the log names the file, until a restart.",
     setups: ["sqlite"],
     rounds: 1,
     prepare: at(

@@ -56,13 +56,24 @@ const itemFaults = (item: OutboxItem, arrivals: ReadonlyArray<Arrival>): Readonl
   ].flat()
 }
 
+/** The notifications of an incident that were sent, in the order in which they arrived first. */
+const sentOf = (
+  items: ReadonlyArray<OutboxItem>,
+  arrivals: ReadonlyArray<Arrival>,
+): ReadonlyArray<OutboxItem> => {
+  const position = (item: OutboxItem) => arrivals.findIndex(({ id }) => id === item.id)
+  return items
+    .filter(({ state }) => state === "sent")
+    .toSorted((left, right) => position(left) - position(right))
+}
+
 /** Of one incident: notified of each severity once and increasing, and of its end once (docs/rules.md#outbox). */
 const incidentFaults = (
   incident: Incident,
   items: ReadonlyArray<OutboxItem>,
   arrivals: ReadonlyArray<Arrival>,
 ): ReadonlyArray<string> => {
-  const told = items.filter(({ state }) => state === "sent")
+  const told = sentOf(items, arrivals)
   const firings = told.filter(({ event_type }) => event_type === "firing")
   const ranks = firings.map(({ id }) => {
     const arrival = arrivals.find((one) => one.id === id)
@@ -73,17 +84,16 @@ const incidentFaults = (
     incident.state === "resolved" ? [] : ["is open"],
     isStrictlyRising(ranks) ? [] : [`fired with the severities ${ranks.join()}`],
     ends === (firings.length > 0 ? 1 : 0) ? [] : [`ended ${ends} times after ${firings.length} firings`],
-    ends === 0 || told.at(-1)?.event_type === "resolved" ? [] : ["fired after its end"],
   ].flat()
 }
 
-/** Of one incident: each notification arrives once the one before it was accepted. */
+/** Of one incident: each notification arrives once the one before it was accepted, the end last. */
 const incidentOrderFaults = (
   _incident: Incident,
   items: ReadonlyArray<OutboxItem>,
   arrivals: ReadonlyArray<Arrival>,
 ): ReadonlyArray<string> => {
-  const told = items.filter(({ state }) => state === "sent")
+  const told = sentOf(items, arrivals)
   const position = new Map(told.map(({ id }, index) => [id, index]))
   const positions = arrivals.map(({ id }) => position.get(id) ?? -1)
   const early = arrivals.filter((arrival, index) => {
@@ -93,7 +103,9 @@ const incidentOrderFaults = (
       !arrivals.slice(0, index).some((one) => one.id === before.id && isDelivered(one))
     )
   })
+  const end = told.findIndex(({ event_type }) => event_type === "resolved")
   return [
+    end === -1 || end === told.length - 1 ? [] : ["fired after its end"],
     positions.every((at, index) => index === 0 || at >= (positions[index - 1] ?? 0))
       ? []
       : ["was notified out of order"],

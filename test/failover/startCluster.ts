@@ -1,0 +1,75 @@
+import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { startPostgres } from "../postgres/startPostgres.ts"
+import { until } from "../processes/until.ts"
+import type { Cluster } from "./story.ts"
+
+const administrator = (url: string) =>
+  Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })), (services) =>
+    Context.get(services, SqlClient.SqlClient),
+  )
+
+/** Has every COMMIT of a primary wait until its standby has written it. */
+const makeSynchronous = Effect.fnUntraced(
+  function* (url: string) {
+    const sql = yield* administrator(url)
+    yield* sql`ALTER SYSTEM SET synchronous_standby_names = '*'`
+    yield* sql`SELECT pg_reload_conf()`
+    yield* until(
+      "the standby is synchronous",
+      Effect.map(sql`SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`, (rows) => rows.length === 1),
+    )
+  },
+  Effect.scoped,
+  Effect.orDie,
+)
+
+/** Waits until a primary without a standby has committed more. */
+const commitMore = Effect.fnUntraced(
+  function* (primary: string) {
+    const sql = yield* administrator(primary)
+    yield* until(
+      "replication ends",
+      Effect.map(sql`SELECT FROM pg_stat_replication`, (rows) => rows.length === 0),
+    )
+    const [last] = yield* sql<{ lsn: string }>`SELECT pg_current_wal_lsn()::text AS lsn`
+    yield* until(
+      "more is committed",
+      Effect.map(
+        sql<{ is_ahead: boolean }>`
+          SELECT pg_current_wal_lsn() - ${last?.lsn ?? ""}::pg_lsn > 100000 AS is_ahead`,
+        ([row]) => row?.is_ahead,
+      ),
+    )
+  },
+  Effect.scoped,
+  Effect.orDie,
+)
+
+/** A primary and a standby, which `pg_promote` puts in its place. */
+export const startCluster = (isSynchronous: boolean) =>
+  Effect.gen(function* () {
+    const postgres = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) =>
+      Effect.promise(stop),
+    )
+    let primary = postgres.url
+    let standby = yield* Effect.promise(() => postgres.standbyOf(primary))
+    if (isSynchronous) yield* makeSynchronous(primary)
+    const failOver = Effect.gen(function* () {
+      if (!isSynchronous) {
+        yield* Effect.promise(() => postgres.detach(standby))
+        yield* commitMore(primary)
+      }
+      yield* Effect.promise(() => postgres.kill(primary))
+      yield* Effect.promise(() => postgres.promote(standby))
+    })
+    const repair = Effect.gen(function* () {
+      const killed = primary
+      primary = standby
+      standby = yield* Effect.promise(() => postgres.standbyOf(primary, killed))
+      if (isSynchronous) yield* makeSynchronous(primary)
+    })
+    const url = primary.replace(/@([^/]*)\//, `@$1,${new URL(standby).host}/`)
+    return { url, isSynchronous, failOver, repair } satisfies Cluster
+  })
