@@ -57,10 +57,10 @@ const smallDisk = ({ folder }: Site) =>
     Effect.sync(() => {
       const data = join(folder, "data")
       mkdirSync(data)
-      execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", data])
+      execFileSync("/bin/mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", data])
       return data
     }),
-    (data) => Effect.sync(() => void execFileSync("umount", ["-l", data])),
+    (data) => Effect.sync(() => void execFileSync("/bin/umount", ["-l", data])),
   )
 
 const fill = (data: string): void => {
