@@ -1,14 +1,8 @@
-import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
-import { Context, Effect, Layer, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect } from "effect"
 import { startPostgres } from "../postgres/startPostgres.ts"
 import { until } from "../processes/until.ts"
+import { administrator, untilMoreIsCommitted } from "./administrator.ts"
 import type { Cluster } from "./story.ts"
-
-const administrator = (url: string) =>
-  Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })), (services) =>
-    Context.get(services, SqlClient.SqlClient),
-  )
 
 /** Has every COMMIT of a primary wait until its standby has written it. */
 const makeSynchronous = Effect.fnUntraced(
@@ -33,15 +27,7 @@ const commitMore = Effect.fnUntraced(
       "replication ends",
       Effect.map(sql`SELECT FROM pg_stat_replication`, (rows) => rows.length === 0),
     )
-    const [last] = yield* sql<{ lsn: string }>`SELECT pg_current_wal_lsn()::text AS lsn`
-    yield* until(
-      "more is committed",
-      Effect.map(
-        sql<{ is_ahead: boolean }>`
-          SELECT pg_current_wal_lsn() - ${last?.lsn ?? ""}::pg_lsn > 100000 AS is_ahead`,
-        ([row]) => row?.is_ahead,
-      ),
-    )
+    yield* untilMoreIsCommitted(sql)
   },
   Effect.scoped,
   Effect.orDie,

@@ -19,8 +19,13 @@ export interface Cluster {
   readonly repair: Effect.Effect<void>
 }
 
+const { FAILOVER_KILLS } = process.env
+
+/** Whether tests may take several minutes. */
+export const AT_LENGTH = FAILOVER_KILLS !== undefined
+
 /** How often the primary is killed. */
-export const KILLS = Number(process.env["FAILOVER_KILLS"] ?? "1")
+export const KILLS = Number(FAILOVER_KILLS ?? "1")
 const SERVERS = 3
 const AGENTS = 4
 const CHECKS = 3
