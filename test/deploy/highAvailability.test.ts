@@ -16,6 +16,7 @@ const variables = new Set(
   commands.flatMap((text) => Array.from(text.matchAll(/\b([A-Z_]+)=/g), ([, name = ""]) => name)),
 )
 
+const CERTIFIER = "openssl"
 const HAPROXY = "haproxy"
 const hasHaproxy = spawnSync(HAPROXY, ["-v"]).error === undefined
 
@@ -45,7 +46,7 @@ describe("the files for high availability", () => {
     () => {
       const subject = ["-subj", "/CN=monitoring.example", "-keyout", join(folder, "tocsin.pem")]
       const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-      const certificate = execFileSync("openssl", ["req", "-x509", ...key, ...subject], {
+      const certificate = execFileSync(CERTIFIER, ["req", "-x509", ...key, ...subject], {
         encoding: "utf8",
         stdio: ["ignore", "pipe", "ignore"],
       })

@@ -41,6 +41,6 @@ export const failoverFaults: ReadonlyArray<Fault> = [
     setups: ["three on postgres"],
     rounds: 1,
     missing: () => (hasPatroni ? undefined : "install patroni, etcd-server and postgresql"),
-    prepare: failingOver(startPatroni),
+    prepare: failingOver(startPatroni(true)),
   },
 ]
