@@ -1,13 +1,15 @@
 import process from "node:process"
 import { parseArgs } from "node:util"
+import { DEEP, smallWorlds, wordsOf } from "../worlds/smallWorlds.ts"
 import { simulateSystem } from "./simulateSystem.ts"
 import { storyOf } from "./storyOf.ts"
 
-const USAGE = `npm run simulate-faults -- [--seeds N] [--first N] [--seed N]
+const USAGE = `npm run simulate-faults -- [--seeds N] [--first N] [--seed N] [--worlds]
 Plays the whole system on a virtual clock, with faults drawn from each seed.
   --seeds N   how many seeds to play; 300 unless given
   --first N   the first of them; a new one unless given
   --seed N    plays this one and prints its story
+  --worlds    explores small worlds exhaustively instead; takes gigabytes of memory
 `
 const PROGRESS_EVERY = 500
 
@@ -45,15 +47,25 @@ const playOne = async (seed: number): Promise<void> => {
   if (!isKept) process.exitCode = 1
 }
 
+const exploreWorlds = (): void => {
+  for (const { explore, name } of smallWorlds(DEEP)) {
+    const explored = explore()
+    process.stdout.write(`${wordsOf(name, explored)}\n`)
+    if (explored.broken !== undefined) process.exitCode = 1
+  }
+}
+
 try {
   const options = {
     seeds: { type: "string" },
     first: { type: "string" },
     seed: { type: "string" },
+    worlds: { type: "boolean" },
     help: { type: "boolean" },
   } as const
   const { values } = parseArgs({ options })
   if (values.help === true) process.stdout.write(USAGE)
+  else if (values.worlds === true) exploreWorlds()
   else if (values.seed === undefined)
     await playAll(number(values.first, Math.trunc(performance.timeOrigin)), number(values.seeds, 300))
   else await playOne(number(values.seed, 0))

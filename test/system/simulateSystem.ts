@@ -25,7 +25,7 @@ export interface Simulated {
 }
 
 const STEPS = 22
-const MINUTES_TO_RECOVER = 7
+const MINUTES_TO_RECOVER = 5
 const MINUTES_TO_THE_END = 150
 const IDLE = Duration.seconds(100)
 
@@ -158,6 +158,8 @@ const recover = Effect.fnUntraced(function* (
   service.receivers.answerWith(delivered)
   for (const server of servers.running()) server.process.faults.latencies = []
   if (servers.running().length === 0) yield* servers.open
+  const [first, second] = servers.running()
+  if (first !== undefined && second !== undefined && draws.chance(0.6)) yield* servers.stop(first)
   yield* servers.follow(NO_POLICY)
   const dead = draws.chance(0.3) ? agents[0] : undefined
   for (const agent of agents) {

@@ -2,7 +2,7 @@ import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import { compareMembers, HEARTBEAT, type MemberRecord } from "@tocsin/core/incidents/MemberRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { ListRows, StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
@@ -79,58 +79,87 @@ const ofIncident = (
 const duplicates = (what: string, names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.filter((name, index) => names.indexOf(name) !== index).map((name) => `two ${what} ${name}`)
 
+/** Stored rows that must agree with one another. */
+export interface StoredRows {
+  readonly agents: ReadonlyArray<AgentRecord>
+  readonly checks: ReadonlyArray<CheckRecord>
+  /** The newest first. */
+  readonly history: ReadonlyArray<StoredHistoryRecord>
+  readonly incidents: ReadonlyArray<IncidentRecord>
+  /** The present ones. */
+  readonly members: ReadonlyArray<MemberRecord>
+  readonly overdue: ReadonlyArray<ListRows["overdue"]>
+}
+
+const memberships = (rows: ReadonlyArray<{ incident_id: unknown; agent_id: string; check_id: string }>) =>
+  rows
+    .map((row) => `${String(row.incident_id)}/${row.agent_id}/${row.check_id}`)
+    .toSorted()
+    .join(" ")
+
 /**
- * Where the stored rows contradict one another; empty when all is well. Whatever the order in which
+ * Where stored rows contradict one another; empty when all is well. Whatever the order in which
  * commands were committed, counts, members, severities and histories agree afterwards
  * (docs/rules.md#events, docs/rules.md#incidents).
  */
+export const contradictions = ({
+  agents,
+  checks,
+  history,
+  incidents,
+  members,
+  overdue,
+}: StoredRows): ReadonlyArray<string> => [
+  ...agents.flatMap((agent) => ofAgent(agent, checks)),
+  ...checks.flatMap((check) => ofCheck(check, history)),
+  ...incidents.flatMap((incident) => ofIncident(incident, members)),
+  ...expectEqual(
+    "the list of members",
+    memberships(members),
+    memberships([
+      ...checks.filter((check) => check.incident_id !== undefined),
+      ...overdue,
+      ...agents.flatMap(({ agent_id, heartbeat_incident_id: incident_id }) =>
+        incident_id === undefined ? [] : [{ incident_id, agent_id, check_id: HEARTBEAT }],
+      ),
+    ]),
+  ),
+  ...checks.flatMap((check) =>
+    expectEqual(
+      `the incident in which ${check.agent_id}/${check.check_id} is overdue`,
+      check.stale_incident_id,
+      overdue.find((row) => row.agent_id === check.agent_id && row.check_id === check.check_id)?.incident_id,
+    ),
+  ),
+  ...duplicates(
+    "open incidents",
+    incidents.flatMap(({ incident_key, kind, state }) =>
+      state === "open" ? [`${kind}/${incident_key}`] : [],
+    ),
+  ),
+  ...duplicates(
+    "rows of event",
+    history.map((row) => `${row.registration_id}/${row.event_id}`),
+  ),
+]
+
+/** The {@link contradictions} in a storage, and between its rows and its summary. */
 export const inconsistencies = Effect.fnUntraced(function* (
   replica: Pick<Replica, "storage" | "queries">,
 ): Effect.fn.Return<ReadonlyArray<string>, StorageError> {
   const agents = yield* rowsOf(replica, "agents")
   const checks = yield* rowsOf(replica, "checks")
-  const history = yield* rowsOf(replica, "history")
   const incidents = yield* rowsOf(replica, "incidents")
+  const history = yield* rowsOf(replica, "history")
+  const overdue = yield* rowsOf(replica, "overdue")
   const agentIds = agents.map((agent) => agent.agent_id)
   const members = yield* observe(replica, [{ membersOfAgents: agentIds }], (workspace) =>
     agentIds.flatMap((agentId) => workspace.membershipsOf(agentId)),
   )
-  const open = incidents.filter((incident) => incident.state === "open")
-  const overdue = yield* rowsOf(replica, "overdue")
   const counts = yield* replica.queries.summary
-  const memberships = (rows: ReadonlyArray<{ incident_id: unknown; agent_id: string; check_id: string }>) =>
-    rows.map((row) => `${String(row.incident_id)}/${row.agent_id}/${row.check_id}`).toSorted()
+  const open = incidents.filter((incident) => incident.state === "open")
   return [
-    ...agents.flatMap((agent) => ofAgent(agent, checks)),
-    ...checks.flatMap((check) => ofCheck(check, history)),
-    ...incidents.flatMap((incident) => ofIncident(incident, members)),
-    ...expectEqual(
-      "the list of members",
-      memberships(members).join(" "),
-      memberships([
-        ...checks.filter((check) => check.incident_id !== undefined),
-        ...overdue,
-        ...agents.flatMap(({ agent_id, heartbeat_incident_id: incident_id }) =>
-          incident_id === undefined ? [] : [{ incident_id, agent_id, check_id: HEARTBEAT }],
-        ),
-      ]).join(" "),
-    ),
-    ...checks.flatMap((check) =>
-      expectEqual(
-        `the incident in which ${check.agent_id}/${check.check_id} is overdue`,
-        check.stale_incident_id,
-        overdue.find((row) => row.agent_id === check.agent_id && row.check_id === check.check_id)
-          ?.incident_id,
-      ),
-    ),
-    ...duplicates(
-      "open incidents",
-      open.map((incident) => `${incident.kind}/${incident.incident_key}`),
-    ),
-    ...duplicates(
-      "rows of event",
-      history.map((row) => `${row.registration_id}/${row.event_id}`),
-    ),
+    ...contradictions({ agents, checks, history, incidents, members, overdue }),
     ...expectEqual("open_incidents", counts.open_incidents, open.length),
     ...STATUSES.flatMap((status) =>
       expectEqual(`the sum of checks_${status}`, counts[`checks_${status}`], countBy(checks, status)),

@@ -1,0 +1,78 @@
+import { AgentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
+import { transact } from "@tocsin/core/memory/transact"
+import type { ClaimedItem } from "@tocsin/core/notifications/claimOutbox"
+
+/** The agents of small worlds: interchangeable. */
+export const AGENTS = [AgentId.make("agent-a"), AgentId.make("agent-b")] as const
+
+/** A server process: what it has begun, and lost if it restarts. */
+export interface Replica {
+  /** Commands that it may still begin. */
+  readonly left: number
+  /** The attempt under way. */
+  readonly attempt: ClaimedItem | undefined
+  /** The agents that a search of this kind found, until it acts on them. */
+  readonly found:
+    | { readonly work: "sweep" | "accept all"; readonly agents: ReadonlyArray<AgentId> }
+    | undefined
+}
+
+/** All that there is: what is stored, what the processes remember, and the time. */
+export interface World {
+  readonly tables: MemoryTables
+  readonly now: Instant.Instant
+  readonly replicas: ReadonlyArray<Replica>
+}
+
+/** A copy whose rows are shared: rows never change. */
+const copyOf = (tables: MemoryTables): MemoryTables => {
+  const copy = new MemoryTables()
+  for (const name of Object.keys(tables) as ReadonlyArray<keyof MemoryTables>) {
+    const [from, to]: [unknown, unknown] = [tables[name], copy[name]]
+    if (from instanceof Map && to instanceof Map) fill(to, from)
+    else if (from instanceof Set && to instanceof Set) for (const value of from) to.add(value)
+  }
+  for (const kind of ["named", "automatic"] as const)
+    fill(copy.openIncidents[kind], tables.openIncidents[kind])
+  return Object.assign(copy, {
+    mark: tables.mark,
+    pendingAgents: tables.pendingAgents,
+    lastSeq: tables.lastSeq,
+  })
+}
+
+const fill = (to: Map<unknown, unknown>, from: ReadonlyMap<unknown, unknown>): void => {
+  for (const [key, value] of from) {
+    if (value instanceof Map) to.set(key, new Map(value))
+    else if (value instanceof Set) to.set(key, new Set(value))
+    else to.set(key, Array.isArray(value) ? [...value] : value)
+  }
+}
+
+/** What a step did, for the laws. */
+export interface Stepped<A> {
+  readonly world: World
+  readonly reply: A
+  readonly changes: WorkspaceChanges
+}
+
+/** Runs a command in a copy of a world. */
+export const inWorld = <A>({ now, replicas, tables }: World, command: Command<A>): Stepped<A> => {
+  const copy = copyOf(tables)
+  const { changes, reply } = transact(copy, command, now)
+  return { world: { tables: copy, now, replicas }, reply, changes }
+}
+
+/** A copy of a world, to change what no command changes. */
+export const copied = (world: World): World => ({ ...world, tables: copyOf(world.tables) })
+
+/** Nothing is stored, and each process may begin so many commands. */
+export const emptyWorld = (...commands: ReadonlyArray<number>): World => ({
+  tables: new MemoryTables(),
+  now: Instant.fromMillis(1_900_000_000_000),
+  replicas: commands.map((left) => ({ left, attempt: undefined, found: undefined })),
+})

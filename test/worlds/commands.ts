@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto"
+import type { AgentId, IncidentId, OutboxId, RegistrationId } from "@tocsin/core/contract/Identifiers"
+import { BlacklistId, IncidentKey, KeyFingerprint, KeyHash } from "@tocsin/core/contract/Identifiers"
+import type { AuditId } from "@tocsin/core/contract/Audit"
+import type { Instant } from "@tocsin/core/contract/Instant"
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import type { Signature } from "@tocsin/core/audit/Signature"
+import { heartbeat } from "@tocsin/core/admission/heartbeat"
+import * as actions from "@tocsin/core/admission/operatorActions"
+import { applyBatch } from "@tocsin/core/checks/applyBatch"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { heartbeatOf, eventOf } from "@tocsin/testing/samples"
+
+/** The only receiver. */
+export const RECEIVER = "chat"
+
+export const RULES = { ...defaultRules, notifiers: [RECEIVER] }
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+const POLICY = compilePolicy({}, [RECEIVER])
+
+let made = 0
+/** IDs of all worlds increase; worlds are compared without them. */
+const newId =
+  <Id extends string>() =>
+  (now: Instant): Id => {
+    made += 1
+    const time = (now / 1_000n).toString(16).padStart(12, "0")
+    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${made.toString(16).padStart(12, "0")}` as Id
+  }
+
+/** What incident decisions need. */
+export const INCIDENTS = {
+  policy: () => POLICY,
+  staleAfter: RULES.staleAfter,
+  newIncidentId: newId<IncidentId>(),
+  newOutboxId: newId<OutboxId>(),
+  newAuditId: newId<AuditId>(),
+}
+
+const signature: Signature = {
+  actor: "ann",
+  via: "api",
+  request_id: undefined,
+  newAuditId: newId<AuditId>(),
+}
+
+const keys = new Map<string, { readonly key_hash: KeyHash; readonly key_fingerprint: KeyFingerprint }>()
+
+/** The n-th key of an agent. */
+export const keyOf = (agent: AgentId, number = 1) => {
+  const name = `${agent} key ${number}`
+  const key = keys.get(name) ?? {
+    key_hash: KeyHash.make(sha256(name)),
+    key_fingerprint: KeyFingerprint.make(sha256(name).slice(0, 16)),
+  }
+  keys.set(name, key)
+  return key
+}
+
+export const beats = (agent: AgentId, now: Instant, key = keyOf(agent)) =>
+  heartbeat({
+    request: heartbeatOf(agent, { observed_at: now, hostname: "h" }),
+    key,
+    rules: RULES,
+    mayRegister: true,
+    incidents: INCIDENTS,
+    newRegistrationId: newId<RegistrationId>(),
+  })
+
+export const reports = (agent: AgentId, check: "disk" | "load", status: CheckStatus, now: Instant) => {
+  made += 1
+  const event = eventOf(made, {
+    check_id: check,
+    observed_at: now,
+    status,
+    exit_code: status === "ok" ? 0 : 2,
+  })
+  const { incident_key: _, ...without } = event
+  return applyBatch({
+    request: {
+      agent_id: agent,
+      events: [check === "load" ? { ...without, incident_key: IncidentKey.make("shared") } : without],
+    },
+    key_hash: keyOf(agent).key_hash,
+    incidents: INCIDENTS,
+    staleAfter: RULES.staleAfter,
+    sha256,
+  })
+}
+
+const operator = { ...INCIDENTS, blacklistIdOf: (hash: KeyHash) => BlacklistId.make(sha256(`bl1:${hash}`)) }
+
+export const accepts = (agent: AgentId) => actions.accept(agent, signature)
+export const acceptsEach = (agents: ReadonlyArray<AgentId>) =>
+  actions.acceptEach(agents, { by: signature, includeRotation: true })
+export const blocks = (agent: AgentId) => actions.block(agent, operator, signature)
+export const removes = (agent: AgentId) => actions.remove(agent, operator, signature)

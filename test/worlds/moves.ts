@@ -1,0 +1,283 @@
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { CheckStatus } from "@tocsin/core/contract/Status"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import { leaveMark } from "@tocsin/core/liveness/outage"
+import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
+import { decideExpiry, removeExpired } from "@tocsin/core/memory/expire"
+import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
+import { type RetentionName, RetentionRules } from "@tocsin/core/retention/RetentionRules"
+import { Duration } from "effect"
+import {
+  accepts,
+  acceptsEach,
+  beats,
+  blocks,
+  INCIDENTS,
+  keyOf,
+  RECEIVER,
+  removes,
+  reports,
+  RULES,
+} from "./commands.ts"
+import { AGENTS, copied, inWorld, type Replica, type World } from "./World.ts"
+
+/** What a move led to, with what the laws judge. */
+export interface Moved {
+  readonly world: World
+  readonly changes?: WorkspaceChanges
+  readonly isAct?: boolean
+  /** An outcome that the reply promises, and that does not hold. */
+  readonly broken?: string
+}
+
+/** Something that can happen in a world; `undefined` where it cannot. */
+export interface Move {
+  readonly name: string
+  readonly make: (world: World) => Moved | undefined
+}
+
+const LEASE = Duration.seconds(60)
+
+const withReplica = (world: World, at: number, change: Partial<Replica>): World => ({
+  ...world,
+  replicas: world.replicas.map((replica, index) => (index === at ? { ...replica, ...change } : replica)),
+})
+
+/** A process begins a command, if it may and has none under way. */
+const begins = (world: World, at: number): World | undefined => {
+  const replica = world.replicas[at]
+  if (replica === undefined || replica.left === 0) return undefined
+  if (replica.attempt !== undefined || replica.found !== undefined) return undefined
+  return withReplica(world, at, { left: replica.left - 1 })
+}
+
+/** A command of one transaction. */
+const single =
+  (name: string, command: (now: Instant.Instant) => Command<unknown>, isAct = false) =>
+  (at: number): Move => ({
+    name,
+    make: (world) => {
+      const begun = begins(world, at)
+      return begun && { ...inWorld(begun, command(world.now)), isAct }
+    },
+  })
+
+const reporting =
+  (agent: AgentId, check: "disk" | "load", status: CheckStatus) =>
+  (at: number): Move => ({
+    name: `${agent} ${check} ${status}`,
+    make: (world) => {
+      const begun = begins(world, at)
+      if (begun === undefined) return undefined
+      const { changes, reply, world: after } = inWorld(begun, reports(agent, check, status, world.now))
+      const { registration_id } = after.tables.agents.get(agent) ?? {}
+      const checks = after.tables.checks.get(registration_id ?? "")
+      const isLate = reply.outcome === "applied" && reply.events[0] === "late"
+      const isKept = Array.from(checks?.values() ?? []).some(
+        (row) => row.check_id === check && row.status === status,
+      )
+      const broken = reply.outcome === "applied" && !isLate && !isKept
+      return {
+        world: after,
+        changes,
+        ...(broken && { broken: `${agent} ${check} ${status} was applied, and is not stored` }),
+      }
+    },
+  })
+
+/** Ways of one agent. */
+const ofAgent = (agent: AgentId) => [
+  single(`${agent} beats`, (now) => beats(agent, now)),
+  reporting(agent, "disk", "critical"),
+  reporting(agent, "disk", "ok"),
+  reporting(agent, "load", "critical"),
+  reporting(agent, "load", "ok"),
+  single(`accept ${agent}`, () => accepts(agent), true),
+  single(`block ${agent}`, () => blocks(agent), true),
+  single(`delete ${agent}`, () => removes(agent), true),
+]
+
+const claim = (at: number): Move => ({
+  name: "claim",
+  make: (world) => {
+    const begun = begins(world, at)
+    if (begun === undefined) return undefined
+    const {
+      changes,
+      reply,
+      world: after,
+    } = inWorld(
+      begun,
+      claimOutbox({ notifiers: [RECEIVER], limit: 1, lease: LEASE, random: 0.5, holds: INCIDENTS }),
+    )
+    return { world: withReplica(after, at, { attempt: reply[0] }), changes }
+  },
+})
+
+const settle =
+  (name: string, result: DeliveryResult) =>
+  (at: number): Move => ({
+    name,
+    make: (world) => {
+      const attempt = world.replicas[at]?.attempt
+      if (attempt === undefined) return undefined
+      const { changes, world: after } = inWorld(world, settleAttempt(attempt.claim, result, 0.5))
+      return { world: withReplica(after, at, { attempt: undefined }), changes }
+    },
+  })
+
+/** Work on what a search found, which other processes may have changed since. */
+const search =
+  (work: "sweep" | "accept all", find: (world: World) => ReadonlyArray<AgentId>) =>
+  (at: number): Move => ({
+    name: `search for ${work}`,
+    make: (world) => {
+      const begun = begins(world, at)
+      const agents = find(world)
+      return begun && agents.length > 0
+        ? { world: withReplica(begun, at, { found: { work, agents } }) }
+        : undefined
+    },
+  })
+
+const searchDead = search("sweep", ({ now, tables }) =>
+  Array.from(tables.agents.values()).flatMap((agent) =>
+    agent.admission_state === "accepted" &&
+    agent.heartbeat_incident_id === undefined &&
+    agent.last_seen_at <= Instant.minus(now, RULES.deadAfter)
+      ? [agent.agent_id]
+      : [],
+  ),
+)
+
+const searchPending = search("accept all", ({ tables }) =>
+  Array.from(tables.agents.values()).flatMap((agent) =>
+    agent.pending_key_hash === undefined ? [] : [agent.agent_id],
+  ),
+)
+
+const actOnFound = (at: number): Move => ({
+  name: "act on what was found",
+  make: (world) => {
+    const found = world.replicas[at]?.found
+    if (found === undefined) return undefined
+    const isAct = found.work === "accept all"
+    const command: Command<unknown> = isAct
+      ? acceptsEach(found.agents)
+      : sweepDeadAgents({ rules: RULES, incidents: INCIDENTS, agents: found.agents })
+    const { changes, world: after } = inWorld(world, command)
+    return { world: withReplica(after, at, { found: undefined }), changes, isAct }
+  },
+})
+
+const restart = (at: number): Move => ({
+  name: "restart",
+  make: (world) => {
+    const replica = world.replicas[at]
+    if (replica?.attempt === undefined && replica?.found === undefined) return undefined
+    return { world: withReplica(world, at, { attempt: undefined, found: undefined }) }
+  },
+})
+
+/** Time passes, for the first process to count; it marks meanwhile or not. */
+const passes =
+  (name: string, seconds: number, marks: boolean) =>
+  (at: number): Move => ({
+    name,
+    make: (world) => {
+      const begun = begins(world, at)
+      if (begun === undefined) return undefined
+      const later = (from: World, by: number): World => ({
+        ...from,
+        now: Instant.fromMicros(from.now + BigInt(Math.round(by * 1_000_000))),
+      })
+      if (!marks) return { world: inWorld(later(begun, seconds), leaveMark(RULES)).world }
+      let after = begun
+      for (let part = 0; part < 3; part++) after = inWorld(later(after, seconds / 3), leaveMark(RULES)).world
+      return { world: after }
+    },
+  })
+
+/** Everything that may go goes. */
+const expire = (at: number): Move => ({
+  name: "expire",
+  make: (world) => {
+    const begun = begins(world, at)
+    if (begun === undefined) return undefined
+    const after = copied(begun)
+    for (const rule of Object.keys(RetentionRules) as ReadonlyArray<RetentionName>) {
+      const piece = { rule, before: world.now, after: undefined, limit: 500 }
+      removeExpired(after.tables, decideExpiry(after.tables, piece).expired)
+    }
+    return { world: after }
+  },
+})
+
+const delivered = settle("delivered", { outcome: "delivered" })
+const deferred = settle("deferred", { outcome: "deferred", error: "503" })
+const refused = settle("refused", { outcome: "refused", error: "400" })
+
+/** Everything that one process can do. */
+export const ALPHABET: ReadonlyArray<Move> = [
+  ...AGENTS.flatMap(ofAgent),
+  claim,
+  delivered,
+  deferred,
+  refused,
+  searchDead,
+  actOnFound,
+  restart,
+  expire,
+  passes("61 s pass", 61, true),
+  passes("301 s pass", 301, true),
+  passes("301 s without a server", 301, false),
+  passes("the clock goes back", -61, true),
+].map((move) => move(0))
+
+/** What two processes do to the same rows. */
+export const alphabetOf = (at: number): ReadonlyArray<Move> =>
+  [
+    single("agent-a beats", (now) => beats(AGENTS[0], now)),
+    reporting(AGENTS[0], "load", "critical"),
+    reporting(AGENTS[0], "load", "ok"),
+    reporting(AGENTS[1], "load", "critical"),
+    reporting(AGENTS[1], "load", "ok"),
+    single("accept agent-a", () => accepts(AGENTS[0]), true),
+    single("block agent-a", () => blocks(AGENTS[0]), true),
+    single("delete agent-b", () => removes(AGENTS[1]), true),
+    claim,
+    delivered,
+    deferred,
+    searchDead,
+    searchPending,
+    actOnFound,
+    restart,
+    passes("61 s pass", 61, true),
+  ].map((move) => {
+    const { make, name } = move(at)
+    return { name: `${at}: ${name}`, make }
+  })
+
+/** The agents of the alphabet beat and are accepted. */
+export const enrolled = (world: World): World => {
+  let after = inWorld(world, leaveMark(RULES)).world
+  for (const agent of AGENTS) {
+    after = inWorld(after, beats(agent, after.now)).world
+    after = inWorld(after, accepts(agent)).world
+  }
+  return after
+}
+
+/** An open shared incident with its firing, a dead agent, and a key that waits. */
+export const eventful = (world: World): World => {
+  const [a] = AGENTS
+  const marked = (from: World, seconds: number) =>
+    inWorld({ ...from, now: Instant.plus(from.now, Duration.seconds(seconds)) }, leaveMark(RULES)).world
+  let after = marked(marked(marked(enrolled(world), 110), 110), 110)
+  after = inWorld(after, reports(a, "load", "critical", after.now)).world
+  return inWorld(after, beats(a, after.now, keyOf(a, 2))).world
+}
