@@ -9,9 +9,10 @@ const seed = propertySeed ?? Math.floor(Math.random() * 2 ** 31)
 describe("both paths of requests", () => {
   it.live(`withstand the corpus and mutations of it (PROPERTY_SEED=${seed})`, () =>
     Effect.gen(function* () {
-      const { faults, sent } = yield* runRound({ seed, count: propertyRuns(4_000), corpus: readInputs() })
+      const corpus = readInputs()
+      const { faults, sent } = yield* runRound({ seed, count: propertyRuns(2_500), corpus })
       assert.deepStrictEqual(faults, [])
-      assert.isAbove(sent, 500)
+      assert.isAbove(sent, corpus.length)
     }),
   )
 })
