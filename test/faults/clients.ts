@@ -127,7 +127,7 @@ export const clientFaults: ReadonlyArray<Fault> = [
     name: "bodies of every shape",
     cause:
       "empty, broken, deep, wide, long, compressed and binary bodies, by 8 senders to each server; for 8 s",
-    seen: "They are answered with 400, 403 and 413. Others are answered as before.",
+    seen: "They are answered with 400, 403, 413 and 429. Others are answered as before.",
     setups: SETUPS,
     rounds: 1,
     prepare: at((stage) => {

@@ -100,7 +100,7 @@ export const diskFaults: ReadonlyArray<Fault> = [
     {
       name: "writes refused as on a full disk",
       cause: "each write fails with ENOSPC for 5 s",
-      seen: "As above.",
+      seen: "Requests are answered with 500, and `/ready` with 503, until writes succeed.",
     },
     "full",
     5,

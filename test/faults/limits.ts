@@ -116,7 +116,7 @@ export const limitFaults: ReadonlyArray<Fault> = [
   {
     name: "log pipe closed",
     cause: "the reader of standard output and standard error ends, and 3 s later a restart",
-    seen: "Log lines are lost. All else goes on.",
+    seen: "Log lines are lost. Nothing else.",
     setups: EVERYWHERE,
     rounds: 1,
     prepare: Effect.succeed({

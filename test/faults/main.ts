@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
-import { arch, availableParallelism, cpus, release, totalmem, type } from "node:os"
+import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { Cause, Effect, Exit, Schema } from "effect"
@@ -35,6 +35,7 @@ const machineOf = (postgres: FaultyPostgres | undefined): string =>
   [
     new Date().toISOString().slice(0, 10),
     `${cpus()[0]?.model ?? "unknown"} (${arch()}), ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `load average ${(loadavg()[0] ?? 0).toFixed(0)} from other work`,
     `${type()} ${release()}`,
     `Node.js ${process.version}`,
     ...(postgres === undefined ? [] : [postgres.version]),

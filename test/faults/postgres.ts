@@ -53,7 +53,7 @@ export const postgresFaults: ReadonlyArray<Fault> = [
   {
     name: "PostgreSQL restarted",
     cause: "an orderly restart that ends all connections",
-    seen: "As above, for as long as the restart takes.",
+    seen: "Requests are answered with 500 and `Retry-After` for as long as the restart takes.",
     setups: SETUPS,
     rounds: 3,
     prepare: onPostgres(
@@ -97,7 +97,7 @@ export const postgresFaults: ReadonlyArray<Fault> = [
   {
     name: "PostgreSQL out of connections",
     cause: "300 connections that say nothing take every place, and the server's own are ended; for 5 s",
-    seen: "As above: “too many clients” counts as unreachable.",
+    seen: "Requests are answered with 500 and `Retry-After`. `/ready` is 503.",
     setups: SETUPS,
     rounds: 2,
     prepare: onPostgres(

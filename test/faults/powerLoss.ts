@@ -65,7 +65,7 @@ export const powerFaults: ReadonlyArray<Fault> = [
     name: "power loss",
     cause:
       "SIGKILL; of the writes since the last sync of each file, recorded by strace, any share of the sectors survives; a start",
-    seen: "As with any kill.",
+    seen: "Requests under way fail and are repeated.",
     setups: ["sqlite"],
     rounds: 10,
     missing,

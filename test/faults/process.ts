@@ -89,7 +89,7 @@ export const processFaults: ReadonlyArray<Fault> = [
   {
     name: "kill during start",
     cause: "SIGKILL five times up to 1 s after a start, then a start",
-    seen: "The server is not there until a start is left to finish.",
+    seen: "The server is down until a start is left to finish.",
     setups: EVERYWHERE,
     rounds: 3,
     prepare: at(
@@ -118,7 +118,7 @@ export const processFaults: ReadonlyArray<Fault> = [
   {
     name: "kill during a checkpoint",
     cause: "SIGTERM, and SIGKILL as soon as the last checkpoint writes into the database, then a start",
-    seen: "As with any kill.",
+    seen: "Requests under way fail and are repeated.",
     setups: ["sqlite"],
     rounds: 10,
     prepare: at(
@@ -139,7 +139,7 @@ export const processFaults: ReadonlyArray<Fault> = [
   {
     name: "kill during a backup",
     cause: "`tocsin backup` beside the server, and SIGKILL to one of the two up to 1 s later",
-    seen: "A backup has its name only once it is complete and verified.",
+    seen: "A file has the name of the backup only once it is complete and verified.",
     setups: ["sqlite"],
     rounds: 6,
     prepare: at(killBackup),

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from "node:fs"
+import { closeSync, existsSync, openSync, realpathSync } from "node:fs"
 import process from "node:process"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { StorageError } from "@tocsin/core/ports/Storage"
@@ -103,6 +103,20 @@ export class SqliteConnection {
   /** Opens a file for reading. Writes nothing to it, not even the log that a crash left. */
   static openReadOnly(file: string): SqliteConnection {
     return new SqliteConnection(open(file, true), file)
+  }
+
+  /**
+   * Rolls back what a process left that ended while it made a file: nothing else writes a rollback
+   * journal. A connection that only reads cannot do that.
+   */
+  static rollBack(file: string): void {
+    if (!existsSync(file) || !existsSync(`${realpathSync(file)}-journal`)) return
+    const database = open(file, false)
+    try {
+      database.prepare("PRAGMA schema_version").get()
+    } finally {
+      database.close()
+    }
   }
 
   /** Opens a file, or creates it with access for its owner only, and switches on its log. */

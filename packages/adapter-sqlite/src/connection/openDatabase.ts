@@ -21,6 +21,7 @@ export const openDatabase = Effect.fnUntraced(function* (
   options: LockOptions,
 ): Effect.fn.Return<SqliteConnection, StorageError> {
   const now = yield* Instant.now
+  if (file !== IN_MEMORY) yield* whileLocked(() => SqliteConnection.rollBack(file), options)
   if (file !== IN_MEMORY && (yield* inspect(file, options, LOOKS)) === "database") {
     const applied = yield* whileLocked(() => verifyUnopened(file), options)
     if (applied !== undefined) yield* announceMigrations(migrations.slice(applied))

@@ -167,6 +167,28 @@ describe("what looks odd at the start, and is not", () => {
     }),
   )
 
+  it.effect("a file that its process had begun to make when it ended", () =>
+    Effect.gen(function* () {
+      const [file, copy] = [yield* scratchFile, yield* scratchFile]
+      const database = new DatabaseSync(file)
+      // More than its memory holds, so that pages are in the file before the commit.
+      database.exec(`
+        PRAGMA cache_size = 1;
+        BEGIN;
+        CREATE TABLE begun AS
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+        SELECT zeroblob(${PAGE_BYTES}) FROM n;
+      `)
+      assert.isAbove(statSync(file).size, 0)
+      for (const suffix of ["", "-journal"]) copyFileSync(`${file}${suffix}`, `${copy}${suffix}`)
+      database.close()
+      const link = `${copy}.link`
+      symlinkSync(basename(copy), link)
+      const storage = yield* openStorage(link)
+      assert.deepStrictEqual(yield* agentIds(storage), [])
+    }),
+  )
+
   it.effect("a symbolic link to a database, or to a place where there is none yet", () =>
     Effect.gen(function* () {
       const file = yield* scratchFile
