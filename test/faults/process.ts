@@ -23,9 +23,12 @@ const migrateInPieces = Effect.fnUntraced(function* (stage: Stage) {
     yield* kill
   }
   const last = yield* place.launch({ environment })
-  yield* until(
-    "the migrated server listens",
-    Effect.sync(() => last.output.stderr.includes("Tocsin listens on")),
+  yield* Effect.raceFirst(
+    until(
+      "the migrated server listens",
+      Effect.sync(() => last.output.stderr.includes("Tocsin listens on")),
+    ),
+    Effect.flatMap(last.ended, () => Effect.die(new Error(`it did not start: ${last.output.stderr}`))),
   )
   yield* last.stop
   const { ended, output } = yield* place.launch({ environment, args: ["doctor"] })

@@ -37,10 +37,11 @@ export const runFault = Effect.fnUntraced(function* (fault: Fault, run: FaultRun
   }
   yield* load.finish
   const [place] = places
-  // An attempt that failed is repeated after up to a minute.
+  // The third attempt comes after half a minute, the fourth two minutes later.
   const outbox = yield* until(
     "every notification has ended",
     Effect.map(outboxOf(place), (items) => items.every(({ state }) => !UNFINISHED.has(state))),
+    "4 minutes",
   ).pipe(Effect.exit, Effect.andThen(outboxOf(place)))
   return judge({
     submissions: load.submissions,
