@@ -5,6 +5,7 @@ import type { Fault } from "./Fault.ts"
 import { failoverFaults } from "./failover.ts"
 import { fileFaults } from "./files.ts"
 import { limitFaults } from "./limits.ts"
+import { networkFaults } from "./network.ts"
 import { postgresFaults } from "./postgres.ts"
 import { powerFaults } from "./powerLoss.ts"
 import { processFaults } from "./process.ts"
@@ -20,6 +21,7 @@ export interface FaultKind {
 export const allFaults: ReadonlyArray<FaultKind> = [
   { title: "The process", faults: processFaults },
   { title: "PostgreSQL", faults: postgresFaults },
+  { title: "The network to PostgreSQL", faults: networkFaults },
   { title: "Failover to a standby", faults: failoverFaults },
   { title: "The power", faults: powerFaults },
   { title: "The disk", faults: diskFaults },

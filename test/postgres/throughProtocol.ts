@@ -14,8 +14,9 @@ export interface Message {
 /** A connection of a client through the proxy. */
 export interface Connection {
   readonly toClient: (bytes: Buffer) => void
-  /** Closes it on both sides. */
-  readonly cut: () => void
+  readonly toServer: (bytes: Buffer) => void
+  /** Closes it on both sides. The client gets these bytes first. */
+  readonly cut: (last?: Buffer) => void
 }
 
 /** What goes on in place of each message of a connection. */
@@ -58,23 +59,25 @@ export const throughProtocol = Effect.fnUntraced(function* (
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ port: Number(target.port), host: target.hostname, noDelay: true })
     clients.add(client)
-    const cut = () => {
-      client.destroy()
+    const cut = (last = Buffer.alloc(0)) => {
       upstream.destroy()
+      client.end(last)
     }
-    const { fromClient, fromServer } = intercept({ toClient: (bytes) => void client.write(bytes), cut })
+    const send = (to: Socket) => (bytes: Buffer) => void (to.writable && to.write(bytes))
+    const connection = { toClient: send(client), toServer: send(upstream), cut }
+    const { fromClient, fromServer } = intercept(connection)
     const pass = (from: Socket, to: Socket, change: Interceptor["fromServer"]) => {
       const messagesOf = makeSplitter(from === client)
       from.on("data", (chunk: Buffer) => {
         for (const message of messagesOf(chunk)) {
-          for (const bytes of change?.(message) ?? [message.bytes]) if (to.writable) to.write(bytes)
+          for (const bytes of change?.(message) ?? [message.bytes]) send(to)(bytes)
         }
       })
       from.on("close", () => {
         clients.delete(client)
         cut()
       })
-      from.on("error", cut)
+      from.on("error", () => cut())
     }
     pass(client, upstream, fromClient)
     pass(upstream, client, fromServer)
