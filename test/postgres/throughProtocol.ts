@@ -59,7 +59,7 @@ export const throughProtocol = Effect.fnUntraced(function* (
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ port: Number(target.port), host: target.hostname, noDelay: true })
     clients.add(client)
-    const cut = (last = Buffer.alloc(0)) => {
+    const cut = (last: Buffer = Buffer.alloc(0)) => {
       upstream.destroy()
       client.end(last)
     }
