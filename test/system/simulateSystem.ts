@@ -24,8 +24,9 @@ export interface Simulated {
   readonly commits: number
 }
 
-const STEPS = 22
-const MINUTES_TO_RECOVER = 5
+const FEWEST_STEPS = 8
+const MOST_STEPS = 20
+const MINUTES_TO_RECOVER = 4
 const MINUTES_TO_THE_END = 150
 const IDLE = Duration.seconds(100)
 
@@ -130,7 +131,8 @@ const play = Effect.fnUntraced(function* ({
   for (const agent of agents) yield* agent.start
   yield* Effect.sleep("1 second")
   yield* servers.act(({ admission }) => admission.acceptAll({ includeRotation: true }))
-  for (let step = 0; step < STEPS; step++) {
+  const steps = FEWEST_STEPS + draws.integer(MOST_STEPS - FEWEST_STEPS + 1)
+  for (let step = 0; step < steps; step++) {
     yield* Effect.sleep(draws.oneOf(100, 1_000, 5_000, 20_000, 61_000))
     const deed = draws.pick(deeds)
     if (deed === undefined) continue
@@ -159,7 +161,7 @@ const recover = Effect.fnUntraced(function* (
   for (const server of servers.running()) server.process.faults.latencies = []
   if (servers.running().length === 0) yield* servers.open
   const [first, second] = servers.running()
-  if (first !== undefined && second !== undefined && draws.chance(0.6)) yield* servers.stop(first)
+  if (first !== undefined && second !== undefined && draws.chance(0.85)) yield* servers.stop(first)
   yield* servers.follow(NO_POLICY)
   const dead = draws.chance(0.3) ? agents[0] : undefined
   for (const agent of agents) {
@@ -190,6 +192,6 @@ const recover = Effect.fnUntraced(function* (
     Array.from(service.rows().outbox.values()).some(({ state }) =>
       ["pending", "retry", "sending"].includes(state),
     )
-  yield* Effect.sleep("2 minutes")
+  yield* Effect.sleep("100 seconds")
   for (let minute = 0; minute < MINUTES_TO_THE_END && isUnderWay(); minute++) yield* Effect.sleep("1 minute")
 })
