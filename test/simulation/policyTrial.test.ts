@@ -88,7 +88,7 @@ describe("a trial of a policy", () => {
         const course = yield* runService(steps.flatMap(apart), { ...rules, policy })
         const start = Instant.fromMicros(0n)
         const agents = AGENTS.map((agent_id) => ({ agent_id, hostname: agent_id }))
-        const options = { rules: { ...defaultRules, ...rules }, ports, agents, start, since: start }
+        const options = { staleAfter: rules.staleAfter, ports, agents, start, since: start }
         const trial = new PolicyTrial({ policy, notifiers: rules.notifiers }, options)
         const past = pastOf(course)
         for (let from = 0; from < past.length; from += 7) trial.take(past.slice(from, from + 7))
@@ -113,7 +113,13 @@ describe("a trial of a policy", () => {
     assert(agent_id !== undefined)
     const trial = new PolicyTrial(
       { policy: {}, notifiers: ["debug"] },
-      { rules: defaultRules, ports, agents: [{ agent_id, hostname: "db" }], start, since: at(100) },
+      {
+        staleAfter: defaultRules.staleAfter,
+        ports,
+        agents: [{ agent_id, hostname: "db" }],
+        start,
+        since: at(100),
+      },
     )
     trial.take([
       { entry: "died", agent_id, at: at(50) },

@@ -5,6 +5,9 @@ import { Layer, Redacted } from "effect"
 
 const FINGERPRINT_DIGITS = 16
 
+/** SHA-256 of the UTF-8 bytes of `text`, in lower-case hex. */
+export const sha256 = (text: string): string => hash("sha256", text)
+
 /**
  * {@link Hashing} on node:crypto, with SERVICE_KEY_PEPPER (docs/rules.md#what-is-stored-of-a-key).
  */
@@ -16,7 +19,7 @@ export const layer = (
     const peppered = (text: string): string | undefined =>
       pepper && createHmac("sha256", Redacted.value(pepper)).update(text).digest("hex")
     const identityOf = (key: string): KeyIdentity => {
-      const digest = hash("sha256", key)
+      const digest = sha256(key)
       return {
         // A digest satisfies these brands; decoding would check it again on every request.
         key_hash: (peppered(key) ?? digest) as KeyHash,
@@ -33,7 +36,7 @@ export const layer = (
         identities.set(key, identity)
         return identity
       },
-      sha256: (text) => hash("sha256", text),
+      sha256,
       pepperCheck: peppered("tocsin pepper check") ?? "none",
     })
   })

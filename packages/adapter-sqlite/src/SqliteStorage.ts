@@ -18,7 +18,7 @@ import { systemReads } from "./reads/systemReads.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
 import { makeRetentionTables } from "./retention/expire.ts"
 import { makeTables, type Tables } from "./tables/makeTables.ts"
-import { isSearch, searchRows } from "./transactions/searchRows.ts"
+import { isSearch } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
 import { signsOfOthers } from "./reads/signsOfOthers.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
@@ -110,10 +110,8 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
             // The moment of the decision, not of the call: a command may have waited for another process.
             const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
             return decideSync(command(workspace, now), (scope) => {
-              loadRows(rows, workspace, scope)
-              if (!isSearch(scope)) return
-              if (!isFirst) throw new NeedsOwnWorkspace()
-              searchRows(tables, workspace, scope, now)
+              if (!isFirst && isSearch(scope)) throw new NeedsOwnWorkspace()
+              loadRows({ rows, workspace, now }, scope)
             })
           },
           { isAlone: false },

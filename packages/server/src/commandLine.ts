@@ -9,6 +9,7 @@ import { EXIT_CODES, type ExitName } from "./exitCodes.ts"
 import { Output } from "./output/Output.ts"
 import { presenterLayer } from "./output/presenterLayer.ts"
 import { withoutSecrets } from "./output/texts.ts"
+import { ProgramModule } from "./policy/trialThread.ts"
 
 type CommandError = Effect.Error<ReturnType<typeof program>>
 
@@ -60,9 +61,11 @@ const codeOf = (exit: Exit.Exit<void, CommandError>): number => {
 
 /**
  * Runs a command as the main program of this process, which ends with one of {@link EXIT_CODES}.
+ * `module` is the URL of the process's first module.
  */
-export const runCommandLine = (args: ReadonlyArray<string>): void => {
+export const runCommandLine = (args: ReadonlyArray<string>, module: string): void => {
   const layers = Layer.mergeAll(
+    Layer.succeed(ProgramModule, module),
     presenterLayer,
     CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
   ).pipe(Layer.provideMerge(Output.layer), Layer.provideMerge(NodeServices.layer))

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import process from "node:process"
-import { serve } from "./serve.ts"
+import { isMainThread } from "node:worker_threads"
 
 const args = process.argv.slice(2)
-// The server does not load the command line, which would add some MiB to its idle memory.
-if (args.length === 0 || (args.length === 1 && args[0] === "serve")) serve()
-else (await import("./commandLine.ts")).runCommandLine(args)
+// Each loads only what it needs: the command line would add some MiB to the server's idle memory.
+if (!isMainThread) (await import("./policy/trialThread.ts")).runTrialThread()
+else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) (await import("./serve.ts")).serve()
+else (await import("./commandLine.ts")).runCommandLine(args, import.meta.url)

@@ -1,127 +1,120 @@
-import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import { type Loaders, loadParts } from "@tocsin/core/engine/workspace/loadParts"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
-import type { Tables } from "../tables/makeTables.ts"
-import type { StoredRows } from "./StoredRows.ts"
+import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import { type Reading, SEARCHES } from "./searchRows.ts"
 
-/** Brings the rows that a request names from the tables into a workspace; searches are `searchRows`'s. */
-export const loadRows = (stored: StoredRows, workspace: Workspace, request: RowRequest): void => {
-  const { tables, cache } = stored
-  if (request.agents !== undefined) {
-    for (const id of request.agents) workspace.agents.load(id, cache.agent(id))
-  }
-  loadKeys(tables, workspace, request)
-  loadChecks(stored, workspace, request)
-  loadExpectations(tables, workspace, request)
-  loadIncidents(tables, workspace, request)
-  loadMembers(tables, workspace, request)
-  if (request.outboxItems !== undefined) {
-    for (const id of request.outboxItems) workspace.outbox.load(id, tables.outbox.find(id))
-  }
-  if (request.alerts !== undefined) {
-    for (const ref of request.alerts) workspace.alerts.load(ref, tables.alerts.find(ref))
-  }
-  for (const name of request.operators ?? []) workspace.operators.load(name, tables.operators.find(name))
-  for (const id of request.silences ?? []) workspace.silences.load(id, tables.silences.find(id))
-  if (request.replicas) workspace.loadReplicas(tables.replicas.all())
-  if (request.mark) workspace.marks.load("service", tables.marks.find("service"))
-  if (request.pendingAgents) workspace.loadPendingAgents(tables.agents.countPending())
+/** Brings the rows that a request names or searches from the tables into a workspace. */
+export const loadRows = (reading: Reading, request: RowRequest): void => loadParts(LOADERS, reading, request)
+
+const registrationOf = ({ workspace }: Reading, agentId: AgentId) =>
+  workspace.agents.get(agentId)?.registration_id
+
+const loadIncident = ({ rows: { tables }, workspace }: Reading, incident: IncidentRecord): void => {
+  const { id } = incident
+  workspace.loadIncident(incident, tables.outbox.ofIncident(id), tables.alerts.ofIncident(id))
 }
 
-const loadKeys = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
-  for (const hash of request.keys ?? []) workspace.keys.load(hash, tables.keys.find(hash))
-  for (const agentId of request.keysOfAgents ?? []) {
-    for (const key of tables.keys.ofAgent(agentId)) workspace.keys.load(key.key_hash, key)
-    workspace.keysOfAgents.add(agentId)
-  }
-  for (const id of request.blacklist ?? []) {
-    const key = tables.keys.findBlocked(id)
-    workspace.blacklist.load(id, key && { id, key_hash: key.key_hash })
-    if (key !== undefined) workspace.keys.load(key.key_hash, key)
-  }
-}
-
-const loadChecks = (
-  { tables, cache }: StoredRows,
-  workspace: Workspace,
-  { checks, history }: RowRequest,
-): void => {
-  const registrationOf = (agentId: AgentId) => workspace.agents.get(agentId)?.registration_id
-  if (checks !== undefined) {
-    const { agent_id } = checks
-    const registration_id = registrationOf(agent_id)
-    if (registration_id !== undefined) {
-      for (const check_id of checks.check_ids) {
-        const ref = { agent_id, registration_id, check_id }
-        workspace.checks.load(ref, cache.check(ref))
-      }
+const LOADERS: Loaders<Reading> = {
+  ...SEARCHES,
+  // One transaction at a time has the file to itself.
+  passesHeld: () => {},
+  agents: ({ rows: { cache }, workspace }, ids) => {
+    for (const id of ids) workspace.agents.load(id, cache.agent(id))
+  },
+  keys: ({ rows: { tables }, workspace }, hashes) => {
+    for (const hash of hashes) workspace.keys.load(hash, tables.keys.find(hash))
+  },
+  keysOfAgents: ({ rows: { tables }, workspace }, ids) => {
+    for (const id of ids) {
+      for (const key of tables.keys.ofAgent(id)) workspace.keys.load(key.key_hash, key)
+      workspace.keysOfAgents.add(id)
     }
-  }
-  if (history !== undefined) {
-    const { agent_id, event_ids } = history
-    const registration_id = registrationOf(agent_id)
-    if (registration_id !== undefined) {
-      const known = tables.history.known(agent_id, registration_id, event_ids)
-      workspace.knownEvents.load(registration_id, event_ids, known)
+  },
+  blacklist: ({ rows: { tables }, workspace }, ids) => {
+    for (const id of ids) {
+      const key = tables.keys.findBlocked(id)
+      workspace.blacklist.load(id, key && { id, key_hash: key.key_hash })
+      if (key !== undefined) workspace.keys.load(key.key_hash, key)
     }
-  }
-}
-
-const loadExpectations = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
-  const { expectations, expectationsOfAgents } = request
-  if (expectations !== undefined) {
-    const { agent_id } = expectations
-    const registration_id = workspace.agents.get(agent_id)?.registration_id
-    if (registration_id !== undefined) {
-      for (const check_id of expectations.check_ids) {
-        const ref = { agent_id, registration_id, check_id }
-        workspace.expectations.load(ref, tables.expectations.find(ref))
-      }
+  },
+  checks: (reading, { agent_id, check_ids }) => {
+    const registration_id = registrationOf(reading, agent_id)
+    if (registration_id === undefined) return
+    const { rows, workspace } = reading
+    for (const check_id of check_ids) {
+      const ref = { agent_id, registration_id, check_id }
+      workspace.checks.load(ref, rows.cache.check(ref))
     }
-  }
-  for (const agentId of expectationsOfAgents ?? []) {
-    const agent = workspace.agents.get(agentId)
-    const rows = agent === undefined ? [] : tables.expectations.ofAgent(agentId, agent.registration_id)
-    for (const row of rows) workspace.expectations.load(row, row)
-    workspace.expectationsOfAgents.add(agentId)
-  }
-}
-
-const loadIncidents = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
-  const load = (incident: IncidentRecord): void => {
-    const { id } = incident
-    workspace.loadIncident(incident, tables.outbox.ofIncident(id), tables.alerts.ofIncident(id))
-  }
-  for (const id of request.incidents ?? []) {
-    const incident = tables.incidents.find(id)
-    if (incident === undefined) workspace.incidents.load(id, undefined)
-    else load(incident)
-  }
-  for (const ref of request.openIncidents ?? []) {
-    const incident = tables.incidents.findOpen(ref)
-    if (incident === undefined) workspace.openIncidents.load(ref, undefined)
-    else load(incident)
-  }
-}
-
-const loadMembers = (tables: Tables, workspace: Workspace, request: RowRequest): void => {
-  for (const ref of request.members ?? []) workspace.members.load(ref, tables.members.find(ref))
-  for (const agentId of request.membersOfAgents ?? []) {
-    for (const member of tables.members.ofAgent(agentId)) workspace.members.load(member, member)
-    workspace.membersOfAgents.add(agentId)
-  }
-  if (request.worstMembers !== undefined) loadWorst(tables, workspace, request.worstMembers)
-}
-
-const loadWorst = (
-  tables: Tables,
-  workspace: Workspace,
-  { incident_id, limit }: { readonly incident_id: IncidentId; readonly limit: number },
-): void => {
-  // One more tells whether these are all.
-  const found = tables.members.worst(incident_id, limit + 1)
-  const worst = found.slice(0, limit)
-  for (const member of worst) workspace.members.load(member, member)
-  workspace.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: found.length <= limit })
+  },
+  history: (reading, { agent_id, event_ids }) => {
+    const registration_id = registrationOf(reading, agent_id)
+    if (registration_id === undefined) return
+    const known = reading.rows.tables.history.known(agent_id, registration_id, event_ids)
+    reading.workspace.knownEvents.load(registration_id, event_ids, known)
+  },
+  expectations: (reading, { agent_id, check_ids }) => {
+    const registration_id = registrationOf(reading, agent_id)
+    if (registration_id === undefined) return
+    const { rows, workspace } = reading
+    for (const check_id of check_ids) {
+      const ref = { agent_id, registration_id, check_id }
+      workspace.expectations.load(ref, rows.tables.expectations.find(ref))
+    }
+  },
+  expectationsOfAgents: (reading, ids) => {
+    const { rows, workspace } = reading
+    for (const id of ids) {
+      const registration_id = registrationOf(reading, id)
+      const found = registration_id === undefined ? [] : rows.tables.expectations.ofAgent(id, registration_id)
+      for (const row of found) workspace.expectations.load(row, row)
+      workspace.expectationsOfAgents.add(id)
+    }
+  },
+  incidents: (reading, ids) => {
+    for (const id of ids) {
+      const incident = reading.rows.tables.incidents.find(id)
+      if (incident === undefined) reading.workspace.incidents.load(id, undefined)
+      else loadIncident(reading, incident)
+    }
+  },
+  openIncidents: (reading, refs) => {
+    for (const ref of refs) {
+      const incident = reading.rows.tables.incidents.findOpen(ref)
+      if (incident === undefined) reading.workspace.openIncidents.load(ref, undefined)
+      else loadIncident(reading, incident)
+    }
+  },
+  members: ({ rows: { tables }, workspace }, refs) => {
+    for (const ref of refs) workspace.members.load(ref, tables.members.find(ref))
+  },
+  membersOfAgents: ({ rows: { tables }, workspace }, ids) => {
+    for (const id of ids) {
+      for (const member of tables.members.ofAgent(id)) workspace.members.load(member, member)
+      workspace.membersOfAgents.add(id)
+    }
+  },
+  worstMembers: ({ rows: { tables }, workspace }, { incident_id, limit }) => {
+    // One more tells whether these are all.
+    const found = tables.members.worst(incident_id, limit + 1)
+    const worst = found.slice(0, limit)
+    for (const member of worst) workspace.members.load(member, member)
+    workspace.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: found.length <= limit })
+  },
+  outboxItems: ({ rows: { tables }, workspace }, ids) => {
+    for (const id of ids) workspace.outbox.load(id, tables.outbox.find(id))
+  },
+  alerts: ({ rows: { tables }, workspace }, refs) => {
+    for (const ref of refs) workspace.alerts.load(ref, tables.alerts.find(ref))
+  },
+  operators: ({ rows: { tables }, workspace }, names) => {
+    for (const name of names) workspace.operators.load(name, tables.operators.find(name))
+  },
+  silences: ({ rows: { tables }, workspace }, ids) => {
+    for (const id of ids) workspace.silences.load(id, tables.silences.find(id))
+  },
+  replicas: ({ rows: { tables }, workspace }) => workspace.loadReplicas(tables.replicas.all()),
+  mark: ({ rows: { tables }, workspace }) => workspace.marks.load("service", tables.marks.find("service")),
+  pendingAgents: ({ rows: { tables }, workspace }) =>
+    workspace.loadPendingAgents(tables.agents.countPending()),
 }

@@ -1,7 +1,7 @@
 import type { AgentId, CheckId, KeyHash } from "../contract/Identifiers.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
+import { ensure, missingRows } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts"
 import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
@@ -25,9 +25,10 @@ interface Presented {
 /** Classifies a key. An accepted key, the usual case, needs only the agent's row. */
 export function* recognise(workspace: Workspace, presented: Presented): Decision<Standing> {
   const { agent_id, key_hash, check_ids } = presented
-  if (check_ids !== undefined)
-    yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
-  else if (!workspace.agents.isLoaded(agent_id)) yield { agents: [agent_id] }
+  if (check_ids !== undefined) {
+    const missing = missingRows(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
+    if (missing !== undefined) yield missing
+  } else if (!workspace.agents.isLoaded(agent_id)) yield { agents: [agent_id] }
   const agent = workspace.agents.get(agent_id)
   if (agent?.accepted_key_hash === key_hash) return { standing: "accepted", agent }
   yield* ensure(workspace, { keys: [key_hash] })

@@ -2,8 +2,9 @@ import { recognise } from "../admission/agentKeys.ts"
 import { type CheckMove, recount } from "../admission/AgentRecord.ts"
 import type { CheckId, EventId } from "../contract/Identifiers.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { missingRows } from "../engine/workspace/ensure.ts"
+import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import { type IncidentRef, incidentRefOf } from "../incidents/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../incidents/MemberRecord.ts"
@@ -42,7 +43,8 @@ export const applyBatch = (input: BatchInput): Command<BatchOutcome> =>
       incidents: new Incidents(workspace, now, input.incidents),
       seenInBatch: new Set<EventId>(),
     }
-    yield* prefetch(context)
+    const needed = likelyNeeded(context)
+    if (needed !== undefined) yield needed
     const contact_from = contactFrom(found.agent, now, input.staleAfter)
     const seen = { ...found.agent, last_seen_at: now, contact_from }
     const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
@@ -61,11 +63,11 @@ export const applyBatch = (input: BatchInput): Command<BatchOutcome> =>
   }
 
 /**
- * Loads the rows that the events will most likely need, so that a networked storage needs one round
+ * The rows that the events will most likely need, loaded at once so that a networked storage needs one round
  * trip. A wrong guess costs a round trip, never a wrong decision: {@link applyEvent} asks for
  * missing rows.
  */
-function* prefetch({ workspace, agent, input }: BatchContext): Decision<void> {
+const likelyNeeded = ({ workspace, agent, input }: BatchContext): RowRequest | undefined => {
   const { agent_id, events } = input.request
   const { registration_id } = agent
   const event_ids: Array<CheckResultEvent["event_id"]> = []
@@ -91,10 +93,10 @@ function* prefetch({ workspace, agent, input }: BatchContext): Decision<void> {
   }
   const heartbeat = heartbeatMember(agent)
   if (heartbeat !== undefined) members.push(heartbeat)
-  if (event_ids.length === 0 && members.length === 0) return
+  if (event_ids.length === 0 && members.length === 0) return undefined
   const incidents = members.map((member) => member.incident_id)
   const expectations = { agent_id, check_ids: maybeOverdue }
-  yield* ensure(workspace, {
+  return missingRows(workspace, {
     history: { agent_id, event_ids },
     expectations,
     incidents,

@@ -5,7 +5,7 @@ import type { Instant } from "../contract/Instant.ts"
 import type { Severity } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
+import { ensure, missingRows } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { lookSoon } from "../holds/heldItems.ts"
 import { endAlerts } from "../notifications/alertDecisions.ts"
@@ -134,7 +134,8 @@ export class Incidents {
     const workspace = this.#workspace
     const { agent_id, check_id, severity, summary } = change.member
     const ref: MemberRef = { incident_id, agent_id, check_id }
-    yield* ensure(workspace, { incidents: [incident_id], members: [ref] })
+    const missing = missingRows(workspace, { incidents: [incident_id], members: [ref] })
+    if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
     const changed: MemberRecord = {
       ...member,
@@ -173,8 +174,8 @@ export class Incidents {
    */
   *leave(ref: MemberRef, leaving: Leaving): Decision<void> {
     const workspace = this.#workspace
-    if (!workspace.incidents.isLoaded(ref.incident_id) || !workspace.members.isLoaded(ref))
-      yield* ensure(workspace, { incidents: [ref.incident_id], members: [ref] })
+    const missing = missingRows(workspace, { incidents: [ref.incident_id], members: [ref] })
+    if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
     workspace.putMember({ ...member, left_at: this.#now })
     const counts = recount(before, member.severity, undefined)

@@ -1,125 +1,24 @@
 import type { Instant } from "../contract/Instant.ts"
-import type { RowRequest } from "../engine/workspace/RowRequest.ts"
+import { isHeld } from "../holds/heldItems.ts"
+import type { Loaders } from "../engine/workspace/loadParts.ts"
+import type { RowRequest, Search } from "../engine/workspace/RowRequest.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import { isHeld } from "../holds/heldItems.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { compareMembers } from "../incidents/MemberRecord.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
+
+/** The tables that a request reads, and the workspace that it fills; `now` is the storage's clock too. */
+export interface Reading {
+  readonly tables: MemoryTables
+  readonly workspace: Workspace
+  readonly now: Instant
+}
 
 const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
 
 const compareDue = (a: OutboxRecord, b: OutboxRecord): number =>
   (a.next_attempt_at ?? 0n) < (b.next_attempt_at ?? 0n) ? -1 : 1
-
-/** Runs the searches of a request; `now` is the storage's clock too. */
-export const search = (
-  tables: MemoryTables,
-  workspace: Workspace,
-  request: RowRequest,
-  now: Instant,
-): void => {
-  const { found } = workspace
-  if (request.claimableOutbox !== undefined) searchOutbox(tables, workspace, request.claimableOutbox, now)
-  if (request.heldOutbox !== undefined) {
-    found.heldOutbox = Array.from(tables.outbox.values())
-      .flatMap((item) =>
-        isHeld(item) && item.look_at !== undefined && item.look_at <= now
-          ? [{ ...item, look_at: item.look_at }]
-          : [],
-      )
-      .toSorted((a, b) => (a.look_at < b.look_at ? -1 : 1))
-      .slice(0, request.heldOutbox.limit)
-  }
-  if (request.dueIncidents !== undefined) {
-    found.dueIncidents = Array.from(tables.incidents.values())
-      .flatMap(({ id, next_look_at: at, state }) =>
-        at !== undefined && at <= now && state === "open" ? [{ id, at }] : [],
-      )
-      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-      .slice(0, request.dueIncidents.limit)
-      .map(({ id }) => id)
-  }
-  searchHolds(tables, workspace, request, now)
-  if (request.unclaimedOutbox !== undefined) {
-    const { listed, untouchedSince, limit } = request.unclaimedOutbox
-    const others = Array.from(tables.outbox.values()).filter((item) => !listed.includes(item.receiver))
-    const endBy = (item: OutboxRecord) => (item.receiver === item.notifier ? untouchedSince : now)
-    const waiting = others.filter(
-      (item) => isWaiting(item) && (item.receiver !== item.notifier || item.updated_at < untouchedSince),
-    )
-    const leased = others.filter((item) => item.leased_until !== undefined && item.leased_until < endBy(item))
-    found.unclaimedOutbox = [...waiting.slice(0, limit), ...leased.slice(0, limit)]
-    for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
-  }
-  if (request.claimableAlerts !== undefined) searchAlerts(tables, workspace, request.claimableAlerts, now)
-  if (request.idlePendingAgents !== undefined) {
-    const { seenBefore, limit } = request.idlePendingAgents
-    const agents = Array.from(tables.agents.values())
-      .filter((agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore)
-      .slice(0, limit)
-    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
-    found.idlePendingAgents = agents.map((agent) => agent.agent_id)
-  }
-}
-
-/** What holds are decided from. */
-const searchHolds = (tables: MemoryTables, workspace: Workspace, request: RowRequest, now: Instant): void => {
-  const { found } = workspace
-  if (request.incidentsToRead !== undefined) {
-    found.incidentsToRead = new Map(
-      request.incidentsToRead.flatMap((id) => {
-        const incident = tables.incidents.get(id)
-        return incident === undefined ? [] : [[id, incident]]
-      }),
-    )
-  }
-  if (request.loudMembers !== undefined) {
-    found.loudMembers = new Map(
-      request.loudMembers.flatMap(({ incident_id, limit }) => {
-        const loud = Array.from(tables.members.get(incident_id)?.values() ?? [])
-          .filter(({ is_loud, left_at }) => is_loud && left_at === undefined)
-          .toSorted(compareMembers)
-          .slice(0, limit)
-          .map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
-        return loud.length === 0 ? [] : [[incident_id, loud]]
-      }),
-    )
-  }
-  if (request.openings !== undefined) {
-    found.openings = new Map(
-      request.openings.map(({ incident, limit, since, until }) => [
-        incident.id,
-        Array.from(tables.incidents.values())
-          .filter(
-            ({ incident_key, kind }) => incident_key === incident.incident_key && kind === incident.kind,
-          )
-          .map(({ opened_at }) => opened_at)
-          .filter((at) => at > since && at <= until)
-          .toSorted((a, b) => (a > b ? -1 : 1))
-          .slice(0, limit),
-      ]),
-    )
-  }
-  searchSilences(tables, workspace, request, now)
-}
-
-const searchSilences = (
-  tables: MemoryTables,
-  { found }: Workspace,
-  request: RowRequest,
-  now: Instant,
-): void => {
-  if (request.silencesInForce !== undefined) {
-    const { endingAfter } = request.silencesInForce
-    found.silencesInForce = Array.from(tables.silences.values()).filter(
-      ({ ends_at, starts_at }) => starts_at <= now && ends_at > endingAfter,
-    )
-    found.mark = tables.mark
-  }
-  if (request.unendedSilences === true)
-    found.unendedSilences = Array.from(tables.silences.values()).filter(({ ends_at }) => ends_at > now).length
-}
 
 const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident_id"] }>(
   tables: MemoryTables,
@@ -131,10 +30,8 @@ const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident
   })
 
 const searchOutbox = (
-  tables: MemoryTables,
-  workspace: Workspace,
+  { now, tables, workspace }: Reading,
   { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
-  now: Instant,
 ): void => {
   const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.receiver))
   const isBehind = (item: OutboxRecord): boolean =>
@@ -161,11 +58,24 @@ const searchOutbox = (
   for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
 }
 
+const searchUnclaimed = (
+  { now, tables, workspace }: Reading,
+  { listed, untouchedSince, limit }: NonNullable<RowRequest["unclaimedOutbox"]>,
+): void => {
+  const others = Array.from(tables.outbox.values()).filter((item) => !listed.includes(item.receiver))
+  const endBy = (item: OutboxRecord) => (item.receiver === item.notifier ? untouchedSince : now)
+  const waiting = others.filter(
+    (item) => isWaiting(item) && (item.receiver !== item.notifier || item.updated_at < untouchedSince),
+  )
+  const leased = others.filter((item) => item.leased_until !== undefined && item.leased_until < endBy(item))
+  const unclaimed = [...waiting.slice(0, limit), ...leased.slice(0, limit)]
+  workspace.found.unclaimedOutbox = unclaimed
+  for (const item of unclaimed) workspace.outbox.load(item.id, item)
+}
+
 const searchAlerts = (
-  tables: MemoryTables,
-  workspace: Workspace,
+  { now, tables, workspace }: Reading,
   { limit, receiver }: NonNullable<RowRequest["claimableAlerts"]>,
-  now: Instant,
 ): void => {
   const due = Array.from(tables.alerts.values())
     .flatMap((alerts) => Array.from(alerts.values()))
@@ -179,4 +89,82 @@ const searchAlerts = (
   workspace.found.claimableAlerts = withIncident(tables, due.slice(0, limit))
   workspace.found.storageTime = now
   for (const { row } of workspace.found.claimableAlerts) workspace.alerts.load(row, row)
+}
+
+/** The searches of a request. */
+export const SEARCHES: Loaders<Reading, Search> = {
+  claimableOutbox: searchOutbox,
+  unclaimedOutbox: searchUnclaimed,
+  claimableAlerts: searchAlerts,
+  heldOutbox: ({ now, tables, workspace }, { limit }) => {
+    workspace.found.heldOutbox = Array.from(tables.outbox.values())
+      .flatMap((item) =>
+        isHeld(item) && item.look_at !== undefined && item.look_at <= now
+          ? [{ ...item, look_at: item.look_at }]
+          : [],
+      )
+      .toSorted((a, b) => (a.look_at < b.look_at ? -1 : 1))
+      .slice(0, limit)
+  },
+  dueIncidents: ({ now, tables, workspace }, { limit }) => {
+    workspace.found.dueIncidents = Array.from(tables.incidents.values())
+      .flatMap(({ id, next_look_at: at, state }) =>
+        at !== undefined && at <= now && state === "open" ? [{ id, at }] : [],
+      )
+      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+      .slice(0, limit)
+      .map(({ id }) => id)
+  },
+  incidentsToRead: ({ tables, workspace }, ids) => {
+    workspace.found.incidentsToRead = new Map(
+      ids.flatMap((id) => {
+        const incident = tables.incidents.get(id)
+        return incident === undefined ? [] : [[id, incident]]
+      }),
+    )
+  },
+  loudMembers: ({ tables, workspace }, asked) => {
+    workspace.found.loudMembers = new Map(
+      asked.flatMap(({ incident_id, limit }) => {
+        const loud = Array.from(tables.members.get(incident_id)?.values() ?? [])
+          .filter(({ is_loud, left_at }) => is_loud && left_at === undefined)
+          .toSorted(compareMembers)
+          .slice(0, limit)
+          .map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
+        return loud.length === 0 ? [] : [[incident_id, loud]]
+      }),
+    )
+  },
+  openings: ({ tables, workspace }, asked) => {
+    workspace.found.openings = new Map(
+      asked.map(({ incident, limit, since, until }) => [
+        incident.id,
+        Array.from(tables.incidents.values())
+          .filter(
+            ({ incident_key, kind }) => incident_key === incident.incident_key && kind === incident.kind,
+          )
+          .map(({ opened_at }) => opened_at)
+          .filter((at) => at > since && at <= until)
+          .toSorted((a, b) => (a > b ? -1 : 1))
+          .slice(0, limit),
+      ]),
+    )
+  },
+  silencesInForce: ({ now, tables, workspace: { found } }, { endingAfter }) => {
+    found.silencesInForce = Array.from(tables.silences.values()).filter(
+      ({ ends_at, starts_at }) => starts_at <= now && ends_at > endingAfter,
+    )
+    found.mark = tables.mark
+  },
+  unendedSilences: ({ now, tables, workspace }) => {
+    const { length } = Array.from(tables.silences.values()).filter(({ ends_at }) => ends_at > now)
+    workspace.found.unendedSilences = length
+  },
+  idlePendingAgents: ({ tables, workspace }, { seenBefore, limit }) => {
+    const agents = Array.from(tables.agents.values())
+      .filter((agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore)
+      .slice(0, limit)
+    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
+    workspace.found.idlePendingAgents = agents.map((agent) => agent.agent_id)
+  },
 }

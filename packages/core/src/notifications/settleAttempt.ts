@@ -78,7 +78,7 @@ export const settleAttempt = (claim: Claim, result: AttemptResult, random: numbe
     // Incidents are locked before their outbox items, everywhere.
     if (claim.notifier === "alert_router" || result.outcome !== "delivered")
       yield* ensure(workspace, { incidents: [claim.incident_id] })
-    yield* ensure(workspace, { outboxItems: [claim.id] })
+    if (!workspace.outbox.isLoaded(claim.id)) yield { outboxItems: [claim.id] }
     const item = workspace.outbox.get(claim.id)
     if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
     const ended = attempted(item, result, now, random)

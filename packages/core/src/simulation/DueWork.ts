@@ -4,7 +4,7 @@ import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import type { Workspace, WorkspaceChanges } from "../engine/workspace/Workspace.ts"
 import { isHeld } from "../holds/heldItems.ts"
 import type { MemoryTables } from "../memory/MemoryTables.ts"
-import { loadRows } from "../memory/transact.ts"
+import { loadRows } from "../memory/loadRows.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { Agenda } from "./Agenda.ts"
 import { KeyOpenings } from "./KeyOpenings.ts"
@@ -65,17 +65,16 @@ export class DueWork {
     for (const id of Array.from(this.#held.keys())) this.#held.set(id, now)
   }
 
-  /** Loads the rows of a request. */
+  /** Loads the rows of a request. What is due is asked for by itself. */
   load(workspace: Workspace, request: RowRequest, now: Instant): void {
-    const { claimableOutbox, dueIncidents, heldOutbox, openings, ...rows } = request
-    loadRows(this.#tables, workspace, rows, now)
     const { found } = workspace
+    const { claimableOutbox, dueIncidents, heldOutbox, openings } = request
     if (claimableOutbox !== undefined) this.#findClaimable(workspace, claimableOutbox.limit, now)
-    if (openings !== undefined) this.#openings?.find(workspace, openings)
-    if (dueIncidents !== undefined) found.dueIncidents = this.#looks.take(now)
-    if (heldOutbox !== undefined) {
+    else if (openings !== undefined) this.#openings?.find(workspace, openings)
+    else if (dueIncidents !== undefined) found.dueIncidents = this.#looks.take(now)
+    else if (heldOutbox !== undefined)
       found.heldOutbox = this.#held.take(now).flatMap((id) => this.#tables.outbox.get(id) ?? [])
-    }
+    else loadRows(this.#tables, workspace, request, now)
   }
 
   #findClaimable({ found, outbox }: Workspace, limit: number, now: Instant): void {

@@ -2,7 +2,7 @@ import type { AgentId, IncidentKey } from "../contract/Identifiers.ts"
 import type * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
-import type { RuleOptions } from "../ports/RuleSettings.ts"
+import { defaultRules, type RuleOptions } from "../ports/RuleSettings.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { KnownAgent } from "./registrationOf.ts"
 import { simulatedSignature } from "./simulatedSignature.ts"
@@ -45,8 +45,7 @@ export interface PolicyCounts {
 /** A policy with the receivers that it does not define. */
 export type TriedPolicy = Pick<RuleOptions, "policy" | "notifiers">
 
-interface TrialOptions {
-  readonly rules: RuleOptions
+interface TrialOptions extends Pick<RuleOptions, "staleAfter"> {
   readonly ports: SimulationPorts
   /** The agents that are registered now. */
   readonly agents: ReadonlyArray<KnownAgent>
@@ -64,9 +63,9 @@ export class PolicyTrial {
   readonly #service: SimulatedService
   readonly #tally: Tally
 
-  constructor({ notifiers, policy }: TriedPolicy, { agents, ports, rules, since, start }: TrialOptions) {
+  constructor({ notifiers, policy }: TriedPolicy, { agents, ports, since, staleAfter, start }: TrialOptions) {
     this.#tally = new Tally(since)
-    const tried = { ...rules, notifiers, policy }
+    const tried = { ...defaultRules, staleAfter, notifiers, policy }
     this.#service = new SimulatedService(tried, ports, { listener: this.#tally, start })
     for (const agent of agents) this.#service.register(agent, start)
   }

@@ -1,7 +1,5 @@
-import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as Instant from "@tocsin/core/contract/Instant"
-import { Hashing } from "@tocsin/core/ports/Hashing"
-import { PolicyTrial, type PolicyCounts, type WithheldCount } from "@tocsin/core/simulation/PolicyTrial"
+import type { PolicyCounts, WithheldCount } from "@tocsin/core/simulation/PolicyTrial"
 import { Duration, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
@@ -11,7 +9,8 @@ import { Output, writeResult } from "../output/Output.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
 import { readAgents, readPast } from "../policy/readPast.ts"
-import { enabledNotifiers, rulesOf } from "../rules.ts"
+import { startTrial } from "../policy/trialThread.ts"
+import { enabledNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { duration } from "../settings/settingTypes.ts"
 import * as flags from "./flags.ts"
@@ -83,26 +82,24 @@ const compare = Effect.fnUntraced(function* (file: string, since: Duration.Durat
       "with DATABASE_URL=memory: the history exists only in the server's process; use tocsin simulate --policy with lines of its API instead",
     )
   yield* requireSchema(place)
-  const { sha256 } = yield* Hashing
   const until = yield* Instant.now
   const from = Instant.minus(until, since)
-  const rules = rulesOf(settings, inForce.policy)
   const { counts, past } = yield* withProgress({ asLines }, ({ report }) =>
     place.withSource((source) =>
       Effect.gen(function* () {
         const agents = yield* readAgents(source)
-        const options = { rules, ports: { sha256 }, agents, start: Instant.fromMicros(0n), since: from }
-        const trials = [inForce, tried].map((policy) => new PolicyTrial(policy, options))
+        const options = { agents, since: from, staleAfter: settings.SERVICE_STALE_AFTER }
+        const trials = yield* Effect.forEach([inForce, tried], (policy) => startTrial(policy, options))
+        const ofAll = { concurrency: "unbounded" } as const
         const read = yield* readPast(source, {
           agents,
           report,
           until,
-          take: (entries) => {
-            for (const trial of trials) trial.take(entries)
-          },
+          take: (entries) =>
+            Effect.forEach(trials, (trial) => trial.take(entries), { ...ofAll, discard: true }),
         })
-        return { past: read, counts: trials.map((trial) => trial.end(until)) }
-      }),
+        return { past: read, counts: yield* Effect.forEach(trials, (trial) => trial.end(until), ofAll) }
+      }).pipe(Effect.scoped),
     ),
   )
   const [before, after] = counts
@@ -160,7 +157,7 @@ export const tryPolicy = Command.make(
     const output = yield* Output
     const comparison = yield* compare(file, since, progress)
     yield* writeResult(json, comparison, () => draw(comparison, output))
-  }, Effect.provide(NodeHashing.layer())),
+  }),
 ).pipe(
   Command.withDescription(
     "Count the messages that a policy would have sent of this installation's history, beside those of the\n" +

@@ -203,7 +203,7 @@ const byTime = (a: PastEntry, b: PastEntry): number => (a.at === b.at ? 0 : a.at
 interface PastReader {
   readonly agents: ReadonlyArray<KnownAgent>
   /** Takes entries in the order of time, piece by piece. */
-  readonly take: (entries: ReadonlyArray<PastEntry>) => void
+  readonly take: (entries: ReadonlyArray<PastEntry>) => Effect.Effect<void>
   readonly report: (step: Step) => void
   readonly until: Instant.Instant
 }
@@ -231,13 +231,12 @@ export const readPast = Effect.fnUntraced(function* (
       const last = batches.at(-1)
       if (last !== undefined) {
         const others = yield* incidents.entriesUntil(last.at)
-        take([...others, ...batches].toSorted(byTime))
+        yield* take([...others, ...batches].toSorted(byTime))
       }
       past = { results: past.results + rows.length, from: past.from ?? batches[0]?.at }
       report({ done: past.results, total, of: "results" })
-      yield* Effect.yieldNow
     }),
   )
-  take(yield* incidents.entriesUntil(until))
+  yield* take(yield* incidents.entriesUntil(until))
   return past
 }, Effect.scoped)

@@ -132,3 +132,17 @@ export interface RowRequest {
   /** The service's sign of life; replicas wait for one another. */
   readonly mark?: true
 }
+
+/** What finds rows instead of naming them. Never cached: each is asked for anew. */
+export type Search =
+  | "claimableOutbox"
+  | "heldOutbox"
+  | "dueIncidents"
+  | "incidentsToRead"
+  | "loudMembers"
+  | "openings"
+  | "silencesInForce"
+  | "unendedSilences"
+  | "unclaimedOutbox"
+  | "claimableAlerts"
+  | "idlePendingAgents"

@@ -1,116 +1,96 @@
 import type { Decision } from "./Decision.ts"
-import type { RowRequest } from "./RowRequest.ts"
+import type { RowRequest, Search } from "./RowRequest.ts"
 import type { Workspace } from "./Workspace.ts"
 
-/** Searches are never cached: yield the request itself. */
-type Searches =
-  | "claimableOutbox"
-  | "heldOutbox"
-  | "dueIncidents"
-  | "incidentsToRead"
-  | "loudMembers"
-  | "openings"
-  | "silencesInForce"
-  | "unendedSilences"
-  | "unclaimedOutbox"
-  | "claimableAlerts"
-  | "idlePendingAgents"
-  | "passesHeld"
+type Ensured = Omit<RowRequest, Search | "passesHeld">
+type Part = keyof Ensured
+/** What a request asks of one part. */
+type Asked<P extends Part> = NonNullable<Ensured[P]>
 
-/** Requests the rows that the workspace does not have yet, if any. */
-export function* ensure(workspace: Workspace, request: Omit<RowRequest, Searches>): Decision<void> {
-  const missing = missingFrom(workspace, request)
-  if (Object.values(missing).some((part) => part !== undefined)) yield missing
-}
+type Missing = { -readonly [P in keyof Ensured]: Ensured[P] }
 
-type Missing = { readonly [Part in keyof RowRequest]?: RowRequest[Part] | undefined }
-
-const unless = <Id>(isLoaded: (id: Id) => boolean, ids: ReadonlyArray<Id> | undefined) => {
-  const missing = ids?.filter((id) => !isLoaded(id))
-  return missing === undefined || missing.length === 0 ? undefined : missing
-}
-
-const distinct = <Id>(ids: ReadonlyArray<Id> | undefined) => ids && Array.from(new Set(ids))
-
-const missingChecks = (
-  workspace: Workspace,
-  request: NonNullable<RowRequest["checks"]>,
-): RowRequest["checks"] => {
-  const { agent_id } = request
-  if (!workspace.agents.isLoaded(agent_id)) return request
-  const agent = workspace.agents.get(agent_id)
-  if (agent === undefined) return undefined
-  const { registration_id } = agent
-  const check_ids = unless(
-    (check_id) => workspace.checks.isLoaded({ agent_id, registration_id, check_id }),
-    request.check_ids,
-  )
-  return check_ids && { agent_id, check_ids }
-}
-
-const missingExpectations = (
-  workspace: Workspace,
-  request: NonNullable<RowRequest["expectations"]>,
-): RowRequest["expectations"] => {
-  const { agent_id } = request
-  const agent = workspace.agents.isLoaded(agent_id) ? workspace.agents.get(agent_id) : undefined
-  if (agent === undefined) return undefined
-  const { registration_id } = agent
-  const check_ids = unless(
-    (check_id) => workspace.expectations.isLoaded({ agent_id, registration_id, check_id }),
-    request.check_ids,
-  )
-  return check_ids && { agent_id, check_ids }
-}
-
-const missingHistory = (
-  workspace: Workspace,
-  request: NonNullable<RowRequest["history"]>,
-): RowRequest["history"] => {
-  const agent = workspace.agents.get(request.agent_id)
-  if (agent === undefined) return undefined
-  const event_ids = unless(
-    (id) => workspace.knownEvents.isLoaded(agent.registration_id, id),
-    request.event_ids,
-  )
-  return event_ids && { agent_id: request.agent_id, event_ids }
-}
-
-const missingRanking = (
-  workspace: Workspace,
-  request: NonNullable<RowRequest["worstMembers"]>,
-): RowRequest["worstMembers"] => {
-  const loaded = workspace.rankings.get(request.incident_id)
-  return loaded !== undefined && (loaded.complete || loaded.limit >= request.limit) ? undefined : request
-}
-
-const missingFrom = (workspace: Workspace, request: Omit<RowRequest, Searches>): RowRequest => {
-  const missing: Missing = {
-    agents: unless((id) => workspace.agents.isLoaded(id), request.agents),
-    keys: unless((id) => workspace.keys.isLoaded(id), request.keys),
-    keysOfAgents: unless((id) => workspace.keysOfAgents.has(id), request.keysOfAgents),
-    blacklist: unless((id) => workspace.blacklist.isLoaded(id), request.blacklist),
-    checks: request.checks && missingChecks(workspace, request.checks),
-    expectations: request.expectations && missingExpectations(workspace, request.expectations),
-    expectationsOfAgents: unless(
-      (id) => workspace.expectationsOfAgents.has(id),
-      request.expectationsOfAgents,
-    ),
-    history: request.history && missingHistory(workspace, request.history),
-    // Callers name rows once, except incidents, which many checks share.
-    incidents: distinct(unless((id) => workspace.incidents.isLoaded(id), request.incidents)),
-    openIncidents: unless((ref) => workspace.openIncidents.isLoaded(ref), request.openIncidents),
-    members: unless((ref) => workspace.members.isLoaded(ref), request.members),
-    membersOfAgents: unless((id) => workspace.membersOfAgents.has(id), request.membersOfAgents),
-    worstMembers: request.worstMembers && missingRanking(workspace, request.worstMembers),
-    outboxItems: unless((id) => workspace.outbox.isLoaded(id), request.outboxItems),
-    alerts: unless((ref) => workspace.alerts.isLoaded(ref), request.alerts),
-    operators: unless((name) => workspace.operators.isLoaded(name), request.operators),
-    silences: unless((id) => workspace.silences.isLoaded(id), request.silences),
-    replicas: request.replicas && !workspace.knowsReplicas ? true : undefined,
-    mark: request.mark && !workspace.marks.isLoaded("service") ? true : undefined,
-    pendingAgents: request.pendingAgents && !workspace.knowsPendingAgents ? true : undefined,
+/** Which rows of a request the workspace does not have yet, if any. */
+export const missingRows = (workspace: Workspace, request: Ensured): Missing | undefined => {
+  let missing: Missing | undefined
+  // A request has no other keys than those of its type.
+  for (const part of Object.keys(request) as Array<Part>) {
+    const asked = request[part]
+    const rows = asked && missingOf(workspace, part, asked)
+    if (rows !== undefined) put((missing ??= {}), part, rows)
   }
-  // RowRequest has optional parts and no undefined ones; readers treat the two alike.
-  return missing as RowRequest
+  return missing
+}
+
+/**
+ * Requests the rows that the workspace does not have yet, if any. Where commands are many, yield
+ * {@link missingRows} instead: a generator costs more than the look.
+ */
+export function* ensure(workspace: Workspace, request: Ensured): Decision<void> {
+  const missing = missingRows(workspace, request)
+  if (missing !== undefined) yield missing
+}
+
+const missingOf = <P extends Part>(workspace: Workspace, part: P, asked: Asked<P>): Asked<P> | undefined =>
+  MISSING[part](workspace, asked)
+
+const put = <P extends Part>(missing: Missing, part: P, rows: Asked<P>): void => {
+  missing[part] = rows
+}
+
+const unless = <Id>(ids: ReadonlyArray<Id>, isLoaded: (id: Id) => boolean) =>
+  ids.every(isLoaded) ? undefined : ids.filter((id) => !isLoaded(id))
+
+/** Finds which of the rows that a request asks for are missing: none, or what to load. */
+const MISSING: {
+  readonly [P in Part]: (workspace: Workspace, asked: Asked<P>) => Asked<P> | undefined
+} = {
+  agents: ({ agents }, ids) => unless(ids, (id) => agents.isLoaded(id)),
+  keys: ({ keys }, hashes) => unless(hashes, (hash) => keys.isLoaded(hash)),
+  keysOfAgents: ({ keysOfAgents }, ids) => unless(ids, (id) => keysOfAgents.has(id)),
+  blacklist: ({ blacklist }, ids) => unless(ids, (id) => blacklist.isLoaded(id)),
+  checks: ({ agents, checks }, asked) => {
+    const { agent_id } = asked
+    if (!agents.isLoaded(agent_id)) return asked
+    const agent = agents.get(agent_id)
+    if (agent === undefined) return undefined
+    const { registration_id } = agent
+    const check_ids = unless(asked.check_ids, (check_id) =>
+      checks.isLoaded({ agent_id, registration_id, check_id }),
+    )
+    return check_ids && { agent_id, check_ids }
+  },
+  expectations: (workspace, { agent_id, check_ids: asked }) => {
+    const agent = workspace.agents.isLoaded(agent_id) ? workspace.agents.get(agent_id) : undefined
+    if (agent === undefined || asked.length === 0) return undefined
+    const { registration_id } = agent
+    const check_ids = unless(asked, (check_id) =>
+      workspace.expectations.isLoaded({ agent_id, registration_id, check_id }),
+    )
+    return check_ids && { agent_id, check_ids }
+  },
+  expectationsOfAgents: ({ expectationsOfAgents }, ids) => unless(ids, (id) => expectationsOfAgents.has(id)),
+  history: ({ agents, knownEvents }, { agent_id, event_ids: asked }) => {
+    const agent = agents.get(agent_id)
+    const event_ids = agent && unless(asked, (id) => knownEvents.isLoaded(agent.registration_id, id))
+    return event_ids && { agent_id, event_ids }
+  },
+  incidents: ({ incidents }, ids) => {
+    const missing = unless(ids, (id) => incidents.isLoaded(id))
+    // Callers name rows once, except incidents, which many checks share.
+    return missing && (missing.length === 1 ? missing : Array.from(new Set(missing)))
+  },
+  openIncidents: ({ openIncidents }, refs) => unless(refs, (ref) => openIncidents.isLoaded(ref)),
+  members: ({ members }, refs) => unless(refs, (ref) => members.isLoaded(ref)),
+  membersOfAgents: ({ membersOfAgents }, ids) => unless(ids, (id) => membersOfAgents.has(id)),
+  worstMembers: ({ rankings }, asked) => {
+    const loaded = rankings.get(asked.incident_id)
+    return loaded !== undefined && (loaded.complete || loaded.limit >= asked.limit) ? undefined : asked
+  },
+  outboxItems: ({ outbox }, ids) => unless(ids, (id) => outbox.isLoaded(id)),
+  alerts: ({ alerts }, refs) => unless(refs, (ref) => alerts.isLoaded(ref)),
+  operators: ({ operators }, names) => unless(names, (name) => operators.isLoaded(name)),
+  silences: ({ silences }, ids) => unless(ids, (id) => silences.isLoaded(id)),
+  replicas: (workspace) => (workspace.knowsReplicas ? undefined : true),
+  mark: ({ marks }) => (marks.isLoaded("service") ? undefined : true),
+  pendingAgents: (workspace) => (workspace.knowsPendingAgents ? undefined : true),
 }

@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { decideExpiry, removeExpired } from "@tocsin/core/memory/expire"
-import { loadRows } from "@tocsin/core/memory/transact"
+import { loadRows } from "@tocsin/core/memory/loadRows"
 import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { persistChanges } from "@tocsin/core/memory/persistChanges"
 import { type Command, decideSync, withChanges } from "@tocsin/core/engine/workspace/Decision"
