@@ -106,6 +106,14 @@ export const replicaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "of reports, each replica keeps its row" }, (replica) =>
     Effect.gen(function* () {
       const reports = Array.from({ length: 8 }, (_, n) => n)
+      // The first reports of all, two of them of one replica: no row guards what they find.
+      yield* Effect.forEach(
+        [0, ...reports],
+        (n) => transact(replica(n % 2).storage, report(`replica ${n}`, "first", ["webhook"])),
+        atOnce,
+      )
+      const replaced = yield* rowsOf(replica(0), "audit")
+      assert.deepStrictEqual(replaced.length, 1)
       for (let round = 0; round < 4; round++)
         yield* Effect.forEach(
           reports,

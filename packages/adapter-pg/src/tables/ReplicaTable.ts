@@ -11,6 +11,12 @@ export const findReplicas: PgStatement = {
   text: `SELECT ${replicaTable.columns} FROM replica AS r`,
 }
 
+/** Serialises reports until the transaction ends: the first one finds no row that it could lock. */
+export const lockReports: PgStatement = {
+  name: "lock_reports",
+  text: "SELECT pg_advisory_xact_lock(7243197003) AS locked",
+}
+
 /** Locks the rows of all replicas. */
 export const lockReplicas: PgStatement = {
   name: "lock_replicas",

@@ -20,7 +20,7 @@ import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
 import { markTable, lockMark } from "../tables/MarkTable.ts"
 import { lockOperators, operatorTable } from "../tables/OperatorTable.ts"
 import { lockSilences, silenceTable } from "../tables/SilenceTable.ts"
-import { lockReplicas, replicaTable } from "../tables/ReplicaTable.ts"
+import { lockReplicas, lockReports, replicaTable } from "../tables/ReplicaTable.ts"
 import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
@@ -215,8 +215,11 @@ const loadSilences = Effect.fnUntraced(function* ({ pg, workspace }: Loading, re
   for (const id of ids) workspace.silences.load(id, undefined)
 })
 
-const loadReplicas = ({ pg, workspace }: Loading) =>
-  Effect.map(pg.query(lockReplicas, []), (rows) => workspace.loadReplicas(rows.map(replicaTable.decode)))
+const loadReplicas = Effect.fnUntraced(function* ({ pg, workspace }: Loading) {
+  yield* pg.query(lockReports, [])
+  const rows = yield* pg.query(lockReplicas, [])
+  workspace.loadReplicas(rows.map(replicaTable.decode))
+})
 
 const loadMark = ({ pg, workspace }: Loading) =>
   Effect.map(pg.query(lockMark, ["service"]), (rows) =>
