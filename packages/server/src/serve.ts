@@ -8,6 +8,7 @@ import { service } from "./service.ts"
 import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import { unknownSettings } from "./settings/readSettings.ts"
+import { workerNumber, workersOf } from "./workers/worker.ts"
 import { type StartProblem, startMessage } from "./StartFailure.ts"
 
 const complain = (message: string): void => {
@@ -60,8 +61,11 @@ const outliveReaders = (): void => {
   process.stderr.on("error", () => {})
 }
 
+/** Once for all workers. */
 const warnOfUnknownSettings = Effect.suspend(() =>
-  Effect.forEach(unknownSettings(process.env), ({ message }) => Effect.logWarning(message)),
+  (workerNumber(process.env) ?? 1) > 1
+    ? Effect.void
+    : Effect.forEach(unknownSettings(process.env), ({ message }) => Effect.logWarning(message)),
 )
 
 /** Runs the server as the main program of this process, which ends with it. */
@@ -70,13 +74,23 @@ export const serve = (): void => {
   if (Result.isFailure(settings)) {
     return complain(settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):"))
   }
+  const number = workerNumber(process.env)
+  const size = workersOf(settings.success)
+  outliveReaders()
+  if (number === undefined && size > 1) {
+    void import("./workers/superviseWorkers.ts").then(({ superviseWorkers }) =>
+      superviseWorkers(settings.success, size),
+    )
+    return
+  }
   const running = systemdNotices.layer(process.env).pipe(Layer.provide(service(settings.success)))
-  const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
+  const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running)).pipe(
+    Effect.annotateLogs(number === undefined ? {} : { worker: number }),
+  )
   const main = Effect.provide(Effect.tapCause(launched, report), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,
   ])
-  outliveReaders()
   boundStop()
   NodeRuntime.runMain(main, {
     disableErrorReporting: true,

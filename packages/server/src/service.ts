@@ -16,6 +16,7 @@ import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { clockLayer, ensureDataDirectory, storageKind, storageLayer, storageName } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
+import { siblings, STOPS, tellListening, workerNumber } from "./workers/worker.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */
 export const service = (settings: Settings) =>
@@ -47,7 +48,11 @@ export const service = (settings: Settings) =>
           readTokens: secrets.list(({ SERVICE_READ_TOKEN = [] }) => SERVICE_READ_TOKEN),
           trustedHops: settings.SERVICE_TRUST_PROXY,
           allowedOrigins: settings.SERVICE_ALLOWED_ORIGINS,
-          metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
+          metrics: {
+            access: metricsAccess(settings, secrets),
+            version: manifest.version,
+            siblings: siblings(process.env),
+          },
         },
         { version: manifest.version, storage: storageKind(settings) },
         yield* consoleFiles(settings),
@@ -80,14 +85,16 @@ const metricsAccess = ({ SERVICE_METRICS_TOKEN: access }: Settings, secrets: Sec
         ),
       }
 
-/** Logs the address and the storage once the server accepts requests. */
+/** Logs the address and the storage once the server accepts requests. A worker tells its parent. */
 const announcement = (settings: Settings) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { address } = yield* Http.HttpServer
-      yield* Effect.logInfo(`Tocsin listens on ${Http.formatAddress(address)}`).pipe(
+      const listensOn = Http.formatAddress(address)
+      if (workerNumber(process.env) !== undefined) return yield* tellListening(listensOn)
+      yield* Effect.logInfo(`Tocsin listens on ${listensOn}`).pipe(
         Effect.annotateLogs({ storage: storageName(settings) }),
       )
-      yield* Effect.addFinalizer(() => Effect.logInfo("Tocsin stops: requests under way are finished first"))
+      yield* Effect.addFinalizer(() => Effect.logInfo(STOPS))
     }),
   )

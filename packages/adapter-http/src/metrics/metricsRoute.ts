@@ -1,4 +1,4 @@
-import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
+import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { type MetricFamily, single } from "@tocsin/core/engine/metrics/Metric"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
@@ -17,6 +17,7 @@ import type { KnownRoute } from "../routes.ts"
 import { errorResponse } from "../response/failures.ts"
 import { EXPOSITION_TYPE, exposition } from "./exposition.ts"
 import { processMetrics } from "./processMetrics.ts"
+import { NO_SIBLINGS, type Siblings, withSiblings } from "./siblings.ts"
 import { stateMetrics } from "./stateMetrics.ts"
 
 /** The options of the metrics. */
@@ -24,6 +25,8 @@ export interface MetricsOptions {
   readonly access: Access.MetricsAccess
   /** The version of the service, for `tocsin_build_info`. */
   readonly version: string
+  /** None unless given. */
+  readonly siblings?: Siblings
 }
 
 /** Simultaneous and too frequent scrapes get the same answer. */
@@ -54,24 +57,32 @@ const inTime = (
 const notifiersOf = ({ receivers }: Policy): ReadonlyArray<NotifierName> =>
   Array.from(new Set(Array.from(receivers.values(), ({ kind }) => kind)))
 
-const makeText = Effect.fnUntraced(function* (version: string) {
+const makeText = Effect.fnUntraced(function* ({ siblings = NO_SIBLINGS, version }: MetricsOptions) {
   const scope = yield* Effect.scope
   const instruments = yield* CurrentInstruments
   const { isStorageUp } = yield* Readiness
   const queries = yield* Queries
   const policy = yield* PolicyInForce
   yield* instruments.addSource(yield* processMetrics(version))
-  const collect = Effect.gen(function* () {
+  const read = (sources: ReadonlyArray<MetricSource>) =>
+    Effect.map(
+      Effect.forEach(sources, (source) => inTime(source, scope), { concurrency: "unbounded" }),
+      (families) => families.flat(),
+    )
+  const own = Effect.gen(function* () {
     const isUp = yield* isStorageUp
-    const sources = [
-      ...instruments.sources,
-      ...(isUp ? [stateMetrics(queries, notifiersOf(policy.current()))] : []),
-    ]
-    const families = yield* Effect.forEach(sources, (source) => inTime(source, scope), {
-      concurrency: "unbounded",
-    })
-    return exposition([single(metrics.storageUp, Number(isUp)), ...instruments.read(), ...families.flat()])
+    const families = yield* read(instruments.sources)
+    return [single(metrics.storageUp, Number(isUp)), ...instruments.read(), ...families]
   })
+  const ofSiblings = yield* siblings.join(own)
+  // The same in every process, so it is read once.
+  const state = Effect.flatMap(isStorageUp, (isUp) =>
+    read(isUp ? [stateMetrics(queries, notifiersOf(policy.current()))] : []),
+  )
+  const collect = Effect.map(
+    Effect.all([own, ofSiblings, state], { concurrency: "unbounded" }),
+    ([ofThis, ofOthers, ofAll]) => exposition([...withSiblings(ofThis, ofOthers), ...ofAll]),
+  )
   return yield* shared(yield* Effect.cachedWithTTL(collect, KEPT_FOR))
 })
 
@@ -81,7 +92,7 @@ export const layer = (tokens: Access.OperatorTokens & { readonly metrics: Metric
     Effect.gen(function* () {
       const { note } = yield* FailedAuthentications
       const access = Access.make(tokens, yield* Hashing)
-      const text = yield* makeText(tokens.metrics.version)
+      const text = yield* makeText(tokens.metrics)
       const answer = Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const refusal = access.metrics(headers["authorization"])

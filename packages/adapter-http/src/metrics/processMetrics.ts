@@ -42,12 +42,16 @@ const lag = ({ lag: { count } }: Look, nanos: number): number =>
   count === 0 ? 0 : Math.max(0, nanos / NANOS - LAG_RESOLUTION_MILLIS / MILLIS)
 
 const ofLag = (name: string, what: string) =>
-  gauge(`nodejs_eventloop_lag_${name}_seconds`, `Event loop lag since the last scrape, ${what}`)
+  gauge(`nodejs_eventloop_lag_${name}_seconds`, `Event loop lag since the last scrape, ${what}`, {
+    ofSeveral: "most",
+  })
 
 /** The metrics with one value, under prom-client's usual names. */
 const values: ReadonlyArray<readonly [MetricDefinition, (look: Look) => number | undefined]> = [
   [
-    gauge("process_start_time_seconds", "When the process started, in seconds since 1970"),
+    gauge("process_start_time_seconds", "When the process started, in seconds since 1970", {
+      ofSeveral: "least",
+    }),
     () => performance.timeOrigin / MILLIS,
   ],
   [
@@ -92,9 +96,11 @@ const values: ReadonlyArray<readonly [MetricDefinition, (look: Look) => number |
 
 const buildInfo = gauge("tocsin_build_info", "Always 1; the labels name the version", {
   labels: ["version", "node"],
+  ofSeveral: "most",
 })
 const versionInfo = gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
   labels: ["version", "major", "minor", "patch"],
+  ofSeveral: "most",
 })
 /** Garbage collections. */
 export const gcDuration = histogram(

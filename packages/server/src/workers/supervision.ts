@@ -1,0 +1,180 @@
+import { move } from "@tocsin/core/engine/TransitionTable"
+import { WorkerTransitions } from "./WorkerTransitions.ts"
+
+type WorkerState = Exclude<(typeof WorkerTransitions)[number]["from"], "absent">
+
+interface Worker {
+  readonly state: WorkerState
+  /** How often in a row it ended before it listened. */
+  readonly failures: number
+}
+
+/** The workers of a service by their numbers, which begin at 1; those that are absent are left out. */
+export interface Supervision {
+  readonly size: number
+  readonly workers: ReadonlyMap<number, Worker>
+  /** Whether the first worker has ever listened: until then, its end is that of the service. */
+  readonly hasListened: boolean
+  /** Whether all workers have. */
+  readonly hasStarted: boolean
+  readonly isStopping: boolean
+  /** Whether a worker failed while the service stopped. */
+  readonly hasFailed: boolean
+}
+
+/** How a process ended. */
+interface Ending {
+  readonly code: number
+  readonly signal: string | undefined
+}
+
+export type WorkerEvent =
+  | { readonly event: "started" }
+  | { readonly event: "listens"; readonly worker: number }
+  | ({ readonly event: "ended"; readonly worker: number } & Ending)
+  | { readonly event: "fell_silent"; readonly worker: number }
+  | { readonly event: "waited"; readonly worker: number }
+  | { readonly event: "stop_requested"; readonly signal: NodeJS.Signals }
+  /** Secrets and the policy are to be read again. */
+  | { readonly event: "reload_requested" }
+
+export type WorkerAction =
+  | { readonly action: "fork"; readonly worker: number }
+  | { readonly action: "wait"; readonly worker: number; readonly millis: number }
+  | { readonly action: "signal"; readonly worker: number; readonly signal: NodeJS.Signals }
+  | ({ readonly action: "report"; readonly worker: number } & Ending)
+  | { readonly action: "announce" }
+  | { readonly action: "end"; readonly code: number }
+
+interface Decided {
+  readonly supervision: Supervision
+  readonly actions: ReadonlyArray<WorkerAction>
+}
+
+const FIRST_WAIT_MILLIS = 1_000
+const LONGEST_WAIT_MILLIS = 30_000
+
+/** A service of several workers before its start. */
+export const unstarted = (size: number): Supervision => ({
+  size,
+  workers: new Map(),
+  hasListened: false,
+  hasStarted: false,
+  isStopping: false,
+  hasFailed: false,
+})
+
+/** Decides what follows from an event. One that comes too late, or of a worker that is absent, changes nothing. */
+export const supervise = (supervision: Supervision, event: WorkerEvent): Decided => {
+  switch (event.event) {
+    case "started":
+      return forked(supervision, [1])
+    case "listens":
+      return listening(supervision, event.worker)
+    case "ended":
+      return ended(supervision, event)
+    case "fell_silent": {
+      const state = supervision.workers.get(event.worker)?.state
+      return state === "serving"
+        ? { supervision, actions: [{ action: "signal", worker: event.worker, signal: "SIGKILL" }] }
+        : { supervision, actions: [] }
+    }
+    case "waited": {
+      const state = supervision.workers.get(event.worker)?.state
+      return state === "waiting" ? forked(supervision, [event.worker]) : { supervision, actions: [] }
+    }
+    case "stop_requested":
+      return stopping(supervision, event.signal)
+    case "reload_requested":
+      return { supervision, actions: signalsTo(supervision.workers, "SIGHUP") }
+  }
+}
+
+const withWorkers = (
+  supervision: Supervision,
+  changed: Iterable<readonly [number, Worker | undefined]>,
+): Supervision => {
+  const workers = new Map(supervision.workers)
+  for (const [number, worker] of changed) {
+    if (worker === undefined) workers.delete(number)
+    else workers.set(number, worker)
+  }
+  return { ...supervision, workers }
+}
+
+const forked = (supervision: Supervision, numbers: ReadonlyArray<number>): Decided => ({
+  supervision: withWorkers(
+    supervision,
+    numbers.map((number) => {
+      const known = supervision.workers.get(number)
+      const from = known?.state === "waiting" ? known.state : "absent"
+      return [number, { state: move(WorkerTransitions, from, "forked"), failures: known?.failures ?? 0 }]
+    }),
+  ),
+  actions: numbers.map((worker) => ({ action: "fork", worker })),
+})
+
+const listening = (before: Supervision, number: number): Decided => {
+  const worker = before.workers.get(number)
+  if (worker?.state !== "starting") return { supervision: before, actions: [] }
+  const state = move(WorkerTransitions, worker.state, "listens")
+  const supervision = withWorkers(before, [[number, { state, failures: 0 }]])
+  const others = Array.from({ length: before.size - 1 }, (_, index) => index + 2)
+  if (!before.hasListened) return forked({ ...supervision, hasListened: true }, others)
+  const isWhole = Array.from(supervision.workers.values()).every((one) => one.state === "serving")
+  return before.hasStarted || !isWhole
+    ? { supervision, actions: [] }
+    : { supervision: { ...supervision, hasStarted: true }, actions: [{ action: "announce" }] }
+}
+
+const ended = (
+  before: Supervision,
+  { code, signal, worker: number }: Ending & { readonly worker: number },
+): Decided => {
+  const worker = before.workers.get(number)
+  if (worker?.state === "stopping") {
+    move(WorkerTransitions, worker.state, "ended")
+    const hasFailed = before.hasFailed || code !== 0
+    return over({ ...withWorkers(before, [[number, undefined]]), hasFailed })
+  }
+  if (worker === undefined || worker.state === "waiting") return { supervision: before, actions: [] }
+  // Its own message says why.
+  if (!before.hasListened)
+    return over({ ...withWorkers(before, [[number, undefined]]), isStopping: true, hasFailed: true })
+  const failures = worker.state === "starting" ? worker.failures + 1 : 0
+  const millis = Math.min(LONGEST_WAIT_MILLIS, FIRST_WAIT_MILLIS * 2 ** failures)
+  return {
+    supervision: withWorkers(before, [
+      [number, { state: move(WorkerTransitions, worker.state, "ended"), failures }],
+    ]),
+    actions: [
+      { action: "report", worker: number, code, signal },
+      { action: "wait", worker: number, millis },
+    ],
+  }
+}
+
+const stopping = (before: Supervision, signal: NodeJS.Signals): Decided => {
+  const changed = Array.from(before.workers, ([number, worker]) => {
+    if (worker.state !== "waiting")
+      return [number, { ...worker, state: move(WorkerTransitions, worker.state, "stop_requested") }] as const
+    move(WorkerTransitions, worker.state, "stop_requested")
+    return [number, undefined] as const
+  })
+  const { actions, supervision } = over({ ...withWorkers(before, changed), isStopping: true })
+  return { supervision, actions: [...signalsTo(before.workers, signal), ...actions] }
+}
+
+/** Ends a service that stops once it has no worker. */
+const over = (supervision: Supervision): Decided => ({
+  supervision,
+  actions:
+    supervision.isStopping && supervision.workers.size === 0
+      ? [{ action: "end", code: supervision.hasFailed ? 1 : 0 }]
+      : [],
+})
+
+const signalsTo = (workers: Supervision["workers"], signal: NodeJS.Signals): ReadonlyArray<WorkerAction> =>
+  Array.from(workers).flatMap(([worker, { state }]) =>
+    state === "waiting" ? [] : [{ action: "signal", worker, signal }],
+  )

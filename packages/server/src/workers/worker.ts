@@ -1,0 +1,76 @@
+import { availableParallelism } from "node:os"
+import process from "node:process"
+import { NO_SIBLINGS, type SentFamily, type Siblings } from "@tocsin/adapter-http/metrics/siblings"
+import { Deferred, Duration, Effect, Option } from "effect"
+import type { Settings } from "../settings/Settings.ts"
+import type { FromWorker, ToWorker } from "./messages.ts"
+
+/** The variable that holds a worker's number. */
+export const WORKER_VARIABLE = "TOCSIN_WORKER"
+
+/** This worker's number; absent in a process that serves alone, and in the one that starts workers. */
+export const workerNumber = (environment: NodeJS.ProcessEnv): number | undefined => {
+  const number = environment[WORKER_VARIABLE]
+  return number === undefined ? undefined : Number(number)
+}
+
+/** How many processes serve. */
+export const workersOf = ({ SERVICE_WORKERS: workers }: Settings): number =>
+  workers === "auto" ? availableParallelism() : workers
+
+/** Logged once, by the process that was asked to stop. */
+export const STOPS = "Tocsin stops: requests under way are finished first"
+
+/** Less often than a silent worker is killed. */
+const SIGN_OF_LIFE_MILLIS = 5_000
+/** The others have as long for their metrics as a source has. */
+const METRICS_LIMIT = Duration.seconds(3)
+
+const tell = (message: FromWorker): void => void process.send?.(message)
+
+/** Says that this worker accepts requests, and from then on that its event loop turns. */
+export const tellListening = (address: string): Effect.Effect<void> =>
+  Effect.sync(() => {
+    tell({ tells: "listens", address })
+    setInterval(() => tell({ tells: "alive" }), SIGN_OF_LIFE_MILLIS).unref()
+  })
+
+/** The other workers of the service; none in a process that serves alone. */
+export const siblings = (environment: NodeJS.ProcessEnv): Siblings =>
+  workerNumber(environment) === undefined ? NO_SIBLINGS : SIBLINGS
+
+const SIBLINGS: Siblings = {
+  join: Effect.fnUntraced(function* (own) {
+    const asked = new Map<number, Deferred.Deferred<ReadonlyArray<ReadonlyArray<SentFamily>>>>()
+    let questions = 0
+    const context = yield* Effect.context()
+    const answer = (question: number) =>
+      Effect.map(own, (families) =>
+        tell({
+          tells: "metrics",
+          question,
+          families: families.map(({ definition: { name }, readings }) => ({ name, readings })),
+        }),
+      )
+    const receive = (message: ToWorker): void => {
+      if (message.tells === "asks_metrics") Effect.runForkWith(context)(answer(message.question))
+      else {
+        const waiting = asked.get(message.question)
+        if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(message.ofOthers))
+      }
+    }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => process.on("message", receive)),
+      () => Effect.sync(() => process.off("message", receive)),
+    )
+    return Effect.gen(function* () {
+      const question = questions++
+      const waiting = Deferred.makeUnsafe<ReadonlyArray<ReadonlyArray<SentFamily>>>()
+      asked.set(question, waiting)
+      tell({ tells: "asks_metrics", question })
+      const answered = yield* Effect.timeoutOption(Deferred.await(waiting), METRICS_LIMIT)
+      asked.delete(question)
+      return Option.getOrElse(answered, () => [])
+    })
+  }),
+}
