@@ -9,7 +9,7 @@ Plays the whole system on a virtual clock, with faults drawn from each seed.
   --seeds N   how many seeds to play; 300 unless given
   --first N   the first of them; a new one unless given
   --seed N    plays this one and prints its story
-  --worlds    explores small worlds exhaustively instead; takes minutes
+  --worlds    explores small worlds exhaustively instead; takes minutes and 3 GB of memory
 `
 const PROGRESS_EVERY = 500
 

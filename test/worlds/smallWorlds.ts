@@ -15,7 +15,7 @@ export interface Depths {
 /** For each change. */
 export const SHALLOW: Depths = { fromNothing: 4, fromAccepted: 2, ofProcesses: [2, 1] }
 /** For nights. */
-export const DEEP: Depths = { fromNothing: 6, fromAccepted: 4, ofProcesses: [3, 2] }
+export const DEEP: Depths = { fromNothing: 6, fromAccepted: 4, ofProcesses: [3, 3] }
 
 /** No command takes more moves than this: a search, its work, and a restart or another one. */
 const MOVES_OF_A_COMMAND = 2
