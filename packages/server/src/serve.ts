@@ -8,7 +8,7 @@ import { service } from "./service.ts"
 import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import { unknownSettings } from "./settings/readSettings.ts"
-import { workerNumber, workersOf } from "./workers/worker.ts"
+import { giveSignsOfLife, workerNumber, workersOf } from "./workers/worker.ts"
 import { type StartProblem, startMessage } from "./StartFailure.ts"
 
 const complain = (message: string): void => {
@@ -83,6 +83,7 @@ export const serve = (): void => {
     )
     return
   }
+  if (number !== undefined) giveSignsOfLife()
   const running = systemdNotices.layer(process.env).pipe(Layer.provide(service(settings.success)))
   const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running)).pipe(
     Effect.annotateLogs(number === undefined ? {} : { worker: number }),

@@ -25,6 +25,13 @@ export const WorkerTransitions = [
   },
   { from: "serving", trigger: "ended", condition: "", to: "waiting", effects: "logged" },
   {
+    from: "starting",
+    trigger: "fell_silent",
+    condition: "no sign of life for 60 s",
+    to: "starting",
+    effects: "killed",
+  },
+  {
     from: "serving",
     trigger: "fell_silent",
     condition: "no sign of life for 60 s",

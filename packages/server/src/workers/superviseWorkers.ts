@@ -42,6 +42,8 @@ class WorkerProcesses {
   readonly #metrics = new MetricsQuestions((worker, message) => this.#tell(worker, message))
   #supervision: Supervision
   #address = ""
+  #port: { readonly SERVICE_PORT?: string } = {}
+  #lookedAt = performance.now()
   #notices: Fiber.Fiber<unknown> | undefined
 
   constructor(settings: Settings, size: number) {
@@ -67,9 +69,14 @@ class WorkerProcesses {
   }
 
   lookForSilence(): void {
-    const silentSince = performance.now() - SILENCE_MILLIS
-    for (const [worker, { seenAt }] of this.#living)
-      if (seenAt < silentSince) this.happened({ event: "fell_silent", worker })
+    const now = performance.now()
+    // After a standstill of this process, signs of life are still to be read.
+    const isLate = now - this.#lookedAt > 2 * LOOK_MILLIS
+    this.#lookedAt = now
+    for (const [worker, living] of this.#living) {
+      if (isLate) living.seenAt = now
+      else if (living.seenAt < now - SILENCE_MILLIS) this.happened({ event: "fell_silent", worker })
+    }
   }
 
   #perform(action: WorkerAction): void {
@@ -92,7 +99,10 @@ class WorkerProcesses {
   #fork(worker: number): void {
     // systemd and its watchdog are this process's.
     const environment = { NOTIFY_SOCKET: undefined, WATCHDOG_USEC: undefined, WATCHDOG_PID: undefined }
-    const forked = cluster.fork({ ...environment, [WORKER_VARIABLE]: worker })
+    // The port closes with the last worker. With SERVICE_PORT=0, the next one must get the same again.
+    if (this.#living.size === 0 && this.#address !== "")
+      this.#port = { SERVICE_PORT: new URL(this.#address).port }
+    const forked = cluster.fork({ ...environment, ...this.#port, [WORKER_VARIABLE]: worker })
     this.#living.set(worker, { process: forked, seenAt: performance.now() })
     forked.on("message", (message: FromWorker) => this.#receive(worker, message))
     forked.on("exit", (code: number | null, signal: string | null) => {

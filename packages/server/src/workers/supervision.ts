@@ -7,6 +7,8 @@ interface Worker {
   readonly state: WorkerState
   /** How often in a row it ended before it listened. */
   readonly failures: number
+  /** Whether a reload was requested while it started: it may have read what was there before. */
+  readonly isToReload: boolean
 }
 
 /** The workers of a service by their numbers, which begin at 1; those that are absent are left out. */
@@ -75,7 +77,7 @@ export const supervise = (supervision: Supervision, event: WorkerEvent): Decided
       return ended(supervision, event)
     case "fell_silent": {
       const state = supervision.workers.get(event.worker)?.state
-      return state === "serving"
+      return state === "serving" || state === "starting"
         ? { supervision, actions: [{ action: "signal", worker: event.worker, signal: "SIGKILL" }] }
         : { supervision, actions: [] }
     }
@@ -86,7 +88,7 @@ export const supervise = (supervision: Supervision, event: WorkerEvent): Decided
     case "stop_requested":
       return stopping(supervision, event.signal)
     case "reload_requested":
-      return { supervision, actions: signalsTo(supervision.workers, "SIGHUP") }
+      return reloading(supervision)
   }
 }
 
@@ -108,7 +110,8 @@ const forked = (supervision: Supervision, numbers: ReadonlyArray<number>): Decid
     numbers.map((number) => {
       const known = supervision.workers.get(number)
       const from = known?.state === "waiting" ? known.state : "absent"
-      return [number, { state: move(WorkerTransitions, from, "forked"), failures: known?.failures ?? 0 }]
+      const state = move(WorkerTransitions, from, "forked")
+      return [number, { state, failures: known?.failures ?? 0, isToReload: false }]
     }),
   ),
   actions: numbers.map((worker) => ({ action: "fork", worker })),
@@ -118,13 +121,19 @@ const listening = (before: Supervision, number: number): Decided => {
   const worker = before.workers.get(number)
   if (worker?.state !== "starting") return { supervision: before, actions: [] }
   const state = move(WorkerTransitions, worker.state, "listens")
-  const supervision = withWorkers(before, [[number, { state, failures: 0 }]])
+  const supervision = withWorkers(before, [[number, { state, failures: 0, isToReload: false }]])
+  const reload: ReadonlyArray<WorkerAction> = worker.isToReload
+    ? [{ action: "signal", worker: number, signal: "SIGHUP" }]
+    : []
   const others = Array.from({ length: before.size - 1 }, (_, index) => index + 2)
-  if (!before.hasListened) return forked({ ...supervision, hasListened: true }, others)
+  if (!before.hasListened) {
+    const started = forked({ ...supervision, hasListened: true }, others)
+    return { ...started, actions: [...reload, ...started.actions] }
+  }
   const isWhole = Array.from(supervision.workers.values()).every((one) => one.state === "serving")
   return before.hasStarted || !isWhole
-    ? { supervision, actions: [] }
-    : { supervision: { ...supervision, hasStarted: true }, actions: [{ action: "announce" }] }
+    ? { supervision, actions: reload }
+    : { supervision: { ...supervision, hasStarted: true }, actions: [...reload, { action: "announce" }] }
 }
 
 const ended = (
@@ -145,7 +154,7 @@ const ended = (
   const millis = Math.min(LONGEST_WAIT_MILLIS, FIRST_WAIT_MILLIS * 2 ** failures)
   return {
     supervision: withWorkers(before, [
-      [number, { state: move(WorkerTransitions, worker.state, "ended"), failures }],
+      [number, { ...worker, state: move(WorkerTransitions, worker.state, "ended"), failures }],
     ]),
     actions: [
       { action: "report", worker: number, code, signal },
@@ -153,6 +162,18 @@ const ended = (
     ],
   }
 }
+
+/** A signal would end a worker that starts: it gets it once it listens. */
+const reloading = (before: Supervision): Decided => ({
+  supervision: withWorkers(
+    before,
+    Array.from(before.workers, ([number, worker]) => [
+      number,
+      worker.state === "starting" ? { ...worker, isToReload: true } : worker,
+    ]),
+  ),
+  actions: signalsTo(before.workers, "SIGHUP", ["serving"]),
+})
 
 const stopping = (before: Supervision, signal: NodeJS.Signals): Decided => {
   const changed = Array.from(before.workers, ([number, worker]) => {
@@ -174,7 +195,13 @@ const over = (supervision: Supervision): Decided => ({
       : [],
 })
 
-const signalsTo = (workers: Supervision["workers"], signal: NodeJS.Signals): ReadonlyArray<WorkerAction> =>
+const LIVING: ReadonlyArray<WorkerState> = ["starting", "serving", "stopping"]
+
+const signalsTo = (
+  workers: Supervision["workers"],
+  signal: NodeJS.Signals,
+  states: ReadonlyArray<WorkerState> = LIVING,
+): ReadonlyArray<WorkerAction> =>
   Array.from(workers).flatMap(([worker, { state }]) =>
-    state === "waiting" ? [] : [{ action: "signal", worker, signal }],
+    states.includes(state) ? [{ action: "signal", worker, signal }] : [],
   )

@@ -28,12 +28,13 @@ const METRICS_LIMIT = Duration.seconds(3)
 
 const tell = (message: FromWorker): void => void process.send?.(message)
 
-/** Says that this worker accepts requests, and from then on that its event loop turns. */
+/** Says from now on that this worker's event loop turns. */
+export const giveSignsOfLife = (): void =>
+  void setInterval(() => tell({ tells: "alive" }), SIGN_OF_LIFE_MILLIS).unref()
+
+/** Says that this worker accepts requests. */
 export const tellListening = (address: string): Effect.Effect<void> =>
-  Effect.sync(() => {
-    tell({ tells: "listens", address })
-    setInterval(() => tell({ tells: "alive" }), SIGN_OF_LIFE_MILLIS).unref()
-  })
+  Effect.sync(() => tell({ tells: "listens", address }))
 
 /** The other workers of the service; none in a process that serves alone. */
 export const siblings = (environment: NodeJS.ProcessEnv): Siblings =>
