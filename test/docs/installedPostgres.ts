@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { until } from "../processes/until.ts"
-import { freePort } from "../processes/freePort.ts"
+import { freePort } from "../../bench/src/processes/freePort.ts"
 
 const run = promisify(execFile)
 

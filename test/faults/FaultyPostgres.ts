@@ -11,7 +11,7 @@ import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
 import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import type { Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { freePort } from "../processes/freePort.ts"
+import { freePort } from "../../bench/src/processes/freePort.ts"
 
 /** A PostgreSQL with its default durability, whose processes can be killed, stopped and started again. */
 export interface FaultyPostgres {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Judge, DOCUMENTS } from "../openapi/Judge.ts"
 import { KEYS } from "../openapi/population.ts"
 import { send } from "../openapi/send.ts"
-import { READ_TOKEN, Site, UI_TOKEN } from "../openapi/Site.ts"
+import { READ_TOKEN, Site, siteOf, UI_TOKEN } from "../openapi/Site.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { exchange } from "./exchange.ts"
@@ -27,19 +27,9 @@ export interface Target {
   readonly isSound: () => Promise<boolean>
 }
 
-const siteOf = ({ port }: ServerProcess) => {
+const siteAt = ({ port }: ServerProcess) => {
   const agent = new Agent({ keepAlive: false })
-  const call = (sent: Parameters<typeof send>[0]) => send(sent, { port, agent })
-  return Site.of({
-    call,
-    ask: (method, target, token, json) =>
-      call({
-        method,
-        target,
-        headers: { authorization: `Bearer ${token}` },
-        body: json === undefined ? undefined : JSON.stringify(json),
-      }),
-  })
+  return siteOf((sent) => send(sent, { port, agent }))
 }
 
 /** A heartbeat that the front takes. */
@@ -82,7 +72,7 @@ export const startTarget = Effect.gen(function* () {
       SERVICE_LOG_FORMAT: "json",
     },
   })
-  const site = siteOf(server)
+  const site = siteAt(server)
   yield* Effect.provideService(populate, Site, site)
   const judges = yield* Effect.forEach(Object.values(DOCUMENTS), (target) =>
     Effect.provideService(Judge.of(target), Site, site),

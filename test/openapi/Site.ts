@@ -43,16 +43,7 @@ export class Site extends Context.Service<
             clock.advance("10 millis")
             return send(sent, { port, agent })
           })
-        return Site.of({
-          call,
-          ask: (method, target, token, json) =>
-            call({
-              method,
-              target,
-              headers: { authorization: `Bearer ${token}` },
-              body: json === undefined ? undefined : JSON.stringify(json),
-            }),
-        })
+        return siteOf(call)
       }),
     ).pipe(
       Layer.provide(
@@ -69,3 +60,16 @@ export class Site extends Context.Service<
       ),
     )
 }
+
+/** A site that is called in this way. */
+export const siteOf = (call: Site["Service"]["call"]): Site["Service"] =>
+  Site.of({
+    call,
+    ask: (method, target, token, json) =>
+      call({
+        method,
+        target,
+        headers: { authorization: `Bearer ${token}` },
+        body: json === undefined ? undefined : JSON.stringify(json),
+      }),
+  })

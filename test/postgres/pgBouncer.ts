@@ -7,7 +7,7 @@ import process from "node:process"
 import { Clock, Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 import { until } from "../processes/until.ts"
-import { freePort } from "../processes/freePort.ts"
+import { freePort } from "../../bench/src/processes/freePort.ts"
 
 const program =
   process.env["PGBOUNCER"] ??

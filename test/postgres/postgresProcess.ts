@@ -14,7 +14,7 @@ import { arch, platform, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import process from "node:process"
 import { pathToFileURL } from "node:url"
-import { freePort } from "../processes/freePort.ts"
+import { freePort } from "../../bench/src/processes/freePort.ts"
 
 const folder = join(tmpdir(), `tocsin-postgres-${randomBytes(6).toString("hex")}`)
 

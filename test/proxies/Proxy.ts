@@ -8,7 +8,7 @@ import type { Scope } from "effect"
 import { isRefused } from "../processes/RawConnection.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { until } from "../processes/until.ts"
-import { freePort } from "../processes/freePort.ts"
+import { freePort } from "../../bench/src/processes/freePort.ts"
 
 /** A proxy in front of Tocsin, set up as the file of its kind says but for addresses and places. */
 export interface Proxy {

@@ -55,6 +55,10 @@ type Deed = (stage: Stage) => Effect.Effect<string>
 
 const words = (text: string) => Effect.succeed(text)
 
+/** What is done to a row that was drawn, if there was one to draw. */
+const onOne = <Row>(row: Row | undefined, what: string, does: (row: Row) => Effect.Effect<string>) =>
+  row === undefined ? words(`no ${what}`) : does(row)
+
 const onAgent =
   (deed: (agent: SimulatedAgent, stage: Stage) => Effect.Effect<string>): Deed =>
   (stage) => {
@@ -187,31 +191,27 @@ const acts: ReadonlyArray<readonly [string, (stage: Stage) => Effect.Effect<stri
   ],
   [
     "deletes a check",
-    ({ servers, service, draws }) => {
-      const check = draws.pick(Array.from(service.rows().checks.values()))
-      return check === undefined
-        ? words("no check")
-        : servers.act(({ operations }) => operations.removeCheck(check))
-    },
+    ({ draws, servers, service }) =>
+      onOne(draws.pick(Array.from(service.rows().checks.values())), "check", (check) =>
+        servers.act(({ operations }) => operations.removeCheck(check)),
+      ),
   ],
   [
     "acknowledges",
     ({ draws, servers, service }) => {
       const incident = draws.pick(Array.from(service.rows().incidents.values()))
       const request = { for: Duration.seconds(draws.oneOf(30, 400)) }
-      return incident === undefined
-        ? words("no incident")
-        : servers.act(({ operations }) => operations.acknowledge(incident.id, request))
+      return onOne(incident, "incident", ({ id }) =>
+        servers.act(({ operations }) => operations.acknowledge(id, request)),
+      )
     },
   ],
   [
     "withdraws",
-    ({ draws, servers, service }) => {
-      const incident = draws.pick(Array.from(service.rows().incidents.values()))
-      return incident === undefined
-        ? words("no incident")
-        : servers.act(({ operations }) => operations.withdraw(incident.id))
-    },
+    ({ draws, servers, service }) =>
+      onOne(draws.pick(Array.from(service.rows().incidents.values())), "incident", ({ id }) =>
+        servers.act(({ operations }) => operations.withdraw(id)),
+      ),
   ],
   [
     "silences",
@@ -227,12 +227,10 @@ const acts: ReadonlyArray<readonly [string, (stage: Stage) => Effect.Effect<stri
   ],
   [
     "releases",
-    ({ draws, servers, service }) => {
-      const item = draws.pick(Array.from(service.rows().outbox.values()))
-      return item === undefined
-        ? words("no item")
-        : servers.act(({ operations }) => operations.release(item.id))
-    },
+    ({ draws, servers, service }) =>
+      onOne(draws.pick(Array.from(service.rows().outbox.values())), "item", ({ id }) =>
+        servers.act(({ operations }) => operations.release(id)),
+      ),
   ],
   [
     "replays",
@@ -240,9 +238,7 @@ const acts: ReadonlyArray<readonly [string, (stage: Stage) => Effect.Effect<stri
       const item = draws.pick(
         Array.from(service.rows().outbox.values()).filter(({ state }) => state === "failed"),
       )
-      return item === undefined
-        ? words("no item")
-        : servers.act(({ operations }) => operations.replay(item.id))
+      return onOne(item, "item", ({ id }) => servers.act(({ operations }) => operations.replay(id)))
     },
   ],
 ]

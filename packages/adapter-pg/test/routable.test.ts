@@ -2,10 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { openReplica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, heartbeatOf, keyOf, send } from "@tocsin/testing/samples"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { PgConnection } from "../src/client/PgConnection.ts"
 import * as PgStorage from "../src/PgStorage.ts"
+import { planNodes } from "./lists/explain.ts"
 
 /** Tables that a distribution by `agent_id` would spread (docs/scaling.md). */
 const DISTRIBUTED = new Set(["agent", "check_state", "check_event", "expectation", "removed_registration"])
@@ -25,29 +26,6 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   "stored_1.ctid": "update_if_fresh writes where it has locked, by agent_id, in the same statement",
 }
 
-interface PlanNode {
-  readonly "Node Type": string
-  readonly "Relation Name"?: string | undefined
-  readonly Alias?: string | undefined
-  readonly Operation?: string | undefined
-  readonly "TID Cond"?: string | undefined
-  readonly Plans?: ReadonlyArray<PlanNode> | undefined
-}
-
-const PlanNode: Schema.Codec<PlanNode> = Schema.suspend(() =>
-  Schema.Struct({
-    "Node Type": Schema.String,
-    "Relation Name": Schema.optional(Schema.String),
-    Alias: Schema.optional(Schema.String),
-    Operation: Schema.optional(Schema.String),
-    "TID Cond": Schema.optional(Schema.String),
-    Plans: Schema.optional(Schema.Array(PlanNode)),
-  }),
-)
-const decode = Schema.decodeUnknownSync(Schema.Tuple([Schema.Struct({ Plan: PlanNode })]))
-
-const nodesOf = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
-
 /** What PostgreSQL understands of a statement: its plan for any parameters. */
 const planOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string, text: string) {
   const numbers = Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number))
@@ -63,7 +41,7 @@ const planOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: stri
 /** Where a statement reads or changes a distributed table without naming the agent. */
 const unroutable = (plan: unknown): ReadonlyArray<string> => {
   const text = JSON.stringify(plan)
-  return nodesOf(decode(plan)[0].Plan).flatMap((node) => {
+  return planNodes(plan).flatMap((node) => {
     const { Alias: alias = "", "Relation Name": table } = node
     // A new row brings its agent, and the rows of a change are found by the scan below it.
     if (table === undefined || node["Node Type"] === "ModifyTable") return []

@@ -2,10 +2,13 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PageStatement } from "../../src/lists/readPage.ts"
 
-/** A node of a plan that was run, as EXPLAIN tells it. */
+/** A node of a plan as EXPLAIN shows it; the actual values are of a plan that was run. */
 export interface PlanNode {
   readonly "Node Type": string
   readonly "Relation Name"?: string | undefined
+  readonly Alias?: string | undefined
+  readonly Operation?: string | undefined
+  readonly "TID Cond"?: string | undefined
   readonly "Actual Rows"?: number | undefined
   readonly "Actual Loops"?: number | undefined
   readonly "Rows Removed by Filter"?: number | undefined
@@ -17,6 +20,9 @@ const PlanNode: Schema.Codec<PlanNode> = Schema.suspend(() =>
   Schema.Struct({
     "Node Type": Schema.String,
     "Relation Name": Schema.optional(Schema.String),
+    Alias: Schema.optional(Schema.String),
+    Operation: Schema.optional(Schema.String),
+    "TID Cond": Schema.optional(Schema.String),
     "Actual Rows": Schema.optional(Schema.Number),
     "Actual Loops": Schema.optional(Schema.Number),
     "Rows Removed by Filter": Schema.optional(Schema.Number),
@@ -33,8 +39,12 @@ export const explain = (sql: SqlClient.SqlClient, { text, values }: PageStatemen
   Effect.map(
     sql.unsafe<{ "QUERY PLAN": unknown }>(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${text}`, values)
       .unprepared,
-    (rows) => nodesOf(decode(rows[0]?.["QUERY PLAN"])[0].Plan),
+    (rows) => planNodes(rows[0]?.["QUERY PLAN"]),
   )
+
+/** All nodes of a plan that EXPLAIN returned as JSON. */
+export const planNodes = (explanation: unknown): ReadonlyArray<PlanNode> =>
+  nodesOf(decode(explanation)[0].Plan)
 
 const nodesOf = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 

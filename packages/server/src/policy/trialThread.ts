@@ -31,10 +31,10 @@ interface Order extends Pick<TriedPolicy, "notifiers">, Pick<TrialOptions, "agen
 }
 
 type Message =
-  | { readonly tells: "take"; readonly entries: ReadonlyArray<PastEntry> }
-  | { readonly tells: "end"; readonly until: Instant.Instant }
+  | { readonly type: "take"; readonly entries: ReadonlyArray<PastEntry> }
+  | { readonly type: "end"; readonly until: Instant.Instant }
 
-type Reply = { readonly tells: "taken" } | { readonly tells: "counted"; readonly counts: PolicyCounts }
+type Reply = { readonly type: "taken" } | { readonly type: "counted"; readonly counts: PolicyCounts }
 
 /** The trial of a policy on a thread of its own. */
 interface TrialThread {
@@ -67,7 +67,7 @@ export const startTrial = Effect.fnUntraced(function* (
   const room = yield* Semaphore.make(BEHIND)
   const counted = yield* Deferred.make<PolicyCounts>()
   worker.on("message", (reply: Reply) => {
-    if (reply.tells === "taken") Effect.runSync(room.release(1))
+    if (reply.type === "taken") Effect.runSync(room.release(1))
     else Deferred.doneUnsafe(counted, Effect.succeed(reply.counts))
   })
   worker.on("error", (defect) => Deferred.doneUnsafe(counted, Effect.die(defect)))
@@ -75,8 +75,8 @@ export const startTrial = Effect.fnUntraced(function* (
   const failed = Effect.andThen(Deferred.await(counted), Effect.never)
   return {
     take: (entries) =>
-      Effect.andThen(Effect.raceFirst(room.take(1), failed), send({ tells: "take", entries })),
-    end: (until) => Effect.andThen(send({ tells: "end", until }), Deferred.await(counted)),
+      Effect.andThen(Effect.raceFirst(room.take(1), failed), send({ type: "take", entries })),
+    end: (until) => Effect.andThen(send({ type: "end", until }), Deferred.await(counted)),
   }
 })
 
@@ -94,10 +94,10 @@ export const runTrialThread = (): void => {
     },
   )
   parentPort?.on("message", (message: Message) => {
-    if (message.tells === "take") {
+    if (message.type === "take") {
       trial.take(message.entries)
-      reply({ tells: "taken" })
-    } else reply({ tells: "counted", counts: trial.end(message.until) })
+      reply({ type: "taken" })
+    } else reply({ type: "counted", counts: trial.end(message.until) })
   })
 }
 

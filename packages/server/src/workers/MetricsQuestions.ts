@@ -29,7 +29,7 @@ export class MetricsQuestions {
     const number = this.#asked++
     const asked = { from, question, awaited: new Set(others), answers: [] }
     this.#open.set(number, asked)
-    for (const worker of others) this.#tell(worker, { tells: "asks_metrics", question: number })
+    for (const worker of others) this.#tell(worker, { type: "asks_metrics", question: number })
     if (others.length > 0) setTimeout(() => this.#close(number, asked), LIMIT_MILLIS).unref()
     else this.#close(number, asked)
   }
@@ -51,6 +51,6 @@ export class MetricsQuestions {
   }
 
   #close(number: number, { answers, from, question }: Question): void {
-    if (this.#open.delete(number)) this.#tell(from, { tells: "metrics", question, ofOthers: answers })
+    if (this.#open.delete(number)) this.#tell(from, { type: "metrics", question, ofOthers: answers })
   }
 }

@@ -115,7 +115,7 @@ class WorkerProcesses {
   #receive(worker: number, message: FromWorker): void {
     const living = this.#living.get(worker)
     if (living !== undefined) living.seenAt = performance.now()
-    switch (message.tells) {
+    switch (message.type) {
       case "alive":
         return
       case "listens":

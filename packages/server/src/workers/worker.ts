@@ -30,11 +30,11 @@ const tell = (message: FromWorker): void => void process.send?.(message)
 
 /** Says from now on that this worker's event loop turns. */
 export const giveSignsOfLife = (): void =>
-  void setInterval(() => tell({ tells: "alive" }), SIGN_OF_LIFE_MILLIS).unref()
+  void setInterval(() => tell({ type: "alive" }), SIGN_OF_LIFE_MILLIS).unref()
 
 /** Says that this worker accepts requests. */
 export const tellListening = (address: string): Effect.Effect<void> =>
-  Effect.sync(() => tell({ tells: "listens", address }))
+  Effect.sync(() => tell({ type: "listens", address }))
 
 /** The other workers of the service; none in a process that serves alone. */
 export const siblings = (environment: NodeJS.ProcessEnv): Siblings =>
@@ -48,13 +48,13 @@ const SIBLINGS: Siblings = {
     const answer = (question: number) =>
       Effect.map(own, (families) =>
         tell({
-          tells: "metrics",
+          type: "metrics",
           question,
           families: families.map(({ definition: { name }, readings }) => ({ name, readings })),
         }),
       )
     const receive = (message: ToWorker): void => {
-      if (message.tells === "asks_metrics") Effect.runForkWith(context)(answer(message.question))
+      if (message.type === "asks_metrics") Effect.runForkWith(context)(answer(message.question))
       else {
         const waiting = asked.get(message.question)
         if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(message.ofOthers))
@@ -68,7 +68,7 @@ const SIBLINGS: Siblings = {
       const question = questions++
       const waiting = Deferred.makeUnsafe<ReadonlyArray<ReadonlyArray<SentFamily>>>()
       asked.set(question, waiting)
-      tell({ tells: "asks_metrics", question })
+      tell({ type: "asks_metrics", question })
       const answered = yield* Effect.timeoutOption(Deferred.await(waiting), METRICS_LIMIT)
       asked.delete(question)
       return Option.getOrElse(answered, () => [])
