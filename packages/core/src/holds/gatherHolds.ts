@@ -68,7 +68,7 @@ export function* gatherHolds(
   const covers = given ?? coversInForce({ policy, silences, settling }, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
   const needsMembers = open.length > 0 && (isRouted || covers.length > 0 || policy.hasRoutes)
-  if (needsMembers) yield { loudMembers: open.map(membersAsked) }
+  if (needsMembers) yield { loudMembers: open.map((incident) => membersAsked(incident, covers.length > 0)) }
   const loudOf = needsMembers ? workspace.found.loudMembers : NOBODY
   const openings = yield* readOpenings(workspace, open, policy.flapping)
   const routing = (incident: IncidentRecord): Routing | undefined => {
@@ -107,10 +107,10 @@ const isCrowd = ({ members_critical, members_unknown, members_warning }: Inciden
 const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> =>
   Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values())
 
-/** Of a crowd, only the worst loud member decides, by its routes. */
-const membersAsked = (incident: IncidentRecord) => ({
+/** All decide on covers. For the routes, and in a crowd, the worst loud member is enough. */
+const membersAsked = (incident: IncidentRecord, isCovered: boolean) => ({
   incident_id: incident.id,
-  limit: isCrowd(incident) ? 1 : CROWD,
+  limit: isCovered && !isCrowd(incident) ? CROWD : 1,
 })
 
 /** Finds the silences in force; also those that ended in an outage which agents may still have to report from. */

@@ -25,6 +25,7 @@ import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
 import type { EstablishedName } from "../ports/Storage.ts"
+import type { MemberRanking, Members } from "./MemberRanking.ts"
 
 /**
  * All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and
@@ -54,6 +55,8 @@ export class MemoryTables {
   }
   /** Memberships of an incident, present and past, by `agent/check`. */
   readonly members = new Map<IncidentId, Map<string, MemberRecord>>()
+  /** Of large incidents only, each made when its first members are first asked for. */
+  readonly rankings = new WeakMap<Members, MemberRanking>()
   /** Present memberships of an agent. */
   readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
   readonly outbox = new Map<OutboxId, OutboxRecord>()

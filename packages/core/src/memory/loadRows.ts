@@ -3,8 +3,8 @@ import type { Instant } from "../contract/Instant.ts"
 import { type Loaders, loadParts } from "../engine/workspace/loadParts.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import { compareMembers } from "../incidents/MemberRecord.ts"
 import { alertKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { firstMembers } from "./MemberRanking.ts"
 import { type Reading, SEARCHES } from "./search.ts"
 
 const NONE: ReadonlyArray<never> = []
@@ -103,12 +103,10 @@ const LOADERS: Loaders<Reading> = {
     }
   },
   worstMembers: ({ tables, workspace }, { incident_id, limit }) => {
-    const present = Array.from(tables.members.get(incident_id)?.values() ?? NONE).filter(
-      (member) => member.left_at === undefined,
-    )
-    const worst = present.toSorted(compareMembers).slice(0, limit)
+    const first = firstMembers(tables, incident_id, limit + 1)
+    const worst = first.slice(0, limit)
     for (const member of worst) workspace.members.load(member, member)
-    const complete = worst.length === present.length
+    const complete = worst.length === first.length
     workspace.rankings.set(incident_id, { limit, floor: worst.at(-1), complete })
   },
   outboxItems: ({ tables, workspace }, ids) => {

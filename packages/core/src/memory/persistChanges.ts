@@ -141,6 +141,7 @@ const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
   const name = `${member.agent_id}/${member.check_id}`
   const before = ofIncident.get(name)
   ofIncident.set(name, member)
+  tables.rankings.get(ofIncident)?.add(name, member)
   if (before !== undefined) removeInner(tables.membershipsOfAgents, member.agent_id, before)
   if (member.left_at === undefined) innerSet(tables.membershipsOfAgents, member.agent_id).add(member)
 }

@@ -5,7 +5,7 @@ import type { RowRequest, Search } from "../engine/workspace/RowRequest.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import { compareMembers } from "../incidents/MemberRecord.ts"
+import { firstMembers } from "./MemberRanking.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
 /** The tables that a request reads, and the workspace that it fills; `now` is the storage's clock too. */
@@ -126,11 +126,8 @@ export const SEARCHES: Loaders<Reading, Search> = {
   loudMembers: ({ tables, workspace }, asked) => {
     workspace.found.loudMembers = new Map(
       asked.flatMap(({ incident_id, limit }) => {
-        const loud = Array.from(tables.members.get(incident_id)?.values() ?? [])
-          .filter(({ is_loud, left_at }) => is_loud && left_at === undefined)
-          .toSorted(compareMembers)
-          .slice(0, limit)
-          .map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
+        const first = firstMembers(tables, incident_id, limit, ({ is_loud }) => is_loud)
+        const loud = first.map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
         return loud.length === 0 ? [] : [[incident_id, loud]]
       }),
     )
