@@ -87,6 +87,18 @@ export interface StormCase {
   readonly mostHeldPercent: number
 }
 
+/** Many checks that change within seconds, while people read lists. */
+export interface LargeStormCase {
+  readonly kind: "large-storm"
+  readonly name: string
+  readonly storage: StorageName
+  readonly incidents: number
+  /** The time over which their results are sent. */
+  readonly overSeconds: number
+  /** The longest that a list may take. */
+  readonly mostListMillis: number
+}
+
 /** One agent on its host, with checks that run once a minute. */
 export interface AgentCase {
   readonly kind: "agent"
@@ -115,6 +127,7 @@ export type BenchCase =
   | SoakCase
   | ScaleOutCase
   | StormCase
+  | LargeStormCase
   | ConsoleCase
   | AgentCase
   | FleetCase
@@ -200,6 +213,14 @@ export const allCases: ReadonlyArray<BenchCase> = [
     ofPlain: 0.9,
     mostMiB: 400,
     mostHeldPercent: 1,
+  })),
+  ...STORAGES.map((storage): LargeStormCase => ({
+    kind: "large-storm",
+    name: `${storage}-large-storm`,
+    storage,
+    incidents: 100_000,
+    overSeconds: 10,
+    mostListMillis: 50,
   })),
   ...(["heartbeat", "unchanged"] as const).map((step): ScaleOutCase => ({
     kind: "scale-out",

@@ -10,6 +10,7 @@ import { measureConsole } from "./measure/console.ts"
 import { measureFleet } from "./measure/fleet.ts"
 import { measureHalfLoad } from "./measure/halfLoad.ts"
 import { measureIdle } from "./measure/idle.ts"
+import { measureLargeStorm } from "./measure/largeStorm.ts"
 import { measureLatency } from "./measure/latency.ts"
 import { measureScaleOut } from "./measure/scaleOut.ts"
 import { measureSoak } from "./measure/soak.ts"
@@ -38,6 +39,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureScaleOut(bench, one)
     case "storm":
       return measureStorm(bench, one)
+    case "large-storm":
+      return measureLargeStorm(bench, one)
     case "console":
       return measureConsole(bench, one)
     case "agent":

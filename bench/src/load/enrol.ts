@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 import type { Tocsin } from "../processes/tocsin.ts"
 import { heartbeatBody, resultsBody } from "./bodies.ts"
-import { agentId } from "./Load.ts"
+import { agentId, EVENTS_PER_BATCH } from "./Load.ts"
 import { Stamp } from "./Stamp.ts"
 
 const AT_ONCE = 8
@@ -57,13 +57,25 @@ export const enrol = Effect.fnUntraced(function* (server: Tocsin, keys: Readonly
 export const silence = ({ port, token }: Tocsin, bodies: ReadonlyArray<string>) =>
   Effect.forEach(bodies, (body) => post(port, "/ops/v1/silences", token, body), { discard: true })
 
-/** Every check of every agent becomes critical, as fast as the server takes it. */
-export const storm = ({ port }: Tocsin, keys: ReadonlyArray<string>) =>
-  Effect.forEach(
+/** Every check of every agent becomes critical: one batch each, due over so many seconds. */
+export const storm = ({ port }: Tocsin, keys: ReadonlyArray<string>, overSeconds = 0) => {
+  const start = performance.now()
+  const dueIn = (index: number) => start + (overSeconds * 1000 * index) / keys.length - performance.now()
+  return Effect.forEach(
     keys,
-    (key, index) => post(port, "/api/v1/events", key, resultsBody(variables(index), "critical")),
+    (key, index) =>
+      Effect.suspend(() => Effect.sleep(Math.max(0, dueIn(index)))).pipe(
+        Effect.andThen(
+          Effect.suspend(() => post(port, "/api/v1/events", key, resultsBody(variables(index), "critical"))),
+        ),
+        Effect.filterOrFail(
+          (answer) => JSON.parse(answer).accepted === EVENTS_PER_BATCH,
+          (answer) => new BenchFailure({ message: `a batch was answered with ${answer}` }),
+        ),
+      ),
     {
       concurrency: STORM_CONNECTIONS,
       discard: true,
     },
   )
+}

@@ -5,7 +5,7 @@ import { BenchFailure } from "../BenchFailure.ts"
 import type { StormCase } from "../cases.ts"
 import { enrol, silence, storm } from "../load/enrol.ts"
 import { EVENTS_PER_BATCH } from "../load/Load.ts"
-import { slowReceiver } from "../load/slowReceiver.ts"
+import { startReceiver } from "../load/Receiver.ts"
 import { policySetting, silenceBodies } from "../load/stormPolicy.ts"
 import { cpuSeconds } from "../processes/cpuSeconds.ts"
 import { peakResidentMiB } from "../processes/residentMemory.ts"
@@ -16,6 +16,13 @@ import { newKeys, startServer } from "./target.ts"
 
 const RECEIVER_MILLIS = 50
 const SECRET_BYTES = 32
+
+/** The settings of a server whose only notifier is a webhook to this address. */
+export const webhookTo = (url: string) => ({
+  SERVICE_NOTIFIERS: "webhook",
+  SERVICE_WEBHOOK_URL: url,
+  SERVICE_WEBHOOK_SECRET: `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`,
+})
 
 /** A server that has seen the storm. */
 interface Struck {
@@ -41,10 +48,9 @@ const strike = Effect.fnUntraced(function* (
   policy: Parameters<typeof policySetting>[1] | undefined,
 ) {
   const folder = yield* bench.folder
+  const { url } = yield* startReceiver(RECEIVER_MILLIS)
   const { server } = yield* startServer(bench, one.storage, {
-    SERVICE_NOTIFIERS: "webhook",
-    SERVICE_WEBHOOK_URL: yield* slowReceiver(RECEIVER_MILLIS),
-    SERVICE_WEBHOOK_SECRET: `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`,
+    ...webhookTo(url),
     ...(policy !== undefined && policySetting(folder, policy)),
   })
   const keys = newKeys(one.incidents / EVENTS_PER_BATCH)

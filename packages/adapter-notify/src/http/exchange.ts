@@ -39,7 +39,8 @@ export type Exchange = (message: Message) => Effect.Effect<Option.Option<Answer>
 const MAX_BODY_BYTES = 64 * 1024
 /** The status decides; most bodies arrive with it. */
 const BODY_PATIENCE = Duration.seconds(2)
-const MAX_IDLE_CONNECTIONS = 4
+/** As many as attempts run at one receiver by default, so that a storm opens them once. */
+const MAX_IDLE_CONNECTIONS = 32
 /** Less than the 5 s after which many servers close an idle connection. */
 const IDLE_MILLIS = 4_000
 

@@ -1,9 +1,9 @@
-import { createHmac } from "node:crypto"
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import { Redacted, Result } from "effect"
 
-/** The key of one secret. */
-export type SigningKey = Redacted.Redacted<Uint8Array>
+/** The key of one secret, prepared once: preparing its bytes takes as long as a signature. */
+export type SigningKey = Redacted.Redacted<KeyObject>
 
 const PREFIX = "whsec_"
 /** Required by Standard Webhooks: one message suffices to guess a shorter key. */
@@ -33,7 +33,7 @@ const keyOf = (secret: string): SigningKey | undefined => {
   const base64 = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret
   const key = Buffer.from(base64, "base64")
   const isLongEnough = key.length >= KEY_BYTES.least && key.length <= KEY_BYTES.most
-  return isLongEnough && key.toString("base64") === base64 ? Redacted.make(key) : undefined
+  return isLongEnough && key.toString("base64") === base64 ? Redacted.make(createSecretKey(key)) : undefined
 }
 
 /** The signature headers of Standard Webhooks, with a `v1` signature for each key in order. */

@@ -97,11 +97,13 @@ export const deliverItems = Effect.fnUntraced(function* ({
       // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
       yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
     }
+    return claimed.length > 0
   }, Effect.uninterruptible)
 
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
-    if (free() > 0) yield* claim()
+    // A claim that found items has raised the signal: it looks for more before it asks when to.
+    if (free() > 0 && (yield* claim())) return
     yield* free() > 0 ? waitForMore([receiver], seen) : signal.after(seen)
   })
   return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
