@@ -182,11 +182,20 @@ function* change(
   return "changed"
 }
 
+interface FollowContext extends Pick<BatchContext, "workspace" | "incidents"> {
+  readonly input: Pick<BatchInput, "sha256"> & { readonly request: Pick<EventBatchRequest, "agent_id"> }
+}
+
+interface Followed {
+  readonly check: Pick<CheckRecord, "incident_id"> | undefined
+  readonly event: CheckResultEvent
+}
+
 /** Moves a check between incidents after a change of its status. Returns its incident, if any. */
-function* followStatus(
-  context: BatchContext,
+export function* followStatus(
+  context: FollowContext,
   { membership }: CheckTransition,
-  { check, event }: { readonly check: CheckRecord | undefined; readonly event: CheckResultEvent },
+  { check, event }: Followed,
 ): Decision<IncidentId | undefined> {
   const { workspace, input, incidents } = context
   const { agent_id } = input.request

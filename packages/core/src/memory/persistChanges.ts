@@ -146,7 +146,7 @@ const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
   if (member.left_at === undefined) innerSet(tables.membershipsOfAgents, member.agent_id).add(member)
 }
 
-const persistOutbox = (tables: MemoryTables, item: OutboxRecord): void => {
+export const persistOutbox = (tables: MemoryTables, item: OutboxRecord): void => {
   innerSet(tables.outboxOfIncidents, item.incident_id).add(item.id)
   tables.outbox.set(item.id, item)
 }

@@ -12,7 +12,7 @@ import { canBeHeld, heldItem } from "../holds/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { attempted, type Claim, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
+import { attempted, type Claim, isSending, LEASE_EXPIRED, type Sending } from "./settleAttempt.ts"
 
 /** What a worker claims. */
 export interface ClaimInput {
@@ -57,16 +57,23 @@ export const claimOutbox = (input: ClaimInput): Command<ReadonlyArray<ClaimedIte
     for (const item of held) workspace.outbox.put(item)
     const leased_until = Instant.plus(storageTime, input.lease)
     const isDigest = digestOver !== undefined && free.length > digestOver
-    return (isDigest ? free : free.slice(0, input.limit)).map(({ row, incident }) => {
-      const item = claimed(row, leased_until, now)
+    return (isDigest ? free : free.slice(0, input.limit)).map((found) => {
+      const { item, notification } = claim(found, leased_until, now)
       workspace.outbox.put(item)
       const { id, notifier, incident_id } = item
-      return {
-        claim: { id, notifier, incident_id, leased_until },
-        notification: toNotification(item, incident, { due_at: row.next_attempt_at ?? now, now }),
-      }
+      return { claim: { id, notifier, incident_id, leased_until }, notification }
     })
   }
+
+/** An item as its claim leaves it, and what to send. */
+export const claim = (
+  { incident, row }: WithIncident<OutboxRecord>,
+  leased_until: Instant.Instant,
+  now: Instant.Instant,
+) => {
+  const item = claimed(row, leased_until, now)
+  return { item, notification: toNotification(item, incident, { due_at: row.next_attempt_at ?? now, now }) }
+}
 
 /** Most due items that one claim reads: where many are held, a claim must still reach those behind. */
 const MOST_READ = 512
@@ -98,7 +105,7 @@ function* search(
   }
 }
 
-const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant.Instant): OutboxRecord => {
+const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant.Instant): Sending => {
   if (item.state !== "pending" && item.state !== "retry")
     throw new Error(`outbox item ${item.id} is not waiting`)
   return {

@@ -27,7 +27,7 @@ export interface Claim {
   readonly leased_until: Instant.Instant
 }
 
-type Sending = OutboxRecord & { readonly state: "sending" }
+export type Sending = OutboxRecord & { readonly state: "sending" }
 
 export const isSending = (item: OutboxRecord | undefined): item is Sending => item?.state === "sending"
 

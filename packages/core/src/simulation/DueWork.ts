@@ -1,13 +1,17 @@
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
+import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import type { Workspace, WorkspaceChanges } from "../engine/workspace/Workspace.ts"
 import { isHeld } from "../holds/heldItems.ts"
 import type { MemoryTables } from "../memory/MemoryTables.ts"
 import { loadRows } from "../memory/loadRows.ts"
+import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { Agenda } from "./Agenda.ts"
 import { KeyOpenings } from "./KeyOpenings.ts"
+
+const NONE: ReadonlyArray<never> = []
 
 /**
  * What of a simulated service becomes due when. It answers the searches for due rows, so that none
@@ -25,9 +29,15 @@ export class DueWork {
     this.#openings = flapping && new KeyOpenings(flapping.within)
   }
 
-  /** Whether a notification can be claimed. */
-  get isClaimable(): boolean {
-    return this.#waiting.size > 0
+  /** The notifications that can be claimed, with their incidents. */
+  get claimable(): ReadonlyArray<WithIncident<OutboxRecord>> {
+    if (this.#waiting.size === 0) return NONE
+    const { incidents, outbox } = this.#tables
+    return Array.from(this.#waiting).flatMap((id) => {
+      const row = outbox.get(id)
+      const incident = row && incidents.get(row.incident_id)
+      return row === undefined || incident === undefined ? [] : [{ row, incident }]
+    })
   }
 
   /** When the next held firing is to be examined. */
@@ -41,18 +51,20 @@ export class DueWork {
   }
 
   /** Takes the changes of a command. */
-  note({ incidents, outbox }: WorkspaceChanges): void {
+  note({ incidents, outbox }: Pick<WorkspaceChanges, "incidents" | "outbox">): void {
     for (const { after, before } of incidents) {
       if (after === undefined) continue
       if (before === undefined) this.#openings?.note(after)
       this.#looks.set(after.id, after.state === "open" ? after.next_look_at : undefined)
     }
-    for (const { after } of outbox) {
-      if (after === undefined) continue
-      this.#held.set(after.id, isHeld(after) ? after.look_at : undefined)
-      if (after.state === "pending" && !isHeld(after)) this.#waiting.add(after.id)
-      else this.#waiting.delete(after.id)
-    }
+    for (const { after } of outbox) if (after !== undefined) this.noteItem(after)
+  }
+
+  /** Takes a notification as it is now. */
+  noteItem(item: OutboxRecord): void {
+    this.#held.set(item.id, isHeld(item) ? item.look_at : undefined)
+    if (item.state === "pending" && !isHeld(item)) this.#waiting.add(item.id)
+    else this.#waiting.delete(item.id)
   }
 
   /** A held firing needs no examination before this, unless something changes. */
@@ -68,26 +80,11 @@ export class DueWork {
   /** Loads the rows of a request. What is due is asked for by itself. */
   load(workspace: Workspace, request: RowRequest, now: Instant): void {
     const { found } = workspace
-    const { claimableOutbox, dueIncidents, heldOutbox, openings } = request
-    if (claimableOutbox !== undefined) this.#findClaimable(workspace, claimableOutbox.limit, now)
-    else if (openings !== undefined) this.#openings?.find(workspace, openings)
+    const { dueIncidents, heldOutbox, openings } = request
+    if (openings !== undefined) this.#openings?.find(workspace, openings)
     else if (dueIncidents !== undefined) found.dueIncidents = this.#looks.take(now)
     else if (heldOutbox !== undefined)
       found.heldOutbox = this.#held.take(now).flatMap((id) => this.#tables.outbox.get(id) ?? [])
     else loadRows(this.#tables, workspace, request, now)
-  }
-
-  #findClaimable({ found, outbox }: Workspace, limit: number, now: Instant): void {
-    const { incidents, outbox: items } = this.#tables
-    found.claimableOutbox = Array.from(this.#waiting)
-      .slice(0, limit)
-      .flatMap((id) => {
-        const row = items.get(id)
-        const incident = row && incidents.get(row.incident_id)
-        return row === undefined || incident === undefined ? [] : [{ row, incident }]
-      })
-    found.expiredOutbox = []
-    found.storageTime = now
-    for (const { row } of found.claimableOutbox) outbox.load(row.id, row)
   }
 }

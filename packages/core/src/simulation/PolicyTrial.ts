@@ -1,9 +1,9 @@
 import type { AgentId, IncidentKey } from "../contract/Identifiers.ts"
 import type * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
-import type { CheckResultEvent } from "../contract/Requests.ts"
 import { defaultRules, type RuleOptions } from "../ports/RuleSettings.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
+import type { PastResults } from "./PastChecks.ts"
 import type { KnownAgent } from "./registrationOf.ts"
 import { simulatedSignature } from "./simulatedSignature.ts"
 import { SimulatedService } from "./SimulatedService.ts"
@@ -13,11 +13,7 @@ import { reasonOf, type UnsentReason } from "./unsentReason.ts"
 
 /** Something that happened to an installation, as its tables show it. */
 export type PastEntry = { readonly at: Instant.Instant } & (
-  | {
-      readonly entry: "results"
-      readonly agent_id: AgentId
-      readonly events: ReadonlyArray<CheckResultEvent>
-    }
+  | ({ readonly entry: "results" } & PastResults)
   | { readonly entry: "died" | "returned"; readonly agent_id: AgentId }
   | { readonly entry: "acknowledged"; readonly incident_key: IncidentKey; readonly until: Instant.Instant }
   | { readonly entry: "withdrawn"; readonly incident_key: IncidentKey }
@@ -89,7 +85,7 @@ export class PolicyTrial {
     service.passUntil(at)
     switch (entry.entry) {
       case "results":
-        return service.results({ ...entry, entry: "results", received_at: at, isStored: true })
+        return service.follow(entry, at)
       case "died":
         return service.died(entry.agent_id, at)
       case "returned":

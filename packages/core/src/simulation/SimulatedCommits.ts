@@ -1,23 +1,19 @@
-import { Duration } from "effect"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import { type Command, decideSync } from "../engine/workspace/Decision.ts"
 import { Workspace, type WorkspaceChanges } from "../engine/workspace/Workspace.ts"
-import type { HoldOptions } from "../holds/gatherHolds.ts"
-import { isHeld } from "../holds/heldItems.ts"
+import { gatherHolds, type HoldOptions, type Holds } from "../holds/gatherHolds.ts"
+import { canBeHeld, heldItem, isHeld } from "../holds/heldItems.ts"
 import { heldItems } from "../holds/readHolds.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { MemoryTables } from "../memory/MemoryTables.ts"
-import { persistChanges } from "../memory/persistChanges.ts"
-import { claimOutbox, type ClaimedItem, type ClaimInput } from "../notifications/claimOutbox.ts"
+import { persistChanges, persistOutbox } from "../memory/persistChanges.ts"
+import { claim } from "../notifications/claimOutbox.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import { settleAttempt } from "../notifications/settleAttempt.ts"
+import { attempted } from "../notifications/settleAttempt.ts"
 import type { DueWork } from "./DueWork.ts"
 import type { HeldBy, SimulationListener, WithheldFiring } from "./SimulationListener.ts"
 import { takeIncident } from "./takeIncident.ts"
-
-const CLAIMED_AT_ONCE = 500
-const LEASE = Duration.seconds(60)
 
 interface Options extends HoldOptions {
   readonly listener: SimulationListener
@@ -51,7 +47,7 @@ export class SimulatedCommits {
   /** Runs a command, and delivers what is due then. */
   run<A>(command: Command<A>, at: Instant.Instant): A {
     const { reply, changes } = this.#transact(command, at)
-    if (this.#due.isClaimable) this.#deliver(at)
+    this.#deliver(at)
     for (const { after } of changes.incidents) if (after?.state === "resolved") this.#take(after)
     return reply
   }
@@ -73,20 +69,34 @@ export class SimulatedCommits {
     return decideSync(command(workspace, at), (request) => this.#due.load(workspace, request, at))
   }
 
+  /** Sends what is due, at the first attempt; holds what a claim would. */
   #deliver(at: Instant.Instant): void {
-    const input = {
-      notifiers: Array.from(this.#options.policy().receivers.keys()),
-      limit: CLAIMED_AT_ONCE,
-      lease: LEASE,
-      random: 0,
-      holds: this.#options,
-    }
-    while (this.#due.isClaimable) {
-      for (const { claim, notification } of this.#transact(delivery(input), at).reply) {
-        this.#listener.sent({ at, notification, heldBy: this.#held.get(claim.id) ?? [] })
-        this.#held.delete(claim.id)
+    const due = this.#due.claimable
+    if (due.length === 0) return
+    const firings = due.flatMap(({ incident, row }) => (canBeHeld(row) ? [incident] : []))
+    const gather: Command<Holds> = (workspace, now) => gatherHolds(workspace, firings, this.#options, now)
+    const holds = firings.length === 0 ? undefined : this.#decide(gather, new Workspace(), at)
+    for (const found of due) {
+      const { incident, row } = found
+      const by = holds?.onItem(incident, row) ?? []
+      if (by.length > 0) {
+        this.#put(heldItem(row, by, at))
+        this.#noteHolds(
+          row.id,
+          by.map((hold) => hold.by),
+        )
+      } else {
+        const { item, notification } = claim(found, at, at)
+        this.#put(attempted(item, { outcome: "delivered" }, at, 0))
+        this.#listener.sent({ at, notification, heldBy: this.#held.get(row.id) ?? [] })
+        this.#held.delete(row.id)
       }
     }
+  }
+
+  #put(item: OutboxRecord): void {
+    persistOutbox(this.#tables, item)
+    this.#due.noteItem(item)
   }
 
   /** Notes the firings that are held now, and reports those that were discarded. */
@@ -105,11 +115,15 @@ export class SimulatedCommits {
     const holds = this.#decide(heldItems(items, this.#options), new Workspace(), at)
     for (const { id, look_at } of items) {
       const { held_by = [], held_until = at } = holds.get(id) ?? {}
-      const known = this.#held.get(id) ?? []
-      this.#held.set(id, [...known, ...held_by.filter((by) => !known.includes(by))])
+      this.#noteHolds(id, held_by)
       // The service examines it every 5 minutes in any case; here nothing changes unnoticed.
       if (look_at !== undefined && look_at > at) this.#due.holdUntil(id, Instant.max(look_at, held_until))
     }
+  }
+
+  #noteHolds(id: OutboxId, heldBy: HeldBy): void {
+    const known = this.#held.get(id) ?? []
+    this.#held.set(id, [...known, ...heldBy.filter((by) => !known.includes(by))])
   }
 
   #unsent(item: OutboxRecord | undefined): WithheldFiring | undefined {
@@ -122,11 +136,3 @@ export class SimulatedCommits {
     this.#listener.ended(takeIncident(this.#tables, incident))
   }
 }
-
-/** Claims what is due, and settles it as delivered. */
-const delivery = (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>
-  function* (workspace, now) {
-    const claimed = yield* claimOutbox(input)(workspace, now)
-    for (const { claim } of claimed) yield* settleAttempt(claim, { outcome: "delivered" }, 0)(workspace, now)
-    return claimed
-  }

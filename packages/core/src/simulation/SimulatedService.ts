@@ -28,6 +28,7 @@ import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import { lookAtDueIncidents, lookAtIncidents } from "../timers/lookAtIncidents.ts"
 import { DueWork } from "./DueWork.ts"
+import { PastChecks, type PastResults } from "./PastChecks.ts"
 import { SimulatedCommits } from "./SimulatedCommits.ts"
 import type { ResultsEntry } from "./readLines.ts"
 import type { SimulationListener, WithheldFiring } from "./SimulationListener.ts"
@@ -53,6 +54,7 @@ export class SimulatedService {
   readonly #commits: SimulatedCommits
   readonly #ids = countingIds()
   readonly #keys = new Map<AgentId, KeyIdentity>()
+  readonly #past = new PastChecks()
   /** Agents with a known heartbeat: only these can fall silent. */
   readonly #watched = new Set<AgentId>()
   readonly #rules: RuleOptions
@@ -123,10 +125,18 @@ export class SimulatedService {
     this.#commits.run(onAgent(agentId, { isDead: true, decide: resolveHeartbeatIncident }, this.#options), at)
   }
 
-  /** Drops what only other input would need, to stay small: the IDs of events, and stories. */
+  /** Has incidents follow results that a service has stored and applied. Nothing else of them is kept. */
+  follow(results: PastResults, at: Instant.Instant): void {
+    const isDead = this.#tables.agents.get(results.agent_id)?.heartbeat_incident_id !== undefined
+    if (!isDead && !this.#past.isMoved(results)) return
+    const { sha256 } = this.#ports
+    this.#commits.run(this.#past.follow(results, { incidents: this.#options, sha256 }), at)
+  }
+
+  /** Drops what only reports show, to stay small: the stories of incidents. */
   forget(): void {
-    const { incidentActs, incidentChanges, knownEvents, newestResults } = this.#tables
-    for (const rows of [incidentActs, incidentChanges, knownEvents, newestResults]) rows.clear()
+    const { incidentActs, incidentChanges } = this.#tables
+    for (const rows of [incidentActs, incidentChanges]) rows.clear()
   }
 
   /** Acknowledges the open incidents of a key, and returns what became of each. */

@@ -1,0 +1,62 @@
+import { followStatus } from "../checks/applyEvent.ts"
+import type { CheckRecord } from "../checks/CheckRecord.ts"
+import { checkTransition } from "../checks/CheckTransitions.ts"
+import type { AgentId, CheckId } from "../contract/Identifiers.ts"
+import type { CheckResultEvent } from "../contract/Requests.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
+
+/** Results that one agent sent at one moment, as a service has stored them. */
+export interface PastResults {
+  readonly agent_id: AgentId
+  readonly events: ReadonlyArray<CheckResultEvent>
+}
+
+/** What incidents need to know of a check. */
+type PastCheck = Pick<CheckRecord, "status" | "incident_id">
+
+interface FollowOptions {
+  readonly incidents: IncidentOptions
+  readonly sha256: (text: string) => string
+}
+
+/**
+ * The checks of a past. A service has applied each of its results, so none of them is late or known, and
+ * only those with another status count.
+ */
+export class PastChecks {
+  readonly #agents = new Map<AgentId, Map<CheckId, PastCheck>>()
+
+  /** Whether one of these results has another status than its check. */
+  isMoved({ agent_id, events }: PastResults): boolean {
+    const checks = this.#agents.get(agent_id)
+    return events.some(({ check_id, status }) => checks?.get(check_id)?.status !== status)
+  }
+
+  /** Has incidents follow results. */
+  follow(request: PastResults, { incidents: options, sha256 }: FollowOptions): Command<void> {
+    const { agent_id, events } = request
+    const checks = this.#agents.get(agent_id) ?? new Map<CheckId, PastCheck>()
+    this.#agents.set(agent_id, checks)
+    return function* (workspace, now) {
+      yield { agents: [agent_id] }
+      const agent = workspace.agents.get(agent_id)
+      if (agent?.heartbeat_incident_id !== undefined)
+        workspace.putAgent(yield* resolveHeartbeatIncident(workspace, agent, now, options))
+      const incidents = new Incidents(workspace, now, options)
+      for (const event of events) {
+        const { check_id, status } = event
+        const check = checks.get(check_id)
+        if (check?.status === status) continue
+        const transition = checkTransition(check?.status ?? "absent", status)
+        const context = { workspace, incidents, input: { request, sha256 } }
+        checks.set(check_id, {
+          status,
+          incident_id: yield* followStatus(context, transition, { check, event }),
+        })
+      }
+    }
+  }
+}
