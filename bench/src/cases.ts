@@ -32,6 +32,16 @@ export interface HalfLoadCase {
   readonly singles: number
 }
 
+/** Heartbeats with a tracer that keeps a share of them, compared with no tracer. */
+export interface TracedCase {
+  readonly kind: "traced"
+  readonly name: string
+  readonly storage: StorageName
+  readonly connections: number
+  /** The share that is kept, and the most processor time as a multiple of that without a tracer. */
+  readonly shares: ReadonlyArray<{ readonly kept: number; readonly most: number }>
+}
+
 /** Memory of a server with nothing to do. */
 export interface IdleCase {
   readonly kind: "idle"
@@ -123,6 +133,7 @@ export type BenchCase =
   | ThroughputCase
   | LatencyCase
   | HalfLoadCase
+  | TracedCase
   | IdleCase
   | SoakCase
   | ScaleOutCase
@@ -194,6 +205,16 @@ export const allCases: ReadonlyArray<BenchCase> = [
     storage,
     connections: HEARTBEAT_CONNECTIONS,
     singles: 10,
+  })),
+  ...STORAGES.map((storage): TracedCase => ({
+    kind: "traced",
+    name: `${storage}-heartbeats-traced`,
+    storage,
+    connections: HEARTBEAT_CONNECTIONS,
+    shares: [
+      { kept: 0.01, most: 1.1 },
+      { kept: 1, most: 2 },
+    ],
   })),
   ...STORAGES.map((storage): IdleCase => ({ kind: "idle", name: `${storage}-idle`, storage, mostMiB: 120 })),
   ...STORAGES.map((storage): SoakCase => ({

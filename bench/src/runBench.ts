@@ -16,6 +16,7 @@ import { measureScaleOut } from "./measure/scaleOut.ts"
 import { measureSoak } from "./measure/soak.ts"
 import { measureStorm } from "./measure/storm.ts"
 import { measureThroughput } from "./measure/throughput.ts"
+import { measureTraced } from "./measure/traced.ts"
 import type { Options } from "./options.ts"
 import { scratchPostgres } from "./postgres/scratchPostgres.ts"
 import { checkServer } from "./processes/checkServer.ts"
@@ -31,6 +32,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureLatency(bench, one)
     case "half-load":
       return measureHalfLoad(bench, one)
+    case "traced":
+      return measureTraced(bench, one)
     case "idle":
       return measureIdle(bench, one)
     case "soak":

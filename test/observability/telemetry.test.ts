@@ -6,6 +6,7 @@ import { enroll, eventOf, report } from "../processes/Agent.ts"
 import { call, OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { MARK, secretOf, webhookSecretOf } from "../processes/secrecy.ts"
+import { rawConnection } from "../processes/RawConnection.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 import { type OtlpCollector, startCollector, valuesOf } from "./OtlpCollector.ts"
@@ -70,6 +71,23 @@ const headersReceiver = Effect.gen(function* () {
     () => Effect.sync(() => void server.close()),
   )
   return { arrivals, url: `http://127.0.0.1:${port}/${secretOf("path")}` }
+})
+
+/** Sends a heartbeat as the front takes it, and waits for its answer. */
+const heartbeatInOneRead = Effect.fnUntraced(function* ({ baseUrl }: ServerProcess, fields: string) {
+  const connection = yield* rawConnection(Number(new URL(baseUrl).port))
+  const body = JSON.stringify({
+    agent_id: "web-1",
+    observed_at: new Date().toISOString(),
+    hostname: "web-1",
+    features: { push: true, metrics: false },
+  })
+  const head = `POST /api/v1/heartbeat HTTP/1.1\r\nHost: tocsin\r\nAuthorization: Bearer ${"k".repeat(43)}\r\n`
+  yield* connection.write(`${head}${fields}Content-Length: ${body.length}\r\n\r\n${body}`)
+  yield* until(
+    "the heartbeat is answered",
+    Effect.sync(() => connection.received().startsWith("HTTP/1.1 202 ")),
+  )
 })
 
 describe("traces and logs of a server", () => {
@@ -146,10 +164,23 @@ describe("traces and logs of a server", () => {
         })
         yield* send(server, "/api/v1/health", { headers: { traceparent: `00-${TRACE}-${PARENT}-${flags}` } })
         yield* send(server, "/api/v1/health", { headers: {} })
+        yield* heartbeatInOneRead(server, `Traceparent: 00-${TRACE}-${PARENT}-${flags}\r\n`)
+        yield* heartbeatInOneRead(server, "")
         yield* server.stop
         assert.deepStrictEqual(collector.records, [])
+        const heartbeats = collector.spans.filter(({ of }) => of.name === "POST /api/v1/heartbeat")
+        const decisions = collector.spans.filter(
+          ({ of }) => of.name === "Storage.transact" && of.parentSpanId,
+        )
+        // A first heartbeat has two decisions: whether the key is known, and its registration.
+        assert.deepStrictEqual(
+          new Set(decisions.map(({ of }) => of.parentSpanId)),
+          new Set(heartbeats.map(({ of }) => of.spanId)),
+        )
+        const ofCallersAgent = heartbeats.filter(({ of }) => of.traceId === TRACE).length
         const health = collector.spans.filter(({ of }) => of.name === "GET /api/v1/health")
         const ofCaller = health.filter(({ of }) => of.traceId === TRACE).length
+        assert.deepStrictEqual([ofCallersAgent, heartbeats.length], [ofCaller, health.length])
         return [ofCaller, health.length - ofCaller]
       })
       const told = yield* Effect.all([

@@ -96,8 +96,9 @@ export const startServer = Effect.fnUntraced(function* (
 export const subject = Effect.fnUntraced(function* (
   bench: Bench,
   storage: StorageName,
+  environment?: Readonly<Record<string, string>>,
 ): Effect.fn.Return<Subject, BenchFailure, Scope.Scope> {
-  const { server, postgres } = yield* startServer(bench, storage)
+  const { server, postgres } = yield* startServer(bench, storage, environment)
   const keys = newKeys(bench.measures.agents)
   yield* enrol(server, keys)
   const watched = { server: server.pid, ...(postgres !== undefined && { postgres: postgres.pid }) }

@@ -4,7 +4,7 @@ import { Fiber, Result } from "effect"
 import type { Sender } from "../handlers/agentCalls.ts"
 import { clientAddress } from "../request/clientAddress.ts"
 import { inboundRequestId } from "../request/RequestId.ts"
-import { type AgentRequest, agentWork } from "./agentWork.ts"
+import { type AgentRequest, startWork } from "./agentWork.ts"
 import { type AgentAnswer, answerText } from "./answerText.ts"
 import type { FrontServices } from "./FrontServices.ts"
 import { type AgentHead, parseHead } from "./parseHead.ts"
@@ -141,9 +141,10 @@ export class AgentConnection {
   #begin({ head, sender }: KnownHead, body: Uint8Array): void {
     const { services } = this.#host
     const requestId = inboundRequestId(head.headers["x-request-id"]?.toString()) ?? services.newRequestId()
-    const request = { head, body, sender, requestId, peer: this.#socket.remoteAddress }
+    const url = `/api/v1/${head.endpoint}`
+    const request = { head, url, body, sender, requestId, peer: this.#socket.remoteAddress }
     this.#request = request
-    const fiber = services.run(agentWork(services, request, this.#onAnswer))
+    const fiber = startWork(services, request, this.#onAnswer)
     if (fiber.pollUnsafe() !== undefined) return
     this.#work = Fiber.runIn(fiber, services.scope)
     fiber.addObserver((exit) => {

@@ -2,7 +2,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Clock, Effect, type Fiber, type Scope, Tracer } from "effect"
+import { Clock, type Context, Effect, type Scope, Tracer } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
 import { type AgentCalls, agentCalls } from "../handlers/agentCalls.ts"
 import { Readiness } from "@tocsin/core/health/Readiness"
@@ -19,11 +19,12 @@ export interface FrontServices {
   readonly recorders: Readonly<Record<keyof AgentCalls, AnswerRecorder.RouteRecorder>>
   readonly intake: Intake
   readonly isDraining: () => boolean
-  readonly isTraced: boolean
+  /** Makes the spans of requests, if they are exported. */
+  readonly tracer: Tracer.Tracer | undefined
   readonly clock: Clock.Clock
   readonly now: () => Instant.Instant
   readonly newRequestId: () => string
-  readonly run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+  readonly context: Context.Context<never>
   /** Interrupts unfinished requests when it closes. */
   readonly scope: Scope.Scope
 }
@@ -34,6 +35,7 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
   const clock = yield* Clock.Clock
   const { isDraining } = yield* Readiness
   const ingest = yield* Ingest
+  const tracer = yield* Tracer.Tracer
   const recorder = yield* AnswerRecorder.make
   const now = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
   const services: FrontServices = {
@@ -47,11 +49,11 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
     },
     intake: yield* AgentIntake,
     isDraining,
-    isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,
+    tracer: tracer === Tracer.nativeTracer ? undefined : tracer,
     clock,
     now,
     newRequestId: () => ids.uuidV7(now()),
-    run: Effect.runForkWith(yield* Effect.context()),
+    context: yield* Effect.context<never>(),
     scope: yield* Effect.scope,
   }
   return services

@@ -1,56 +1,33 @@
-import { type Cause, Effect, Option, Result } from "effect"
-import { Headers, HttpMiddleware, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Cause, Context, Effect, type Fiber, Result, Tracer } from "effect"
 import { agentNamedIn, type Sender } from "../handlers/agentCalls.ts"
 import { parseJson } from "../request/RequestBody.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, failureOfCause } from "../response/failures.ts"
 import { type AgentAnswer, statusOf } from "./answerText.ts"
 import type { FrontServices } from "./FrontServices.ts"
-import type { AgentHead } from "./parseHead.ts"
+import { beginSpan, endSpan, type SpanRequest } from "./requestSpan.ts"
 
 const METHOD = "POST"
 
 /** A whole request of an agent. */
-export interface AgentRequest {
-  readonly head: AgentHead
+export interface AgentRequest extends SpanRequest {
   readonly body: Uint8Array
-  /** The address that connected. */
-  readonly peer: string | undefined
   readonly sender: Sender
-  readonly requestId: string
-}
-
-/**
- * Runs the work of a request, which ends with its status, within the span that the API would make.
- */
-const inSpan = ({ head, peer }: AgentRequest, url: string, work: Effect.Effect<number>) => {
-  const request = HttpServerRequest.fromWeb(new Request(`http://localhost${url}`, { method: METHOD })).modify(
-    {
-      headers: Headers.fromInput(head.headers),
-      remoteAddress: Option.fromUndefinedOr(peer),
-    },
-  )
-  return Effect.annotateCurrentSpan("http.route", url).pipe(
-    Effect.andThen(work),
-    Effect.map((status) => HttpServerResponse.empty({ status })),
-    HttpMiddleware.tracer,
-    Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-  )
 }
 
 /**
  * Does what a request asks for and passes its answer on. `answer` returns whether the client was
- * still there. The effect fails only when it is interrupted, and then without an answer.
+ * still there. The effect ends with the status, and fails only when it is interrupted, without an
+ * answer.
  */
-export const agentWork = (
+const workOf = (
   services: FrontServices,
   request: AgentRequest,
   answer: (answer: AgentAnswer) => boolean,
-): Effect.Effect<unknown> => {
-  const { calls, isTraced, recorders } = services
-  const { head, body, sender, requestId } = request
+): Effect.Effect<number> => {
+  const { calls, recorders } = services
+  const { head, url, body, sender, requestId } = request
   const startedAt = performance.now()
-  const url = `/api/v1/${head.endpoint}`
 
   const finish = (made: AgentAnswer): Effect.Effect<number> => {
     const status = statusOf(made)
@@ -69,7 +46,7 @@ export const agentWork = (
       }),
       (failure) => finish({ failure }),
     )
-  const work = Effect.suspend((): Effect.Effect<number> => {
+  return Effect.suspend((): Effect.Effect<number> => {
     const parsed = parseJson(body)
     if (Result.isFailure(parsed)) return finish({ failure: { code: "validation", message: parsed.failure } })
     const call: Effect.Effect<object, CoreError> = calls[head.endpoint](sender, parsed.success)
@@ -78,5 +55,20 @@ export const agentWork = (
       onFailure: (cause) => fail(cause, parsed.success),
     })
   })
-  return isTraced ? inSpan(request, url, work) : work
+}
+
+/** Starts the work of a request, within its span if there is a tracer. */
+export const startWork = (
+  services: FrontServices,
+  request: AgentRequest,
+  answer: (answer: AgentAnswer) => boolean,
+): Fiber.Fiber<unknown> => {
+  const { clock, context, tracer } = services
+  const work = workOf(services, request, answer)
+  if (tracer === undefined) return Effect.runForkWith(context)(work)
+  const span = beginSpan(tracer, request, clock)
+  const traced = span.sampled
+    ? Effect.onExit(work, (exit) => Effect.sync(() => endSpan(span, request, exit, clock)))
+    : work
+  return Effect.runForkWith(Context.add(context, Tracer.ParentSpan, span))(traced)
 }

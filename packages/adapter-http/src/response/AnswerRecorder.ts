@@ -1,6 +1,6 @@
 import type { Counter, Histogram } from "@tocsin/core/engine/metrics/Counters"
 import { CurrentInstruments, type Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { Effect, LogLevel, Tracer } from "effect"
+import { Effect, LogLevel } from "effect"
 import { pathOf } from "../routes.ts"
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"])
@@ -18,7 +18,6 @@ export interface AnsweredRequest {
 interface Observers {
   readonly instruments: Instruments
   readonly isLogged: boolean
-  readonly isTraced: boolean
 }
 
 /** Records the answers of one method at one route. */
@@ -35,20 +34,14 @@ export class RouteRecorder {
     this.#duration = observers.instruments.httpDuration.of(route, method)
   }
 
-  /**
-   * Counts and times an answer immediately; the effect writes the debug line and names the request
-   * in its span.
-   */
+  /** Counts and times an answer immediately; the effect writes the debug line. */
   record(request: AnsweredRequest): Effect.Effect<void> {
-    const { instruments, isLogged, isTraced } = this.#observers
+    const { instruments, isLogged } = this.#observers
     const { status, millis } = request
     const counter = (this.#answers[status] ??= instruments.httpRequests.of(...this.#labels, String(status)))
     counter.value += 1
     this.#duration.observe(millis / 1_000)
-    const line = isLogged ? logAnswer(request) : Effect.void
-    return isTraced
-      ? Effect.andThen(Effect.annotateCurrentSpan("tocsin.request_id", request.requestId), line)
-      : line
+    return isLogged ? logAnswer(request) : Effect.void
   }
 }
 
@@ -62,7 +55,7 @@ const logAnswer = ({ method, url, status, millis, requestId }: AnsweredRequest):
     request_id: requestId,
   })
 
-/** Records every answer once: a count and a time by its route, a debug line, its id in its span. */
+/** Records every answer once: a count and a time by its route, and a debug line. */
 export class AnswerRecorder {
   readonly #observers: Observers
   readonly #routes = new Map<string, RouteRecorder>()
@@ -83,11 +76,10 @@ export class AnswerRecorder {
   }
 }
 
-/** The recorder of a server, with the instruments, the log level and the tracer at hand. */
+/** The recorder of a server, with the instruments and the log level at hand. */
 export const make = Effect.gen(function* () {
   return new AnswerRecorder({
     instruments: yield* CurrentInstruments,
     isLogged: yield* LogLevel.isEnabled("Debug"),
-    isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,
   })
 })

@@ -132,6 +132,7 @@ export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponse
         yield* recorder
           .of(templateOf(method, url), method)
           .record({ method, url, status: answer.status, millis, requestId })
+        yield* Effect.annotateCurrentSpan("tocsin.request_id", requestId)
         return answer
       })
     }),

@@ -1,5 +1,3 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel"
-import { Server } from "node:http"
 import {
   AgentBlocked,
   AgentNotAccepted,
@@ -18,15 +16,15 @@ import { type Stubs, stubServices, unlimitedBodies } from "../TestServer.ts"
 
 type Service = Ingest["Service"]
 
-/** A server, and what it has done. With a tracer, all requests count as taken by the API. */
+/** A server, and what it has done. */
 export interface Way {
   readonly port: number
   /** What it has logged, one JSON text a line. */
   readonly logs: Array<string>
   /** How many requests came to the use case by the API, and how many directly. */
   readonly taken: { byApi: number; directly: number }
-  /** How many requests node:http has parsed. */
-  readonly parsed: () => number
+  /** The spans that it has begun, if it has a tracer. */
+  readonly spans: Array<Tracer.NativeSpan>
 }
 
 const message = "what to do: größer, ✓"
@@ -87,26 +85,16 @@ const ingest = (taken: Way["taken"]): Service => {
   }
 }
 
-/** Counts what node:http parses for the server at a port, for as long as the scope lasts. */
-const parsedAt = Effect.fnUntraced(function* (port: number) {
-  let parsed = 0
-  const note = (message: unknown): void => {
-    const server: unknown =
-      typeof message === "object" && message !== null && "server" in message && message.server
-    const address = server instanceof Server ? server.address() : null
-    if (typeof address === "object" && address?.port === port) parsed += 1
-  }
-  yield* Effect.acquireRelease(
-    Effect.sync(() => subscribe("http.server.request.start", note)),
-    () => Effect.sync(() => unsubscribe("http.server.request.start", note)),
-  )
-  return () => parsed
-})
-
-const someTracer = Tracer.make({ span: (options) => new Tracer.NativeSpan(options) })
-
-const way = Effect.fnUntraced(function* (stubs: Stubs, observed: Layer.Layer<never>) {
+const way = Effect.fnUntraced(function* (stubs: Stubs, isTraced: boolean) {
   const logs: Array<string> = []
+  const spans: Array<Tracer.NativeSpan> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    },
+  })
   const taken = { byApi: 0, directly: 0 }
   const server = ApiServer.layer({
     host: "127.0.0.1",
@@ -119,7 +107,7 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, observed: Layer.Layer<nev
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Debug")),
     // Lines that stand for several requests depend on when these came.
     Layer.provide(Layer.succeed(FailureLogInterval, Duration.zero)),
-    Layer.provide(observed),
+    Layer.provide(isTraced ? Layer.succeed(Tracer.Tracer, tracer) : Layer.empty),
     // Two answers are the same only if what came before does not count.
     Layer.provide(
       Layer.succeed(RuleSettings, { ...defaultRules, failedAuthenticationRate: { perMinute: 0, burst: 0 } }),
@@ -128,7 +116,7 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, observed: Layer.Layer<nev
   const context = yield* Layer.build(Layer.fresh(server))
   const { address } = Context.get(context, HttpServer.HttpServer)
   const port = "port" in address ? address.port : 0
-  const made: Way = { port, logs, taken, parsed: yield* parsedAt(port) }
+  const made: Way = { port, logs, taken, spans }
   return made
 })
 
@@ -140,8 +128,8 @@ export class TwoWays extends Context.Service<TwoWays, { readonly untraced: Way; 
     Layer.effect(
       TwoWays,
       Effect.all({
-        untraced: way(stubs, Layer.empty),
-        traced: way(stubs, Layer.succeed(Tracer.Tracer, someTracer)),
+        untraced: way(stubs, false),
+        traced: way(stubs, true),
       }),
     )
 }

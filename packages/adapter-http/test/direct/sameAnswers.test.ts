@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Cause, Effect, Exit, Option, type Tracer } from "effect"
 import * as fc from "fast-check"
 import { MAX_BODY_BYTES } from "../../src/request/RequestBody.ts"
 import { REQUEST_ID } from "../TestServer.ts"
@@ -131,16 +131,14 @@ layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API ans
     Effect.gen(function* () {
       const ways = yield* TwoWays
       const { taken } = ways.untraced
-      const before = { ...taken, parsedWithTracer: ways.traced.parsed() }
+      const before = { ...taken, withTracer: ways.traced.taken.directly }
       const several = fc.tuple(
         fc.array(requestText("keep-alive"), { minLength: 1, maxLength: 3 }),
         requestText("close"),
       )
-      let sent = 0
       yield* Effect.promise(() =>
         fc.assert(
           fc.asyncProperty(several, async ([first, last]) => {
-            sent += first.length + 1
             await compare(ways, ...first, last)
           }),
           { numRuns: 250 },
@@ -149,7 +147,7 @@ layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API ans
       // Otherwise the same code would have been compared with itself.
       assert.isAbove(taken.directly - before.directly, 40)
       assert.isAbove(taken.byApi - before.byApi, 100)
-      assert.isBelow(ways.traced.parsed() - before.parsedWithTracer, sent - 40)
+      assert.strictEqual(ways.traced.taken.directly - before.withTracer, taken.directly - before.directly)
     }),
   )
 
@@ -175,6 +173,48 @@ layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API ans
         "192.0.2.1 two",
         "192.0.2.2 two",
       ])
+    }),
+  )
+
+  it.effect("with spans of the same content", () =>
+    Effect.gen(function* () {
+      const { traced } = yield* TwoWays
+      const { spans, taken } = traced
+      const from = (agentId: string, host: string) =>
+        usual(
+          heartbeat(agentId),
+          "User-Agent: agent/1",
+          "X-Request-Id: mine",
+          "Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        ).replace("Host: tocsin", `Host: ${host}`)
+      const texts = [
+        usual(heartbeat()),
+        from("web-01", "tocsin:8080"),
+        from("blocked", "[::1]"),
+        from("dying", ""),
+      ]
+      const content = ({ name, kind, status, parent, attributes }: Tracer.NativeSpan) => ({
+        name,
+        kind,
+        parent: Option.getOrUndefined(parent)?.spanId,
+        isOver: status._tag === "Ended",
+        failure:
+          status._tag === "Ended" &&
+          Exit.isFailure(status.exit) &&
+          Cause.pretty(status.exit.cause).split("\n")[0],
+        attributes: Array.from(attributes).toSorted(([a], [b]) => a.localeCompare(b)),
+      })
+      for (const text of texts) {
+        spans.splice(0)
+        const before = { ...taken }
+        yield* Effect.promise(() => exchange(traced, [BY_API + text, LAST]))
+        yield* Effect.promise(() => exchange(traced, [text, LAST]))
+        assert.deepStrictEqual(taken, { byApi: before.byApi + 1, directly: before.directly + 1 })
+        takeLogs(traced)
+        // Each connection ends with a second request.
+        const [byApi, , directly] = spans
+        assert.deepStrictEqual(directly && content(directly), byApi && content(byApi))
+      }
     }),
   )
 

@@ -1,9 +1,10 @@
-import { randomBytes } from "node:crypto"
 import { Duration, Effect, Layer, Option, Redacted, Tracer } from "effect"
-import { FetchHttpClient, UrlParams } from "effect/http"
+import { Hex } from "effect/encoding"
+import { FetchHttpClient, HttpBody, UrlParams } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpSerialization, OtlpTracer } from "effect/observability"
 import manifest from "../../package.json" with { type: "json" }
 import type { Settings } from "../settings/Settings.ts"
+import { encodeTraces } from "./encodeTraces.ts"
 import { type EndpointChoice, endpointOf, type Signal } from "./exports.ts"
 
 /** The last part of the nine seconds in which the server must stop. */
@@ -37,8 +38,6 @@ const DIGITS = 13
 
 const chanceOf = (traceId: string): number => Number.parseInt(traceId.slice(-DIGITS), 16) / 16 ** DIGITS
 
-const newTraceId = (): string => randomBytes(16).toString("hex")
-
 const ratioOf = ({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio }: Settings): number => {
   if (sampler.endsWith("always_on")) return 1
   return sampler.endsWith("always_off") ? 0 : ratio
@@ -51,7 +50,7 @@ export const sampledTracer = (tracer: Tracer.Tracer, settings: Settings): Tracer
   const isSampled = (parent: Tracer.AnySpan | undefined): boolean => {
     // A span of this process is decided already; a caller's decision counts if the sampler says so.
     if (parent !== undefined && (parent._tag === "Span" || followsParents)) return parent.sampled
-    return chanceOf(parent?.traceId ?? newTraceId()) < ratio
+    return chanceOf(parent?.traceId ?? Hex.random(16)) < ratio
   }
   return Tracer.make({
     ...tracer,
@@ -75,6 +74,14 @@ const logs = (settings: Settings) => {
   return endpoint === undefined ? Layer.empty : OtlpLogger.layer(exporterOf(settings, "LOGS", endpoint))
 }
 
+const protobuf = Layer.effect(
+  OtlpSerialization.OtlpSerialization,
+  Effect.map(OtlpSerialization.OtlpSerialization, (effects) => ({
+    ...effects,
+    traces: (data: OtlpTracer.TraceData) => HttpBody.uint8Array(encodeTraces(data), "application/x-protobuf"),
+  })),
+).pipe(Layer.provide(OtlpSerialization.layerProtobuf))
+
 /** Sends traces and logs to a collector, by OTLP over HTTP. */
 export const layer = (settings: Settings): Layer.Layer<never> =>
   Layer.mergeAll(
@@ -86,8 +93,6 @@ export const layer = (settings: Settings): Layer.Layer<never> =>
     Layer.provide([
       OtlpExporter.layerFlusher,
       FetchHttpClient.layer,
-      settings.OTEL_EXPORTER_OTLP_PROTOCOL === "http/json"
-        ? OtlpSerialization.layerJson
-        : OtlpSerialization.layerProtobuf,
+      settings.OTEL_EXPORTER_OTLP_PROTOCOL === "http/json" ? OtlpSerialization.layerJson : protobuf,
     ]),
   )

@@ -19,7 +19,12 @@ export const storageStack = (limit: Duration.Duration): Layer.Layer<Commits | St
 const spanOf =
   (name: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.withSpan(effect, `Storage.${name}`, { captureStackTrace: false })
+    Effect.withFiber(({ cache }) =>
+      // What belongs to a trace that is not kept pays nothing for it.
+      cache.span?.sampled === false
+        ? effect
+        : Effect.withSpan(effect, `Storage.${name}`, { captureStackTrace: false }),
+    )
 
 /** Makes spans of transactions and reads; without a tracer, the storage itself. */
 const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(

@@ -1,0 +1,103 @@
+import { type Clock, Context, Exit, type Option, type Tracer } from "effect"
+import {
+  Headers,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse,
+  HttpTraceContext,
+} from "effect/http"
+import type { AgentHead } from "./parseHead.ts"
+
+const METHOD = "POST"
+const FIRST_SERVER_ERROR = 500
+const HTTP_PORT = 80
+/** Those around an address of IPv6. */
+const BRACKETS = /^\[|\]$/g
+
+/** The request of a span. */
+export interface SpanRequest {
+  readonly head: AgentHead
+  readonly url: string
+  /** The address that connected. */
+  readonly peer: string | undefined
+  readonly requestId: string
+}
+
+/** What the spans of all requests with the same head have in common. */
+interface HeadSpan {
+  readonly name: string
+  readonly parent: Option.Option<Tracer.AnySpan>
+  readonly attributes: ReadonlyArray<readonly [name: string, value: unknown]>
+}
+
+const addressAttributes = ({ origin, hostname, port }: URL, url: string): HeadSpan["attributes"] => [
+  ["url.full", `${origin}${url}`],
+  ["url.path", url],
+  ["url.scheme", "http"],
+  ["server.address", hostname.replaceAll(BRACKETS, "")],
+  ["server.port", port === "" ? HTTP_PORT : Number(port)],
+]
+
+const headSpans = new WeakMap<AgentHead, HeadSpan>()
+
+const makeHeadSpan = (head: AgentHead, url: string): HeadSpan => {
+  const { host, "user-agent": userAgent } = head.headers
+  const address = URL.parse(`http://${host}`)
+  return {
+    name: `${METHOD} ${url}`,
+    parent: HttpTraceContext.fromHeaders(Headers.fromInput(head.headers)),
+    attributes: [
+      ["http.request.method", METHOD],
+      ["http.route", url],
+      ...(address === null ? [] : addressAttributes(address, url)),
+      ...(userAgent === undefined ? [] : [["user_agent.original", userAgent] as const]),
+    ],
+  }
+}
+
+const headSpanOf = ({ head, url }: SpanRequest): HeadSpan => {
+  const known = headSpans.get(head)
+  if (known !== undefined) return known
+  const made = makeHeadSpan(head, url)
+  headSpans.set(head, made)
+  return made
+}
+
+/** Begins the span of a request, in the caller's trace if its head names one. */
+export const beginSpan = (tracer: Tracer.Tracer, request: SpanRequest, clock: Clock.Clock): Tracer.Span => {
+  const { name, parent } = headSpanOf(request)
+  return tracer.span({
+    name,
+    parent,
+    annotations: Context.empty(),
+    links: [],
+    startTime: clock.currentTimeNanosUnsafe(),
+    kind: "server",
+    root: false,
+    sampled: true,
+  })
+}
+
+const errorOf = (url: string, status: number) =>
+  new HttpServerError.HttpServerError({
+    reason: new HttpServerError.ResponseError({
+      request: HttpServerRequest.fromWeb(new Request(`http://localhost${url}`, { method: METHOD })),
+      response: HttpServerResponse.empty({ status }),
+    }),
+  })
+
+/** Ends a span with the attributes that `HttpMiddleware.tracer` gives to the spans of the API. */
+export const endSpan = (
+  span: Tracer.Span,
+  request: SpanRequest,
+  exit: Exit.Exit<number>,
+  clock: Clock.Clock,
+): void => {
+  const { url, peer, requestId } = request
+  for (const [name, value] of headSpanOf(request).attributes) span.attribute(name, value)
+  if (peer !== undefined) span.attribute("client.address", peer)
+  span.attribute("tocsin.request_id", requestId)
+  if (Exit.isSuccess(exit)) span.attribute("http.response.status_code", exit.value)
+  const isFailed = Exit.isSuccess(exit) && exit.value >= FIRST_SERVER_ERROR
+  span.end(clock.currentTimeNanosUnsafe(), isFailed ? Exit.fail(errorOf(url, exit.value)) : exit)
+}
