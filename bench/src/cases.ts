@@ -1,5 +1,5 @@
-import type { Load } from "./load/Load.ts"
-import type { StorageName } from "./processes/tocsin.ts"
+import type { Load, Step } from "./load/Load.ts"
+import { STORAGES, type StorageName } from "./processes/tocsin.ts"
 
 /** As many requests as are answered, compared with limits. */
 export interface ThroughputCase {
@@ -129,6 +129,15 @@ export interface FleetCase {
   readonly agents: number
 }
 
+/** Other monitoring services, as far as they are installed, in turn with Tocsin on each storage. */
+export interface PeersCase {
+  readonly kind: "peers"
+  readonly name: string
+  /** PostgreSQL is started for it. */
+  readonly storage: "postgres"
+  readonly connectionsOf: Readonly<Record<Step, number>>
+}
+
 export type BenchCase =
   | ThroughputCase
   | LatencyCase
@@ -142,8 +151,7 @@ export type BenchCase =
   | ConsoleCase
   | AgentCase
   | FleetCase
-
-const STORAGES = ["memory", "sqlite", "postgres"] as const satisfies ReadonlyArray<StorageName>
+  | PeersCase
 
 const HEARTBEAT_CONNECTIONS = 64
 const RESULT_CONNECTIONS = 32
@@ -262,6 +270,16 @@ export const allCases: ReadonlyArray<BenchCase> = [
     mostPercent: 1,
   },
   { kind: "fleet", name: "sqlite-agents", storage: "sqlite", agents: 1_000 },
+  {
+    kind: "peers",
+    name: "peers",
+    storage: "postgres",
+    connectionsOf: {
+      heartbeat: HEARTBEAT_CONNECTIONS,
+      unchanged: RESULT_CONNECTIONS,
+      changing: RESULT_CONNECTIONS,
+    },
+  },
 ]
 
 /**

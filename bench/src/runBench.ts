@@ -12,6 +12,7 @@ import { measureHalfLoad } from "./measure/halfLoad.ts"
 import { measureIdle } from "./measure/idle.ts"
 import { measureLargeStorm } from "./measure/largeStorm.ts"
 import { measureLatency } from "./measure/latency.ts"
+import { measurePeers } from "./measure/peers.ts"
 import { measureScaleOut } from "./measure/scaleOut.ts"
 import { measureSoak } from "./measure/soak.ts"
 import { measureStorm } from "./measure/storm.ts"
@@ -50,6 +51,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureAgent(bench, one)
     case "fleet":
       return measureFleet(bench, one)
+    case "peers":
+      return measurePeers(bench, one)
   }
 }
 

@@ -3,9 +3,12 @@ import { createServer, type Server } from "node:http"
 import { Effect, type Scope } from "effect"
 import { expectedBody } from "../src/load/Expectation.ts"
 import { LatencyHistogram } from "../src/load/LatencyHistogram.ts"
-import type { Load } from "../src/load/Load.ts"
+import type { Load, Step } from "../src/load/Load.ts"
 import { LoadGenerator } from "../src/load/LoadGenerator.ts"
 import type { LoadResult } from "../src/load/LoadRun.ts"
+import type { Protocol } from "../src/load/protocols/Protocol.ts"
+import { protocols } from "../src/load/protocols/protocols.ts"
+import { Sender } from "../src/load/Sender.ts"
 
 interface Heartbeat {
   readonly agent_id: string
@@ -137,6 +140,36 @@ describe("the load generator", () => {
       assert.isAtMost(bodies.length, 60)
     }).pipe(Effect.scoped),
   )
+})
+
+describe("reports of single checks", () => {
+  it("take the checks in turn, and change a status only if they are to", () => {
+    const sent: Array<string> = []
+    const agent = {
+      id: Buffer.from("agent-000000"),
+      key: Buffer.alloc(0),
+      isCritical: false,
+      reports: 0,
+      changes: 0,
+    }
+    const protocol: Protocol = {
+      ...protocols.icinga,
+      render:
+        (_step, status) =>
+        ({ check }) =>
+          Buffer.from(`${check} ${status}`),
+    }
+    const send = (step: Step, times: number) => {
+      const sender = new Sender([step], [agent], protocol, "")
+      for (let time = 0; time < times; time += 1) sent.push(sender.next().bytes.toString())
+    }
+    send("changing", 51)
+    send("heartbeat", 2)
+    assert.deepStrictEqual(
+      [0, 49, 50, 51, 52].map((at) => sent[at]),
+      ["000 critical", "049 critical", "000 ok", "000 ok", "001 critical"],
+    )
+  })
 })
 
 describe("latencies", () => {

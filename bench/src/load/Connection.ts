@@ -1,50 +1,52 @@
 import { connect, type Socket } from "node:net"
-import { type Answer, readAnswer } from "./Answer.ts"
+import { connect as connectSecurely } from "node:tls"
+import { readAnswer } from "./Answer.ts"
+import type { Channel, ChannelListener } from "./protocols/Protocol.ts"
 
 const READ_BYTES = 65_536
 
+/** Where to connect; a secure one checks no certificate. */
+interface Address {
+  readonly port: number
+  readonly isSecure?: true
+}
+
 /** A kept-alive connection with at most one request in flight. */
-export class Connection {
+export class Connection implements Channel {
   readonly #socket: Socket
-  readonly #answered: (answer: Answer) => void
+  readonly #listener: ChannelListener
   #partial: Buffer = Buffer.alloc(0)
   #isClosing = false
 
-  private constructor(socket: Socket, answered: (answer: Answer) => void) {
+  private constructor(socket: Socket, listener: ChannelListener) {
     this.#socket = socket
-    this.#answered = answered
+    this.#listener = listener
   }
 
-  /**
-   * Connects. `answered` is called for each answer, `lost` once if the connection ends before
-   * `close`.
-   */
-  static open(
-    port: number,
-    answered: (answer: Answer) => void,
-    lost: (reason: string) => void,
-  ): Promise<Connection> {
+  static open({ isSecure, port }: Address, listener: ChannelListener): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect({
-        host: "127.0.0.1",
-        port,
-        noDelay: true,
-        // One buffer for all reads of the connection: nothing is allocated for an answer.
-        onread: {
-          buffer: Buffer.allocUnsafe(READ_BYTES),
-          callback: (size, buffer) => {
-            connection.#read(buffer.subarray(0, size))
-            return true
-          },
-        },
-      })
-      const connection = new Connection(socket, answered)
+      const address = { host: "127.0.0.1", port, noDelay: true }
+      const socket = isSecure
+        ? connectSecurely({ ...address, rejectUnauthorized: false })
+        : connect({
+            ...address,
+            // One buffer for all reads of the connection: nothing is allocated for an answer.
+            onread: {
+              buffer: Buffer.allocUnsafe(READ_BYTES),
+              callback: (size, buffer) => {
+                connection.#read(buffer.subarray(0, size))
+                return true
+              },
+            },
+          })
+      const connection = new Connection(socket, listener)
+      if (isSecure) socket.on("data", (chunk: Buffer) => connection.#read(chunk))
       socket.on("error", (error) => {
         reject(error)
-        connection.#lose(lost, error.message)
+        connection.#lose(error.message)
       })
-      socket.on("close", () => connection.#lose(lost, "the server closed the connection"))
-      socket.on("connect", () => resolve(connection))
+      socket.on("close", () => connection.#lose("the server closed the connection"))
+      socket.on(isSecure ? "secureConnect" : "connect", () => resolve(connection))
     })
   }
 
@@ -57,10 +59,10 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  #lose(lost: (reason: string) => void, reason: string): void {
+  #lose(reason: string): void {
     if (this.#isClosing) return
     this.#isClosing = true
-    lost(reason)
+    this.#listener.lost(reason)
   }
 
   #read(bytes: Uint8Array): void {
@@ -72,6 +74,6 @@ export class Connection {
       return
     }
     if (this.#partial.length > 0) this.#partial = Buffer.alloc(0)
-    this.#answered(answer)
+    this.#listener.answered(answer)
   }
 }

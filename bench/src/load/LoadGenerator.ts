@@ -1,14 +1,14 @@
 import process from "node:process"
 import { cpuSeconds } from "../processes/cpuSeconds.ts"
-import { Connection } from "./Connection.ts"
-import { faultOf } from "./Expectation.ts"
 import { LatencyHistogram } from "./LatencyHistogram.ts"
-import { agentId, operationsOf, type Step } from "./Load.ts"
+import { agentId, type Step } from "./Load.ts"
 import type { LoadResult, LoadRun } from "./LoadRun.ts"
+import type { Channel, Protocol } from "./protocols/Protocol.ts"
+import { protocols } from "./protocols/protocols.ts"
 import { Sender, type SendingAgent } from "./Sender.ts"
 
 interface Slot {
-  readonly connection: Connection
+  readonly connection: Channel
   readonly sender: Sender
   /** The request in flight, if any. */
   step: Step | undefined
@@ -23,6 +23,7 @@ const DRAIN_MILLIS = 30_000
 /** Sends requests of a fixed set of agents and counts the answers, one run after the other. */
 export class LoadGenerator {
   readonly #agents: ReadonlyArray<SendingAgent>
+  #protocol: Protocol = protocols.tocsin
   #slots: ReadonlyArray<Slot> = []
   #idle: Array<Slot> = []
   /** When each request that waits for a free connection was due; only of paced runs. */
@@ -40,12 +41,15 @@ export class LoadGenerator {
       id: Buffer.from(agentId(index)),
       key: Buffer.from(key),
       isCritical: false,
+      reports: 0,
+      changes: 0,
     }))
   }
 
   async run(run: LoadRun): Promise<LoadResult> {
     this.#failures = 0
     this.#firstFailure = undefined
+    this.#protocol = protocols[run.protocol ?? "tocsin"]
     await this.#connect(run)
     this.#isSending = true
     this.#isClosedLoop = run.requestsPerSecond === undefined
@@ -77,12 +81,12 @@ export class LoadGenerator {
       Array.from({ length: connections }, async (_, index): Promise<Slot> => {
         const port = ports[index % ports.length] ?? 0
         const agents = this.#agents.filter((_agent, agent) => agent % connections === index)
-        const sender = new Sender(load, agents, `127.0.0.1:${port}`)
-        const connection = await Connection.open(
-          port,
-          (answer) => this.#answered(slot, faultOf(slot.step ?? "heartbeat", answer)),
-          (reason) => this.#lost(slot, reason),
-        )
+        const sender = new Sender(load, agents, this.#protocol, `127.0.0.1:${port}`)
+        const connection = await this.#protocol.open(port, {
+          answered: (answer) =>
+            this.#answered(slot, this.#protocol.faultOf(slot.step ?? "heartbeat", answer)),
+          lost: (reason) => this.#lost(slot, reason),
+        })
         const slot: Slot = { connection, sender, step: undefined, since: 0 }
         return slot
       }),
@@ -129,7 +133,7 @@ export class LoadGenerator {
     const millis = now - slot.since
     this.#latencies.record(millis)
     if (millis > this.#maxMillis) this.#maxMillis = millis
-    this.#operations += operationsOf(step)
+    this.#operations += this.#protocol.operationsOf(step)
     if (!this.#isSending) return
     if (this.#isClosedLoop) return this.#send(slot, now)
     this.#idle.push(slot)

@@ -1,10 +1,13 @@
 import type { Load } from "./Load.ts"
+import type { ProtocolName } from "./protocols/protocols.ts"
 
 /** A run of the load generator. */
 export interface LoadRun {
   /** The ports of the servers; connections are distributed in turn. */
   readonly ports: ReadonlyArray<number>
   readonly load: Load
+  /** Tocsin's unless given. */
+  readonly protocol?: ProtocolName
   /** Each keeps one request in flight. */
   readonly connections: number
   readonly warmUpSeconds: number

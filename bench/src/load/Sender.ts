@@ -1,11 +1,15 @@
-import { heartbeatBody, resultsBody } from "./bodies.ts"
-import type { Load, Step } from "./Load.ts"
+import { EVENTS_PER_BATCH, type Load, type Step } from "./Load.ts"
+import type { Protocol } from "./protocols/Protocol.ts"
 import { type AgentBytes, RequestTemplate } from "./RequestTemplate.ts"
 import { Stamp } from "./Stamp.ts"
 
-/** An agent, and whether its checks were critical when it last sent results. */
+/** An agent, and what it has reported. */
 export interface SendingAgent extends AgentBytes {
+  /** Whether its last batch was critical. */
   isCritical: boolean
+  /** Reports of single checks, which are taken in turn, and how many of them were changes. */
+  reports: number
+  changes: number
 }
 
 /** A request and its description. The bytes are valid until the next one is rendered. */
@@ -14,25 +18,27 @@ export interface RenderedRequest {
   readonly bytes: Buffer
 }
 
+const CHECKS = Array.from({ length: EVENTS_PER_BATCH }, (_, index) =>
+  Buffer.from(String(index).padStart(3, "0")),
+)
+const NO_CHECK = Buffer.alloc(0)
+
 /** Renders the requests of the agents of one connection. */
 export class Sender {
   readonly #load: Load
   readonly #agents: ReadonlyArray<SendingAgent>
+  readonly #protocol: Protocol
+  readonly #host: string
   readonly #stamp = new Stamp()
-  readonly #heartbeat: RequestTemplate
-  readonly #ok: RequestTemplate
-  readonly #critical: RequestTemplate
+  readonly #templates = new Map<string, RequestTemplate>()
   #agent = 0
   #step = 0
 
-  constructor(load: Load, agents: ReadonlyArray<SendingAgent>, host: string) {
+  constructor(load: Load, agents: ReadonlyArray<SendingAgent>, protocol: Protocol, host: string) {
     this.#load = load
     this.#agents = agents
-    this.#heartbeat = new RequestTemplate(host, "/api/v1/heartbeat", heartbeatBody)
-    this.#ok = new RequestTemplate(host, "/api/v1/events", (variables) => resultsBody(variables, "ok"))
-    this.#critical = new RequestTemplate(host, "/api/v1/events", (variables) =>
-      resultsBody(variables, "critical"),
-    )
+    this.#protocol = protocol
+    this.#host = host
   }
 
   next(): RenderedRequest {
@@ -41,17 +47,36 @@ export class Sender {
     if (agent === undefined || step === undefined) throw new Error("a connection has no agents, or no load")
     this.#advance()
     this.#stamp.advance()
-    if (step === "changing") agent.isCritical = !agent.isCritical
-    return { step, bytes: this.#templateOf(step, agent).render(agent, this.#stamp) }
+    const { check, isCritical } =
+      this.#protocol.operationsOf(step) === 1 ? single(agent, step) : batch(agent, step)
+    return { step, bytes: this.#templateOf(step, isCritical).render(agent, this.#stamp, check) }
   }
 
-  #templateOf(step: Step, agent: SendingAgent): RequestTemplate {
-    if (step === "heartbeat") return this.#heartbeat
-    return agent.isCritical ? this.#critical : this.#ok
+  #templateOf(step: Step, isCritical: boolean): RequestTemplate {
+    const status = isCritical ? "critical" : "ok"
+    const name = `${step} ${status}`
+    const known = this.#templates.get(name)
+    if (known !== undefined) return known
+    const template = new RequestTemplate(this.#protocol.render(step, status, this.#host))
+    this.#templates.set(name, template)
+    return template
   }
 
   #advance(): void {
     this.#agent = (this.#agent + 1) % this.#agents.length
     if (this.#agent === 0) this.#step = (this.#step + 1) % this.#load.length
   }
+}
+
+const batch = (agent: SendingAgent, step: Step) => {
+  if (step === "changing") agent.isCritical = !agent.isCritical
+  return { check: NO_CHECK, isCritical: agent.isCritical }
+}
+
+/** The next check in turn: with the status that it has, or with the other one. */
+const single = (agent: SendingAgent, step: Step) => {
+  const turn = step === "changing" ? agent.changes++ : agent.reports++
+  const index = turn % CHECKS.length
+  const changesOfIt = Math.floor((agent.changes + CHECKS.length - 1 - index) / CHECKS.length)
+  return { check: CHECKS[index] ?? NO_CHECK, isCritical: agent.isCritical !== (changesOfIt % 2 === 1) }
 }

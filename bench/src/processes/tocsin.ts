@@ -6,8 +6,11 @@ import { Effect, Schedule, type Scope } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 import { freePort } from "./freePort.ts"
 
+/** Every storage that a server may have. */
+export const STORAGES = ["memory", "sqlite", "postgres"] as const
+
 /** The storage of a server. */
-export type StorageName = "memory" | "sqlite" | "postgres"
+export type StorageName = (typeof STORAGES)[number]
 
 /** How to start the server. */
 export interface TocsinOptions {

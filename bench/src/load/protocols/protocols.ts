@@ -1,0 +1,9 @@
+import { alertRouter } from "./alertRouter.ts"
+import { icinga } from "./icinga.ts"
+import { tocsin } from "./tocsin.ts"
+import { zabbix } from "./zabbix.ts"
+
+/** Whom the load generator can report to. */
+export const protocols = { tocsin, alertRouter, icinga, zabbix }
+
+export type ProtocolName = keyof typeof protocols

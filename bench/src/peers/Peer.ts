@@ -1,0 +1,90 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
+import { connect } from "node:net"
+import { join } from "node:path"
+import process from "node:process"
+import { Effect, Schedule, type Scope } from "effect"
+import { BenchFailure } from "../BenchFailure.ts"
+import type { Step } from "../load/Load.ts"
+import type { ProtocolName } from "../load/protocols/protocols.ts"
+
+/** Another monitoring service, started from a scratch folder. */
+export interface Peer {
+  readonly name: string
+  readonly protocol: ProtocolName
+  readonly port: number
+  readonly pid: number
+  /** The kinds of work that it has. */
+  readonly steps: ReadonlyArray<Step>
+  /** How many reports it has stored, if that is later than its answer. */
+  readonly stored?: (step: Step) => Effect.Effect<number, BenchFailure>
+}
+
+/** What every peer is started with. */
+export interface PeerOptions {
+  /** An empty folder. */
+  readonly folder: string
+  readonly agents: number
+}
+
+const FOLDERS = ["/usr/sbin", "/usr/bin", "/usr/lib/x86_64-linux-gnu/icinga2/sbin"]
+
+/** The path of an installed program; undefined if it is not there. */
+export const programNamed = (name: string): string | undefined =>
+  FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path))
+
+/** The first number with dots that a program prints as its version. */
+export const versionOf = (program: string): string =>
+  /\d+\.\d+(\.\d+)?/.exec(
+    execFileSync(program, ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
+  )?.[0] ?? ""
+
+const STOP_MILLIS = 10_000
+const START_LOOKS = { schedule: Schedule.spaced("100 millis"), times: 600 }
+
+const stop = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    const killer = setTimeout(() => child.kill("SIGKILL"), STOP_MILLIS)
+    child.once("exit", () => {
+      clearTimeout(killer)
+      resolve()
+    })
+    child.kill("SIGTERM")
+  })
+
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port })
+    socket.on("connect", () => resolve(true))
+    socket.on("error", () => resolve(false))
+    socket.on("connect", () => socket.destroy())
+  })
+
+/** Starts a program that writes its log into the folder, waits for its port, and stops it with the scope. */
+export const startProgram = Effect.fnUntraced(function* (
+  program: string,
+  args: ReadonlyArray<string>,
+  at: { readonly folder: string; readonly port: number; readonly environment?: Record<string, string> },
+): Effect.fn.Return<number, BenchFailure, Scope.Scope> {
+  const log = join(at.folder, "output.log")
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const output = openSync(log, "a")
+      const env = { PATH: process.env["PATH"], ...at.environment }
+      const started = spawn(program, args, { cwd: at.folder, env, stdio: ["ignore", output, output] })
+      closeSync(output)
+      return started
+    }),
+    (started) => Effect.promise(() => stop(started)),
+  )
+  yield* Effect.promise(() => isListening(at.port)).pipe(
+    Effect.filterOrFail((isReady) => isReady),
+    Effect.retry({ ...START_LOOKS, while: () => child.exitCode === null }),
+    Effect.mapError(
+      () =>
+        new BenchFailure({ message: `${program} did not start: ${readFileSync(log, "utf8").slice(-2000)}` }),
+    ),
+  )
+  return child.pid ?? 0
+})
