@@ -147,14 +147,19 @@ const untilNextDue = (
   now: Instant.Instant,
 ): Duration.Duration | undefined => {
   const isWanted = (row: { readonly receiver: NotifierName }) => notifiers.includes(row.receiver)
-  const items = Array.from(tables.outbox.values()).filter(isWanted)
+  const ofReceivers = Array.from(new Set(notifiers), (name) => tables.outbox.receivers.get(name))
   const alerts = Array.from(tables.alerts.values())
     .flatMap((ofIncident) => Array.from(ofIncident.values()))
     .filter(isWanted)
   const times = [
-    ...items.flatMap((item) => item.leased_until ?? item.next_attempt_at ?? []),
+    ...ofReceivers.flatMap((found) => [
+      found?.waiting.nextAfter(now) ?? [],
+      found?.leased.nextAfter(now) ?? [],
+    ]),
     ...alerts.map((alert) => alert.leased_until ?? alert.next_at),
-  ].filter((time) => time > now)
+  ]
+    .flat()
+    .filter((time) => time > now)
   const next = times.toSorted((a, b) => (a < b ? -1 : 1))[0]
   return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
 }

@@ -16,7 +16,7 @@ import type {
 import type { OperatorName } from "../contract/Operators.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
-import type { IncidentChangeRecord, IncidentKind, IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentChangeRecord, IncidentKind } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
@@ -24,6 +24,7 @@ import type { AlertRecord, AlertRef, OutboxRecord } from "../notifications/Outbo
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
+import { IncidentRows, OutboxRows } from "./DueRows.ts"
 import type { EstablishedName } from "../ports/Storage.ts"
 import type { MemberRanking, Members } from "./MemberRanking.ts"
 
@@ -47,7 +48,7 @@ export class MemoryTables {
   readonly newestResults = new Map<string, Map<CheckId, number>>()
   /** Event IDs in the history with their checks, by registration. */
   readonly knownEvents = new Map<string, Map<EventId, CheckId>>()
-  readonly incidents = new Map<IncidentId, IncidentRecord>()
+  readonly incidents = new IncidentRows()
   /** The open incident of each key. */
   readonly openIncidents: Readonly<Record<IncidentKind, Map<IncidentKey, IncidentId>>> = {
     named: new Map(),
@@ -59,7 +60,7 @@ export class MemoryTables {
   readonly rankings = new WeakMap<Members, MemberRanking>()
   /** Present memberships of an agent. */
   readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
-  readonly outbox = new Map<OutboxId, OutboxRecord>()
+  readonly outbox = new OutboxRows()
   readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
   /** The alerts of an incident, by `receiver/severity`. */
   readonly alerts = new Map<IncidentId, Map<string, AlertRecord>>()

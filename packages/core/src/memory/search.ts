@@ -1,5 +1,5 @@
+import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import { isHeld } from "../holds/heldItems.ts"
 import type { Loaders } from "../engine/workspace/loadParts.ts"
 import type { RowRequest, Search } from "../engine/workspace/RowRequest.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
@@ -29,11 +29,25 @@ const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident
     return incident === undefined ? [] : [{ row, incident }]
   })
 
+/** The first of some keys, with the rows that pass. */
+const firstRows = <Key, Row>(
+  keys: Iterable<Key>,
+  rowOf: (key: Key) => Row | undefined,
+  limit: number,
+): Array<Row> => {
+  const rows: Array<Row> = []
+  for (const key of keys) {
+    const row = rowOf(key)
+    if (row !== undefined) rows.push(row)
+    if (rows.length >= limit) break
+  }
+  return rows
+}
+
 const searchOutbox = (
   { now, tables, workspace }: Reading,
   { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
 ): void => {
-  const items = Array.from(tables.outbox.values()).filter((item) => notifiers.includes(item.receiver))
   const isBehind = (item: OutboxRecord): boolean =>
     outboxOf(tables, item.incident_id).some(
       (other) =>
@@ -41,17 +55,19 @@ const searchOutbox = (
         other.incident_seq < item.incident_seq &&
         (isWaiting(other) || other.state === "sending"),
     )
-  const due = items.filter(
-    (item) =>
-      isWaiting(item) &&
-      item.next_attempt_at !== undefined &&
-      item.next_attempt_at <= now &&
-      tables.incidents.has(item.incident_id) &&
-      !isBehind(item),
+  const claimable = (id: OutboxId) => {
+    const item = tables.outbox.get(id)
+    return item !== undefined && tables.incidents.has(item.incident_id) && !isBehind(item) ? item : undefined
+  }
+  const asked = Array.from(new Set(notifiers), (name) => tables.outbox.receivers.get(name))
+  const deliveries = asked.filter((found) => found !== undefined)
+  const due = deliveries.flatMap(({ waiting }) => firstRows(waiting.due(now), claimable, limit))
+  const expired = deliveries.flatMap(({ leased }) =>
+    firstRows(leased.due(now), (id) => tables.outbox.get(id), limit),
   )
-  const expired = items.filter((item) => item.leased_until !== undefined && item.leased_until <= now)
   const { found } = workspace
-  found.claimableOutbox = withIncident(tables, due.toSorted(compareDue).slice(0, limit))
+  const first = deliveries.length === 1 ? due : due.toSorted(compareDue).slice(0, limit)
+  found.claimableOutbox = withIncident(tables, first)
   found.expiredOutbox = expired.slice(0, limit)
   found.storageTime = now
   for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
@@ -97,23 +113,11 @@ export const SEARCHES: Loaders<Reading, Search> = {
   unclaimedOutbox: searchUnclaimed,
   claimableAlerts: searchAlerts,
   heldOutbox: ({ now, tables, workspace }, { limit }) => {
-    workspace.found.heldOutbox = Array.from(tables.outbox.values())
-      .flatMap((item) =>
-        isHeld(item) && item.look_at !== undefined && item.look_at <= now
-          ? [{ ...item, look_at: item.look_at }]
-          : [],
-      )
-      .toSorted((a, b) => (a.look_at < b.look_at ? -1 : 1))
-      .slice(0, limit)
+    const examined = firstRows(tables.outbox.held.due(now), (id) => tables.outbox.get(id), limit)
+    workspace.found.heldOutbox = examined.map(({ incident_id }) => ({ incident_id }))
   },
   dueIncidents: ({ now, tables, workspace }, { limit }) => {
-    workspace.found.dueIncidents = Array.from(tables.incidents.values())
-      .flatMap(({ id, next_look_at: at, state }) =>
-        at !== undefined && at <= now && state === "open" ? [{ id, at }] : [],
-      )
-      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-      .slice(0, limit)
-      .map(({ id }) => id)
+    workspace.found.dueIncidents = firstRows(tables.incidents.looks.due(now), (id) => id, limit)
   },
   incidentsToRead: ({ tables, workspace }, ids) => {
     workspace.found.incidentsToRead = new Map(

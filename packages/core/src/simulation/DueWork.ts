@@ -8,7 +8,7 @@ import type { MemoryTables } from "../memory/MemoryTables.ts"
 import { loadRows } from "../memory/loadRows.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
-import { Agenda } from "./Agenda.ts"
+import { Agenda } from "../memory/Agenda.ts"
 import { KeyOpenings } from "./KeyOpenings.ts"
 
 const NONE: ReadonlyArray<never> = []

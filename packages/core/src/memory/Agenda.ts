@@ -3,26 +3,34 @@ import type { Instant } from "../contract/Instant.ts"
 interface Entry<Key> {
   readonly at: Instant
   readonly key: Key
+  /** Of two entries of one moment, the one that was set first comes first. */
+  readonly order: number
 }
+
+const isBefore = (a: Entry<unknown>, b: Entry<unknown>): boolean =>
+  a.at < b.at || (a.at === b.at && a.order < b.order)
 
 /** What is to be done when: one moment for each key, found in the order of time. */
 export class Agenda<Key> {
-  readonly #moments = new Map<Key, Instant>()
+  readonly #entries = new Map<Key, Entry<Key>>()
   /** A binary heap. Moved and removed entries stay until they come up. */
   readonly #heap: Array<Entry<Key>> = []
+  #lastOrder = 0
 
   /** Sets or moves the moment of a key; without one, removes the key. */
   set(key: Key, at: Instant | undefined): void {
-    if (this.#moments.get(key) === at) return
-    if (at === undefined) this.#moments.delete(key)
-    else {
-      this.#moments.set(key, at)
-      this.#push({ at, key })
+    if (at === undefined) {
+      this.#entries.delete(key)
+      return
     }
+    if (this.#entries.get(key)?.at === at) return
+    const entry = { at, key, order: (this.#lastOrder += 1) }
+    this.#entries.set(key, entry)
+    this.#push(entry)
   }
 
   keys(): IterableIterator<Key> {
-    return this.#moments.keys()
+    return this.#entries.keys()
   }
 
   /** The earliest moment. */
@@ -35,14 +43,41 @@ export class Agenda<Key> {
     const taken: Array<Key> = []
     for (let first = this.#first(); first !== undefined && first.at <= until; first = this.#first()) {
       taken.push(first.key)
-      this.#moments.delete(first.key)
+      this.#entries.delete(first.key)
     }
     return taken
   }
 
+  /** The keys whose moment has come, the earliest first. Nothing may be set while they are read. */
+  *due(until: Instant): Generator<Key> {
+    for (const { at, key } of this.#inOrder()) {
+      if (at > until) return
+      yield key
+    }
+  }
+
+  /** The earliest moment after another. */
+  nextAfter(moment: Instant): Instant | undefined {
+    for (const { at } of this.#inOrder()) if (at > moment) return at
+    return undefined
+  }
+
+  *#inOrder(): Generator<Entry<Key>> {
+    const read: Array<Entry<Key>> = []
+    try {
+      for (let first = this.#first(); first !== undefined; first = this.#first()) {
+        read.push(first)
+        this.#pop()
+        yield first
+      }
+    } finally {
+      for (const entry of read) this.#push(entry)
+    }
+  }
+
   #first(): Entry<Key> | undefined {
     for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
-      if (this.#moments.get(first.key) === first.at) return first
+      if (this.#entries.get(first.key) === first) return first
       this.#pop()
     }
     return undefined
@@ -54,7 +89,7 @@ export class Agenda<Key> {
     while (place > 0) {
       const above = (place - 1) >> 1
       const parent = heap[above]
-      if (parent === undefined || parent.at <= entry.at) break
+      if (parent === undefined || isBefore(parent, entry)) break
       heap[place] = parent
       place = above
     }
@@ -69,8 +104,8 @@ export class Agenda<Key> {
     for (;;) {
       const left = heap[2 * place + 1]
       const right = heap[2 * place + 2]
-      const least = right !== undefined && left !== undefined && right.at < left.at ? right : left
-      if (least === undefined || last.at <= least.at) break
+      const least = right !== undefined && left !== undefined && isBefore(right, left) ? right : left
+      if (least === undefined || isBefore(last, least)) break
       heap[place] = least
       place = 2 * place + (least === left ? 1 : 2)
     }
