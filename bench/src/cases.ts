@@ -75,6 +75,16 @@ export interface ScaleOutCase {
   readonly servers: number
 }
 
+/** Several processes of one server on PostgreSQL, compared with one. */
+export interface WorkersCase {
+  readonly kind: "workers"
+  readonly name: string
+  readonly storage: "postgres"
+  readonly load: Load
+  readonly connections: number
+  readonly workers: number
+}
+
 /** The console in a browser, before many checks and incidents. */
 export interface ConsoleCase {
   readonly kind: "console"
@@ -146,6 +156,7 @@ export type BenchCase =
   | IdleCase
   | SoakCase
   | ScaleOutCase
+  | WorkersCase
   | StormCase
   | LargeStormCase
   | ConsoleCase
@@ -258,6 +269,14 @@ export const allCases: ReadonlyArray<BenchCase> = [
     load: [step],
     connections: step === "heartbeat" ? HEARTBEAT_CONNECTIONS : RESULT_CONNECTIONS,
     servers: 3,
+  })),
+  ...(["heartbeat", "unchanged"] as const).map((step): WorkersCase => ({
+    kind: "workers",
+    name: `postgres-${step === "heartbeat" ? "heartbeats" : step}-workers`,
+    storage: "postgres",
+    load: [step],
+    connections: step === "heartbeat" ? HEARTBEAT_CONNECTIONS : RESULT_CONNECTIONS,
+    workers: 2,
   })),
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
   {
