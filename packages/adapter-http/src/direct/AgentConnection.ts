@@ -32,14 +32,14 @@ export interface ConnectionHost {
   readonly forget: (connection: AgentConnection) => void
 }
 
-/** The head of the last request of a connection: the next one is usually the same byte for byte. */
+/** The head of an earlier request of a connection: the next one is usually the same byte for byte. */
 interface KnownHead {
   readonly bytes: Buffer
   readonly head: AgentHead
   readonly sender: KnownSender
 }
 
-/** The sender of the last request, and the header fields that named it. */
+/** The sender of an earlier request, and the header fields that named it. */
 interface KnownSender extends Sender {
   readonly authorization: string | undefined
   readonly forwardedFor: string | undefined
@@ -47,6 +47,8 @@ interface KnownSender extends Sender {
 
 const HEAD_END = Buffer.from("\r\n\r\n")
 const MOST_HEAD_BYTES = 8_192
+/** A proxy sends the requests of several agents on one connection. */
+const MOST_KNOWN = 4
 
 /**
  * A connection on which each read so far has brought one whole usual request of an agent and
@@ -57,7 +59,8 @@ const MOST_HEAD_BYTES = 8_192
 export class AgentConnection {
   readonly #socket: Socket
   readonly #host: ConnectionHost
-  #known: KnownHead | undefined
+  /** The latest first. */
+  readonly #known: Array<KnownHead> = []
   #request: AgentRequest | undefined
   /** The room that the body of the request takes until its answer. */
   #inside: { readonly bytes: number; readonly visit: Visit } | undefined
@@ -122,8 +125,8 @@ export class AgentConnection {
     const known = this.#knownHeadOf(bytes) ?? this.#newHeadOf(bytes)
     const isWhole = bytes.length === (known?.bytes.length ?? 0) + (known?.head.bodyLength ?? 0)
     if (known === undefined || !isWhole || !this.#enter(known)) return this.#handOver(bytes)
-    if (this.#known === undefined) this.#socket.setTimeout(this.#host.idleMillis)
-    this.#known = known
+    if (this.#known.length === 0) this.#socket.setTimeout(this.#host.idleMillis)
+    if (!this.#known.includes(known)) this.#remember(known)
     this.#begin(known, bytes.subarray(known.bytes.length))
   }
 
@@ -162,9 +165,15 @@ export class AgentConnection {
   }
 
   #knownHeadOf(bytes: Buffer): KnownHead | undefined {
-    const known = this.#known
-    if (known === undefined || bytes.length < known.bytes.length) return undefined
-    return known.bytes.compare(bytes, 0, known.bytes.length) === 0 ? known : undefined
+    return this.#known.find(
+      (known) =>
+        known.bytes.length <= bytes.length && known.bytes.compare(bytes, 0, known.bytes.length) === 0,
+    )
+  }
+
+  #remember(known: KnownHead): void {
+    this.#known.unshift(known)
+    if (this.#known.length > MOST_KNOWN) this.#known.pop()
   }
 
   #newHeadOf(bytes: Buffer): KnownHead | undefined {
@@ -176,14 +185,16 @@ export class AgentConnection {
   }
 
   /**
-   * Who sends a request. Most connections have one sender, and recognising it again is expensive.
+   * Who sends a request. Most connections have few senders, and recognising them is expensive.
    */
   #senderOf({ headers }: AgentHead): KnownSender | undefined {
     const { access, trustedHops } = this.#host.services
     const { authorization } = headers
     const forwardedFor = headers["x-forwarded-for"]?.toString()
-    const last = this.#known?.sender
-    if (last?.authorization === authorization && last?.forwardedFor === forwardedFor) return last
+    const known = this.#known.find(
+      ({ sender }) => sender.authorization === authorization && sender.forwardedFor === forwardedFor,
+    )
+    if (known !== undefined) return known.sender
     const key = access.agent(authorization)
     if (Result.isFailure(key)) return undefined
     const address = clientAddress({ peer: this.#socket.remoteAddress, forwardedFor }, trustedHops)
@@ -198,7 +209,7 @@ export class AgentConnection {
 
   #handOver(bytes: Buffer): void {
     const socket = this.#socket
-    const firstMillis = this.#known === undefined ? this.#host.firstMillis() : undefined
+    const firstMillis = this.#known.length === 0 ? this.#host.firstMillis() : undefined
     this.#isLeaving = true
     socket.off("data", this.#onData).off("end", this.#onEnd).off("timeout", this.#onTimeout)
     socket.setTimeout(0)
@@ -223,7 +234,7 @@ export class AgentConnection {
 
   readonly #onTimeout = (): void => {
     if (this.#request !== undefined) return
-    if (this.#known === undefined) this.#host.refuseSlow(this.#socket)
+    if (this.#known.length === 0) this.#host.refuseSlow(this.#socket)
     else this.#socket.destroy()
   }
 

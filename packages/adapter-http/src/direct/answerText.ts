@@ -27,6 +27,12 @@ const httpDate = (millis: number): string => {
   return date
 }
 
+const linesOf = (fields: Readonly<Record<string, string>>): string => {
+  let lines = ""
+  for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
+  return lines
+}
+
 /** What the bytes of an answer depend on besides the answer. */
 export interface Circumstances {
   readonly requestId: string
@@ -45,14 +51,10 @@ export const answerText = (
 ): string => {
   const body = JSON.stringify("reply" in answer ? answer.reply : errorBody(answer.failure, requestId))
   const status = statusOf(answer)
-  const fields = {
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(body)),
-    ...("failure" in answer && errorFields(answer.failure)),
-    ...fieldsOfEvery({ requestId, isFinal }),
-  }
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
-  for (const [name, value] of Object.entries(fields)) text += `${name}: ${value}\r\n`
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n`
+  text += `content-length: ${Buffer.byteLength(body)}\r\n`
+  if ("failure" in answer) text += linesOf(errorFields(answer.failure))
+  text += linesOf(fieldsOfEvery({ requestId, isFinal }))
   text += `Date: ${httpDate(millis)}\r\n`
   if (!isFinal) text += `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`
   return `${text}\r\n${body}`

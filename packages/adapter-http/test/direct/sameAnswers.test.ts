@@ -166,12 +166,20 @@ layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API ans
       assert.strictEqual(ways.untraced.taken.directly - before, statuses.length)
       const from = (key: string, address: string) =>
         usual(heartbeat("conflicting")).replace("agent-key", `${key}\r\nX-Forwarded-For: ${address}`)
-      const texts = [from("one", "192.0.2.1"), from("two", "192.0.2.1"), from("two", "192.0.2.2")]
+      const texts = [
+        from("one", "192.0.2.1"),
+        from("two", "192.0.2.1"),
+        from("two", "192.0.2.2"),
+        from("one", "192.0.2.1"),
+        from("two", "192.0.2.1"),
+      ]
       const answers = yield* Effect.promise(() => compare(ways, ...texts, LAST))
       assert.deepStrictEqual(answers.match(/192\.0\.2\.\d \w+/g), [
         "192.0.2.1 one",
         "192.0.2.1 two",
         "192.0.2.2 two",
+        "192.0.2.1 one",
+        "192.0.2.1 two",
       ])
     }),
   )

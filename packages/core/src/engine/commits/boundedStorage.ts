@@ -103,11 +103,12 @@ class Deadlines {
  * wait: the storage may be closed after it.
  */
 const within = <A>(effect: Effect.Effect<A, StorageError>, deadlines: Deadlines) =>
-  Effect.withFiber<A, StorageError>((caller) =>
-    Effect.callback((resume) => {
-      const work = Effect.runForkWith(caller.context)(effect)
-      const ended = work.pollUnsafe()
-      if (ended !== undefined) return resume(ended)
+  Effect.withFiber<A, StorageError>((caller) => {
+    const work = Effect.runForkWith(caller.context)(effect)
+    const ended = work.pollUnsafe()
+    // Memory answers immediately.
+    if (ended !== undefined) return ended
+    return Effect.callback((resume) => {
       const end = deadlines.begin(caller, () => {
         resume(timedOut)
         work.interruptUnsafe()
@@ -117,5 +118,5 @@ const within = <A>(effect: Effect.Effect<A, StorageError>, deadlines: Deadlines)
         resume(exit)
       })
       return Fiber.interrupt(work)
-    }),
-  )
+    })
+  })
