@@ -188,6 +188,8 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       delivered: delivered === "delivered",
       deferred: delivered === "deferred",
       refused: delivered === "refused",
+      // Nothing is claimed ahead.
+      withdrawn: false,
       replayed: delivered === "replayed",
     }
     return {

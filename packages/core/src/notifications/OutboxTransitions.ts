@@ -117,6 +117,13 @@ export const OutboxTransitions = [
     effects: "kept as a dead letter until replayed or aged out; a refused firing counts as not received",
   },
   {
+    from: "sending",
+    trigger: "withdrawn",
+    condition: "claimed ahead, and not begun when the service stops or 5 s after the claim",
+    to: "pending",
+    effects: "attempts as before the claim; due immediately",
+  },
+  {
     from: "retry",
     trigger: "claimed",
     condition: CLAIMABLE,

@@ -1,18 +1,16 @@
-import { type Duration, Effect, Exit, FiberSet, Random } from "effect"
+import { Duration, Effect, FiberSet, Random } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "../contract/Instant.ts"
-import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
-import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
-import { digestAttempt, digestsOf } from "./digest.ts"
+import { makeAttempts } from "./attemptItems.ts"
+import { claimOutbox } from "./claimOutbox.ts"
+import { claimSize } from "./claimSize.ts"
+import { digestsOf } from "./digest.ts"
 import { keepLooking, waitForMore } from "./keepLooking.ts"
-import { resultOf } from "./resultOf.ts"
-import { type AttemptResult, settleAttempt } from "./settleAttempt.ts"
 
 /** How one receiver is served. */
 export interface ReceiverOptions {
@@ -32,7 +30,8 @@ interface DeliverInput extends Pick<Notifier, "kind"> {
   readonly underWay: FiberSet.FiberSet
 }
 
-const BETWEEN_SETTLE_TRIES = "1 second"
+/** An item claimed ahead is withdrawn after this: the receiver has become slow. */
+const BEGIN_WITHIN = Duration.seconds(5)
 
 /** Delivers the outbox items of one receiver forever: claims due items while attempts are free. */
 export const deliverItems = Effect.fnUntraced(function* ({
@@ -44,90 +43,55 @@ export const deliverItems = Effect.fnUntraced(function* ({
 }: DeliverInput) {
   const commits = yield* Commits
   const signal = yield* OutboxSignal
-  const receivers = yield* Receivers
   const { current: policy } = yield* PolicyInForce
   const { staleAfter } = yield* RuleSettings
-  const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
-  let running = 0
-  const free = () => options().concurrency - running
+  const attempts = yield* makeAttempts({ receiver, kind, lease, concurrency: () => options().concurrency })
+  let unsettled = 0
   const endAttempt = Effect.suspend(() => {
-    running -= 1
+    unsettled -= 1
     return signal.raise
   })
 
-  // A reload may have removed the receiver since the claim, which then releases the item.
-  const send: Notifier["send"] = (notification) =>
-    receivers.current().get(receiver)?.send(notification) ?? Effect.interrupt
-
-  const end = (item: ClaimedItem, result: AttemptResult) =>
-    Effect.tap(settle(item, result, lease), (settlement) =>
-      Effect.sync(() => settlement === "given_up" && givenUp.value++),
-    )
-  const attempt = (item: ClaimedItem) =>
-    Effect.flatMap(resultOf(send(item.notification)), (result) => end(item, result))
-  const attemptDigest = (items: ReadonlyArray<ClaimedItem>) =>
-    digestAttempt(items, {
-      sendDigest: receivers.current().get(receiver)?.sendDigest,
-      attempt,
-      end,
-      lease,
-      concurrency: options().concurrency,
-    })
-
-  // So is claiming: a claimed item is attempted or released, not left to its lease.
-  const claim = Effect.fnUntraced(function* () {
+  // So is claiming: a claimed item is attempted or withdrawn, not left to its lease.
+  const claim = Effect.fnUntraced(function* (limit: number) {
     const random = yield* Random.next
     const { digestOver } = options()
     const claimed = yield* commits.transact(
       claimOutbox({
         notifiers: [receiver],
-        limit: free(),
+        limit,
         digestOver,
         lease,
         random,
         holds: { policy, staleAfter },
       }),
     )
+    const beginBy = Instant.plus(
+      yield* Instant.now,
+      Duration.min(BEGIN_WITHIN, Duration.divideUnsafe(lease, 4)),
+    )
     const isDigest = digestOver !== undefined && claimed.length > digestOver
-    const attempts = isDigest
-      ? digestsOf(claimed).map((items) => attemptDigest(items))
-      : claimed.map((item) => attempt(item))
-    for (const one of attempts) {
-      running += 1
+    const begun = isDigest
+      ? digestsOf(claimed).map((items) => attempts.attemptDigest(items))
+      : claimed.map((item) => attempts.attempt(item, beginBy))
+    for (const one of begun) {
+      unsettled += 1
       // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
       yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
     }
-    return claimed.length > 0
+    return claimed.length
   }, Effect.uninterruptible)
 
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
-    // A claim that found items has raised the signal: it looks for more before it asks when to.
-    if (free() > 0 && (yield* claim())) return
-    yield* free() > 0 ? waitForMore([receiver], seen) : signal.after(seen)
+    const { concurrency, digestOver } = options()
+    yield* attempts.resize
+    const free = concurrency - unsettled
+    if (free <= 0) return yield* signal.after(seen)
+    const slowest = attempts.takeSlowest()
+    const limit = digestOver === undefined ? claimSize({ concurrency, free, slowest }) : free
+    // Where a claim finds as much as it asks for, there may be more.
+    if ((yield* claim(limit)) < limit) yield* waitForMore([receiver], seen)
   })
   return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
-})
-
-/**
- * Stores the result of an attempt. While the storage is unreachable it retries for as long as the
- * claim can hold: a lost result makes the receiver get the same message twice.
- */
-const settle = Effect.fnUntraced(function* (
-  item: ClaimedItem,
-  result: AttemptResult,
-  lease: Duration.Duration,
-) {
-  const commits = yield* Commits
-  const random = yield* Random.next
-  const giveUpAt = Instant.plus(yield* Instant.now, lease)
-  for (;;) {
-    const settled = yield* Effect.exit(commits.transact(settleAttempt(item.claim, result, random)))
-    if (Exit.isSuccess(settled)) return settled.value
-    if ((yield* Instant.now) >= giveUpAt) {
-      yield* Effect.logWarning("cannot store the result of an attempt; repeating the attempt", settled.cause)
-      return "lost"
-    }
-    yield* Effect.interruptible(Effect.sleep(BETWEEN_SETTLE_TRIES))
-  }
 })

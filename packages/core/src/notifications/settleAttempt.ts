@@ -14,10 +14,10 @@ import { recordDelivered } from "./alertDecisions.ts"
 import { discardUnheard } from "./enqueue.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { mayRetry, retryDelay } from "./retrySchedule.ts"
+import { mayRetry, retryDelay, wasAttempted } from "./retrySchedule.ts"
 
-/** How an attempt ended; `released` if the service stopped. */
-export type AttemptResult = DeliveryResult | { readonly outcome: "released" }
+/** How an attempt ended; `released` if the service stopped, `unsent` if it had not begun. */
+export type AttemptResult = DeliveryResult | { readonly outcome: "released" } | { readonly outcome: "unsent" }
 
 /** A claimed item, and the end of its lease, which distinguishes this claim from every other. */
 export interface Claim {
@@ -37,6 +37,18 @@ export const LEASE_EXPIRED = {
   error: "the attempt did not finish before its lease expired",
 } as const satisfies AttemptResult
 
+/** A claimed item whose attempt did not begin (docs/rules.md#delivery). */
+const withdrawn = (item: Sending, now: Instant.Instant): OutboxRecord => ({
+  ...item,
+  state: move(OutboxTransitions, item.state, "withdrawn"),
+  attempts: item.attempts - 1,
+  // The claim set both, if none was made before.
+  first_attempted_at: item.first_attempted_at === item.updated_at ? undefined : item.first_attempted_at,
+  leased_until: undefined,
+  next_attempt_at: now,
+  updated_at: now,
+})
+
 /** An item after its attempt (docs/rules.md#delivery). */
 export const attempted = (
   item: Sending,
@@ -48,6 +60,7 @@ export const attempted = (
   if (result.outcome === "delivered") {
     return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: undefined }
   }
+  if (result.outcome === "unsent") return withdrawn(item, now)
   // A program's own notifier may return any text, and not every storage keeps it.
   const last_error =
     result.outcome === "released" ? "the service stopped during the attempt" : cleanOutput(result.error)
@@ -84,9 +97,20 @@ export const settleAttempt = (claim: Claim, result: AttemptResult, random: numbe
     const ended = attempted(item, result, now, random)
     workspace.outbox.put(ended)
     if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
+    else if (result.outcome === "unsent") followWithdrawal(workspace, ended, now)
     else yield* followFailure(workspace, ended, now)
     return ended.state === "failed" ? "given_up" : "settled"
   }
+
+/** Discards a firing whose incident resolved while it waited for its first attempt, as for any that waits. */
+const followWithdrawal = (workspace: Workspace, item: OutboxRecord, now: Instant.Instant): void => {
+  const isOver = workspace.incidents.get(item.incident_id)?.state === "resolved"
+  if (!isOver || item.event_type !== "firing" || item.state !== "pending" || wasAttempted(item)) return
+  const state = move(OutboxTransitions, item.state, "incident_resolved")
+  const discarded = { ...item, state, next_attempt_at: undefined }
+  workspace.outbox.put(discarded)
+  discardUnheard(workspace, discarded, now)
+}
 
 /**
  * After a failed attempt at a firing: discards the firing if its agent was deleted meanwhile, and

@@ -111,6 +111,7 @@ const outcome = fc.constantFrom<AttemptResult["outcome"]>(
   "deferred",
   "refused",
   "released",
+  "unsent",
 )
 /** Seconds before now; absent for ever. */
 const age = maybe(fc.constantFrom(0, 120, 3_600))

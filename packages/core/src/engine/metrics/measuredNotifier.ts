@@ -46,6 +46,7 @@ export const measuredNotifier = (notifier: Notifier, instruments: Instruments): 
     send: (notification) =>
       Effect.withSpan(send(notification), "Notifier.send", {
         kind: "producer",
+        captureStackTrace: false,
         attributes: {
           "tocsin.notifier": kind,
           "tocsin.notification.id": notification.id,

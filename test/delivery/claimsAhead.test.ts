@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import { claimSize } from "@tocsin/core/notifications/claimSize"
+import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { AGENT, criticalChecks, enroll, report, type Result } from "../service/agents.ts"
+import { type Answer, deferred, delivered } from "../service/Receivers.ts"
+import { openService, whileTimePasses } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+
+const CONCURRENCY = 4
+const CHECKS = 60
+const AT_ONCE = 8
+
+/** The receiver hangs until the attempt times out. */
+const slow: Answer = { ...deferred, answeringMillis: 15_000 }
+
+/** A receiver that takes the first messages at once, and then gives this answer. */
+const openUntil = Effect.fnUntraced(function* (first: number, answer: Answer) {
+  let seen = 0
+  const most = { atOnce: 0 }
+  const service = yield* openService({
+    notifiers: ["webhook"],
+    answerTo: () => (seen++ < first ? delivered : answer),
+    onAttempt: () => {
+      const running = service.receivers.attempts.filter(({ endedAt }) => endedAt === undefined)
+      most.atOnce = Math.max(most.atOnce, running.length + 1)
+    },
+  })
+  const process = yield* service.open("a", { concurrency: CONCURRENCY })
+  yield* enroll(process, AGENT)
+  const reports = (results: ReadonlyArray<Result>) =>
+    Effect.andThen(Effect.orDie(report(process, results)), settled)
+  const count = (is: (item: OutboxRecord) => boolean) =>
+    Array.from(service.rows().outbox.values()).filter(is).length
+  return { ...service, process, most, reports, count }
+})
+
+const isUntouched = (item: OutboxRecord): boolean =>
+  item.state === "pending" && item.attempts === 0 && item.first_attempted_at === undefined
+
+describe("claimed ahead", () => {
+  it("is what the receiver takes in a second", () => {
+    const pace = fc.record({
+      concurrency: fc.integer({ min: 1, max: 200 }),
+      free: fc.integer({ min: 1, max: 200 }),
+      millis: fc.option(fc.nat(20_000), { nil: undefined }),
+    })
+    fc.assert(
+      fc.property(pace, ({ concurrency, free, millis }) => {
+        const slowest = millis === undefined ? undefined : Duration.millis(millis)
+        const ahead = claimSize({ concurrency, free, slowest }) - free
+        const inASecond =
+          millis === undefined || millis > 1_000 ? 0 : (concurrency * 1_000) / Math.max(1, millis)
+        assert.isAtLeast(ahead, 0)
+        assert.isAtMost(ahead, Math.min(256, inASecond))
+        if (inASecond >= concurrency) assert.isAtLeast(ahead, Math.min(256, concurrency))
+      }),
+    )
+  })
+
+  it.effect("are more items than are sent at the same time, each sent once", () =>
+    Effect.gen(function* () {
+      const { count, most, receivers, reports } = yield* openUntil(Infinity, delivered)
+      yield* reports(criticalChecks(CHECKS))
+      assert.strictEqual(
+        count(({ state }) => state === "sent"),
+        CHECKS,
+      )
+      assert.strictEqual(receivers.arrivals.length, CHECKS)
+      assert.isAtMost(most.atOnce, CONCURRENCY)
+    }),
+  )
+
+  it.effect("goes back as it was, once the receiver has become slow", () =>
+    Effect.gen(function* () {
+      const { count, most, receivers, reports } = yield* openUntil(AT_ONCE, slow)
+      yield* reports(criticalChecks(CHECKS))
+      assert.isAbove(
+        count(({ state }) => state === "sending"),
+        CONCURRENCY,
+      )
+      yield* TestClock.adjust("16 seconds")
+      yield* settled
+      // Those that timed out, and those that are being sent now.
+      assert.isAtMost(
+        count((item) => item.state !== "sent" && !isUntouched(item)),
+        2 * CONCURRENCY,
+      )
+      assert.isAtMost(most.atOnce, CONCURRENCY)
+      assert.strictEqual(receivers.arrivals.length, AT_ONCE)
+    }),
+  )
+
+  it.effect("goes back when the service stops", () =>
+    Effect.gen(function* () {
+      const { count, process, reports } = yield* openUntil(AT_ONCE, slow)
+      yield* reports(criticalChecks(CHECKS))
+      yield* whileTimePasses(process.close)
+      assert.strictEqual(
+        count(({ state }) => state === "retry"),
+        CONCURRENCY,
+      )
+      assert.strictEqual(count(isUntouched), CHECKS - AT_ONCE - CONCURRENCY)
+    }),
+  )
+
+  it.effect("is discarded instead where its incident has resolved, with the news of that", () =>
+    Effect.gen(function* () {
+      const { count, process, reports } = yield* openUntil(AT_ONCE, slow)
+      yield* reports(criticalChecks(CHECKS))
+      yield* reports(criticalChecks(CHECKS).map((one) => ({ ...one, status: "ok" as const })))
+      yield* whileTimePasses(process.close)
+      assert.strictEqual(count(isUntouched), AT_ONCE + CONCURRENCY)
+      assert.strictEqual(
+        count(({ event_type, state }) => event_type === "firing" && state === "discarded"),
+        CHECKS - AT_ONCE - CONCURRENCY,
+      )
+    }),
+  )
+})
