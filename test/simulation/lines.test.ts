@@ -380,6 +380,21 @@ describe("a simulation", () => {
       assert.match(report.refused[index]?.reason ?? "", reason)
   })
 
+  it("sends a held firing when its silence ends, whatever other silences began meanwhile", () => {
+    const silence = (name: string, seconds: number, value: string, ends: number) => ({
+      silence: name,
+      received_at: at(seconds),
+      add: { matchers: [{ field: "check_id", op: "=", value }], ends_at: at(ends), comment: "c" },
+    })
+    const lines = [
+      silence("move", 0, "disk", 600),
+      batch(10, event(1, 10, "critical")),
+      silence("upgrade", 60, "other", 3_600),
+      batch(700, event(2, 700, "ok", "load")),
+    ]
+    assert.deepStrictEqual(told(run(lines)), [[at(600), "firing", "web-1/disk", "critical"]])
+  })
+
   it("has no more fields than before without a policy and without acts", () => {
     const report = run([batch(0, event(1, 0, "critical"))])
     assert.notProperty(report, "unsent")

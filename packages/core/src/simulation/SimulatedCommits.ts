@@ -1,5 +1,5 @@
 import type { OutboxId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import type * as Instant from "../contract/Instant.ts"
 import { type Command, decideSync } from "../engine/workspace/Decision.ts"
 import { Workspace, type WorkspaceChanges } from "../engine/workspace/Workspace.ts"
 import { gatherHolds, type HoldOptions, type Holds } from "../holds/gatherHolds.ts"
@@ -71,7 +71,7 @@ export class SimulatedCommits {
 
   /** Sends what is due, at the first attempt; holds what a claim would. */
   #deliver(at: Instant.Instant): void {
-    const due = this.#due.claimable
+    const due = this.#due.take(at)
     if (due.length === 0) return
     const firings = due.flatMap(({ incident, row }) => (canBeHeld(row) ? [incident] : []))
     const gather: Command<Holds> = (workspace, now) => gatherHolds(workspace, firings, this.#options, now)
@@ -80,23 +80,18 @@ export class SimulatedCommits {
       const { incident, row } = found
       const by = holds?.onItem(incident, row) ?? []
       if (by.length > 0) {
-        this.#put(heldItem(row, by, at))
+        persistOutbox(this.#tables, heldItem(row, by, at))
         this.#noteHolds(
           row.id,
           by.map((hold) => hold.by),
         )
       } else {
         const { item, notification } = claim(found, at, at)
-        this.#put(attempted(item, { outcome: "delivered" }, at, 0))
+        persistOutbox(this.#tables, attempted(item, { outcome: "delivered" }, at, 0))
         this.#listener.sent({ at, notification, heldBy: this.#held.get(row.id) ?? [] })
         this.#held.delete(row.id)
       }
     }
-  }
-
-  #put(item: OutboxRecord): void {
-    persistOutbox(this.#tables, item)
-    this.#due.noteItem(item)
   }
 
   /** Notes the firings that are held now, and reports those that were discarded. */
@@ -113,12 +108,7 @@ export class SimulatedCommits {
 
   #noteHeld(items: ReadonlyArray<OutboxRecord>, at: Instant.Instant): void {
     const holds = this.#decide(heldItems(items, this.#options), new Workspace(), at)
-    for (const { id, look_at } of items) {
-      const { held_by = [], held_until = at } = holds.get(id) ?? {}
-      this.#noteHolds(id, held_by)
-      // The service examines it every 5 minutes in any case; here nothing changes unnoticed.
-      if (look_at !== undefined && look_at > at) this.#due.holdUntil(id, Instant.max(look_at, held_until))
-    }
+    for (const { id } of items) this.#noteHolds(id, holds.get(id)?.held_by ?? [])
   }
 
   #noteHolds(id: OutboxId, heldBy: HeldBy): void {
