@@ -5,39 +5,16 @@ import type { Load } from "../load/Load.ts"
 import type { LoadResult } from "../load/LoadRun.ts"
 import type { CaseResult, Series } from "../report/Results.ts"
 import { median } from "../statistics.ts"
-import { failureOf, type Pressure, rawLimit, sampleOf, subject, type Target } from "./target.ts"
+import { failureOf, rawLimit, sampleOf, subject } from "./target.ts"
 
 const LOAD: Load = ["heartbeat"]
 
-interface Measured {
-  readonly singles: Array<LoadResult>
-  readonly maxima: Array<LoadResult>
-  readonly halves: Array<LoadResult>
+interface Round {
+  readonly maximum: LoadResult
+  readonly half: LoadResult
+  /** The raw limit at the same rate. */
+  readonly raw: LoadResult
 }
-
-const nothingYet = (): Measured => ({ singles: [], maxima: [], halves: [] })
-
-const all = ({ singles, maxima, halves }: Measured): ReadonlyArray<LoadResult> => [
-  ...singles,
-  ...maxima,
-  ...halves,
-]
-
-/** Measures one connection, then the most that is taken, then half of that, paced. */
-const measure = Effect.fnUntraced(function* (
-  { run }: Target,
-  { singles, maxima, halves }: Measured,
-  pressure: Pressure,
-) {
-  const maximum = yield* run(pressure)
-  const requestsPerSecond = maximum.requests / maximum.seconds / 2
-  maxima.push(maximum)
-  singles.push(yield* run({ ...pressure, connections: 1 }))
-  halves.push(yield* run({ ...pressure, requestsPerSecond }))
-})
-
-const p99InSingles = ({ singles, halves }: Measured): number =>
-  median(halves.map(({ p99Millis }) => p99Millis)) / median(singles.map(({ p50Millis }) => p50Millis))
 
 const seriesOf = (name: string, results: ReadonlyArray<LoadResult>): Series => ({
   name,
@@ -45,36 +22,37 @@ const seriesOf = (name: string, results: ReadonlyArray<LoadResult>): Series => (
   peakMiB: {},
 })
 
-/** Measures the service and the raw limit alternately, each at half of its maximum. */
+/** Measures the most that is taken, then half of that, paced, of the service and of the raw limit. */
 export const measureHalfLoad = Effect.fnUntraced(function* (bench: Bench, one: HalfLoadCase) {
   const { warmUpSeconds, seconds, repeats } = bench.measures
-  const raw = yield* rawLimit(bench, "heartbeat")
+  const limit = yield* rawLimit(bench, "heartbeat")
   const service = yield* subject(bench, one.storage)
-  const ofRaw = nothingYet()
-  const ofService = nothingYet()
   const pressure = { load: LOAD, connections: one.connections, warmUpSeconds, seconds }
+  const rounds: Array<Round> = []
   for (let repeat = 1; repeat <= repeats; repeat += 1) {
-    yield* measure(raw, ofRaw, pressure)
-    yield* measure(service, ofService, pressure)
+    const maximum = yield* service.run(pressure)
+    const paced = { ...pressure, requestsPerSecond: maximum.requests / maximum.seconds / 2 }
+    const raw = yield* limit.run(paced)
+    rounds.push({ maximum, raw, half: yield* service.run(paced) })
   }
-  const failure = failureOf(LOAD, [...all(ofService), ...all(ofRaw)])
+  const halves = rounds.map(({ half }) => half)
+  const maxima = rounds.map(({ maximum }) => maximum)
+  const raws = rounds.map(({ raw }) => raw)
+  const failure = failureOf(LOAD, [...halves, ...maxima, ...raws])
   const result: CaseResult = {
     name: one.name,
     operations: "heartbeats",
     series: [
-      { ...seriesOf("subject", ofService.halves), peakMiB: service.peakMiB() },
-      seriesOf("one connection", ofService.singles),
-      seriesOf("maximum", ofService.maxima),
-      seriesOf("raw", ofRaw.halves),
-      seriesOf("raw, one connection", ofRaw.singles),
+      { ...seriesOf("subject", halves), peakMiB: service.peakMiB() },
+      seriesOf("maximum", maxima),
+      seriesOf("raw", raws),
     ],
     figures: [
       {
-        name: "p99 in p50 of one",
-        value: p99InSingles(ofService),
-        target: { bound: "at most", value: one.singles },
+        name: "p99 × raw",
+        value: median(rounds.map(({ half, raw }) => half.p99Millis / raw.p99Millis)),
+        target: { bound: "at most", value: one.ofRaw },
       },
-      { name: "raw: p99 in p50 of one", value: p99InSingles(ofRaw) },
     ],
     ...(failure !== undefined && { failure }),
   }
