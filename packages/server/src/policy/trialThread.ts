@@ -46,7 +46,7 @@ interface TrialThread {
 /** Pieces of the past that a thread may be behind by. */
 const BEHIND = 4
 /** Rows live briefly: the collector copies less of them when it runs less often. */
-const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 96 }
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 48 }
 
 /** Starts the trial of a policy on a thread, so that several run on several cores. */
 export const startTrial = Effect.fnUntraced(function* (
