@@ -1,5 +1,4 @@
-import { Duration, Effect, Exit, Random, Semaphore } from "effect"
-import { Commits } from "../engine/commits/Commits.ts"
+import { Duration, Effect, Semaphore } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "../contract/Status.ts"
@@ -9,7 +8,8 @@ import type { DeliveryAttempt } from "./DeliveryAttempt.ts"
 import { digestAttempt } from "./digest.ts"
 import { Receivers } from "./Receivers.ts"
 import { resultOf } from "./resultOf.ts"
-import { type AttemptResult, settleAttempt } from "./settleAttempt.ts"
+import type { AttemptResult } from "./settleAttempt.ts"
+import { makeStoreResult } from "./storeResults.ts"
 
 interface AttemptsInput extends Pick<Notifier, "kind"> {
   readonly receiver: NotifierName
@@ -19,8 +19,6 @@ interface AttemptsInput extends Pick<Notifier, "kind"> {
   readonly concurrency: () => number
 }
 
-const BETWEEN_SETTLE_TRIES = "1 second"
-
 /** The attempts at one receiver, as many at the same time as it allows. */
 export const makeAttempts = Effect.fnUntraced(function* ({
   concurrency,
@@ -29,6 +27,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   receiver,
 }: AttemptsInput) {
   const receivers = yield* Receivers
+  const settle = yield* makeStoreResult(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   const permits = Semaphore.makeUnsafe(concurrency())
   let slowest: Duration.Duration | undefined
@@ -38,7 +37,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
     receivers.current().get(receiver)?.send(notification) ?? Effect.interrupt
 
   const end = (item: ClaimedItem, result: AttemptResult) =>
-    Effect.tap(settle(item, result, lease), (settlement) =>
+    Effect.tap(settle(item.claim, result), (settlement) =>
       Effect.sync(() => settlement === "given_up" && givenUp.value++),
     )
   const sendTimed = Effect.fnUntraced(function* (notification: DeliveryAttempt) {
@@ -81,28 +80,5 @@ export const makeAttempts = Effect.fnUntraced(function* ({
       slowest = undefined
       return taken
     },
-  }
-})
-
-/**
- * Stores the result of an attempt. While the storage is unreachable it retries for as long as the
- * claim can hold: a lost result makes the receiver get the same message twice.
- */
-const settle = Effect.fnUntraced(function* (
-  item: ClaimedItem,
-  result: AttemptResult,
-  lease: Duration.Duration,
-) {
-  const commits = yield* Commits
-  const random = yield* Random.next
-  const giveUpAt = Instant.plus(yield* Instant.now, lease)
-  for (;;) {
-    const settled = yield* Effect.exit(commits.transact(settleAttempt(item.claim, result, random)))
-    if (Exit.isSuccess(settled)) return settled.value
-    if ((yield* Instant.now) >= giveUpAt) {
-      yield* Effect.logWarning("cannot store the result of an attempt; repeating the attempt", settled.cause)
-      return "lost"
-    }
-    yield* Effect.interruptible(Effect.sleep(BETWEEN_SETTLE_TRIES))
   }
 })

@@ -49,7 +49,8 @@ export const deliverItems = Effect.fnUntraced(function* ({
   let unsettled = 0
   const endAttempt = Effect.suspend(() => {
     unsettled -= 1
-    return signal.raise
+    // Nothing can be claimed before.
+    return unsettled < options().concurrency ? signal.raise : Effect.void
   })
 
   // So is claiming: a claimed item is attempted or withdrawn, not left to its lease.

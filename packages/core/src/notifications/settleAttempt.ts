@@ -83,24 +83,53 @@ export const attempted = (
  * `given_up`: the item is a dead letter. `lost`: the lease expired, so this result no longer
  * counts.
  */
-type Settlement = "settled" | "given_up" | "lost"
+export type Settlement = "settled" | "given_up" | "lost"
 
-/** Ends a claim. */
-export const settleAttempt = (claim: Claim, result: AttemptResult, random: number): Command<Settlement> =>
+/** An attempt that has ended. */
+export interface EndedAttempt {
+  readonly claim: Claim
+  readonly result: AttemptResult
+  /** A random number from 0 up to 1, for the delay before the next attempt. */
+  readonly random: number
+}
+
+const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
+  claim.notifier === "alert_router" || result.outcome !== "delivered"
+
+/** Ends claims, each by the result of its attempt. */
+export const settleAttempts = (attempts: ReadonlyArray<EndedAttempt>): Command<ReadonlyArray<Settlement>> =>
   function* (workspace, now) {
     // Incidents are locked before their outbox items, everywhere.
-    if (claim.notifier === "alert_router" || result.outcome !== "delivered")
-      yield* ensure(workspace, { incidents: [claim.incident_id] })
-    if (!workspace.outbox.isLoaded(claim.id)) yield { outboxItems: [claim.id] }
-    const item = workspace.outbox.get(claim.id)
-    if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
-    const ended = attempted(item, result, now, random)
-    workspace.outbox.put(ended)
-    if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
-    else if (result.outcome === "unsent") followWithdrawal(workspace, ended, now)
-    else yield* followFailure(workspace, ended, now)
-    return ended.state === "failed" ? "given_up" : "settled"
+    const incidents = new Set(attempts.filter(needsIncident).map(({ claim }) => claim.incident_id))
+    if (incidents.size > 0) yield* ensure(workspace, { incidents: Array.from(incidents) })
+    const outboxItems = attempts.map(({ claim }) => claim.id).filter((id) => !workspace.outbox.isLoaded(id))
+    if (outboxItems.length > 0) yield { outboxItems }
+    const settlements: Array<Settlement> = []
+    for (const attempt of attempts) settlements.push(yield* settle(workspace, attempt, now))
+    return settlements
   }
+
+/** Ends one claim. */
+export const settleAttempt = (claim: Claim, result: AttemptResult, random: number): Command<Settlement> =>
+  function* (workspace, now) {
+    const [settlement = "lost"] = yield* settleAttempts([{ claim, result, random }])(workspace, now)
+    return settlement
+  }
+
+function* settle(
+  workspace: Workspace,
+  { claim, random, result }: EndedAttempt,
+  now: Instant.Instant,
+): Decision<Settlement> {
+  const item = workspace.outbox.get(claim.id)
+  if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
+  const ended = attempted(item, result, now, random)
+  workspace.outbox.put(ended)
+  if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
+  else if (result.outcome === "unsent") followWithdrawal(workspace, ended, now)
+  else yield* followFailure(workspace, ended, now)
+  return ended.state === "failed" ? "given_up" : "settled"
+}
 
 /** Discards a firing whose incident resolved while it waited for its first attempt, as for any that waits. */
 const followWithdrawal = (workspace: Workspace, item: OutboxRecord, now: Instant.Instant): void => {

@@ -1,0 +1,79 @@
+import { Cause, Deferred, type Duration, Effect, Exit, Random } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import { Commits } from "../engine/commits/Commits.ts"
+import type { StorageError } from "../ports/Storage.ts"
+import {
+  type AttemptResult,
+  type Claim,
+  type EndedAttempt,
+  settleAttempts,
+  type Settlement,
+} from "./settleAttempt.ts"
+
+interface Waiting {
+  readonly attempt: EndedAttempt
+  readonly stored: Deferred.Deferred<Settlement, StorageError>
+}
+
+/** Results that one transaction stores at most. */
+const AT_ONCE = 256
+
+const BETWEEN_TRIES = "1 second"
+
+/**
+ * Makes the function that stores the result of an attempt. Results that come while others are being
+ * stored are stored together: a transaction costs more than a result. While the storage is
+ * unreachable it retries for as long as the claim can hold: a lost result makes the receiver get the
+ * same message twice.
+ */
+export const makeStoreResult = Effect.fnUntraced(function* (lease: Duration.Duration) {
+  const commits = yield* Commits
+  const waiting: Array<Waiting> = []
+  let isStoring = false
+
+  const store = (attempts: ReadonlyArray<EndedAttempt>) => commits.transact(settleAttempts(attempts))
+  const storeWaiting = Effect.gen(function* () {
+    // Attempts that end in the same turn.
+    yield* Effect.yieldNow
+    while (waiting.length > 0) {
+      const together = waiting.splice(0, AT_ONCE)
+      const settled = yield* Effect.exit(store(together.map(({ attempt }) => attempt)))
+      for (const [index, { stored }] of together.entries())
+        Deferred.doneUnsafe(
+          stored,
+          Exit.map(settled, (settlements) => settlements[index] ?? "lost"),
+        )
+    }
+    isStoring = false
+  })
+  const storeTogether = (attempt: EndedAttempt) =>
+    Effect.suspend(() => {
+      const stored = Deferred.makeUnsafe<Settlement, StorageError>()
+      waiting.push({ attempt, stored })
+      const begin = isStoring ? Effect.void : Effect.forkDetach(storeWaiting)
+      isStoring = true
+      return Effect.andThen(begin, Deferred.await(stored))
+    })
+  // A defect of one result must not take others with it.
+  const storeAlone = (attempt: EndedAttempt) =>
+    Effect.map(store([attempt]), ([settlement = "lost"]) => settlement)
+
+  return Effect.fnUntraced(function* (claim: Claim, result: AttemptResult) {
+    const attempt = { claim, result, random: yield* Random.next }
+    const giveUpAt = Instant.plus(yield* Instant.now, lease)
+    let settled = yield* Effect.exit(storeTogether(attempt))
+    while (Exit.isFailure(settled)) {
+      if ((yield* Instant.now) >= giveUpAt) {
+        yield* Effect.logWarning(
+          "cannot store the result of an attempt; repeating the attempt",
+          settled.cause,
+        )
+        return "lost"
+      }
+      yield* Effect.interruptible(Effect.sleep(BETWEEN_TRIES))
+      const again = Cause.hasDies(settled.cause) ? storeAlone : storeTogether
+      settled = yield* Effect.exit(again(attempt))
+    }
+    return settled.value
+  })
+})

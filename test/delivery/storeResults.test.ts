@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
+import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import type { AttemptResult } from "@tocsin/core/notifications/settleAttempt"
+import { makeStoreResult } from "@tocsin/core/notifications/storeResults"
+import { Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
+import { openService } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+
+const lease = Duration.seconds(60)
+const delivered: AttemptResult = { outcome: "delivered" }
+/** No notifier may return this: decisions throw. */
+const defective = { outcome: "deferred" } as AttemptResult
+
+/** Claims so many items, and makes what stores their results; counts its transactions. */
+const openClaimed = Effect.fnUntraced(function* (count: number) {
+  const service = yield* openService({ notifiers: ["webhook"] })
+  const { commits, ...process } = yield* service.open("a", { delivers: false })
+  yield* enroll({ commits, ...process }, AGENT)
+  yield* Effect.orDie(report(process, criticalChecks(count)))
+  const claimed = yield* commits.transact(
+    claimOutbox({ notifiers: ["webhook"], limit: count, lease, random: 0 }),
+  )
+  let transactions = 0
+  yield* commits.listen({ committed: () => transactions++ })
+  const storeResult = yield* Effect.provideService(makeStoreResult(lease), Commits, commits)
+  const store = (results: ReadonlyArray<AttemptResult>) =>
+    Effect.forEach(
+      claimed.slice(0, results.length),
+      ({ claim }, index) => storeResult(claim, results[index] ?? delivered),
+      { concurrency: "unbounded" },
+    )
+  const states = () => Array.from(service.rows().outbox.values()).map(({ state }) => state)
+  return { store, states, transactions: () => transactions }
+})
+
+describe("the results of attempts", () => {
+  it.effect("that end in one turn are one transaction", () =>
+    Effect.gen(function* () {
+      const { states, store, transactions } = yield* openClaimed(40)
+      const settlements = yield* store(Array.from({ length: 40 }, () => delivered))
+      assert.deepStrictEqual(new Set(settlements), new Set(["settled"]))
+      assert.deepStrictEqual(new Set(states()), new Set(["sent"]))
+      assert.strictEqual(transactions(), 1)
+    }),
+  )
+
+  it.effect("are stored also if one of them cannot be, which is lost with its lease", () =>
+    Effect.gen(function* () {
+      const { states, store } = yield* openClaimed(3)
+      const storing = yield* Effect.forkChild(store([delivered, defective, delivered]))
+      yield* settled
+      yield* TestClock.adjust("2 seconds")
+      yield* settled
+      assert.deepStrictEqual(states().toSorted(), ["sending", "sent", "sent"])
+      yield* TestClock.adjust("2 minutes")
+      yield* settled
+      assert.deepStrictEqual(yield* Fiber.join(storing), ["settled", "lost", "settled"])
+    }),
+  )
+})
