@@ -1,7 +1,10 @@
 import { Duration } from "effect"
 
-/** Items that a claim takes at most beyond those that can be sent at once: each has a lease. */
-const MOST_AHEAD = 256
+/**
+ * Items that a claim takes at most beyond those that can be sent at once: each has a lease. A claim of
+ * twice as many held SQLite up for so long that a storm's incidents opened in 30 s instead of 13.
+ */
+const MOST_AHEAD = 128
 
 /** How fast a receiver takes what it is sent. */
 export interface Pace {
