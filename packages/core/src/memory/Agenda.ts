@@ -48,31 +48,40 @@ export class Agenda<Key> {
     return taken
   }
 
-  /** The keys whose moment has come, the earliest first. Nothing may be set while they are read. */
-  *due(until: Instant): Generator<Key> {
-    for (const { at, key } of this.#inOrder()) {
-      if (at > until) return
-      yield key
-    }
+  /**
+   * The rows of the keys whose moment has come, the earliest first, `limit` at most. Keys without a
+   * row are passed over. `rowOf` sets nothing.
+   */
+  due<Row>(until: Instant, limit: number, rowOf: (key: Key) => Row | undefined): ReadonlyArray<Row> {
+    const rows: Array<Row> = []
+    this.#readWhile(({ at, key }) => {
+      if (at > until) return false
+      const row = rowOf(key)
+      if (row !== undefined) rows.push(row)
+      return rows.length < limit
+    })
+    return rows
   }
 
   /** The earliest moment after another. */
   nextAfter(moment: Instant): Instant | undefined {
-    for (const { at } of this.#inOrder()) if (at > moment) return at
-    return undefined
+    let next: Instant | undefined
+    this.#readWhile(({ at }) => {
+      if (at > moment) next = at
+      return next === undefined
+    })
+    return next
   }
 
-  *#inOrder(): Generator<Entry<Key>> {
+  /** Reads entries in their order until one ends it. */
+  #readWhile(goesOn: (entry: Entry<Key>) => boolean): void {
     const read: Array<Entry<Key>> = []
-    try {
-      for (let first = this.#first(); first !== undefined; first = this.#first()) {
-        read.push(first)
-        this.#pop()
-        yield first
-      }
-    } finally {
-      for (const entry of read) this.#push(entry)
+    for (let first = this.#first(); first !== undefined; first = this.#first()) {
+      read.push(first)
+      this.#pop()
+      if (!goesOn(first)) break
     }
+    for (const entry of read) this.#push(entry)
   }
 
   #first(): Entry<Key> | undefined {

@@ -29,21 +29,6 @@ const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident
     return incident === undefined ? [] : [{ row, incident }]
   })
 
-/** The first of some keys, with the rows that pass. */
-const firstRows = <Key, Row>(
-  keys: Iterable<Key>,
-  rowOf: (key: Key) => Row | undefined,
-  limit: number,
-): Array<Row> => {
-  const rows: Array<Row> = []
-  for (const key of keys) {
-    const row = rowOf(key)
-    if (row !== undefined) rows.push(row)
-    if (rows.length >= limit) break
-  }
-  return rows
-}
-
 const searchOutbox = (
   { now, tables, workspace }: Reading,
   { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
@@ -61,10 +46,8 @@ const searchOutbox = (
   }
   const asked = Array.from(new Set(notifiers), (name) => tables.outbox.receivers.get(name))
   const deliveries = asked.filter((found) => found !== undefined)
-  const due = deliveries.flatMap(({ waiting }) => firstRows(waiting.due(now), claimable, limit))
-  const expired = deliveries.flatMap(({ leased }) =>
-    firstRows(leased.due(now), (id) => tables.outbox.get(id), limit),
-  )
+  const due = deliveries.flatMap(({ waiting }) => waiting.due(now, limit, claimable))
+  const expired = deliveries.flatMap(({ leased }) => leased.due(now, limit, (id) => tables.outbox.get(id)))
   const { found } = workspace
   const first = deliveries.length === 1 ? due : due.toSorted(compareDue).slice(0, limit)
   found.claimableOutbox = withIncident(tables, first)
@@ -113,11 +96,11 @@ export const SEARCHES: Loaders<Reading, Search> = {
   unclaimedOutbox: searchUnclaimed,
   claimableAlerts: searchAlerts,
   heldOutbox: ({ now, tables, workspace }, { limit }) => {
-    const examined = firstRows(tables.outbox.held.due(now), (id) => tables.outbox.get(id), limit)
+    const examined = tables.outbox.held.due(now, limit, (id) => tables.outbox.get(id))
     workspace.found.heldOutbox = examined.map(({ incident_id }) => ({ incident_id }))
   },
   dueIncidents: ({ now, tables, workspace }, { limit }) => {
-    workspace.found.dueIncidents = firstRows(tables.incidents.looks.due(now), (id) => id, limit)
+    workspace.found.dueIncidents = tables.incidents.looks.due(now, limit, (id) => id)
   },
   incidentsToRead: ({ tables, workspace }, ids) => {
     workspace.found.incidentsToRead = new Map(
