@@ -307,10 +307,11 @@ export const allCases: ReadonlyArray<BenchCase> = [
  * for an unknown name.
  */
 export const selectCases = (names: ReadonlyArray<string>): ReadonlyArray<BenchCase> | undefined => {
-  const matches = (name: string) =>
-    allCases.filter(
-      (one) => one.name === name || one.name.startsWith(`${name}-`) || one.name.endsWith(`-${name}`),
-    )
+  const matches = (name: string) => {
+    const named = allCases.filter((one) => one.name === name)
+    if (named.length > 0) return named
+    return allCases.filter((one) => one.name.startsWith(`${name}-`) || one.name.endsWith(`-${name}`))
+  }
   if (names.length === 0) return allCases
   const chosen = names.map(matches)
   if (chosen.some((found) => found.length === 0)) return undefined

@@ -111,7 +111,12 @@ export const readOptions = (
   if (cases === undefined) throw new Error(`no case is called ${positionals.join(" or ")}; --list names them`)
   const base = values.quick === true ? QUICK : FULL
   const agents = positive("agents", values.agents) ?? base.agents
-  const connections = Math.max(...cases.map((one) => ("connections" in one ? one.connections : 1)))
+  const connections = Math.max(
+    ...cases.flatMap((one) => [
+      "connections" in one ? one.connections : 1,
+      ...("connectionsOf" in one ? Object.values(one.connectionsOf) : []),
+    ]),
+  )
   if (agents < connections)
     throw new Error(`--agents must be at least ${connections}, one for each connection`)
   return {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { claimSize } from "@tocsin/core/notifications/claimSize"
+import { claimSize, MOST_AHEAD } from "@tocsin/core/notifications/claimSize"
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -54,8 +54,8 @@ describe("claimed ahead", () => {
         const inASecond =
           millis === undefined || millis > 1_000 ? 0 : (concurrency * 1_000) / Math.max(1, millis)
         assert.isAtLeast(ahead, 0)
-        assert.isAtMost(ahead, Math.min(256, inASecond))
-        if (inASecond >= concurrency) assert.isAtLeast(ahead, Math.min(256, concurrency))
+        assert.isAtMost(ahead, Math.min(MOST_AHEAD, inASecond))
+        if (inASecond >= concurrency) assert.isAtLeast(ahead, Math.min(MOST_AHEAD, concurrency))
       }),
     )
   })
@@ -81,7 +81,14 @@ describe("claimed ahead", () => {
         count(({ state }) => state === "sending"),
         CONCURRENCY,
       )
-      yield* TestClock.adjust("16 seconds")
+      yield* TestClock.adjust("5 seconds")
+      yield* settled
+      assert.strictEqual(
+        count(({ state }) => state === "sending"),
+        CONCURRENCY,
+      )
+      assert.strictEqual(count(isUntouched), CHECKS - AT_ONCE - CONCURRENCY)
+      yield* TestClock.adjust("11 seconds")
       yield* settled
       // Those that timed out, and those that are being sent now.
       assert.isAtMost(
@@ -108,15 +115,21 @@ describe("claimed ahead", () => {
 
   it.effect("is discarded instead where its incident has resolved, with the news of that", () =>
     Effect.gen(function* () {
-      const { count, process, reports } = yield* openUntil(AT_ONCE, slow)
+      const { count, process, reports, rows } = yield* openUntil(AT_ONCE, slow)
       yield* reports(criticalChecks(CHECKS))
       yield* reports(criticalChecks(CHECKS).map((one) => ({ ...one, status: "ok" as const })))
       yield* whileTimePasses(process.close)
       assert.strictEqual(count(isUntouched), AT_ONCE + CONCURRENCY)
-      assert.strictEqual(
-        count(({ event_type, state }) => event_type === "firing" && state === "discarded"),
-        CHECKS - AT_ONCE - CONCURRENCY,
+      const discarded = Array.from(rows().outbox.values()).filter(({ state }) => state === "discarded")
+      assert.deepStrictEqual(
+        new Set(discarded.map(({ event_type }) => event_type)),
+        new Set(["firing", "resolved"]),
       )
+      assert.strictEqual(discarded.length, 2 * (CHECKS - AT_ONCE - CONCURRENCY))
+      // By this moment people are told why it was discarded.
+      for (const { event_type, incident_id, updated_at } of discarded)
+        if (event_type === "firing")
+          assert.strictEqual(rows().incidents.get(incident_id)?.resolved_at, updated_at)
     }),
   )
 })

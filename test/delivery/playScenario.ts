@@ -1,11 +1,12 @@
 import type { NotifierName } from "@tocsin/core/contract/Status"
-import { Effect, Fiber, Random } from "effect"
+import { type Duration, Effect, Fiber, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { deliveryLaws } from "./laws.ts"
 import { delivered } from "../service/Receivers.ts"
 import { AGENT, enroll, report } from "../service/agents.ts"
 import type { Scenario, Step } from "./Scenario.ts"
 import { openService, type Process, type Service } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
 
 const NOTIFIERS: ReadonlyArray<NotifierName> = ["webhook", "messenger"]
 const MOST_PROCESSES = 3
@@ -86,13 +87,15 @@ const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies,
     yield* Effect.forkScoped(Effect.andThen(Effect.sleep(seconds * 1_000), isOver))
   })
 
+  /** Time passes while nothing runs: two minutes within a transaction would end every lease. */
+  const passes = (time: Duration.Input) => Effect.andThen(settled, TestClock.adjust(time))
   const closings: Array<Fiber.Fiber<void>> = []
   const take = Effect.fnUntraced(function* (step: Step) {
     switch (step.step) {
       case "report":
         return yield* report(front, [step])
       case "wait":
-        return yield* TestClock.adjust(step.millis)
+        return yield* passes(step.millis)
       case "remove":
         yield* front.admission.remove(AGENT)
         return yield* enroll(front, AGENT)
@@ -125,11 +128,10 @@ const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies,
   if (running.length === 0) yield* open
   const isOver = () => items().every((item) => ["sent", "failed", "discarded"].includes(item.state))
   // All faults and shutdowns end, and no command is still on its way to the storage.
-  yield* TestClock.adjust("2 minutes")
+  yield* passes("2 minutes")
   for (const { process } of running) process.faults.latencies = []
-  yield* TestClock.adjust("10 seconds")
-  for (let minutes = 0; !isOver() && minutes < MINUTES_TO_THE_END; minutes += 5)
-    yield* TestClock.adjust("5 minutes")
+  yield* passes("10 seconds")
+  for (let minutes = 0; !isOver() && minutes < MINUTES_TO_THE_END; minutes += 5) yield* passes("5 minutes")
   for (const item of items()) {
     if (!["sent", "failed", "discarded"].includes(item.state))
       laws.broken.push(`${item.id} ends ${item.state}`)

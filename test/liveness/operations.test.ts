@@ -7,6 +7,7 @@ import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, report, type Result } from "../service/agents.ts"
 import type { Process } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { oneOf } from "../properties/arbitraries.ts"
 import { eventOf, keyOf } from "@tocsin/testing/samples"
@@ -110,6 +111,7 @@ describe("removing a check", () => {
       )
       const { checks_ok, checks_critical, checks_warning, open_incidents } = yield* process.queries.summary
       assert.deepStrictEqual([checks_ok, checks_critical, checks_warning, open_incidents], [1, 0, 0, 0])
+      yield* settled
       yield* outbox.is("firing sent", "firing sent", "resolved sent")
       assert.strictEqual(yield* tagOf(process.operations.removeCheck(DISK)), "NotFound")
     }),

@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import type { Bench } from "../Bench.ts"
+import { BenchFailure } from "../BenchFailure.ts"
 import type { TracedCase } from "../cases.ts"
+import type { Collected } from "../limits/collectorProcess.ts"
 import type { Load } from "../load/Load.ts"
 import type { LoadResult } from "../load/LoadRun.ts"
 import { worker } from "../processes/worker.ts"
@@ -23,8 +25,10 @@ const seriesOf = (name: string, target: Target, results: ReadonlyArray<LoadResul
 /** Measures a server without a tracer, and one for each share of kept traces, in turn. */
 export const measureTraced = Effect.fnUntraced(function* (bench: Bench, one: TracedCase) {
   const { warmUpSeconds, seconds, repeats } = bench.measures
-  const collector = yield* worker<object, number>(new URL("../limits/collectorProcess.ts", import.meta.url))
-  const endpoint = `http://127.0.0.1:${yield* collector.ask({})}`
+  const collector = yield* worker<object, Collected>(
+    new URL("../limits/collectorProcess.ts", import.meta.url),
+  )
+  const endpoint = `http://127.0.0.1:${(yield* collector.ask({})).port}`
   const plain = yield* subject(bench, one.storage)
   const traced = yield* Effect.forEach(one.shares, ({ kept }) =>
     subject(bench, one.storage, {
@@ -43,7 +47,13 @@ export const measureTraced = Effect.fnUntraced(function* (bench: Bench, one: Tra
       warmUpSeconds: repeat === 1 ? 2 * warmUpSeconds : warmUpSeconds,
     }
     ofPlain.push(yield* plain.run(pressure))
-    for (const [index, target] of traced.entries()) ofTraced[index]?.push(yield* target.run(pressure))
+    for (const [index, target] of traced.entries()) {
+      const before = (yield* collector.ask({})).bytes
+      ofTraced[index]?.push(yield* target.run(pressure))
+      // After a failed export the server drops all for a minute, and would be measured without a tracer.
+      if ((yield* collector.ask({})).bytes === before)
+        return yield* new BenchFailure({ message: "no spans arrived at the collector" })
+    }
   }
   const alone = seriesOf("subject", plain, ofPlain)
   const beside = one.shares.flatMap(({ kept, most }, index) => {

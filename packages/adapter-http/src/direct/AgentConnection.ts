@@ -59,7 +59,7 @@ const MOST_KNOWN = 4
 export class AgentConnection {
   readonly #socket: Socket
   readonly #host: ConnectionHost
-  /** The latest first. */
+  /** The last learned first. */
   readonly #known: Array<KnownHead> = []
   #request: AgentRequest | undefined
   /** The room that the body of the request takes until its answer. */

@@ -78,15 +78,24 @@ export const beginSpan = (tracer: Tracer.Tracer, request: SpanRequest, clock: Cl
   })
 }
 
-const errorOf = (url: string, status: number) =>
-  new HttpServerError.HttpServerError({
+/** As the API makes it: without a stack, which would cost more than the request. */
+const errorOf = (url: string, status: number) => {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  const error = new HttpServerError.HttpServerError({
     reason: new HttpServerError.ResponseError({
       request: HttpServerRequest.fromWeb(new Request(`http://localhost${url}`, { method: METHOD })),
       response: HttpServerResponse.empty({ status }),
     }),
   })
+  Error.stackTraceLimit = stackTraceLimit
+  return error
+}
 
-/** Ends a span with the attributes that `HttpMiddleware.tracer` gives to the spans of the API. */
+/**
+ * Ends a span with the attributes that `HttpMiddleware.tracer` gives to the spans of the API. One that
+ * was interrupted has no status here: nothing was answered.
+ */
 export const endSpan = (
   span: Tracer.Span,
   request: SpanRequest,

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import { Redacted, Result } from "effect"
 
-/** The key of one secret, prepared once: preparing its bytes takes as long as a signature. */
+/** The key of one secret, prepared once: preparing its bytes takes three times as long as a signature. */
 export type SigningKey = Redacted.Redacted<KeyObject>
 
 const PREFIX = "whsec_"

@@ -119,9 +119,10 @@ export const OutboxTransitions = [
   {
     from: "sending",
     trigger: "withdrawn",
-    condition: "claimed ahead, and not begun when the service stops or 5 s after the claim",
+    condition:
+      "its attempt has not begun when the service stops, or 5 s after the claim, less with a lease below 20 s",
     to: "pending",
-    effects: "attempts as before the claim; due immediately",
+    effects: "attempts as before the claim; due since before the claim",
   },
   {
     from: "retry",

@@ -1,4 +1,4 @@
-import { Duration, Effect, Semaphore } from "effect"
+import { Duration, Effect, type Fiber, Semaphore } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "../contract/Status.ts"
@@ -11,6 +11,12 @@ import { resultOf } from "./resultOf.ts"
 import type { AttemptResult } from "./settleAttempt.ts"
 import { makeStoreResult } from "./storeResults.ts"
 
+/** A claimed item whose turn has not come. */
+interface Waiting {
+  readonly fiber: Fiber.Fiber<unknown, unknown>
+  readonly beginBy: Instant.Instant
+}
+
 interface AttemptsInput extends Pick<Notifier, "kind"> {
   readonly receiver: NotifierName
   /** How long a claim holds. */
@@ -19,7 +25,48 @@ interface AttemptsInput extends Pick<Notifier, "kind"> {
   readonly concurrency: () => number
 }
 
-/** The attempts at one receiver, as many at the same time as it allows. */
+/** Turns at a receiver, as many at the same time as it allows. */
+const makeTurns = (concurrency: () => number) => {
+  const permits = Semaphore.makeUnsafe(concurrency())
+  const waiting = new Set<Waiting>()
+  let isWatched = false
+  const interruptLate = Effect.gen(function* () {
+    for (let [first] = waiting; first !== undefined; [first] = waiting) {
+      const left = Duration.micros(first.beginBy - (yield* Instant.now))
+      if (Duration.isGreaterThan(left, Duration.zero)) yield* Effect.sleep(left)
+      else {
+        waiting.delete(first)
+        first.fiber.interruptUnsafe()
+      }
+    }
+  }).pipe(Effect.ensuring(Effect.sync(() => (isWatched = false))))
+  return {
+    /** Runs an effect when its turn comes; interrupts the fiber if that is not by `beginBy`. */
+    take: <A>(effect: Effect.Effect<A>, beginBy: Instant.Instant | undefined): Effect.Effect<A> =>
+      Effect.withFiber((fiber) => {
+        const one = beginBy && { fiber, beginBy }
+        if (one !== undefined) waiting.add(one)
+        const leave = Effect.sync(() => one && waiting.delete(one))
+        return Effect.ensuring(permits.withPermit(Effect.andThen(leave, effect)), leave)
+      }),
+    /** Watches the turns that are waited for, for as long as the caller runs. */
+    watch: Effect.suspend(() => {
+      if (isWatched || waiting.size === 0) return Effect.void
+      isWatched = true
+      return Effect.asVoid(Effect.forkChild(Effect.interruptible(interruptLate)))
+    }),
+    /** Follows the concurrency. */
+    resize: Effect.suspend(() => permits.resize(concurrency())),
+  }
+}
+
+/** When an attempt may begin at the latest, and how it is settled otherwise. */
+interface Turn {
+  readonly beginBy?: Instant.Instant
+  readonly late?: AttemptResult
+}
+
+/** The attempts at one receiver. */
 export const makeAttempts = Effect.fnUntraced(function* ({
   concurrency,
   kind,
@@ -29,40 +76,40 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   const receivers = yield* Receivers
   const settle = yield* makeStoreResult(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
-  const permits = Semaphore.makeUnsafe(concurrency())
+  const turns = makeTurns(concurrency)
   let slowest: Duration.Duration | undefined
 
-  // A reload may have removed the receiver since the claim, which then releases the item.
-  const send: Notifier["send"] = (notification) =>
-    receivers.current().get(receiver)?.send(notification) ?? Effect.interrupt
+  // A reload may remove a receiver while its items wait.
+  const current = () => receivers.current().get(receiver)
 
   const end = (item: ClaimedItem, result: AttemptResult) =>
     Effect.tap(settle(item.claim, result), (settlement) =>
       Effect.sync(() => settlement === "given_up" && givenUp.value++),
     )
   const sendTimed = Effect.fnUntraced(function* (notification: DeliveryAttempt) {
-    const [took, result] = yield* Effect.timed(send(notification))
+    const [took, result] = yield* Effect.timed(current()?.send(notification) ?? Effect.interrupt)
     slowest = slowest === undefined ? took : Duration.max(slowest, took)
     return result
   })
-  /** Attempts an item and settles it. Waits for its turn, and withdraws it if that comes too late. */
-  const attempt = (item: ClaimedItem, beginBy?: Instant.Instant) =>
+  /** Attempts an item when its turn comes, and settles it. */
+  const attempt = (item: ClaimedItem, { beginBy, late = { outcome: "unsent" } }: Turn = {}) =>
     Effect.suspend(() => {
       let isBegun = false
-      const begin = Effect.flatMap(Instant.now, (now) => {
-        isBegun = beginBy === undefined || now < beginBy
-        return isBegun ? sendTimed(item.notification) : Effect.interrupt
+      const begin = Effect.suspend(() => {
+        isBegun = current() !== undefined
+        return sendTimed(item.notification)
       })
-      return Effect.flatMap(resultOf(permits.withPermit(begin)), (result) =>
-        end(item, isBegun ? result : { outcome: "unsent" }),
+      return Effect.flatMap(resultOf(turns.take(begin, beginBy)), (result) =>
+        end(item, isBegun ? result : late),
       )
     })
   /** Attempts items of one type as one message. */
   const attemptDigest = (items: ReadonlyArray<ClaimedItem>) => {
-    const sendDigest = receivers.current().get(receiver)?.sendDigest
+    const sendDigest = current()?.sendDigest
     return digestAttempt(items, {
-      sendDigest: sendDigest && ((notifications) => permits.withPermit(sendDigest(notifications))),
-      attempt: (item) => attempt(item),
+      sendDigest: sendDigest && ((notifications) => turns.take(sendDigest(notifications), undefined)),
+      attempt: (item, beginBy) =>
+        attempt(item, beginBy === undefined ? {} : { beginBy, late: { outcome: "released" } }),
       end,
       lease,
       concurrency: concurrency(),
@@ -72,8 +119,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   return {
     attempt,
     attemptDigest,
-    /** Follows the concurrency. */
-    resize: Effect.suspend(() => permits.resize(concurrency())),
+    turns,
     /** The longest attempt since this was last asked; absent if none ended. */
     takeSlowest: () => {
       const taken = slowest

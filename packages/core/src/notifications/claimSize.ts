@@ -2,9 +2,9 @@ import { Duration } from "effect"
 
 /**
  * Items that a claim takes at most beyond those that can be sent at once: each has a lease. A claim of
- * twice as many held SQLite up for so long that a storm's incidents opened in 30 s instead of 13.
+ * twice as many blocked SQLite for so long that a storm's incidents opened in 30 s instead of 13.
  */
-const MOST_AHEAD = 128
+export const MOST_AHEAD = 128
 
 /** How fast a receiver takes what it is sent. */
 export interface Pace {

@@ -30,8 +30,19 @@ interface DeliverInput extends Pick<Notifier, "kind"> {
   readonly underWay: FiberSet.FiberSet
 }
 
-/** An item claimed ahead is withdrawn after this: the receiver has become slow. */
-const BEGIN_WITHIN = Duration.seconds(5)
+/** The longest that an item claimed ahead waits: after that, the receiver has become slow. */
+const LONGEST_WAIT = Duration.seconds(5)
+/** The longest attempt; two thirds of the lease where that is shorter (docs/rules.md#delivery). */
+const LONGEST_ATTEMPT = Duration.seconds(15)
+
+/** How long an item claimed ahead may wait, so that its attempt ends within its lease. */
+const beginWithin = (lease: Duration.Duration): Duration.Duration =>
+  Duration.isLessThan(lease, LONGEST_ATTEMPT)
+    ? Duration.divideUnsafe(lease, 6)
+    : Duration.clamp(Duration.subtract(lease, LONGEST_ATTEMPT), {
+        minimum: Duration.seconds(1),
+        maximum: LONGEST_WAIT,
+      })
 
 /** Delivers the outbox items of one receiver forever: claims due items while attempts are free. */
 export const deliverItems = Effect.fnUntraced(function* ({
@@ -54,7 +65,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   })
 
   // So is claiming: a claimed item is attempted or withdrawn, not left to its lease.
-  const claim = Effect.fnUntraced(function* (limit: number) {
+  const claim = Effect.fnUntraced(function* (limit: number, free: number) {
     const random = yield* Random.next
     const { digestOver } = options()
     const claimed = yield* commits.transact(
@@ -67,32 +78,30 @@ export const deliverItems = Effect.fnUntraced(function* ({
         holds: { policy, staleAfter },
       }),
     )
-    const beginBy = Instant.plus(
-      yield* Instant.now,
-      Duration.min(BEGIN_WITHIN, Duration.divideUnsafe(lease, 4)),
-    )
+    const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
     const isDigest = digestOver !== undefined && claimed.length > digestOver
     const begun = isDigest
       ? digestsOf(claimed).map((items) => attempts.attemptDigest(items))
-      : claimed.map((item) => attempts.attempt(item, beginBy))
+      : claimed.map((item, index) => attempts.attempt(item, index < free ? {} : { beginBy }))
     for (const one of begun) {
       unsettled += 1
       // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
       yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
     }
+    yield* attempts.turns.watch
     return claimed.length
   }, Effect.uninterruptible)
 
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
     const { concurrency, digestOver } = options()
-    yield* attempts.resize
+    yield* attempts.turns.resize
     const free = concurrency - unsettled
     if (free <= 0) return yield* signal.after(seen)
     const slowest = attempts.takeSlowest()
     const limit = digestOver === undefined ? claimSize({ concurrency, free, slowest }) : free
     // Where a claim finds as much as it asks for, there may be more.
-    if ((yield* claim(limit)) < limit) yield* waitForMore([receiver], seen)
+    if ((yield* claim(limit, free)) < limit) yield* waitForMore([receiver], seen)
   })
   return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
 })

@@ -16,7 +16,7 @@ interface DigestInput {
   /** Absent if a reload has replaced the receiver by one that takes single messages only. */
   readonly sendDigest: Notifier["sendDigest"]
   /** Attempts one item, and settles it. */
-  readonly attempt: (item: ClaimedItem) => Effect.Effect<unknown, never, Commits>
+  readonly attempt: (item: ClaimedItem, beginBy?: Instant.Instant) => Effect.Effect<unknown, never, Commits>
   readonly end: (item: ClaimedItem, result: AttemptResult) => Effect.Effect<unknown, never, Commits>
   readonly lease: Duration.Duration
   /** How many items are attempted or settled at the same time. */
@@ -33,13 +33,15 @@ export const digestAttempt = Effect.fnUntraced(function* (
 ) {
   const each = (act: (item: ClaimedItem) => Effect.Effect<unknown, never, Commits>) =>
     Effect.forEach(items, act, { concurrency, discard: true })
-  if (sendDigest === undefined || items.length === 1) return yield* each(attempt)
+  if (sendDigest === undefined || items.length === 1) return yield* each((item) => attempt(item))
   const startedAt = yield* Instant.now
   const result = yield* resultOf(sendDigest(items.map(({ notification }) => notification)))
   if (result.outcome !== "refused") return yield* each((item) => end(item, result))
   // Later attempts could outlast their lease, and another replica would repeat them.
   const until = Instant.plus(startedAt, Duration.divideUnsafe(lease, 2))
   return yield* each((item) =>
-    Effect.flatMap(Instant.now, (now) => (now < until ? attempt(item) : end(item, { outcome: "released" }))),
+    Effect.flatMap(Instant.now, (now) =>
+      now < until ? attempt(item, until) : end(item, { outcome: "released" }),
+    ),
   )
 })

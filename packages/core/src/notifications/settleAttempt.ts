@@ -16,7 +16,7 @@ import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayRetry, retryDelay, wasAttempted } from "./retrySchedule.ts"
 
-/** How an attempt ended; `released` if the service stopped, `unsent` if it had not begun. */
+/** How an attempt ended; `released` if the service stopped during it, `unsent` if it did not begin. */
 export type AttemptResult = DeliveryResult | { readonly outcome: "released" } | { readonly outcome: "unsent" }
 
 /** A claimed item, and the end of its lease, which distinguishes this claim from every other. */
@@ -45,7 +45,8 @@ const withdrawn = (item: Sending, now: Instant.Instant): OutboxRecord => ({
   // The claim set both, if none was made before.
   first_attempted_at: item.first_attempted_at === item.updated_at ? undefined : item.first_attempted_at,
   leased_until: undefined,
-  next_attempt_at: now,
+  // It keeps its place before those that became due later.
+  next_attempt_at: item.attempts === 1 ? item.counts_from : item.updated_at,
   updated_at: now,
 })
 
@@ -93,7 +94,8 @@ export interface EndedAttempt {
   readonly random: number
 }
 
-const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
+/** Whether the end of an attempt may change more than its item. */
+export const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
   claim.notifier === "alert_router" || result.outcome !== "delivered"
 
 /** Ends claims, each by the result of its attempt. */
@@ -126,17 +128,20 @@ function* settle(
   const ended = attempted(item, result, now, random)
   workspace.outbox.put(ended)
   if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
-  else if (result.outcome === "unsent") followWithdrawal(workspace, ended, now)
+  else if (result.outcome === "unsent") yield* followWithdrawal(workspace, ended, now)
   else yield* followFailure(workspace, ended, now)
   return ended.state === "failed" ? "given_up" : "settled"
 }
 
-/** Discards a firing whose incident resolved while it waited for its first attempt, as for any that waits. */
-const followWithdrawal = (workspace: Workspace, item: OutboxRecord, now: Instant.Instant): void => {
-  const isOver = workspace.incidents.get(item.incident_id)?.state === "resolved"
-  if (!isOver || item.event_type !== "firing" || item.state !== "pending" || wasAttempted(item)) return
-  const state = move(OutboxTransitions, item.state, "incident_resolved")
-  const discarded = { ...item, state, next_attempt_at: undefined }
+/** Discards a firing that was overtaken while it waited for its attempt, as for any that waits. */
+function* followWithdrawal(workspace: Workspace, item: OutboxRecord, now: Instant.Instant): Decision<void> {
+  const incident = workspace.incidents.get(item.incident_id)
+  if (incident?.resolved_at === undefined || item.event_type !== "firing" || item.state !== "pending") return
+  const isFirst = !wasAttempted(item)
+  if (!isFirst && !(yield* isAgentGone(workspace, incident))) return
+  const state = move(OutboxTransitions, item.state, isFirst ? "incident_resolved" : "agent_gone")
+  // As if it had been waiting then: this moment tells people why.
+  const discarded = { ...item, state, next_attempt_at: undefined, updated_at: incident.resolved_at }
   workspace.outbox.put(discarded)
   discardUnheard(workspace, discarded, now)
 }

@@ -6,6 +6,7 @@ import {
   type AttemptResult,
   type Claim,
   type EndedAttempt,
+  needsIncident,
   settleAttempts,
   type Settlement,
 } from "./settleAttempt.ts"
@@ -21,7 +22,7 @@ const AT_ONCE = 256
 const BETWEEN_TRIES = "1 second"
 
 /**
- * Makes the function that stores the result of an attempt. Results that come while others are being
+ * Makes the function that stores the result of an attempt. Deliveries that end while others are being
  * stored are stored together: a transaction costs more than a result. While the storage is
  * unreachable it retries for as long as the claim can hold: a lost result makes the receiver get the
  * same message twice.
@@ -45,23 +46,23 @@ export const makeStoreResult = Effect.fnUntraced(function* (lease: Duration.Dura
         )
     }
     isStoring = false
-  })
+  }).pipe(Effect.uninterruptible)
   const storeTogether = (attempt: EndedAttempt) =>
     Effect.suspend(() => {
       const stored = Deferred.makeUnsafe<Settlement, StorageError>()
       waiting.push({ attempt, stored })
-      const begin = isStoring ? Effect.void : Effect.forkDetach(storeWaiting)
+      if (isStoring) return Deferred.await(stored)
       isStoring = true
-      return Effect.andThen(begin, Deferred.await(stored))
+      return Effect.andThen(storeWaiting, Deferred.await(stored))
     })
-  // A defect of one result must not take others with it.
+  // A defect of one result must not take others with it, nor the locks of one incident those of others.
   const storeAlone = (attempt: EndedAttempt) =>
     Effect.map(store([attempt]), ([settlement = "lost"]) => settlement)
 
   return Effect.fnUntraced(function* (claim: Claim, result: AttemptResult) {
     const attempt = { claim, result, random: yield* Random.next }
     const giveUpAt = Instant.plus(yield* Instant.now, lease)
-    let settled = yield* Effect.exit(storeTogether(attempt))
+    let settled = yield* Effect.exit(needsIncident(attempt) ? storeAlone(attempt) : storeTogether(attempt))
     while (Exit.isFailure(settled)) {
       if ((yield* Instant.now) >= giveUpAt) {
         yield* Effect.logWarning(
@@ -71,8 +72,8 @@ export const makeStoreResult = Effect.fnUntraced(function* (lease: Duration.Dura
         return "lost"
       }
       yield* Effect.interruptible(Effect.sleep(BETWEEN_TRIES))
-      const again = Cause.hasDies(settled.cause) ? storeAlone : storeTogether
-      settled = yield* Effect.exit(again(attempt))
+      const isAlone = needsIncident(attempt) || Cause.hasDies(settled.cause)
+      settled = yield* Effect.exit(isAlone ? storeAlone(attempt) : storeTogether(attempt))
     }
     return settled.value
   })

@@ -57,9 +57,10 @@ export class SimulatedCommits {
     const reply = this.#decide(command, workspace, at)
     const changes = workspace.changes()
     persistChanges(this.#tables, changes)
-    // Known event IDs stay; nothing reads the rows.
-    this.#tables.history.clear()
-    this.#tables.audit.clear()
+    // Known event IDs stay; nothing reads the rows. Clearing makes a new table, also of an empty one.
+    const { audit, history } = this.#tables
+    if (history.size > 0) history.clear()
+    if (audit.size > 0) audit.clear()
     this.#due.note(changes)
     this.#noteUnsent(changes, at)
     return { reply, changes }

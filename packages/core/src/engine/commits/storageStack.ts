@@ -17,13 +17,13 @@ export const storageStack = (limit: Duration.Duration): Layer.Layer<Commits | St
   Commits.layer.pipe(Layer.provideMerge(boundedStorage(limit)), Layer.provide(tracedStorage))
 
 const spanOf =
-  (name: string) =>
+  (name: string, attributes: Readonly<Record<string, string>> = {}) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber(({ cache }) =>
       // What belongs to a trace that is not kept pays nothing for it.
       cache.span?.sampled === false
         ? effect
-        : Effect.withSpan(effect, `Storage.${name}`, { captureStackTrace: false }),
+        : Effect.withSpan(effect, `Storage.${name}`, { attributes, captureStackTrace: false }),
     )
 
 /** Makes spans of transactions and reads; without a tracer, the storage itself. */
@@ -36,11 +36,7 @@ const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
       ...storage,
       // Until the command is durable, which includes its wait for a group.
       transact: (command) => spanOf("transact")(storage.transact(command)),
-      page: (request) =>
-        Effect.withSpan(storage.page(request), "Storage.page", {
-          attributes: { "tocsin.list": request.list },
-          captureStackTrace: false,
-        }),
+      page: (request) => spanOf("page", { "tocsin.list": request.list })(storage.page(request)),
       agent: (agentId) => spanOf("agent")(storage.agent(agentId)),
       check: (agentId, checkId) => spanOf("check")(storage.check(agentId, checkId)),
       incident: (id, limits) => spanOf("incident")(storage.incident(id, limits)),
