@@ -7,6 +7,11 @@ export type Load = ReadonlyArray<Step>
 /** Results in a batch. */
 export const EVENTS_PER_BATCH = 50
 
+/** The numbers of an agent's checks, of three digits. */
+export const CHECK_NUMBERS: ReadonlyArray<string> = Array.from({ length: EVENTS_PER_BATCH }, (_, index) =>
+  String(index).padStart(3, "0"),
+)
+
 /** Heartbeats or results in a request of this step. */
 export const operationsOf = (step: Step): number => (step === "heartbeat" ? 1 : EVENTS_PER_BATCH)
 

@@ -1,4 +1,4 @@
-import { EVENTS_PER_BATCH, type Load, type Step } from "./Load.ts"
+import { CHECK_NUMBERS, type Load, type Step } from "./Load.ts"
 import type { Protocol } from "./protocols/Protocol.ts"
 import { type AgentBytes, RequestTemplate } from "./RequestTemplate.ts"
 import { Stamp } from "./Stamp.ts"
@@ -18,9 +18,7 @@ export interface RenderedRequest {
   readonly bytes: Buffer
 }
 
-const CHECKS = Array.from({ length: EVENTS_PER_BATCH }, (_, index) =>
-  Buffer.from(String(index).padStart(3, "0")),
-)
+const CHECKS = CHECK_NUMBERS.map((check) => Buffer.from(check))
 const NO_CHECK = Buffer.alloc(0)
 
 /** Renders the requests of the agents of one connection. */

@@ -1,4 +1,4 @@
-import { EVENTS_PER_BATCH } from "./Load.ts"
+import { CHECK_NUMBERS } from "./Load.ts"
 
 /** The parts that differ between requests; each has a fixed width. */
 export interface Variables {
@@ -27,9 +27,9 @@ export const resultsBody = (
 ): string =>
   JSON.stringify({
     agent_id: agentId,
-    events: Array.from({ length: EVENTS_PER_BATCH }, (_, index) => ({
+    events: CHECK_NUMBERS.map((check, index) => ({
       event_id: `${idPrefix}-8000-${String(index).padStart(12, "0")}`,
-      check_id: `check-${String(index).padStart(3, "0")}`,
+      check_id: `check-${check}`,
       observed_at: time,
       status,
       exit_code: status === "ok" ? 0 : 2,

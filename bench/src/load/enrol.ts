@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 import type { Tocsin } from "../processes/tocsin.ts"
+import { callApi } from "./callApi.ts"
 import { heartbeatBody, resultsBody } from "./bodies.ts"
 import { agentId, EVENTS_PER_BATCH } from "./Load.ts"
 import { Stamp } from "./Stamp.ts"
@@ -10,19 +11,7 @@ const AT_ONCE = 8
 const STORM_CONNECTIONS = 32
 
 const post = (port: number, path: string, token: string, body?: string) =>
-  Effect.tryPromise({
-    try: async () => {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}` },
-        ...(body !== undefined && { body }),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(`${path} was answered with ${response.status} ${text}`)
-      return text
-    },
-    catch: (cause) => new BenchFailure({ message: String(cause) }),
-  })
+  callApi({ method: "POST", port, path, token, body })
 
 const each = (
   keys: ReadonlyArray<string>,

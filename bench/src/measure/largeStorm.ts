@@ -2,6 +2,7 @@ import { Effect, Schedule } from "effect"
 import type { Bench } from "../Bench.ts"
 import { BenchFailure } from "../BenchFailure.ts"
 import type { LargeStormCase } from "../cases.ts"
+import { callApi } from "../load/callApi.ts"
 import { enrol, storm } from "../load/enrol.ts"
 import { EVENTS_PER_BATCH } from "../load/Load.ts"
 import type { ReaderCommand, ReaderReply } from "../load/Reader.ts"
@@ -29,15 +30,11 @@ const READ_EVERY_MILLIS = 500
 const LOOKS = { schedule: Schedule.spaced("100 millis"), times: 6_000 }
 
 const openIncidents = ({ port, token }: Tocsin) =>
-  Effect.tryPromise({
-    try: async () => {
-      const headers = { authorization: `Bearer ${token}` }
-      const response = await fetch(`http://127.0.0.1:${port}${READS.summary}`, { headers })
-      // The answer has the form that the API promises.
-      return ((await response.json()) as { readonly open_incidents: number }).open_incidents
-    },
-    catch: (cause) => new BenchFailure({ message: String(cause) }),
-  })
+  Effect.map(
+    callApi({ port, token, path: READS.summary }),
+    // The answer has the form that the API promises.
+    (answer) => (JSON.parse(answer) as { readonly open_incidents: number }).open_incidents,
+  )
 
 const must = (isSo: boolean, message: string) =>
   isSo ? Effect.void : Effect.fail(new BenchFailure({ message }))

@@ -1,7 +1,8 @@
 import { Effect, Schedule } from "effect"
 import type { Bench } from "../Bench.ts"
-import { BenchFailure } from "../BenchFailure.ts"
+import type { BenchFailure } from "../BenchFailure.ts"
 import type { PeersCase } from "../cases.ts"
+import { callApi } from "../load/callApi.ts"
 import type { Step } from "../load/Load.ts"
 import { alertRouter } from "../peers/alertRouter.ts"
 import { icinga } from "../peers/icinga.ts"
@@ -11,7 +12,7 @@ import { STORAGES, type Tocsin } from "../processes/tocsin.ts"
 import type { CaseResult, Sample, Series } from "../report/Results.ts"
 import { failureOf, newKeys, sampleOf, subject, type Target, target } from "./target.ts"
 
-/** Somebody who is measured. */
+/** A service that is measured. */
 interface Contender {
   readonly name: string
   readonly target: Target
@@ -45,15 +46,9 @@ const drained = Effect.fnUntraced(function* (stored: Effect.Effect<number, Bench
 
 /** Waits until no notification is left, which would burden what is measured next. */
 const notified = ({ port, token }: Tocsin) =>
-  Effect.tryPromise({
-    try: async () => {
-      const headers = { authorization: `Bearer ${token}` }
-      const path = "/api/v1/notifiers/outbox?state=pending&limit=1"
-      const answer = await (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text()
-      return answer.startsWith('{"items":[]')
-    },
-    catch: (cause) => new BenchFailure({ message: String(cause) }),
-  }).pipe(Effect.repeat({ ...LOOKS, until: (isDone) => isDone }))
+  callApi({ port, token, path: "/api/v1/notifiers/outbox?state=pending&limit=1" }).pipe(
+    Effect.repeat({ ...LOOKS, until: (answer) => answer.startsWith('{"items":[]') }),
+  )
 
 const startPeers = Effect.fnUntraced(function* (bench: Bench) {
   const { agents } = bench.measures

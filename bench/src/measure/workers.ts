@@ -37,7 +37,7 @@ const busiest = ({ cpuMicros }: Sample): number =>
     ...Object.entries(cpuMicros).flatMap(([name, micros]) => (name.startsWith("worker") ? micros : [])),
   )
 
-/** What a server answers whose workers each have a core, and everybody else others. */
+/** What a server answers whose workers each have a core, while PostgreSQL and the load have others. */
 const rateOfCores = (samples: ReadonlyArray<Sample>): number => 1e6 / medianOf(samples, busiest)
 
 /** Measures one server process and several workers, in turn, each on its own database. */

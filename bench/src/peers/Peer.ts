@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
@@ -7,6 +7,7 @@ import { Effect, Schedule, type Scope } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 import type { Step } from "../load/Load.ts"
 import type { ProtocolName } from "../load/protocols/protocols.ts"
+import { stopChild } from "../processes/stopChild.ts"
 
 /** Another monitoring service, started from a scratch folder. */
 export interface Peer {
@@ -42,17 +43,6 @@ export const versionOf = (program: string): string =>
 const STOP_MILLIS = 10_000
 const START_LOOKS = { schedule: Schedule.spaced("100 millis"), times: 600 }
 
-const stop = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resolve()
-    const killer = setTimeout(() => child.kill("SIGKILL"), STOP_MILLIS)
-    child.once("exit", () => {
-      clearTimeout(killer)
-      resolve()
-    })
-    child.kill("SIGTERM")
-  })
-
 const isListening = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host: "127.0.0.1", port })
@@ -76,7 +66,7 @@ export const startProgram = Effect.fnUntraced(function* (
       closeSync(output)
       return started
     }),
-    (started) => Effect.promise(() => stop(started)),
+    (started) => Effect.promise(() => stopChild(started, STOP_MILLIS)),
   )
   yield* Effect.promise(() => isListening(at.port)).pipe(
     Effect.filterOrFail((isReady) => isReady),

@@ -5,6 +5,7 @@ import process from "node:process"
 import { Effect, Schedule, type Scope } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 import { freePort } from "./freePort.ts"
+import { stopChild } from "./stopChild.ts"
 
 /** Every storage that a server may have. */
 export const STORAGES = ["memory", "sqlite", "postgres"] as const
@@ -40,17 +41,6 @@ export interface Tocsin {
 const TOKEN = "operator-of-the-benchmark"
 const START_LOOKS = { schedule: Schedule.spaced("10 millis"), times: 6000 }
 const STOP_MILLIS = 20_000
-
-const stop = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resolve()
-    const killer = setTimeout(() => child.kill("SIGKILL"), STOP_MILLIS)
-    child.once("exit", () => {
-      clearTimeout(killer)
-      resolve()
-    })
-    child.kill("SIGTERM")
-  })
 
 /**
  * The flags that `npm start` gives to Node.js in the checkout that a module stands in, if it does.
@@ -108,7 +98,7 @@ export const tocsin = Effect.fnUntraced(function* (
   const start = performance.now()
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => launch(options, port)),
-    (started) => Effect.promise(() => stop(started)),
+    (started) => Effect.promise(() => stopChild(started, STOP_MILLIS)),
   )
   const notReady = Effect.suspend(() =>
     Effect.fail(

@@ -9,7 +9,7 @@ export interface Channel {
   readonly close: () => void
 }
 
-/** Who hears of what comes over a channel. */
+/** What a channel reports. */
 export interface ChannelListener {
   readonly answered: (answer: Answer) => void
   /** Called once if the connection ends before `close`. */

@@ -1,5 +1,5 @@
 import { Connection } from "../Connection.ts"
-import { EVENTS_PER_BATCH, operationsOf } from "../Load.ts"
+import { CHECK_NUMBERS, operationsOf } from "../Load.ts"
 import { httpPost, type RequestVariables } from "../RequestTemplate.ts"
 import type { Protocol } from "./Protocol.ts"
 
@@ -14,8 +14,7 @@ export const alertRouter: Protocol = {
   operationsOf,
   open: (port, listener) => Connection.open({ port }, listener),
   render: (step, _status, host) => (variables) => {
-    const checks = Array.from({ length: EVENTS_PER_BATCH }, (_, index) => String(index).padStart(3, "0"))
-    const alerts = (step === "heartbeat" ? [variables.check] : checks).map((check) =>
+    const alerts = (step === "heartbeat" ? [variables.check] : CHECK_NUMBERS).map((check) =>
       alertOf(variables, check),
     )
     return httpPost({ host, path: "/api/v2/alerts" }, JSON.stringify(alerts))

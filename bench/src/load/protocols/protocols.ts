@@ -3,7 +3,7 @@ import { icinga } from "./icinga.ts"
 import { tocsin } from "./tocsin.ts"
 import { zabbix } from "./zabbix.ts"
 
-/** Whom the load generator can report to. */
+/** The services that the load generator can report to. */
 export const protocols = { tocsin, alertRouter, icinga, zabbix }
 
 export type ProtocolName = keyof typeof protocols

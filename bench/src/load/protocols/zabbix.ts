@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net"
 import type { Answer } from "../Answer.ts"
-import { EVENTS_PER_BATCH, operationsOf } from "../Load.ts"
+import { CHECK_NUMBERS, operationsOf } from "../Load.ts"
 import type { Channel, ChannelListener, Protocol } from "./Protocol.ts"
 
 const SIGNATURE = Buffer.from("ZBXD\u0001", "latin1")
@@ -59,8 +59,7 @@ export const zabbix: Protocol = {
   render:
     (step, status) =>
     ({ agentId, check }) => {
-      const checks = Array.from({ length: EVENTS_PER_BATCH }, (_, index) => String(index).padStart(3, "0"))
-      const data = (step === "heartbeat" ? [check] : checks).map((one) => ({
+      const data = (step === "heartbeat" ? [check] : CHECK_NUMBERS).map((one) => ({
         host: agentId,
         key: `check-${one}`,
         value: status === "ok" ? "0" : "2",
