@@ -5,9 +5,7 @@ import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, failureOfCause } from "../response/failures.ts"
 import { type AgentAnswer, statusOf } from "./answerText.ts"
 import type { FrontServices } from "./FrontServices.ts"
-import { beginSpan, endSpan, type SpanRequest } from "./requestSpan.ts"
-
-const METHOD = "POST"
+import { beginSpan, endSpan, METHOD, type SpanRequest } from "./requestSpan.ts"
 
 /** A whole request of an agent. */
 export interface AgentRequest extends SpanRequest {

@@ -8,10 +8,11 @@ import {
 } from "effect/http"
 import type { AgentHead } from "./parseHead.ts"
 
-const METHOD = "POST"
+/** The method of all requests of agents. */
+export const METHOD = "POST"
 const FIRST_SERVER_ERROR = 500
 const HTTP_PORT = 80
-/** Those around an address of IPv6. */
+/** The brackets around an IPv6 address. */
 const BRACKETS = /^\[|\]$/g
 
 /** The request of a span. */

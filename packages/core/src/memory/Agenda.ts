@@ -1,4 +1,5 @@
 import type { Instant } from "../contract/Instant.ts"
+import { Heap } from "../engine/Heap.ts"
 
 interface Entry<Key> {
   readonly at: Instant
@@ -13,8 +14,8 @@ const isBefore = (a: Entry<unknown>, b: Entry<unknown>): boolean =>
 /** What is to be done when: one moment for each key, found in the order of time. */
 export class Agenda<Key> {
   readonly #entries = new Map<Key, Entry<Key>>()
-  /** A binary heap. Moved and removed entries stay until they come up. */
-  readonly #heap: Array<Entry<Key>> = []
+  /** Moved and removed entries stay until they come up. */
+  readonly #heap = new Heap<Entry<Key>>(isBefore)
   #lastOrder = 0
 
   /** Sets or moves the moment of a key; without one, removes the key. */
@@ -26,7 +27,7 @@ export class Agenda<Key> {
     if (this.#entries.get(key)?.at === at) return
     const entry = { at, key, order: (this.#lastOrder += 1) }
     this.#entries.set(key, entry)
-    this.#push(entry)
+    this.#heap.push(entry)
   }
 
   keys(): IterableIterator<Key> {
@@ -78,46 +79,13 @@ export class Agenda<Key> {
     const read: Array<Entry<Key>> = []
     for (let first = this.#first(); first !== undefined; first = this.#first()) {
       read.push(first)
-      this.#pop()
+      this.#heap.pop()
       if (!goesOn(first)) break
     }
-    for (const entry of read) this.#push(entry)
+    for (const entry of read) this.#heap.push(entry)
   }
 
   #first(): Entry<Key> | undefined {
-    for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
-      if (this.#entries.get(first.key) === first) return first
-      this.#pop()
-    }
-    return undefined
-  }
-
-  #push(entry: Entry<Key>): void {
-    const heap = this.#heap
-    let place = heap.push(entry) - 1
-    while (place > 0) {
-      const above = (place - 1) >> 1
-      const parent = heap[above]
-      if (parent === undefined || isBefore(parent, entry)) break
-      heap[place] = parent
-      place = above
-    }
-    heap[place] = entry
-  }
-
-  #pop(): void {
-    const heap = this.#heap
-    const last = heap.pop()
-    if (last === undefined || heap.length === 0) return
-    let place = 0
-    for (;;) {
-      const left = heap[2 * place + 1]
-      const right = heap[2 * place + 2]
-      const least = right !== undefined && left !== undefined && isBefore(right, left) ? right : left
-      if (least === undefined || isBefore(last, least)) break
-      heap[place] = least
-      place = 2 * place + (least === left ? 1 : 2)
-    }
-    heap[place] = last
+    return this.#heap.firstThat((entry) => this.#entries.get(entry.key) === entry)
   }
 }

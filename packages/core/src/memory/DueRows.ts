@@ -46,6 +46,11 @@ export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
     this.held.set(id, ofItem(isHeld(item), look_at))
   }
 
+  /** What these receivers are to get; a receiver without items has nothing. */
+  deliveriesOf(receivers: ReadonlyArray<NotifierName>): ReadonlyArray<Deliveries> {
+    return Array.from(new Set(receivers)).flatMap((receiver) => this.receivers.get(receiver) ?? [])
+  }
+
   #deliveriesTo(receiver: NotifierName): Deliveries {
     const known = this.receivers.get(receiver)
     if (known !== undefined) return known

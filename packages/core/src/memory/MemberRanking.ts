@@ -16,8 +16,8 @@ const WORTH_RANKING = 32
 const KEPT_OUTDATED = 64
 
 /**
- * The present members of one incident by rank, so that finding the first of a crowd takes no look at all
- * others.
+ * The present members of one incident by rank, so that the first of a crowd are found without reading
+ * the others.
  */
 export class MemberRanking {
   readonly #members: Members
@@ -59,7 +59,9 @@ export class MemberRanking {
         if (isWanted(member)) found.push(member)
       }
       this.#entries -= rank.length - at - current.length
-      rank.splice(at, rank.length - at, ...current.toReversed())
+      // One by one: there may be more than a call takes arguments.
+      rank.length = at
+      for (const entry of current.toReversed()) rank.push(entry)
     }
     return found
   }

@@ -147,19 +147,16 @@ const untilNextDue = (
   now: Instant.Instant,
 ): Duration.Duration | undefined => {
   const isWanted = (row: { readonly receiver: NotifierName }) => notifiers.includes(row.receiver)
-  const ofReceivers = Array.from(new Set(notifiers), (name) => tables.outbox.receivers.get(name))
   const alerts = Array.from(tables.alerts.values())
     .flatMap((ofIncident) => Array.from(ofIncident.values()))
     .filter(isWanted)
   const times = [
-    ...ofReceivers.flatMap((found) => [
-      found?.waiting.nextAfter(now) ?? [],
-      found?.leased.nextAfter(now) ?? [],
-    ]),
+    ...tables.outbox
+      .deliveriesOf(notifiers)
+      .flatMap(({ leased, waiting }) => [waiting, leased])
+      .flatMap((agenda) => agenda.nextAfter(now) ?? []),
     ...alerts.map((alert) => alert.leased_until ?? alert.next_at),
-  ]
-    .flat()
-    .filter((time) => time > now)
+  ].filter((time) => time > now)
   const next = times.toSorted((a, b) => (a < b ? -1 : 1))[0]
   return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
 }

@@ -44,8 +44,7 @@ const searchOutbox = (
     const item = tables.outbox.get(id)
     return item !== undefined && tables.incidents.has(item.incident_id) && !isBehind(item) ? item : undefined
   }
-  const asked = Array.from(new Set(notifiers), (name) => tables.outbox.receivers.get(name))
-  const deliveries = asked.filter((found) => found !== undefined)
+  const deliveries = tables.outbox.deliveriesOf(notifiers)
   const due = deliveries.flatMap(({ waiting }) => waiting.due(now, limit, claimable))
   const expired = deliveries.flatMap(({ leased }) => leased.due(now, limit, (id) => tables.outbox.get(id)))
   const { found } = workspace
