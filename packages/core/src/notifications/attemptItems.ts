@@ -1,4 +1,4 @@
-import { Duration, Effect, type Fiber, Semaphore } from "effect"
+import { Duration, Effect, type Fiber, Latch, Semaphore } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "../contract/Status.ts"
@@ -25,40 +25,36 @@ interface AttemptsInput extends Pick<Notifier, "kind"> {
   readonly concurrency: () => number
 }
 
-/** Turns at a receiver, as many at the same time as it allows. */
-const makeTurns = (concurrency: () => number) => {
+/** Turns at a receiver, as many at the same time as it allows, for as long as the caller runs. */
+const makeTurns = Effect.fnUntraced(function* (concurrency: () => number) {
   const permits = Semaphore.makeUnsafe(concurrency())
   const waiting = new Set<Waiting>()
-  let isWatched = false
+  const isAnyWaiting = Latch.makeUnsafe()
   const interruptLate = Effect.gen(function* () {
-    for (let [first] = waiting; first !== undefined; [first] = waiting) {
-      const left = Duration.micros(first.beginBy - (yield* Instant.now))
-      if (Duration.isGreaterThan(left, Duration.zero)) yield* Effect.sleep(left)
-      else {
-        waiting.delete(first)
-        first.fiber.interruptUnsafe()
-      }
-    }
-  }).pipe(Effect.ensuring(Effect.sync(() => (isWatched = false))))
+    yield* isAnyWaiting.await
+    const [first] = waiting
+    if (first === undefined) return isAnyWaiting.closeUnsafe()
+    const left = Duration.micros(first.beginBy - (yield* Instant.now))
+    if (Duration.isGreaterThan(left, Duration.zero)) return yield* Effect.sleep(left)
+    waiting.delete(first)
+    return first.fiber.interruptUnsafe()
+  })
+  yield* Effect.forkChild(Effect.forever(interruptLate))
   return {
     /** Runs an effect when its turn comes; interrupts the fiber if that is not by `beginBy`. */
     take: <A>(effect: Effect.Effect<A>, beginBy: Instant.Instant | undefined): Effect.Effect<A> =>
       Effect.withFiber((fiber) => {
-        const one = beginBy && { fiber, beginBy }
-        if (one !== undefined) waiting.add(one)
-        const leave = Effect.sync(() => one && waiting.delete(one))
+        if (beginBy === undefined) return permits.withPermit(effect)
+        const one = { fiber, beginBy }
+        waiting.add(one)
+        isAnyWaiting.openUnsafe()
+        const leave = Effect.sync(() => waiting.delete(one))
         return Effect.ensuring(permits.withPermit(Effect.andThen(leave, effect)), leave)
       }),
-    /** Watches the turns that are waited for, for as long as the caller runs. */
-    watch: Effect.suspend(() => {
-      if (isWatched || waiting.size === 0) return Effect.void
-      isWatched = true
-      return Effect.asVoid(Effect.forkChild(Effect.interruptible(interruptLate)))
-    }),
     /** Follows the concurrency. */
     resize: Effect.suspend(() => permits.resize(concurrency())),
   }
-}
+})
 
 /** When an attempt may begin at the latest, and how it is settled otherwise. */
 interface Turn {
@@ -76,7 +72,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   const receivers = yield* Receivers
   const settle = yield* makeStoreResult(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
-  const turns = makeTurns(concurrency)
+  const turns = yield* makeTurns(concurrency)
   let slowest: Duration.Duration | undefined
 
   // A reload may remove a receiver while its items wait.
@@ -119,7 +115,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   return {
     attempt,
     attemptDigest,
-    turns,
+    resize: turns.resize,
     /** The longest attempt since this was last asked; absent if none ended. */
     takeSlowest: () => {
       const taken = slowest

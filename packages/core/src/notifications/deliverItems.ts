@@ -88,14 +88,13 @@ export const deliverItems = Effect.fnUntraced(function* ({
       // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
       yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
     }
-    yield* attempts.turns.watch
     return claimed.length
   }, Effect.uninterruptible)
 
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
     const { concurrency, digestOver } = options()
-    yield* attempts.turns.resize
+    yield* attempts.resize
     const free = concurrency - unsettled
     if (free <= 0) return yield* signal.after(seen)
     const slowest = attempts.takeSlowest()

@@ -140,7 +140,7 @@ function* followWithdrawal(workspace: Workspace, item: OutboxRecord, now: Instan
   const isFirst = !wasAttempted(item)
   if (!isFirst && !(yield* isAgentGone(workspace, incident))) return
   const state = move(OutboxTransitions, item.state, isFirst ? "incident_resolved" : "agent_gone")
-  // As if it had been waiting then: this moment tells people why.
+  // As if it had been waiting then: the reason that is shown follows from this moment.
   const discarded = { ...item, state, next_attempt_at: undefined, updated_at: incident.resolved_at }
   workspace.outbox.put(discarded)
   discardUnheard(workspace, discarded, now)
