@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
 import type { Visit } from "@tocsin/core/admission/BodyBudget"
-import { Fiber, Result } from "effect"
+import { type Fiber, Result } from "effect"
 import type { Sender } from "../handlers/agentCalls.ts"
 import { clientAddress } from "../request/clientAddress.ts"
 import { inboundRequestId } from "../request/RequestId.ts"
@@ -79,6 +79,11 @@ export class AgentConnection {
     socket.on("close", this.#onClose).on("error", this.#onError)
   }
 
+  /** What it does for its request. */
+  get work(): Fiber.Fiber<unknown> | undefined {
+    return this.#work
+  }
+
   /** Closes the connection unless it has a request, or is about to be handed over. */
   closeIfIdle(): void {
     if (this.#request === undefined && !this.#isLeaving) this.#socket.destroy()
@@ -95,7 +100,6 @@ export class AgentConnection {
     if (answer === undefined || request === undefined) return
     this.#answer = undefined
     this.#request = undefined
-    this.#work = undefined
     if (!this.#socket.writable) return
     const { services, keepAliveSeconds } = this.#host
     const { requestId } = request
@@ -149,10 +153,12 @@ export class AgentConnection {
     this.#request = request
     const fiber = startWork(services, request, this.#onAnswer)
     if (fiber.pollUnsafe() !== undefined) return
-    this.#work = Fiber.runIn(fiber, services.scope)
+    this.#work = fiber
     fiber.addObserver((exit) => {
+      this.#work = undefined
+      if (this.#socket.destroyed) this.#host.forget(this)
       // Interrupted: the server stops and has waited long enough.
-      if (exit._tag === "Failure") this.#socket.destroy()
+      else if (exit._tag === "Failure") this.#socket.destroy()
     })
   }
 
@@ -239,9 +245,9 @@ export class AgentConnection {
   }
 
   readonly #onClose = (): void => {
-    this.#host.forget(this)
     this.#leave()
-    this.#work?.interruptUnsafe()
+    if (this.#work === undefined) this.#host.forget(this)
+    else this.#work.interruptUnsafe()
   }
 
   /** "close" follows. */

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
 import { AgentConnection, type ConnectionHost } from "./AgentConnection.ts"
 import { frontServices, type FrontServices } from "./FrontServices.ts"
@@ -47,6 +47,11 @@ export class AgentFront {
     for (const connection of this.#connections) connection.destroy()
   }
 
+  /** Interrupts unfinished requests. */
+  readonly interrupt: Effect.Effect<void> = Effect.suspend(() =>
+    Fiber.interruptAll(Array.from(this.#connections).flatMap(({ work }) => work ?? [])),
+  )
+
   /**
    * Writes the answers of one turn together: a client that the first of them wakes finds the others
    * there, and waking it costs more than writing (docs/performance.md).
@@ -57,6 +62,9 @@ export class AgentFront {
   }
 }
 
-/** The front of a server, on the services at hand. */
+/** The front of a server, on the services at hand, until its scope closes. */
 export const make = (options: ApiOptions) =>
-  Effect.map(frontServices(options), (services) => new AgentFront(services))
+  Effect.acquireRelease(
+    Effect.map(frontServices(options), (services) => new AgentFront(services)),
+    (front) => front.interrupt,
+  )

@@ -2,7 +2,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Clock, type Context, Effect, type Scope, Tracer } from "effect"
+import { Clock, type Context, Effect, Tracer } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
 import { type AgentCalls, agentCalls } from "../handlers/agentCalls.ts"
 import { Readiness } from "@tocsin/core/health/Readiness"
@@ -25,8 +25,6 @@ export interface FrontServices {
   readonly now: () => Instant.Instant
   readonly newRequestId: () => string
   readonly context: Context.Context<never>
-  /** Interrupts unfinished requests when it closes. */
-  readonly scope: Scope.Scope
 }
 
 /** Gathers the services that a server runs on. */
@@ -54,7 +52,6 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
     now,
     newRequestId: () => ids.uuidV7(now()),
     context: yield* Effect.context<never>(),
-    scope: yield* Effect.scope,
   }
   return services
 })

@@ -1,5 +1,6 @@
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { cacheCounters, CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
+import { Line } from "@tocsin/core/engine/Line"
 import type { Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
@@ -66,7 +67,7 @@ export class GroupCommit {
   readonly #lockedMeter: CommitMeter
   readonly #lookups: ReturnType<typeof cacheCounters>
   readonly #arrivals = new Lane<Submission<"arrived">>(CACHED_GROUPS)
-  readonly #early = new Map<Caller, Submission<"early">>()
+  readonly #early = new Line<Submission<"early">>()
   readonly #agents: ReadonlyArray<Lane<Submission<"locked">>>
   readonly #outbox = new Lane<Submission<"locked">>()
   #isClosed = false
@@ -103,10 +104,15 @@ export class GroupCommit {
     return Clock.clockWith((clock) =>
       Effect.callback<A, StorageError>((resume) => {
         // The answer is the reply of this very command.
-        const caller: Caller = { command, clock, resume: resume as (answer: Answer) => void }
+        const caller: Caller = {
+          command,
+          clock,
+          resume: resume as (answer: Answer) => void,
+          place: undefined,
+        }
         const arrived = submitted(caller)
         this.#place(this.#isClosed ? refused(arrived) : arrived)
-        return Effect.sync(() => this.#withdraw(caller))
+        return Effect.sync(() => caller.place?.leave())
       }),
     )
   }
@@ -118,7 +124,7 @@ export class GroupCommit {
         this.#arrivals.add(submission)
         break
       case "early":
-        this.#early.set(submission.caller, submission)
+        submission.caller.place = this.#early.add(submission)
         break
       case "cached":
         // Its group has it.
@@ -142,12 +148,6 @@ export class GroupCommit {
 
   #placeAll(submissions: ReadonlyArray<Submission>): void {
     for (const submission of submissions) this.#place(submission)
-  }
-
-  #withdraw(caller: Caller): void {
-    this.#arrivals.remove(caller)
-    this.#early.delete(caller)
-    for (const lane of this.#lanes) lane.remove(caller)
   }
 
   readonly #runCached: Effect.Effect<void> = Effect.suspend(() => {
@@ -189,8 +189,7 @@ export class GroupCommit {
 
   #recallEarly(): void {
     if (this.#early.size === 0) return
-    this.#arrivals.putBack(Array.from(this.#early.values(), (early) => moved(early, "recalled", {})))
-    this.#early.clear()
+    this.#arrivals.putBack(this.#early.takeAll().map((early) => moved(early, "recalled", {})))
   }
 
   #runLocked(lane: Lane<Submission<"locked">>): Effect.Effect<void> {

@@ -1,3 +1,4 @@
+import { Line, type Place } from "@tocsin/core/engine/Line"
 import { Effect } from "effect"
 
 /** How many groups of a lane run at a time. */
@@ -12,9 +13,9 @@ export interface LaneWidth {
 
 const ONE_AT_A_TIME: LaneWidth = { groups: 1, besideFrom: 1 }
 
-/** Callers may withdraw their items. */
+/** A caller leaves its place to withdraw its item. */
 interface Called {
-  readonly caller: object
+  readonly caller: { place: Place | undefined }
 }
 
 /**
@@ -24,7 +25,7 @@ interface Called {
  */
 export class Lane<Item extends Called> {
   readonly #width: LaneWidth
-  #waiting = new Map<object, Item>()
+  readonly #waiting = new Line<Item>()
   #running = 0
   /** Workers without a group. */
   readonly #idle: Array<() => void> = []
@@ -35,35 +36,24 @@ export class Lane<Item extends Called> {
   }
 
   add(item: Item): void {
-    this.#waiting.set(item.caller, item)
+    item.caller.place = this.#waiting.add(item)
     this.#wake()
   }
 
   /** Gives back items that were taken before all that wait. */
   putBack(items: ReadonlyArray<Item>): void {
-    this.#waiting = new Map([...items.map((item) => [item.caller, item] as const), ...this.#waiting])
+    for (const item of items.toReversed()) item.caller.place = this.#waiting.addFirst(item)
     this.#wake()
-  }
-
-  /** Withdraws a caller's item unless a group has taken it. */
-  remove(caller: object): void {
-    this.#waiting.delete(caller)
   }
 
   /** Takes the item that has waited longest. */
   take(): Item | undefined {
-    for (const [caller, item] of this.#waiting) {
-      this.#waiting.delete(caller)
-      return item
-    }
-    return undefined
+    return this.#waiting.take()
   }
 
   /** Takes all items. */
   takeAll(): ReadonlyArray<Item> {
-    const items = Array.from(this.#waiting.values())
-    this.#waiting.clear()
-    return items
+    return this.#waiting.takeAll()
   }
 
   /** Runs groups, which take their items themselves, until it is interrupted. */

@@ -1,4 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
+import type { Place } from "@tocsin/core/engine/Line"
 import { move, type Transition } from "@tocsin/core/engine/TransitionTable"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
@@ -15,6 +16,8 @@ export interface Caller {
   readonly command: Command<unknown>
   readonly clock: Clock.Clock
   readonly resume: (answer: Answer) => void
+  /** Where its submission waits. */
+  place: Place | undefined
 }
 
 /** What a submission has in each state besides its caller. */

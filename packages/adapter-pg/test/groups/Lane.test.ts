@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Place } from "@tocsin/core/engine/Line"
 import { Effect, Fiber, Latch } from "effect"
 import { Lane } from "../../src/groups/Lane.ts"
 
-/** The n-th item; items of one number have one caller. */
-const callers = Array.from({ length: 10 }, () => ({}))
-const item = (n: number) => ({ n, caller: callers[n] ?? {} })
+const item = (n: number) => ({ n, caller: { place: undefined as Place | undefined } })
 
 /** A lane whose groups take all items, and end on demand. */
 const working = Effect.fnUntraced(function* (width?: ConstructorParameters<typeof Lane>[0]) {
@@ -67,9 +66,11 @@ describe("Lane", () => {
     Effect.gen(function* () {
       const { add, begun, end, lane } = yield* working()
       yield* add(1)
-      yield* add(4, 5)
+      yield* add(4)
+      const withdrawn = item(5)
+      lane.add(withdrawn)
       lane.putBack([2, 3].map(item))
-      lane.remove(item(5).caller)
+      withdrawn.caller.place?.leave()
       yield* end(0)
       assert.deepStrictEqual(begun[1], [2, 3, 4])
     }),

@@ -69,6 +69,7 @@ class Life {
       command: commandOf(kind, AgentId.make(name)),
       clock: Clock.Clock.defaultValue(),
       resume: (_answer: Answer) => this.answers.set(caller, (this.answers.get(caller) ?? 0) + 1),
+      place: undefined,
     }
     this.#move(submitted(caller))
   }

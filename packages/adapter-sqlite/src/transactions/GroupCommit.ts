@@ -1,3 +1,4 @@
+import { Line } from "@tocsin/core/engine/Line"
 import type { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { Workspace, type WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { StorageError } from "@tocsin/core/ports/Storage"
@@ -8,7 +9,7 @@ import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { Waiting } from "../log/Durability.ts"
 import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
 import type { StoredRows } from "./StoredRows.ts"
-import { makeTask, type Task, TaskQueue, type Work } from "./TaskQueue.ts"
+import { makeTask, type Task, type Work } from "./Task.ts"
 
 /** Sharing a sync with more commands gains nothing. */
 const GROUP_LIMIT = 256
@@ -42,7 +43,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #log: WriteAheadLog
   readonly #rows: StoredRows
-  readonly #queue = new TaskQueue()
+  readonly #queue = new Line<Task>()
   #cancelNext: (() => void) | undefined
   #gathering: NodeJS.Timeout | undefined
   #lockDelays: LockPatience | undefined
@@ -71,9 +72,9 @@ export class GroupCommit {
     return Effect.callback((resume) => {
       if (this.#isClosed) return resume(this.#options.failures.closed)
       const task = makeTask(work, resume, { isAlone, patience: new LockPatience(this.#options.lockMillis) })
-      this.#queue.add(task)
+      task.place = this.#queue.add(task)
       this.#scheduleNext()
-      return Effect.sync(() => this.#queue.remove(task))
+      return Effect.sync(() => task.place?.leave())
     })
   }
 
@@ -89,16 +90,16 @@ export class GroupCommit {
   /** Continues closing as far as the log allows. */
   #finish(): void {
     let isInTheWay = false
-    while (!this.#queue.isEmpty && this.#log.isReady && !isInTheWay) isInTheWay = !this.#runGroup()
+    while (this.#queue.size > 0 && this.#log.isReady && !isInTheWay) isInTheWay = !this.#runGroup()
     this.#cancelNext?.()
-    if (!this.#queue.isEmpty && !isInTheWay) return
-    this.#queue.fail(this.#options.failures.closed)
+    if (this.#queue.size > 0 && !isInTheWay) return
+    this.#fail(this.#options.failures.closed)
     if (this.#log.unanswered === 0) this.#onFinished?.()
   }
 
   #scheduleNext(): void {
     if (this.#isClosed || this.#cancelNext !== undefined) return
-    if (this.#queue.isEmpty || !this.#log.isReady) return
+    if (this.#queue.size === 0 || !this.#log.isReady) return
     // Their own transaction would cost more time than the wait.
     if (this.#queue.size * 2 < this.#log.unanswered) return this.#gather()
     this.#runNext()
@@ -129,9 +130,9 @@ export class GroupCommit {
   /** Runs the next group. Returns false if another process has locked the file. */
   #runGroup(): boolean {
     this.#cancelNext = undefined
-    if (this.#queue.isEmpty || !this.#log.isReady) return true
+    if (this.#queue.size === 0 || !this.#log.isReady) return true
     if (this.#log.refusal !== undefined) {
-      this.#queue.fail(this.#log.refusal)
+      this.#fail(this.#log.refusal)
       return true
     }
     const startedAt = performance.now()
@@ -165,10 +166,10 @@ export class GroupCommit {
     const workspace = new Workspace()
     const startedAt = performance.now()
     const endsAt = startedAt + GROUP_MILLIS * this.#decidingPart
-    for (const task of this.#queue) {
+    for (let task = this.#queue.first; task !== undefined; task = this.#queue.first) {
       const isFirst = group.length === 0
       if (!isFirst && (task.isAlone || group.length >= GROUP_LIMIT || performance.now() > endsAt)) break
-      this.#queue.remove(task)
+      this.#queue.take()
       group.push(task)
       task.run(workspace, isFirst)
       if (task.isAlone) break
@@ -182,7 +183,6 @@ export class GroupCommit {
 
   #moveOn(): void {
     this.#lockDelays = undefined
-    this.#queue.moveUp()
     this.#scheduleNext()
   }
 
@@ -199,21 +199,33 @@ export class GroupCommit {
       this.#options.meter.failed()
       for (const task of group) task.isAlone = true
     }
-    this.#queue.putBack(group)
+    this.#putBack(group)
     this.#moveOn()
   }
 
   /** The transaction could not begin: the next command fails, and the one after it tries again. */
   #failNext(cause: unknown): void {
-    const next = this.#queue.shift()
+    const next = this.#queue.take()
     this.#moveOn()
     next?.fail(this.#options.failures.toEffect(cause))
   }
 
   #waitForLock(group: ReadonlyArray<Task>, cause: unknown): false {
-    this.#queue.putBack(group)
+    this.#putBack(group)
     this.#scheduleAfterLock()
-    this.#queue.fail(this.#options.failures.toEffect(cause), (task) => task.patience.isOver)
+    this.#fail(this.#options.failures.toEffect(cause), (task) => task.patience.isOver)
     return false
+  }
+
+  /** Puts tasks back at the front. */
+  #putBack(group: ReadonlyArray<Task>): void {
+    for (const task of group.toReversed()) task.place = this.#queue.addFirst(task)
+  }
+
+  /** Fails the waiting tasks that match `isOver`. */
+  #fail(failure: Effect.Effect<never, StorageError>, isOver: (task: Task) => boolean = () => true): void {
+    const over = Array.from(this.#queue).filter(isOver)
+    for (const task of over) task.place?.leave()
+    for (const task of over) task.fail(failure)
   }
 }

@@ -1,5 +1,6 @@
 import { Clock, Duration, Effect, Fiber, Layer } from "effect"
 import { Storage, StorageError } from "../../ports/Storage.ts"
+import { Line } from "../Line.ts"
 
 const timedOut = Effect.fail(
   new StorageError({
@@ -48,7 +49,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
 /** Callers whose time began at nearly the same moment, and the one timer for all of them. */
 interface Deadline {
   readonly openedAt: bigint
-  readonly onTimeout: Set<() => void>
+  readonly onTimeout: Line<() => void>
   readonly timer: Fiber.Fiber<void>
 }
 
@@ -76,9 +77,9 @@ class Deadlines {
     const now = caller.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
     const isShared = this.#current !== undefined && now - this.#current.openedAt < this.#sharedNanos
     const deadline = isShared && this.#current ? this.#current : this.#open(caller, now)
-    deadline.onTimeout.add(onTimeout)
+    const place = deadline.onTimeout.add(onTimeout)
     return () => {
-      deadline.onTimeout.delete(onTimeout)
+      place.leave()
       if (deadline.onTimeout.size > 0) return
       // An open timer would keep a process that has ended its work from ending.
       deadline.timer.interruptUnsafe()
@@ -87,7 +88,7 @@ class Deadlines {
   }
 
   #open(caller: Fiber.Fiber<unknown, unknown>, openedAt: bigint): Deadline {
-    const onTimeout = new Set<() => void>()
+    const onTimeout = new Line<() => void>()
     const end = Effect.sync(() => {
       for (const call of Array.from(onTimeout)) call()
     })

@@ -1,0 +1,97 @@
+/** An item's place in a {@link Line}. */
+export interface Place {
+  /** Leaves the line; does nothing once the item has left or was taken. */
+  readonly leave: () => void
+}
+
+class Link<Item> implements Place {
+  readonly item: Item
+  line: Line<Item> | undefined
+  before: Link<Item> | undefined
+  after: Link<Item> | undefined
+
+  constructor(item: Item, line: Line<Item>) {
+    this.item = item
+    this.line = line
+  }
+
+  leave(): void {
+    this.line?.remove(this)
+  }
+}
+
+/**
+ * Items in the order of their arrival, which leave it from the front or from anywhere. For what comes
+ * and goes with every request, instead of a Set or Map: whenever V8 makes a new table for one of
+ * those, the old table refers to the new one. Once an old table is in the old generation, so is each
+ * that follows, with all that was in it at that moment (docs/performance.md).
+ */
+export class Line<Item> implements Iterable<Item> {
+  #first: Link<Item> | undefined
+  #last: Link<Item> | undefined
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** The item that comes next. */
+  get first(): Item | undefined {
+    return this.#first?.item
+  }
+
+  /** Adds an item at the end. */
+  add(item: Item): Place {
+    const link = new Link(item, this)
+    link.before = this.#last
+    if (this.#last === undefined) this.#first = link
+    else this.#last.after = link
+    this.#last = link
+    this.#size += 1
+    return link
+  }
+
+  /** Adds an item at the front. */
+  addFirst(item: Item): Place {
+    const link = new Link(item, this)
+    link.after = this.#first
+    if (this.#first === undefined) this.#last = link
+    else this.#first.before = link
+    this.#first = link
+    this.#size += 1
+    return link
+  }
+
+  /** Removes and returns the item that comes next. */
+  take(): Item | undefined {
+    const link = this.#first
+    if (link === undefined) return undefined
+    this.remove(link)
+    return link.item
+  }
+
+  /** Removes and returns all items. */
+  takeAll(): ReadonlyArray<Item> {
+    const items = Array.from(this)
+    while (this.#first !== undefined) this.remove(this.#first)
+    return items
+  }
+
+  /** Ends an item's place. */
+  remove(link: Link<Item>): void {
+    const { before, after } = link
+    if (before === undefined) this.#first = after
+    else before.after = after
+    if (after === undefined) this.#last = before
+    else after.before = before
+    // A place that is kept must not keep its neighbours.
+    link.before = undefined
+    link.after = undefined
+    link.line = undefined
+    this.#size -= 1
+  }
+
+  *[Symbol.iterator](): IterableIterator<Item> {
+    for (let link = this.#first; link !== undefined; link = link.after) yield link.item
+  }
+}
