@@ -33,7 +33,7 @@ const MAX_ROWS = 1_600
  * While PostgreSQL writes one group, the service reads and decides the next one, and neither waits
  * for the other. More than two only share the same processors.
  */
-export const CACHED_GROUPS: LaneWidth = { groups: 2, besideFrom: 8 }
+export const CACHED_GROUPS: LaneWidth = { groups: 2, besideFrom: 16 }
 
 /**
  * How long a closing storage still works on earlier commands: one group, and the one that gathered

@@ -15,10 +15,16 @@ import { makeTask, type Task, type Work } from "./Task.ts"
 const GROUP_LIMIT = 256
 
 /** How long a group may decide and write: nothing else of the process runs meanwhile. */
-const GROUP_MILLIS = 20
+const GROUP_MILLIS = 10
 
 /** Unchanged results are written as fast as they are decided; changed ones take three times as long. */
 const MOST_DECIDING = 0.5
+
+/** After a group that took longer, other work has some turns of the event loop. */
+const LONG_MILLIS = 5
+
+/** A list needs several turns, and would otherwise wait for a group in each. */
+const TURNS_AFTER = 4
 
 /** How long a few commands wait for the sync in progress, to join later ones. */
 const GATHER_MILLIS = 2
@@ -49,6 +55,8 @@ export class GroupCommit {
   #lockDelays: LockPatience | undefined
   /** The part of the last group's time that deciding took. */
   #decidingPart = MOST_DECIDING
+  /** How long the last group took. */
+  #lastMillis = 0
   #isClosed = false
   #onFinished: (() => void) | undefined
 
@@ -107,7 +115,11 @@ export class GroupCommit {
 
   #runNext(): void {
     this.#endGathering()
-    const next = setImmediate(() => this.#runGroup())
+    this.#runAfter(this.#lastMillis > LONG_MILLIS ? TURNS_AFTER : 1)
+  }
+
+  #runAfter(turns: number): void {
+    const next = setImmediate(() => (turns > 1 ? this.#runAfter(turns - 1) : this.#runGroup()))
     this.#cancelNext = () => clearImmediate(next)
   }
 
@@ -145,6 +157,7 @@ export class GroupCommit {
       this.#recover(group, cause)
       return true
     }
+    this.#lastMillis = performance.now() - startedAt
     this.#rows.committed(changes)
     this.#moveOn()
     this.#log.answer([...group, this.#timed(group.length, startedAt)])
