@@ -25,6 +25,7 @@ import { migration as silences } from "./0010_silences.ts"
 import { migration as replicas } from "./0011_replicas.ts"
 import { migration as signedMarks } from "./0012_signed_marks.ts"
 import { migration as receiverAlerts } from "./0013_receiver_alerts.ts"
+import { migration as openIncidents } from "./0014_open_incidents.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -41,6 +42,7 @@ export const migrations: ReadonlyArray<Migration> = [
   replicas,
   signedMarks,
   receiverAlerts,
+  openIncidents,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

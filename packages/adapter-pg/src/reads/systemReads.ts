@@ -37,7 +37,7 @@ const findSilentAgents: PgStatement = {
   text: `SELECT agent_id FROM agent WHERE agent_id = ANY($1) AND ${IS_SILENT} ORDER BY agent_id LIMIT $3`,
 }
 
-/** Adds up the totals, and counts agents; an index holds only open incidents. */
+/** Adds up the totals, and counts agents. */
 const totalsWith = (agents: string): string =>
   `SELECT coalesce(sum(agents_accepted), 0)::int8 AS agents_accepted,
           coalesce(sum(agents_dead), 0)::int8 AS agents_dead,
@@ -46,7 +46,7 @@ const totalsWith = (agents: string): string =>
           coalesce(sum(checks_warning), 0)::int8 AS checks_warning,
           coalesce(sum(checks_critical), 0)::int8 AS checks_critical,
           coalesce(sum(checks_unknown), 0)::int8 AS checks_unknown,
-          (SELECT count(*) FROM incident WHERE state = 'open') AS open_incidents,
+          coalesce(sum(incidents_open), 0)::int8 AS open_incidents,
           (SELECT count(*) FROM agent WHERE ${agents}) AS agents
    FROM system_total`
 

@@ -11,6 +11,14 @@ const insertAgents = (from: number, to: number): string => `
          '{}', n, n, n, 'fingerprint', CASE WHEN n % 7 = 0 THEN 'incident' END, n, n + 1, n + 2, n + 3
   FROM generate_series(${from}, ${to}) AS n`
 
+/** Three of ten are resolved. */
+const insertIncidents = (from: number, to: number): string => `
+  INSERT INTO incident (id, kind, incident_key, state, severity, opener_agent_id, opener_check_id, opened_at, resolved_at,
+                        member_changes, members_warning, members_unknown, members_critical)
+  SELECT 'incident-' || n, 'automatic', 'key-' || n, CASE WHEN n % 10 < 3 THEN 'resolved' ELSE 'open' END, 'critical', 'agent', 'check',
+         n, CASE WHEN n % 10 < 3 THEN n END, 1, 0, 0, 1
+  FROM generate_series(${from}, ${to}) AS n`
+
 /** What the totals are, and what they should be. */
 const totals = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
@@ -62,6 +70,45 @@ layer(ScratchPostgres.layer)("running totals", (it) => {
           critical: 0,
           unknown: 0,
         })
+      }),
+  )
+
+  it.effect(
+    "count open incidents of the former release, and those that any statement opens or resolves",
+    () =>
+      Effect.gen(function* () {
+        const scratch = yield* Layer.build(Layer.fresh(ScratchPostgres.layer))
+        const { replica } = yield* Effect.provide(ScratchPostgres, scratch)
+        const { sql } = yield* replica()
+        yield* migrate(sql, { known: migrations.slice(0, 13) })
+        yield* sql.unsafe(insertIncidents(1, 10))
+        yield* migrate(sql)
+        const verify = Effect.gen(function* () {
+          const [{ kept, counted } = { kept: -1, counted: -2 }] = yield* sql<{
+            kept: number
+            counted: number
+          }>`
+          SELECT (SELECT sum(incidents_open)::int4 FROM system_total) AS kept,
+                 (SELECT count(*)::int4 FROM incident WHERE state = 'open') AS counted`
+          assert.strictEqual(kept, counted)
+          return kept
+        })
+        assert.strictEqual(yield* verify, 7)
+        yield* sql.unsafe(insertIncidents(11, 20))
+        assert.strictEqual(yield* verify, 14)
+        yield* sql.unsafe("UPDATE incident SET ack_note = 'seen', acts = acts + 1")
+        assert.strictEqual(yield* verify, 14)
+        yield* sql.unsafe("UPDATE incident SET state = 'resolved', resolved_at = 100 WHERE opened_at % 2 = 0")
+        yield* verify
+        // A row that exists is updated by an insertion.
+        yield* sql.unsafe(
+          `${insertIncidents(18, 22)} ON CONFLICT (id) DO UPDATE SET state = 'open', resolved_at = NULL`,
+        )
+        yield* verify
+        yield* sql.unsafe("DELETE FROM incident WHERE opened_at > 12")
+        yield* verify
+        yield* sql.unsafe("DELETE FROM incident")
+        assert.strictEqual(yield* verify, 0)
       }),
   )
 
