@@ -24,7 +24,7 @@ class Link<Item> implements Place {
  * Items in the order of their arrival, which leave it from the front or from anywhere. For what comes
  * and goes with every request, instead of a Set or Map: whenever V8 makes a new table for one of
  * those, the old table refers to the new one. Once an old table is in the old generation, so is each
- * that follows, with all that was in it at that moment (docs/performance.md).
+ * that follows, with all that was in it at that moment (docs/decisions/0030).
  */
 export class Line<Item> implements Iterable<Item> {
   #first: Link<Item> | undefined
