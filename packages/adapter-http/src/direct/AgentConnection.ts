@@ -29,7 +29,8 @@ export interface ConnectionHost {
   readonly refuseSlow: (socket: Socket) => void
   /** Has a connection flushed at the end of this turn of the event loop. */
   readonly flushSoon: (connection: AgentConnection) => void
-  readonly forget: (connection: AgentConnection) => void
+  /** The server need not end the connection any more. */
+  readonly forget: () => void
 }
 
 /** The head of an earlier request of a connection: the next one is usually the same byte for byte. */
@@ -155,8 +156,9 @@ export class AgentConnection {
     if (fiber.pollUnsafe() !== undefined) return
     this.#work = fiber
     fiber.addObserver((exit) => {
-      this.#work = undefined
-      if (this.#socket.destroyed) this.#host.forget(this)
+      // Once answered, it may still end after the next request has begun.
+      if (this.#work === fiber) this.#work = undefined
+      if (this.#socket.destroyed) this.#host.forget()
       // Interrupted: the server stops and has waited long enough.
       else if (exit._tag === "Failure") this.#socket.destroy()
     })
@@ -224,7 +226,7 @@ export class AgentConnection {
     // Later, because a stream that has just been read reads on, even if it is paused meanwhile.
     setImmediate(() => {
       if (socket.destroyed) return
-      this.#host.forget(this)
+      this.#host.forget()
       socket.off("close", this.#onClose).off("error", this.#onError)
       const usedMillis = performance.now() - this.#openedAt
       this.#host.handOver(socket, firstMillis && Math.max(1, firstMillis - usedMillis))
@@ -246,7 +248,7 @@ export class AgentConnection {
 
   readonly #onClose = (): void => {
     this.#leave()
-    if (this.#work === undefined) this.#host.forget(this)
+    if (this.#work === undefined) this.#host.forget()
     else this.#work.interruptUnsafe()
   }
 

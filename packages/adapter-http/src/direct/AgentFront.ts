@@ -1,4 +1,5 @@
 import type { Socket } from "node:net"
+import { Line } from "@tocsin/core/engine/Line"
 import { Effect, Fiber } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
 import { AgentConnection, type ConnectionHost } from "./AgentConnection.ts"
@@ -13,7 +14,7 @@ const MOST_WAITING = 16
 /** The connections of a server that node:http has not seen yet (docs/decisions/0018). */
 export class AgentFront {
   readonly #services: FrontServices
-  readonly #connections = new Set<AgentConnection>()
+  readonly #connections = new Line<AgentConnection>()
   /** Connections whose answers are written at the end of this turn of the event loop. */
   #answered: Array<AgentConnection> = []
   readonly #flush = () => {
@@ -31,10 +32,10 @@ export class AgentFront {
     const host: ConnectionHost = {
       services: this.#services,
       flushSoon: (connection) => this.#flushSoon(connection),
-      forget: (connection) => void this.#connections.delete(connection),
+      forget: () => place.leave(),
       ...behind,
     }
-    this.#connections.add(new AgentConnection(socket, host))
+    const place = this.#connections.add(new AgentConnection(socket, host))
   }
 
   /** Closes connections without a request. */

@@ -1,5 +1,6 @@
 import { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
+import { Line, type Place as LinePlace } from "@tocsin/core/engine/Line"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { announcedBytes, MAX_BODY_BYTES } from "./RequestBody.ts"
@@ -45,6 +46,10 @@ export interface Place {
   readonly bytesReadBefore: number
   turn: number
   wasAdmitted: boolean
+  /** Whether it waits; otherwise it is inside. */
+  isWaiting: boolean
+  /** Where it is among those. */
+  position: LinePlace | undefined
 }
 
 /**
@@ -62,9 +67,9 @@ export class Intake {
   #whole = 0
   #turn = 0
   #timer: NodeJS.Timeout | undefined
-  readonly #inside = new Set<Place>()
+  readonly #inside = new Line<Place>()
   // In the order of their admission.
-  readonly #waiting = new Set<Place>()
+  readonly #waiting = new Line<Place>()
   /** How many requests wait on each paused connection. */
   readonly #paused = new Map<Socket, number>()
   readonly #limits: IntakeLimits
@@ -85,6 +90,8 @@ export class Intake {
       bytesReadBefore: message.socket.bytesRead,
       turn: 0,
       wasAdmitted: false,
+      isWaiting: false,
+      position: undefined,
     }
     if (this.#waiting.size === 0 && this.#hasRoomFor(place)) this.#admit(place)
     else this.#wait(place)
@@ -95,8 +102,9 @@ export class Intake {
   leave(place: Place): void {
     this.#held -= place.held
     place.held = 0
-    this.#inside.delete(place)
-    if (this.#waiting.delete(place)) this.#resume(place.message.socket)
+    place.position?.leave()
+    if (place.isWaiting) this.#resume(place.message.socket)
+    place.isWaiting = false
     if (this.#waiting.size > 0) this.#admitWaiting()
   }
 
@@ -147,7 +155,8 @@ export class Intake {
 
   #admit(place: Place): void {
     this.#hold(place, place.bytes)
-    this.#inside.add(place)
+    place.isWaiting = false
+    place.position = this.#inside.add(place)
     place.turn = this.#turn
     if (place.wasAdmitted) return
     place.wasAdmitted = true
@@ -155,16 +164,17 @@ export class Intake {
   }
 
   #admitWaiting(): void {
-    for (const place of this.#waiting) {
+    for (let place = this.#waiting.first; place !== undefined; place = this.#waiting.first) {
       if (!this.#hasRoomFor(place)) return
-      this.#waiting.delete(place)
+      this.#waiting.take()
       this.#resume(place.message.socket)
       this.#admit(place)
     }
   }
 
   #wait(place: Place): void {
-    this.#waiting.add(place)
+    place.isWaiting = true
+    place.position = this.#waiting.add(place)
     this.#pause(place.message.socket)
     this.#startTurn()
   }
@@ -183,9 +193,9 @@ export class Intake {
   #endTurn(): void {
     this.#timer = undefined
     if (this.#waiting.size === 0) return
-    for (const place of this.#inside) {
+    for (const place of Array.from(this.#inside)) {
       if (place.turn === this.#turn || place.message.complete) continue
-      this.#inside.delete(place)
+      place.position?.leave()
       const received = place.message.socket.bytesRead - place.bytesReadBefore + READ_BYTES
       this.#hold(place, Math.min(place.bytes, received + REQUEST_BYTES))
       this.#wait(place)

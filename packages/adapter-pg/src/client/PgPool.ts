@@ -1,5 +1,6 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
 import * as Sessions from "@effect/sql-pg/PgPool"
+import { Line } from "@tocsin/core/engine/Line"
 import { Duration, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
@@ -98,9 +99,9 @@ const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> =>
 export class PgPool {
   readonly #primary: Primary
   readonly #known = new WeakMap<Session.PgConnection, Known>()
-  readonly #leases = new Set<PgLease>()
+  readonly #leases = new Line<PgLease>()
   /** In the order in which their statements were sent. */
-  readonly #watches = new Set<Watch>()
+  readonly #watches = new Line<Watch>()
   readonly #connectTimeout: Duration.Duration
   readonly #replyMillis: number
   readonly #maxConnections: number
@@ -167,7 +168,7 @@ export class PgPool {
   get status(): PgPoolStatus {
     const total = this.#open.count
     const waiting = this.#waiting
-    const [oldest] = this.#watches
+    const oldest = this.#watches.first
     const waitedMillis = oldest === undefined ? 0 : performance.now() - oldest.sentAt
     return { total, idle: Math.max(0, total - this.#leases.size - waiting), waiting, waitedMillis }
   }
@@ -233,7 +234,7 @@ export class PgPool {
         isLate: false,
         stop: () => {
           clearTimeout(timer)
-          this.#watches.delete(watch)
+          place.leave()
           if (!watch.isLate) known.heardAt = performance.now()
         },
       }
@@ -245,7 +246,7 @@ export class PgPool {
         this.#primary.lose()
         Effect.runFork(Scope.close(scope, Exit.void))
       }, withinMillis)
-      this.#watches.add(watch)
+      const place = this.#watches.add(watch)
       return watch
     }
     const lease: PgLease = {
@@ -255,13 +256,13 @@ export class PgPool {
         this.#primary.lose()
       },
       close: Effect.suspend(() => {
-        this.#leases.delete(lease)
+        place.leave()
         if (this.#leases.size === 0) this.#onAllReturned?.()
         const closed = Scope.close(scope, Exit.void)
         return isDiscarded ? Effect.andThen(this.#primary.invalidate(session), closed) : closed
       }),
     }
-    this.#leases.add(lease)
+    const place = this.#leases.add(lease)
     return lease
   }
 

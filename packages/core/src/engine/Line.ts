@@ -91,6 +91,7 @@ export class Line<Item> implements Iterable<Item> {
     this.#size -= 1
   }
 
+  /** No item may leave meanwhile: iterate over a copy. */
   *[Symbol.iterator](): IterableIterator<Item> {
     for (let link = this.#first; link !== undefined; link = link.after) yield link.item
   }

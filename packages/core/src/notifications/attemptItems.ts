@@ -1,5 +1,6 @@
 import { Duration, Effect, type Fiber, Latch, Semaphore } from "effect"
 import * as Instant from "../contract/Instant.ts"
+import { Line } from "../engine/Line.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
@@ -28,15 +29,15 @@ interface AttemptsInput extends Pick<Notifier, "kind"> {
 /** Turns at a receiver, as many at the same time as it allows, for as long as the caller runs. */
 const makeTurns = Effect.fnUntraced(function* (concurrency: () => number) {
   const permits = Semaphore.makeUnsafe(concurrency())
-  const waiting = new Set<Waiting>()
+  const waiting = new Line<Waiting>()
   const isAnyWaiting = Latch.makeUnsafe()
   const interruptLate = Effect.gen(function* () {
     yield* isAnyWaiting.await
-    const [first] = waiting
+    const { first } = waiting
     if (first === undefined) return isAnyWaiting.closeUnsafe()
     const left = Duration.micros(first.beginBy - (yield* Instant.now))
     if (Duration.isGreaterThan(left, Duration.zero)) return yield* Effect.sleep(left)
-    waiting.delete(first)
+    waiting.take()
     return first.fiber.interruptUnsafe()
   })
   yield* Effect.forkChild(Effect.forever(interruptLate))
@@ -45,10 +46,9 @@ const makeTurns = Effect.fnUntraced(function* (concurrency: () => number) {
     take: <A>(effect: Effect.Effect<A>, beginBy: Instant.Instant | undefined): Effect.Effect<A> =>
       Effect.withFiber((fiber) => {
         if (beginBy === undefined) return permits.withPermit(effect)
-        const one = { fiber, beginBy }
-        waiting.add(one)
+        const place = waiting.add({ fiber, beginBy })
         isAnyWaiting.openUnsafe()
-        const leave = Effect.sync(() => waiting.delete(one))
+        const leave = Effect.sync(() => place.leave())
         return Effect.ensuring(permits.withPermit(Effect.andThen(leave, effect)), leave)
       }),
     /** Follows the concurrency. */

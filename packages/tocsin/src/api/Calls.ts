@@ -1,4 +1,5 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
+import { Line } from "@tocsin/core/engine/Line"
 import type { Activity } from "../http/Activity.ts"
 import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } from "../TocsinError.ts"
 import { Cause, type Context, Effect, Exit, type Fiber } from "effect"
@@ -64,7 +65,7 @@ export const closed = (): TocsinError<"closed"> =>
 export class Calls {
   readonly #run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly #activity: Activity
-  readonly #underWay = new Set<Fiber.Fiber<unknown, unknown>>()
+  readonly #underWay = new Line<Fiber.Fiber<unknown, unknown>>()
   #isClosed = false
 
   constructor(services: Context.Context<never>, activity: Activity) {
@@ -100,7 +101,7 @@ export class Calls {
 
   /** Interrupts the calls under way. */
   interrupt(): void {
-    for (const fiber of this.#underWay) fiber.interruptUnsafe()
+    for (const fiber of Array.from(this.#underWay)) fiber.interruptUnsafe()
   }
 
   #outcomeOf<A, E extends CallError>(
@@ -113,9 +114,9 @@ export class Calls {
       if (this.#isClosed) return fail(closed())
       const end = this.#activity.begin()
       const fiber = this.#run(effect)
-      this.#underWay.add(fiber)
+      const place = this.#underWay.add(fiber)
       fiber.addObserver((exit) => {
-        this.#underWay.delete(fiber)
+        place.leave()
         end()
         if (Exit.isSuccess(exit)) resolve({ ok: true, value: exit.value })
         else fail(causeToTocsinError(exit.cause))
