@@ -17,6 +17,10 @@ DECLARE
   opened bigint := 0;
   resolved bigint := 0;
 BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    UPDATE system_total SET incidents_open = 0 WHERE incidents_open <> 0;
+    RETURN NULL;
+  END IF;
   IF TG_OP <> 'DELETE' THEN
     SELECT count(*) INTO opened FROM later WHERE state = 'open';
   END IF;
@@ -38,6 +42,8 @@ CREATE TRIGGER incidents_come AFTER INSERT ON incident REFERENCING NEW TABLE AS 
 CREATE TRIGGER incidents_change AFTER UPDATE ON incident REFERENCING OLD TABLE AS earlier NEW TABLE AS later
   FOR EACH STATEMENT EXECUTE FUNCTION add_incidents_to_system_total();
 CREATE TRIGGER incidents_go AFTER DELETE ON incident REFERENCING OLD TABLE AS earlier
+  FOR EACH STATEMENT EXECUTE FUNCTION add_incidents_to_system_total();
+CREATE TRIGGER incidents_vanish AFTER TRUNCATE ON incident
   FOR EACH STATEMENT EXECUTE FUNCTION add_incidents_to_system_total();
 
 UPDATE system_total SET incidents_open = (SELECT count(*) FROM incident WHERE state = 'open')

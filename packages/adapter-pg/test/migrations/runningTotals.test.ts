@@ -109,6 +109,9 @@ layer(ScratchPostgres.layer)("running totals", (it) => {
         yield* verify
         yield* sql.unsafe("DELETE FROM incident")
         assert.strictEqual(yield* verify, 0)
+        yield* sql.unsafe(insertIncidents(1, 10))
+        yield* sql.unsafe("TRUNCATE incident CASCADE")
+        assert.strictEqual(yield* verify, 0)
       }),
   )
 

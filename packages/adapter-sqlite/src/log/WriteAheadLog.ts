@@ -24,7 +24,7 @@ const MOST_PAGES = 262_144
 const PAGE_BYTES = 4_096
 const BYTES_PER_MIB = 1_048_576
 
-/** How many commands may wait for one sync: as many as the queue holds. */
+/** How many commands may wait for one sync. */
 const UNANSWERED_LIMIT = 4_096
 
 const refuse = (message: string): Effect.Effect<never, StorageError> =>

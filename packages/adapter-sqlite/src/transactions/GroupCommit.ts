@@ -23,7 +23,7 @@ const MOST_DECIDING = 0.5
 /** After a group that took longer, other work has some turns of the event loop. */
 const LONG_MILLIS = 5
 
-/** A list needs several turns, and would otherwise wait for a group in each. */
+/** The next group then runs in this turn: a list needs several, and would otherwise wait for a group in each. */
 const TURNS_AFTER = 4
 
 /** How long a few commands wait for the sync in progress, to join later ones. */
@@ -153,6 +153,7 @@ export class GroupCommit {
     try {
       changes = this.#connection.transaction(() => this.#decide(group))
     } catch (cause) {
+      this.#lastMillis = performance.now() - startedAt
       if (isLocked(cause)) return this.#waitForLock(group, cause)
       this.#recover(group, cause)
       return true
