@@ -3,7 +3,7 @@ import type { RegistrationId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { HeartbeatRequest } from "../contract/Requests.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -47,37 +47,40 @@ export interface HeartbeatInput {
 const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */
-export const heartbeat = (input: HeartbeatInput): Command<HeartbeatOutcome> =>
-  function* (workspace, now) {
-    const { request, key, rules } = input
-    const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
-    switch (found.standing) {
-      case "accepted":
-        workspace.putAgent(
-          found.agent.heartbeat_incident_id === undefined
-            ? refreshed(found.agent, input, now)
-            : yield* heard(workspace, found.agent, input, now),
-        )
-        return "seen"
-      case "pending":
-        return yield* pendingSeen(workspace, found, input, now)
-      case "blocked":
-        blockedSeen(workspace, found.key, now)
-        return "blocked"
-      case "superseded":
-        return "superseded_key"
-      case "key_of_another_agent":
-        return "key_of_another_agent"
-      case "unknown":
-        if (!input.mayRegister) return "unknown_key"
-        if (rules.acceptFingerprints.has(key.key_fingerprint)) {
-          return yield* preseed(workspace, found.agent, input, now)
-        }
-        return found.agent === undefined
-          ? yield* register(workspace, input, now)
-          : yield* registerReplacement(workspace, found.agent, input, now)
-    }
+export const heartbeat = commandOf(function* (
+  input: HeartbeatInput,
+  workspace,
+  now,
+): Decision<HeartbeatOutcome> {
+  const { request, key, rules } = input
+  const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
+  switch (found.standing) {
+    case "accepted":
+      workspace.putAgent(
+        found.agent.heartbeat_incident_id === undefined
+          ? refreshed(found.agent, input, now)
+          : yield* heard(workspace, found.agent, input, now),
+      )
+      return "seen"
+    case "pending":
+      return yield* pendingSeen(workspace, found, input, now)
+    case "blocked":
+      blockedSeen(workspace, found.key, now)
+      return "blocked"
+    case "superseded":
+      return "superseded_key"
+    case "key_of_another_agent":
+      return "key_of_another_agent"
+    case "unknown":
+      if (!input.mayRegister) return "unknown_key"
+      if (rules.acceptFingerprints.has(key.key_fingerprint)) {
+        return yield* preseed(workspace, found.agent, input, now)
+      }
+      return found.agent === undefined
+        ? yield* register(workspace, input, now)
+        : yield* registerReplacement(workspace, found.agent, input, now)
   }
+})
 
 /**
  * The agent after a heartbeat of its accepted key, or of one that is accepted now. Resolves the

@@ -2,7 +2,7 @@ import { recognise } from "../admission/agentKeys.ts"
 import { type CheckMove, recount } from "../admission/AgentRecord.ts"
 import type { CheckId, EventId } from "../contract/Identifiers.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { missingRows } from "../engine/workspace/ensure.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import { type IncidentRef, incidentRefOf } from "../incidents/IncidentRecord.ts"
@@ -27,40 +27,39 @@ export type BatchOutcome =
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
-export const applyBatch = (input: BatchInput): Command<BatchOutcome> =>
-  function* (workspace, now) {
-    const { agent_id, events } = input.request
-    const check_ids = events.map((event) => event.check_id)
-    const found = yield* recognise(workspace, { agent_id, key_hash: input.key_hash, check_ids })
-    if (found.standing === "blocked") return { outcome: "agent_blocked" }
-    if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
+export const applyBatch = commandOf(function* (input: BatchInput, workspace, now): Decision<BatchOutcome> {
+  const { agent_id, events } = input.request
+  const check_ids = events.map((event) => event.check_id)
+  const found = yield* recognise(workspace, { agent_id, key_hash: input.key_hash, check_ids })
+  if (found.standing === "blocked") return { outcome: "agent_blocked" }
+  if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
 
-    const context = {
-      workspace,
-      now,
-      input,
-      agent: found.agent,
-      incidents: new Incidents(workspace, now, input.incidents),
-      seenInBatch: new Set<EventId>(),
-    }
-    const needed = likelyNeeded(context)
-    if (needed !== undefined) yield needed
-    const contact_from = contactFrom(found.agent, now, input.staleAfter)
-    const seen = { ...found.agent, last_seen_at: now, contact_from }
-    const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
-    const outcomes: Array<EventOutcome> = []
-    const moves: Array<CheckMove> = []
-    const { registration_id } = agent
-    for (const event of events) {
-      const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
-      const applied = applyEvent(context, check, event)
-      const outcome = typeof applied === "string" ? applied : yield* applied
-      outcomes.push(outcome)
-      if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
-    }
-    workspace.putAgent(recount(agent, moves))
-    return { outcome: "applied", events: outcomes }
+  const context = {
+    workspace,
+    now,
+    input,
+    agent: found.agent,
+    incidents: new Incidents(workspace, now, input.incidents),
+    seenInBatch: new Set<EventId>(),
   }
+  const needed = likelyNeeded(context)
+  if (needed !== undefined) yield needed
+  const contact_from = contactFrom(found.agent, now, input.staleAfter)
+  const seen = { ...found.agent, last_seen_at: now, contact_from }
+  const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
+  const outcomes: Array<EventOutcome> = []
+  const moves: Array<CheckMove> = []
+  const { registration_id } = agent
+  for (const event of events) {
+    const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
+    const applied = applyEvent(context, check, event)
+    const outcome = typeof applied === "string" ? applied : yield* applied
+    outcomes.push(outcome)
+    if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
+  }
+  workspace.putAgent(recount(agent, moves))
+  return { outcome: "applied", events: outcomes }
+})
 
 /**
  * The rows that the events will most likely need, loaded at once so that a networked storage needs one round

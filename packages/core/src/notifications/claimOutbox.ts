@@ -3,7 +3,7 @@ import { acknowledgementInForce } from "../acknowledgements/Acknowledgement.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -43,27 +43,30 @@ export interface ClaimedItem {
  * First ends the attempts whose lease has expired: they are retried, or failed
  * (docs/rules.md#delivery).
  */
-export const claimOutbox = (input: ClaimInput): Command<ReadonlyArray<ClaimedItem>> =>
-  function* (workspace, now) {
-    const { digestOver } = input
-    const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST)
-    const { free, held } = yield* search(workspace, { ...input, limit }, now)
-    const { expiredOutbox, storageTime } = workspace.found
-    if (storageTime === undefined) throw new Error("the storage did not tell its time")
-    for (const item of expiredOutbox) {
-      if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
-      workspace.outbox.put(attempted(item, LEASE_EXPIRED, now, input.random))
-    }
-    for (const item of held) workspace.outbox.put(item)
-    const leased_until = Instant.plus(storageTime, input.lease)
-    const isDigest = digestOver !== undefined && free.length > digestOver
-    return (isDigest ? free : free.slice(0, input.limit)).map((found) => {
-      const { item, notification } = claim(found, leased_until, now)
-      workspace.outbox.put(item)
-      const { id, notifier, incident_id } = item
-      return { claim: { id, notifier, incident_id, leased_until }, notification }
-    })
+export const claimOutbox = commandOf(function* (
+  input: ClaimInput,
+  workspace,
+  now,
+): Decision<ReadonlyArray<ClaimedItem>> {
+  const { digestOver } = input
+  const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST)
+  const { free, held } = yield* search(workspace, { ...input, limit }, now)
+  const { expiredOutbox, storageTime } = workspace.found
+  if (storageTime === undefined) throw new Error("the storage did not tell its time")
+  for (const item of expiredOutbox) {
+    if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
+    workspace.outbox.put(attempted(item, LEASE_EXPIRED, now, input.random))
   }
+  for (const item of held) workspace.outbox.put(item)
+  const leased_until = Instant.plus(storageTime, input.lease)
+  const isDigest = digestOver !== undefined && free.length > digestOver
+  return (isDigest ? free : free.slice(0, input.limit)).map((found) => {
+    const { item, notification } = claim(found, leased_until, now)
+    workspace.outbox.put(item)
+    const { id, notifier, incident_id } = item
+    return { claim: { id, notifier, incident_id, leased_until }, notification }
+  })
+})
 
 /** An item as its claim leaves it, and what to send. */
 export const claim = (

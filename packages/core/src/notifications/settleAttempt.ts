@@ -4,7 +4,7 @@ import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { cleanOutput } from "../contract/Text.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { type Command, commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -99,17 +99,20 @@ export const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
   claim.notifier === "alert_router" || result.outcome !== "delivered"
 
 /** Ends claims, each by the result of its attempt. */
-export const settleAttempts = (attempts: ReadonlyArray<EndedAttempt>): Command<ReadonlyArray<Settlement>> =>
-  function* (workspace, now) {
-    // Incidents are locked before their outbox items, everywhere.
-    const incidents = new Set(attempts.filter(needsIncident).map(({ claim }) => claim.incident_id))
-    if (incidents.size > 0) yield* ensure(workspace, { incidents: Array.from(incidents) })
-    const outboxItems = attempts.map(({ claim }) => claim.id).filter((id) => !workspace.outbox.isLoaded(id))
-    if (outboxItems.length > 0) yield { outboxItems }
-    const settlements: Array<Settlement> = []
-    for (const attempt of attempts) settlements.push(yield* settle(workspace, attempt, now))
-    return settlements
-  }
+export const settleAttempts = commandOf(function* (
+  attempts: ReadonlyArray<EndedAttempt>,
+  workspace,
+  now,
+): Decision<ReadonlyArray<Settlement>> {
+  // Incidents are locked before their outbox items, everywhere.
+  const incidents = new Set(attempts.filter(needsIncident).map(({ claim }) => claim.incident_id))
+  if (incidents.size > 0) yield* ensure(workspace, { incidents: Array.from(incidents) })
+  const outboxItems = attempts.map(({ claim }) => claim.id).filter((id) => !workspace.outbox.isLoaded(id))
+  if (outboxItems.length > 0) yield { outboxItems }
+  const settlements: Array<Settlement> = []
+  for (const attempt of attempts) settlements.push(yield* settle(workspace, attempt, now))
+  return settlements
+})
 
 /** Ends one claim. */
 export const settleAttempt = (claim: Claim, result: AttemptResult, random: number): Command<Settlement> =>

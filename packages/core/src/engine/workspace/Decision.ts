@@ -15,6 +15,17 @@ export type Decision<A> = Generator<RowRequest, A, void>
  */
 export type Command<A> = (workspace: Workspace, now: Instant) => Decision<A>
 
+/**
+ * Makes commands of one kind. A function that returned a new generator function for each command would
+ * cost more than most commands: V8 gives each of these a hidden class, which keeps the command's input
+ * alive until the old generation is collected (docs/decisions/0030).
+ */
+export const commandOf =
+  <Input, A>(decide: (input: Input, workspace: Workspace, now: Instant) => Decision<A>) =>
+  (input: Input): Command<A> =>
+  (workspace, now) =>
+    decide(input, workspace, now)
+
 /** The reply of a committed command, and what it changed. */
 export interface Committed<A> {
   readonly reply: A
@@ -25,12 +36,15 @@ export interface Committed<A> {
  * The same command, whose reply includes its changes. Storages run this one: the reply of the
  * committed decision has its own changes, without those of other commands on the same workspace.
  */
-export const withChanges = <A>(command: Command<A>): Command<Committed<A>> =>
-  function* (workspace, now) {
-    workspace.beginCommand()
-    const reply = yield* command(workspace, now)
-    return { reply, changes: workspace.commandChanges() }
-  }
+export const withChanges: <A>(command: Command<A>) => Command<Committed<A>> = commandOf(function* <A>(
+  command: Command<A>,
+  workspace: Workspace,
+  now: Instant,
+): Decision<Committed<A>> {
+  workspace.beginCommand()
+  const reply = yield* command(workspace, now)
+  return { reply, changes: workspace.commandChanges() }
+})
 
 /** Runs a decision for a storage that loads synchronously. */
 export const decideSync = <A>(decision: Decision<A>, load: (request: RowRequest) => void): A => {
