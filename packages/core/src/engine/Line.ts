@@ -42,24 +42,12 @@ export class Line<Item> implements Iterable<Item> {
 
   /** Adds an item at the end. */
   add(item: Item): Place {
-    const link = new Link(item, this)
-    link.before = this.#last
-    if (this.#last === undefined) this.#first = link
-    else this.#last.after = link
-    this.#last = link
-    this.#size += 1
-    return link
+    return this.#insert(new Link(item, this), this.#last, undefined)
   }
 
   /** Adds an item at the front. */
   addFirst(item: Item): Place {
-    const link = new Link(item, this)
-    link.after = this.#first
-    if (this.#first === undefined) this.#last = link
-    else this.#first.before = link
-    this.#first = link
-    this.#size += 1
-    return link
+    return this.#insert(new Link(item, this), undefined, this.#first)
   }
 
   /** Removes and returns the item that comes next. */
@@ -89,6 +77,17 @@ export class Line<Item> implements Iterable<Item> {
     link.after = undefined
     link.line = undefined
     this.#size -= 1
+  }
+
+  #insert(link: Link<Item>, before: Link<Item> | undefined, after: Link<Item> | undefined): Place {
+    link.before = before
+    link.after = after
+    if (before === undefined) this.#first = link
+    else before.after = link
+    if (after === undefined) this.#last = link
+    else after.before = link
+    this.#size += 1
+    return link
   }
 
   /** No item may leave meanwhile: iterate over a copy. */
