@@ -15,6 +15,7 @@ const MOST_WAITING = 16
 export class AgentFront {
   readonly #services: FrontServices
   readonly #connections = new Line<AgentConnection>()
+  #isClosed = false
   /** Connections whose answers are written at the end of this turn of the event loop. */
   #answered: Array<AgentConnection> = []
   readonly #flush = () => {
@@ -29,6 +30,10 @@ export class AgentFront {
 
   /** Takes a new connection, until it is handed over. */
   take(socket: Socket, behind: Behind): void {
+    if (this.#isClosed) {
+      socket.destroy()
+      return
+    }
     const host: ConnectionHost = {
       services: this.#services,
       flushSoon: (connection) => this.#flushSoon(connection),
@@ -40,12 +45,13 @@ export class AgentFront {
 
   /** Closes connections without a request. */
   closeIdle(): void {
-    for (const connection of this.#connections) connection.closeIfIdle()
+    for (const connection of Array.from(this.#connections)) connection.closeIfIdle()
   }
 
-  /** Closes all connections. */
+  /** Closes all connections, and those that still come before the server stops listening. */
   closeAll(): void {
-    for (const connection of this.#connections) connection.destroy()
+    this.#isClosed = true
+    for (const connection of Array.from(this.#connections)) connection.destroy()
   }
 
   /** Interrupts unfinished requests. */

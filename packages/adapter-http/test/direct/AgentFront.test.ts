@@ -326,3 +326,15 @@ it.live("a server that stops closes connections without a request, and the other
     assert.match(busy.received(), /^HTTP\/1\.1 202 Accepted\r\n.*\r\nconnection: close\r\n/s)
   }).pipe(Effect.scoped),
 )
+
+it.live("a connection that comes after all were closed is closed at once", () =>
+  Effect.gen(function* () {
+    const { port, gate, front } = yield* served()
+    front.closeAll()
+    const late = yield* client(port)
+    late.socket.write(request())
+    yield* until(late.isClosed)
+    assert.strictEqual(gate.begun(), 0)
+    assert.strictEqual(late.received(), "")
+  }).pipe(Effect.scoped),
+)

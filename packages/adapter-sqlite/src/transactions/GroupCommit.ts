@@ -14,7 +14,10 @@ import { makeTask, type Task, type Work } from "./Task.ts"
 /** Sharing a sync with more commands gains nothing. */
 const GROUP_LIMIT = 256
 
-/** How long a group may decide and write: nothing else of the process runs meanwhile. */
+/**
+ * How long a group may decide and write: nothing else of the process runs meanwhile. One that had to
+ * wait longer for other work may take as long as that, up to twice the time.
+ */
 const GROUP_MILLIS = 10
 
 /** Unchanged results are written as fast as they are decided; changed ones take three times as long. */
@@ -23,7 +26,10 @@ const MOST_DECIDING = 0.5
 /** After a group that took longer, other work has some turns of the event loop. */
 const LONG_MILLIS = 5
 
-/** The next group then runs in this turn: a list needs several, and would otherwise wait for a group in each. */
+/**
+ * The next group then runs in this turn: a list needs several, and would otherwise wait for a group in
+ * each. It runs earlier once the turns have taken as long as the group.
+ */
 const TURNS_AFTER = 4
 
 /** How long a few commands wait for the sync in progress, to join later ones. */
@@ -55,8 +61,9 @@ export class GroupCommit {
   #lockDelays: LockPatience | undefined
   /** The part of the last group's time that deciding took. */
   #decidingPart = MOST_DECIDING
-  /** How long the last group took. */
+  /** How long the last group took, and when it ended. */
   #lastMillis = 0
+  #lastEndedAt = -Infinity
   #isClosed = false
   #onFinished: (() => void) | undefined
 
@@ -119,7 +126,11 @@ export class GroupCommit {
   }
 
   #runAfter(turns: number): void {
-    const next = setImmediate(() => (turns > 1 ? this.#runAfter(turns - 1) : this.#runGroup()))
+    const next = setImmediate(() => {
+      const isEarly = turns > 1 && performance.now() < this.#lastEndedAt + this.#lastMillis
+      if (isEarly) this.#runAfter(turns - 1)
+      else this.#runGroup()
+    })
     this.#cancelNext = () => clearImmediate(next)
   }
 
@@ -151,14 +162,12 @@ export class GroupCommit {
     const group: Array<Task> = []
     let changes: WorkspaceChanges
     try {
-      changes = this.#connection.transaction(() => this.#decide(group))
+      changes = this.#write(group, startedAt)
     } catch (cause) {
-      this.#lastMillis = performance.now() - startedAt
       if (isLocked(cause)) return this.#waitForLock(group, cause)
       this.#recover(group, cause)
       return true
     }
-    this.#lastMillis = performance.now() - startedAt
     this.#rows.committed(changes)
     this.#moveOn()
     this.#log.answer([...group, this.#timed(group.length, startedAt)])
@@ -174,12 +183,23 @@ export class GroupCommit {
     }
   }
 
-  #decide(group: Array<Task>): WorkspaceChanges {
+  /** Decides and writes a group in a transaction. */
+  #write(group: Array<Task>, startedAt: number): WorkspaceChanges {
+    const millis = Math.min(Math.max(GROUP_MILLIS, startedAt - this.#lastEndedAt), 2 * GROUP_MILLIS)
+    try {
+      return this.#connection.transaction(() => this.#decide(group, millis))
+    } finally {
+      this.#lastEndedAt = performance.now()
+      this.#lastMillis = this.#lastEndedAt - startedAt
+    }
+  }
+
+  #decide(group: Array<Task>, millis: number): WorkspaceChanges {
     this.#rows.begin(this.#connection.dataVersion())
     this.#log.makeRoom()
     const workspace = new Workspace()
     const startedAt = performance.now()
-    const endsAt = startedAt + GROUP_MILLIS * this.#decidingPart
+    const endsAt = startedAt + millis * this.#decidingPart
     for (let task = this.#queue.first; task !== undefined; task = this.#queue.first) {
       const isFirst = group.length === 0
       if (!isFirst && (task.isAlone || group.length >= GROUP_LIMIT || performance.now() > endsAt)) break

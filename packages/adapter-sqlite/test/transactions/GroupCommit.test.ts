@@ -87,7 +87,7 @@ describe("group commit", () => {
     }),
   )
 
-  it.effect("more commands than a group, and than the queue, takes: all are done, in their order", () =>
+  it.effect("more commands than a group takes: all are done, in their order", () =>
     Effect.gen(function* () {
       const storage = yield* openStorage(yield* scratchFile)
       const order: Array<string> = []
