@@ -123,16 +123,7 @@ const stayingOfCheck = staying<CheckRecord>(storedTables.check_state)
 
 const isSame = <Row>(columns: ReadonlyArray<keyof Row>, before: Row, after: Row): boolean => {
   for (const column of columns) {
-    if (before[column] !== after[column] && !isSameObject(before[column], after[column])) return false
+    if (before[column] !== after[column]) return false
   }
   return true
-}
-
-/** Features and labels are flat objects of texts and booleans. */
-const isSameObject = (a: unknown, b: unknown): boolean => {
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
-  const entries = Object.entries(a)
-  if (entries.length !== Object.keys(b).length) return false
-  const others = new Map(Object.entries(b))
-  return entries.every(([name, value]) => others.has(name) && others.get(name) === value)
 }

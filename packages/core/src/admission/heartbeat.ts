@@ -112,8 +112,24 @@ const refreshed = (
 ): AgentRecord => {
   const contact_from = contactFrom(agent, now, rules.staleAfter)
   if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now, contact_from }
-  const { hostname, features, labels, observed_at } = request
-  return { ...agent, hostname, features, labels, observed_at, last_seen_at: now, contact_from }
+  const { observed_at } = request
+  const said = repeats(agent, request) ? agent : { ...agent, ...reportedBy(request) }
+  return { ...said, observed_at, last_seen_at: now, contact_from }
+}
+
+/**
+ * Whether a heartbeat says of its agent what is stored. The agent then keeps its objects: storages
+ * write, and hold on to, what is not the same.
+ */
+const repeats = (agent: AgentRecord, { hostname, features, labels }: HeartbeatRequest): boolean =>
+  agent.hostname === hostname && isSame(agent.features, features) && isSame(agent.labels, labels)
+
+type Flat = Readonly<Record<string, string | boolean>>
+
+const isSame = (a: Flat | undefined, b: Flat | undefined): boolean => {
+  if (a === undefined || b === undefined) return a === b
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }
 
 const blockedSeen = (workspace: Workspace, key: BlockedKeyRecord, now: Instant.Instant): void => {
