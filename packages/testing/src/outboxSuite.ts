@@ -99,6 +99,26 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
+    it.effect("how long until an alert is due whose last lease has ended", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [["sent", "a", ENDED]])
+        yield* write(replica, [], (workspace) => {
+          const ended = { leased_until: after(-5) }
+          workspace.alerts.put(alertRecord("a", { ...ended, next_at: after(30) }))
+          workspace.alerts.put(
+            alertRecord("a", { ...ended, receiver: "second_router", next_at: after(40) }),
+          )
+        })
+        const until = (receiver: NotifierName) =>
+          Effect.map(
+            replica.storage.untilNextDue([receiver], start),
+            (time) => time && Duration.toMillis(time),
+          )
+        assert.strictEqual(yield* until("alert_router"), 30_000)
+        assert.strictEqual(yield* until("second_router"), 40_000)
+      }),
+    )
+
     it.effect("a lease expires in time", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", {}]])

@@ -22,7 +22,7 @@ const findUntilNextDue: PgStatement = {
             WHERE o.state = 'sending' AND o.receiver = ANY($1) AND o.leased_until > storage.now
             ORDER BY o.leased_until LIMIT 1),
            (SELECT l.next_at - $2::int8 FROM alert AS l
-            WHERE '${ALERT_ROUTER}' = ANY($1) AND l.next_at > $2::int8 AND l.leased_until IS NULL
+            WHERE '${ALERT_ROUTER}' = ANY($1) AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
             ORDER BY l.next_at LIMIT 1),
            (SELECT l.leased_until - storage.now FROM alert AS l
             WHERE '${ALERT_ROUTER}' = ANY($1) AND l.leased_until > storage.now ORDER BY l.leased_until LIMIT 1),
@@ -30,7 +30,7 @@ const findUntilNextDue: PgStatement = {
             FROM unnest($1::text[]) AS wanted (receiver)
             CROSS JOIN LATERAL (
               (SELECT l.next_at - $2::int8 AS micros FROM receiver_alert AS l
-               WHERE l.receiver = wanted.receiver AND l.next_at > $2::int8 AND l.leased_until IS NULL
+               WHERE l.receiver = wanted.receiver AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
                ORDER BY l.next_at LIMIT 1)
               UNION ALL
               (SELECT l.leased_until - storage.now FROM receiver_alert AS l

@@ -155,7 +155,7 @@ const untilNextDue = (
       .deliveriesOf(notifiers)
       .flatMap(({ leased, waiting }) => [waiting, leased])
       .flatMap((agenda) => agenda.nextAfter(now) ?? []),
-    ...alerts.map((alert) => alert.leased_until ?? alert.next_at),
+    ...alerts.map(({ leased_until, next_at }) => Instant.max(next_at, leased_until ?? next_at)),
   ].filter((time) => time > now)
   const next = times.toSorted((a, b) => (a < b ? -1 : 1))[0]
   return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
