@@ -1,6 +1,7 @@
 import { type Clock, Duration, Effect } from "effect"
 
 const NANOS_PER_MILLI = 1_000_000n
+const NANOS_PER_MICRO = 1_000n
 
 interface Sleeper {
   readonly length: bigint
@@ -52,7 +53,7 @@ export class SteppedClock implements Clock.Clock {
       this.uses += 1
       if (!Duration.isFinite(duration)) return
       const wake = () => resume(Effect.void)
-      const length = Duration.toNanosUnsafe(duration)
+      const length = wholeMicros(Duration.toNanosUnsafe(duration))
       const sleeper = { length, wakesAt: this.#now + length, isIdle, wake }
       this.#sleepers = [...this.#sleepers, sleeper]
       return Effect.sync(() => {
@@ -93,6 +94,15 @@ export class SteppedClock implements Clock.Clock {
     this.#sleepers = this.#sleepers.filter(({ wakesAt }) => wakesAt !== nanos)
     for (const { wake } of due.toSorted((a, b) => Number(b.length - a.length))) wake()
   }
+}
+
+/**
+ * Moments are stored in microseconds. A sleeper that woke between two of them would sleep past the
+ * moment that it is waiting for.
+ */
+const wholeMicros = (nanos: bigint): bigint => {
+  const over = nanos % NANOS_PER_MICRO
+  return over === 0n ? nanos : nanos + NANOS_PER_MICRO - over
 }
 
 /** The last round no later than `due`, or the first where all are later. */
