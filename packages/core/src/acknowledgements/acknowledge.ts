@@ -4,7 +4,7 @@ import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Severity } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { lookSoon } from "../holds/heldItems.ts"
 import type { Act, IncidentActRecord } from "../incidents/IncidentActRecord.ts"
@@ -36,75 +36,85 @@ export type AcknowledgeResult =
   | { readonly outcome: "another_severity"; readonly severity: Severity }
 
 /** Acknowledges an open incident, or replaces its acknowledgement (docs/rules.md#acknowledgements). */
-export const acknowledge = (
+export const acknowledge = commandOf(function* (
+  workspace,
+  now,
   { id, note, severity, until }: AcknowledgeInput,
   by: Signature,
-): Command<AcknowledgeResult> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { incidents: [id] })
-    const incident = workspace.incidents.get(id)
-    if (incident === undefined) return { outcome: "unknown" }
-    if (incident.state !== "open") return { outcome: "resolved" }
-    if (severity !== undefined && severity !== incident.severity)
-      return { outcome: "another_severity", severity: incident.severity }
-    const acknowledgement: Acknowledgement = {
-      by: by.actor,
-      note,
-      at: now,
-      until,
-      severity: incident.severity,
-    }
-    move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
-    const act: Act = {
-      act: "acknowledged",
-      actor: by.actor,
-      text: note,
-      ack_until: until,
-      severity: incident.severity,
-    }
-    const next_look_at = Instant.min(until, incident.next_look_at ?? until)
-    recordAct(workspace, { ...incident, ...ackColumns(acknowledgement), next_look_at }, act, now)
-    recordAudit(workspace, now, by, "incident.acknowledged", [id], {
-      until: Instant.format(until),
-      severity: incident.severity,
-      note,
-    })
-    // Another one may end sooner, or hold less.
-    lookSoon(workspace, id, now)
-    return { outcome: "acknowledged", acknowledgement }
+): Decision<AcknowledgeResult> {
+  yield* ensure(workspace, { incidents: [id] })
+  const incident = workspace.incidents.get(id)
+  if (incident === undefined) return { outcome: "unknown" }
+  if (incident.state !== "open") return { outcome: "resolved" }
+  if (severity !== undefined && severity !== incident.severity)
+    return { outcome: "another_severity", severity: incident.severity }
+  const acknowledgement: Acknowledgement = {
+    by: by.actor,
+    note,
+    at: now,
+    until,
+    severity: incident.severity,
   }
+  move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
+  const act: Act = {
+    act: "acknowledged",
+    actor: by.actor,
+    text: note,
+    ack_until: until,
+    severity: incident.severity,
+  }
+  const next_look_at = Instant.min(until, incident.next_look_at ?? until)
+  recordAct(workspace, { ...incident, ...ackColumns(acknowledgement), next_look_at }, act, now)
+  recordAudit(workspace, now, by, "incident.acknowledged", [id], {
+    until: Instant.format(until),
+    severity: incident.severity,
+    note,
+  })
+  // Another one may end sooner, or hold less.
+  lookSoon(workspace, id, now)
+  return { outcome: "acknowledged", acknowledgement }
+})
 
 const standingOf = (incident: IncidentRecord): "none" | "acknowledged" =>
   acknowledgementOf(incident) === undefined ? "none" : "acknowledged"
 
 /** Withdraws the acknowledgement of an incident. Returns how many it withdrew; nothing if there is no such incident. */
-export const withdraw = (id: IncidentId, by: Signature): Command<number | undefined> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { incidents: [id] })
-    const incident = workspace.incidents.get(id)
-    if (incident === undefined) return undefined
-    if (acknowledgementInForce(incident, now) === undefined) return 0
-    move(AcknowledgementTransitions, "acknowledged", "withdrawn")
-    const act: Act = {
-      act: "withdrawn",
-      actor: by.actor,
-      text: undefined,
-      ack_until: undefined,
-      severity: undefined,
-    }
-    recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED, next_look_at: now }, act, now)
-    recordAudit(workspace, now, by, "incident.acknowledgement_withdrawn", [id], {})
-    lookSoon(workspace, id, now)
-    return 1
+export const withdraw = commandOf(function* (
+  workspace,
+  now,
+  id: IncidentId,
+  by: Signature,
+): Decision<number | undefined> {
+  yield* ensure(workspace, { incidents: [id] })
+  const incident = workspace.incidents.get(id)
+  if (incident === undefined) return undefined
+  if (acknowledgementInForce(incident, now) === undefined) return 0
+  move(AcknowledgementTransitions, "acknowledged", "withdrawn")
+  const act: Act = {
+    act: "withdrawn",
+    actor: by.actor,
+    text: undefined,
+    ack_until: undefined,
+    severity: undefined,
   }
+  recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED, next_look_at: now }, act, now)
+  recordAudit(workspace, now, by, "incident.acknowledgement_withdrawn", [id], {})
+  lookSoon(workspace, id, now)
+  return 1
+})
 
 /** Adds a note to the story of an incident, open or resolved; nothing if there is no such incident. */
-export const note = (id: IncidentId, text: string, by: Signature): Command<IncidentActRecord | undefined> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { incidents: [id] })
-    const incident = workspace.incidents.get(id)
-    if (incident === undefined) return undefined
-    const act: Act = { act: "noted", actor: by.actor, text, ack_until: undefined, severity: undefined }
-    recordAudit(workspace, now, by, "incident.noted", [id], { text })
-    return recordAct(workspace, incident, act, now)
-  }
+export const note = commandOf(function* (
+  workspace,
+  now,
+  id: IncidentId,
+  text: string,
+  by: Signature,
+): Decision<IncidentActRecord | undefined> {
+  yield* ensure(workspace, { incidents: [id] })
+  const incident = workspace.incidents.get(id)
+  if (incident === undefined) return undefined
+  const act: Act = { act: "noted", actor: by.actor, text, ack_until: undefined, severity: undefined }
+  recordAudit(workspace, now, by, "incident.noted", [id], { text })
+  return recordAct(workspace, incident, act, now)
+})

@@ -1,6 +1,6 @@
 import type { AgentId, CheckId, KeyHash } from "../contract/Identifiers.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure, missingRows } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts"
@@ -49,11 +49,14 @@ const standingOf = (
 }
 
 /** Looks up the state of a key, whatever its agent. Changes nothing. */
-export const keyState = (key: KeyHash): Command<AgentKeyRecord["state"] | "unknown"> =>
-  function* (workspace) {
-    yield* ensure(workspace, { keys: [key] })
-    return workspace.keys.get(key)?.state ?? "unknown"
-  }
+export const keyState = commandOf(function* (
+  workspace,
+  _now,
+  key: KeyHash,
+): Decision<AgentKeyRecord["state"] | "unknown"> {
+  yield* ensure(workspace, { keys: [key] })
+  return workspace.keys.get(key)?.state ?? "unknown"
+})
 
 /** The pending key of an agent, if any. */
 export function* pendingKeyOf(

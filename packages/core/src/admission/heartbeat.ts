@@ -48,9 +48,9 @@ const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */
 export const heartbeat = commandOf(function* (
-  input: HeartbeatInput,
   workspace,
   now,
+  input: HeartbeatInput,
 ): Decision<HeartbeatOutcome> {
   const { request, key, rules } = input
   const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })

@@ -1,7 +1,7 @@
 import type { AgentId, BlacklistId, KeyHash } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { type Command, commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
@@ -32,32 +32,49 @@ interface Signed {
   readonly by: Signature
 }
 
-const onOne = (agentId: AgentId, { action, by }: Signed, act: Act) =>
-  function* (workspace: Workspace, now: Instant.Instant): Decision<ActionOutcome> {
-    yield* ensure(workspace, { agents: [agentId] })
-    const agent = workspace.agents.get(agentId)
-    if (agent === undefined) return { outcome: "no_such_agent" }
-    if (!(yield* act(workspace, agent, now))) return { outcome: "done", count: 0 }
-    recordAudit(workspace, now, by, action, [agentId], {})
-    return { outcome: "done", count: 1 }
-  }
+const onOne = commandOf(function* (
+  workspace,
+  now,
+  agentId: AgentId,
+  { action, by }: Signed,
+  act: Act,
+): Decision<ActionOutcome> {
+  yield* ensure(workspace, { agents: [agentId] })
+  const agent = workspace.agents.get(agentId)
+  if (agent === undefined) return { outcome: "no_such_agent" }
+  if (!(yield* act(workspace, agent, now))) return { outcome: "done", count: 0 }
+  recordAudit(workspace, now, by, action, [agentId], {})
+  return { outcome: "done", count: 1 }
+})
+
+interface Bulk extends Signed {
+  /** Whether the action concerns an agent. */
+  readonly isMeant: (agent: AgentRecord) => boolean
+}
 
 /**
  * One bounded piece of a bulk action. Agents deleted meanwhile, or ignored by `act`, do not count.
  * Skips agents that another transaction locks.
  */
-const onEach = (agentIds: ReadonlyArray<AgentId>, { action, by }: Signed, act: Act): Command<WorkOnMany> =>
-  function* (workspace, now) {
-    const changed: Array<AgentId> = []
-    const held = yield* passHeldAgents(workspace, agentIds)
-    const agents = agentIds
-      .filter((id) => workspace.agents.isLoaded(id))
-      .flatMap((id) => workspace.agents.get(id) ?? [])
-    yield* ensure(workspace, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
-    for (const agent of agents) if (yield* act(workspace, agent, now)) changed.push(agent.agent_id)
-    recordAudit(workspace, now, by, action, changed, {})
-    return { count: changed.length, held }
+const onEach = commandOf(function* (
+  workspace,
+  now,
+  agentIds: ReadonlyArray<AgentId>,
+  { action, by, isMeant }: Bulk,
+  act: Act,
+): Decision<WorkOnMany> {
+  const changed: Array<AgentId> = []
+  const held = yield* passHeldAgents(workspace, agentIds)
+  const agents = agentIds
+    .filter((id) => workspace.agents.isLoaded(id))
+    .flatMap((id) => workspace.agents.get(id) ?? [])
+  yield* ensure(workspace, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
+  for (const agent of agents) {
+    if (isMeant(agent) && (yield* act(workspace, agent, now))) changed.push(agent.agent_id)
   }
+  recordAudit(workspace, now, by, action, changed, {})
+  return { count: changed.length, held }
+})
 
 function* acceptPending(workspace: Workspace, agent: AgentRecord): Decision<boolean> {
   const key = yield* pendingKeyOf(workspace, agent)
@@ -119,6 +136,16 @@ function* blockOne(
   return true
 }
 
+function* removeOne(
+  workspace: Workspace,
+  agent: AgentRecord,
+  now: Instant.Instant,
+  options: OperatorOptions,
+): Decision<boolean> {
+  yield* removeAgent(workspace, agent, now, options)
+  return true
+}
+
 /** Accepts an agent's pending key; count 0 if none is pending. */
 export const accept = (agentId: AgentId, by: Signature): Command<ActionOutcome> =>
   onOne(agentId, { action: "agent.accepted", by }, acceptPending)
@@ -131,21 +158,18 @@ export const block = (agentId: AgentId, options: OperatorOptions, by: Signature)
 
 /** Deletes an agent with its keys, checks and history. */
 export const remove = (agentId: AgentId, options: OperatorOptions, by: Signature): Command<ActionOutcome> =>
-  onOne(agentId, { action: "agent.deleted", by }, function* (workspace, agent, now) {
-    yield* removeAgent(workspace, agent, now, options)
-    return true
-  })
+  onOne(agentId, { action: "agent.deleted", by }, (workspace, agent, now) =>
+    removeOne(workspace, agent, now, options),
+  )
 
 /** Accepts the pending keys of these agents; replacement keys only with `includeRotation`. */
 export const acceptEach = (
   agentIds: ReadonlyArray<AgentId>,
   { by, includeRotation }: { readonly by: Signature; readonly includeRotation: boolean },
-): Command<WorkOnMany> =>
-  onEach(agentIds, { action: "agent.accepted", by }, function* (workspace, agent) {
-    return includeRotation || agent.admission_state === "pending"
-      ? yield* acceptPending(workspace, agent)
-      : false
-  })
+): Command<WorkOnMany> => {
+  const isMeant = (agent: AgentRecord) => includeRotation || isPending(agent)
+  return onEach(agentIds, { action: "agent.accepted", by, isMeant }, acceptPending)
+}
 
 /** Blocks the pending keys of these agents, replacement keys included. */
 export const blockEach = (
@@ -153,9 +177,9 @@ export const blockEach = (
   options: OperatorOptions,
   by: Signature,
 ): Command<WorkOnMany> =>
-  onEach(agentIds, { action: "agent.blocked", by }, function* (workspace, agent, now) {
-    return agent.pending_key_hash === undefined ? false : yield* blockOne(workspace, agent, now, options)
-  })
+  onEach(agentIds, { action: "agent.blocked", by, isMeant: hasPendingKey }, (workspace, agent, now) =>
+    blockOne(workspace, agent, now, options),
+  )
 
 /** Removes the pending agents among these; accepted agents keep their replacement keys. */
 export const removeEach = (
@@ -163,24 +187,30 @@ export const removeEach = (
   options: OperatorOptions,
   by: Signature,
 ): Command<WorkOnMany> =>
-  onEach(agentIds, { action: "agent.deleted", by }, function* (workspace, agent, now) {
-    if (agent.admission_state !== "pending") return false
-    yield* removeAgent(workspace, agent, now, options)
-    return true
-  })
+  onEach(agentIds, { action: "agent.deleted", by, isMeant: isPending }, (workspace, agent, now) =>
+    removeOne(workspace, agent, now, options),
+  )
+
+const isPending = (agent: AgentRecord): boolean => agent.admission_state === "pending"
+
+const hasPendingKey = (agent: AgentRecord): boolean => agent.pending_key_hash !== undefined
 
 /** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
-export const unblock = (ids: ReadonlyArray<BlacklistId>, by: Signature): Command<number> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { blacklist: ids })
-    const unblocked = ids.filter((id) => {
-      const row = workspace.blacklist.get(id)
-      if (row === undefined) return false
-      move(AgentKeyTransitions, "blocked", "unblocked")
-      workspace.keys.delete(row.key_hash)
-      workspace.blacklist.delete(id)
-      return true
-    })
-    recordAudit(workspace, now, by, "key.unblocked", unblocked, {})
-    return unblocked.length
-  }
+export const unblock = commandOf(function* (
+  workspace,
+  now,
+  ids: ReadonlyArray<BlacklistId>,
+  by: Signature,
+): Decision<number> {
+  yield* ensure(workspace, { blacklist: ids })
+  const unblocked = ids.filter((id) => {
+    const row = workspace.blacklist.get(id)
+    if (row === undefined) return false
+    move(AgentKeyTransitions, "blocked", "unblocked")
+    workspace.keys.delete(row.key_hash)
+    workspace.blacklist.delete(id)
+    return true
+  })
+  recordAudit(workspace, now, by, "key.unblocked", unblocked, {})
+  return unblocked.length
+})

@@ -6,7 +6,7 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -61,64 +61,71 @@ export function* removeAgent(
 /**
  * One bounded piece of removing silent pending agents (docs/rules.md#retention). Returns how many.
  */
-export const removeIdlePending = (input: {
-  readonly silence: Duration.Duration
-  readonly incidents: IncidentOptions
-  readonly limit: number
-}): Command<number> =>
-  function* (workspace, now) {
-    yield { idlePendingAgents: { seenBefore: Instant.minus(now, input.silence), limit: input.limit } }
-    const ids = workspace.found.idlePendingAgents
-    yield { keysOfAgents: ids, membersOfAgents: ids }
-    for (const id of ids) {
-      const agent = workspace.agents.get(id)
-      if (agent !== undefined) yield* removeAgent(workspace, agent, now, input.incidents)
-    }
-    return ids.length
+export const removeIdlePending = commandOf(function* (
+  workspace,
+  now,
+  input: {
+    readonly silence: Duration.Duration
+    readonly incidents: IncidentOptions
+    readonly limit: number
+  },
+): Decision<number> {
+  yield { idlePendingAgents: { seenBefore: Instant.minus(now, input.silence), limit: input.limit } }
+  const ids = workspace.found.idlePendingAgents
+  yield { keysOfAgents: ids, membersOfAgents: ids }
+  for (const id of ids) {
+    const agent = workspace.agents.get(id)
+    if (agent !== undefined) yield* removeAgent(workspace, agent, now, input.incidents)
   }
+  return ids.length
+})
 
 /** The memberships of an agent's checks, in the order of their removal. Changes nothing. */
-const failingChecks = (agentId: AgentId): Command<ReadonlyArray<MemberRef>> =>
-  function* (workspace) {
-    yield* ensure(workspace, { agents: [agentId] })
-    const agent = workspace.agents.get(agentId)
-    if (agent === undefined) return []
-    const memberships = yield* membershipsInOrder(workspace, agent)
-    return memberships.filter(({ check_id }) => check_id !== HEARTBEAT)
-  }
+const failingChecks = commandOf(function* (
+  workspace,
+  _now,
+  agentId: AgentId,
+): Decision<ReadonlyArray<MemberRef>> {
+  yield* ensure(workspace, { agents: [agentId] })
+  const agent = workspace.agents.get(agentId)
+  if (agent === undefined) return []
+  const memberships = yield* membershipsInOrder(workspace, agent)
+  return memberships.filter(({ check_id }) => check_id !== HEARTBEAT)
+})
 
 /**
  * One bounded piece of a deletion: removes failing checks and takes them out of their incidents.
  * Their history stays until the agent is deleted. Ignores checks that have recovered or moved
  * meanwhile.
  */
-const withdrawChecks = (
+const withdrawChecks = commandOf(function* (
+  workspace,
+  now,
   agentId: AgentId,
   refs: ReadonlyArray<MemberRef>,
   { incidents: options, by }: Pick<Withdrawal, "incidents" | "by">,
-): Command<void> =>
-  function* (workspace, now) {
-    const check_ids = refs.map(({ check_id }) => check_id)
-    yield* ensure(workspace, { agents: [agentId], checks: { agent_id: agentId, check_ids } })
-    let agent = workspace.agents.get(agentId)
-    if (agent === undefined) return
-    const { registration_id } = agent
-    const checks = refs.flatMap((ref) => {
-      const check = workspace.checks.get({ ...ref, registration_id })
-      return check?.incident_id === ref.incident_id ? { ref, check } : []
-    })
-    const members = checks.map(({ ref }) => ref)
-    yield* ensure(workspace, { incidents: members.map((ref) => ref.incident_id), members })
-    const incidents = new Incidents(workspace, now, options)
-    for (const { ref, check } of checks) {
-      yield* incidents.leave(ref, { by: "agent_gone" })
-      workspace.checks.delete(check)
-      agent = uncount(agent, check.status)
-    }
-    workspace.putAgent(agent)
-    const deleted = checks.map(({ check }) => auditedCheck(check))
-    recordAudit(workspace, now, by, "check.deleted", deleted, {})
+): Decision<void> {
+  const check_ids = refs.map(({ check_id }) => check_id)
+  yield* ensure(workspace, { agents: [agentId], checks: { agent_id: agentId, check_ids } })
+  let agent = workspace.agents.get(agentId)
+  if (agent === undefined) return
+  const { registration_id } = agent
+  const checks = refs.flatMap((ref) => {
+    const check = workspace.checks.get({ ...ref, registration_id })
+    return check?.incident_id === ref.incident_id ? { ref, check } : []
+  })
+  const members = checks.map(({ ref }) => ref)
+  yield* ensure(workspace, { incidents: members.map((ref) => ref.incident_id), members })
+  const incidents = new Incidents(workspace, now, options)
+  for (const { ref, check } of checks) {
+    yield* incidents.leave(ref, { by: "agent_gone" })
+    workspace.checks.delete(check)
+    agent = uncount(agent, check.status)
   }
+  workspace.putAgent(agent)
+  const deleted = checks.map(({ check }) => auditedCheck(check))
+  recordAudit(workspace, now, by, "check.deleted", deleted, {})
+})
 
 interface Withdrawal {
   readonly agentId: AgentId

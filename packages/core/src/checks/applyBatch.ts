@@ -27,7 +27,7 @@ export type BatchOutcome =
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
-export const applyBatch = commandOf(function* (input: BatchInput, workspace, now): Decision<BatchOutcome> {
+export const applyBatch = commandOf(function* (workspace, now, input: BatchInput): Decision<BatchOutcome> {
   const { agent_id, events } = input.request
   const check_ids = events.map((event) => event.check_id)
   const found = yield* recognise(workspace, { agent_id, key_hash: input.key_hash, check_ids })

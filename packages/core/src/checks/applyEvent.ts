@@ -88,11 +88,10 @@ function* endingStaleness(
   const { agent_id, registration_id } = agent
   yield* reported(workspace, incidents, { agent_id, registration_id, check_id }, now)
   const policy = input.incidents.policy()
-  if (policy.freshness.count > 0)
-    yield* followPolicy({ policy, staleAfter: input.staleAfter, now })(workspace, incidents, {
-      agent,
-      check_id,
-    })
+  if (policy.freshness.count > 0) {
+    const inForce = { policy, staleAfter: input.staleAfter, now }
+    yield* followPolicy(workspace, incidents, { agent, check_id }, inForce)
+  }
   return outcome
 }
 

@@ -3,7 +3,7 @@ import { auditedCheck } from "../audit/AuditRecord.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { AgentId, CheckId } from "../contract/Identifiers.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -26,39 +26,44 @@ export type CheckActionOutcome =
  * Releases a check frozen by an agent's clock in the future: results count again from the arrival
  * of the last applied one. Count 0 if the clock was not ahead (docs/rules.md#clocks-in-the-future).
  */
-export const resetClock = (ref: CheckName, by: Signature): Command<CheckActionOutcome> =>
-  function* (workspace, now) {
-    const { agent, check } = yield* find(workspace, ref)
-    if (agent === undefined) return { outcome: "no_such_agent" }
-    if (check === undefined) return { outcome: "no_such_check" }
-    if (check.last_observed_at <= check.received_at) return { outcome: "done", count: 0 }
-    workspace.checks.put({ ...check, last_observed_at: check.received_at })
-    recordAudit(workspace, now, by, "check.clock_reset", [auditedCheck(ref)], {})
-    return { outcome: "done", count: 1 }
-  }
+export const resetClock = commandOf(function* (
+  workspace,
+  now,
+  ref: CheckName,
+  by: Signature,
+): Decision<CheckActionOutcome> {
+  const { agent, check } = yield* find(workspace, ref)
+  if (agent === undefined) return { outcome: "no_such_agent" }
+  if (check === undefined) return { outcome: "no_such_check" }
+  if (check.last_observed_at <= check.received_at) return { outcome: "done", count: 0 }
+  workspace.checks.put({ ...check, last_observed_at: check.received_at })
+  recordAudit(workspace, now, by, "check.clock_reset", [auditedCheck(ref)], {})
+  return { outcome: "done", count: 1 }
+})
 
 /**
  * Deletes a check that its agent no longer runs, with its history, and no longer expects it. It
  * leaves its incidents like a check of a deleted agent (docs/rules.md#deleting-an-agent).
  */
-export const removeCheck = (
+export const removeCheck = commandOf(function* (
+  workspace,
+  now,
   ref: CheckName,
   options: IncidentOptions,
   by: Signature,
-): Command<CheckActionOutcome> =>
-  function* (workspace, now) {
-    const { agent, check } = yield* find(workspace, ref)
-    if (agent === undefined) return { outcome: "no_such_agent" }
-    const { agent_id, check_id } = ref
-    yield* ensure(workspace, { expectations: { agent_id, check_ids: [check_id] } })
-    const expectation = workspace.expectations.get({ ...ref, registration_id: agent.registration_id })
-    if (check === undefined && expectation === undefined) return { outcome: "no_such_check" }
-    const incidents = new Incidents(workspace, now, options)
-    if (expectation !== undefined) yield* removeExpectation(workspace, incidents, expectation)
-    if (check !== undefined) yield* removeReported(workspace, incidents, { agent, check })
-    recordAudit(workspace, now, by, "check.deleted", [auditedCheck(ref)], {})
-    return { outcome: "done", count: 1 }
-  }
+): Decision<CheckActionOutcome> {
+  const { agent, check } = yield* find(workspace, ref)
+  if (agent === undefined) return { outcome: "no_such_agent" }
+  const { agent_id, check_id } = ref
+  yield* ensure(workspace, { expectations: { agent_id, check_ids: [check_id] } })
+  const expectation = workspace.expectations.get({ ...ref, registration_id: agent.registration_id })
+  if (check === undefined && expectation === undefined) return { outcome: "no_such_check" }
+  const incidents = new Incidents(workspace, now, options)
+  if (expectation !== undefined) yield* removeExpectation(workspace, incidents, expectation)
+  if (check !== undefined) yield* removeReported(workspace, incidents, { agent, check })
+  recordAudit(workspace, now, by, "check.deleted", [auditedCheck(ref)], {})
+  return { outcome: "done", count: 1 }
+})
 
 function* find(workspace: Workspace, { agent_id, check_id }: CheckName) {
   yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } })

@@ -1,7 +1,7 @@
 import type { Duration } from "effect"
 import { recognise } from "../admission/agentKeys.ts"
 import type { AgentId, CheckId, KeyHash } from "../contract/Identifiers.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
@@ -27,31 +27,35 @@ export type DeclarationOutcome =
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
 
 /** Decides which checks of an agent are expected to report (docs/rules.md#freshness). */
-export const declareExpectations = (input: Declaration): Command<DeclarationOutcome> =>
-  function* (workspace, now) {
-    const { agent_id, key_hash } = input
-    const declared = new Set(input.checks.map(({ check_id }) => check_id))
-    const found = yield* recognise(workspace, { agent_id, key_hash, check_ids: Array.from(declared) })
-    if (found.standing === "blocked") return { outcome: "agent_blocked" }
-    if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
-    const { registration_id } = found.agent
-    const expectations = { agent_id, check_ids: Array.from(declared) }
-    yield* ensure(workspace, { expectations, expectationsOfAgents: [agent_id] })
-    const before = workspace.expectations.group(registration_id)
-    const withdrawn = input.isComplete
-      ? before.filter(({ check_id, origin }) => origin === "agent" && !declared.has(check_id))
-      : []
-    yield* ensure(workspace, { checks: { agent_id, check_ids: withdrawn.map(({ check_id }) => check_id) } })
-    const incidents = new Incidents(workspace, now, input.incidents)
-    for (const { check_id, terms } of input.checks) {
-      const ref = { agent_id, registration_id, check_id }
-      yield* expectCheck(workspace, incidents, { ref, origin: "agent", terms, now })
-    }
-    const follow = followPolicy({ policy: input.incidents.policy(), staleAfter: input.staleAfter, now })
-    for (const expectation of withdrawn) {
-      yield* withdrawExpectation(workspace, incidents, expectation)
-      yield* follow(workspace, incidents, { agent: found.agent, check_id: expectation.check_id })
-    }
-    const expected = workspace.expectations.group(registration_id).length
-    return { outcome: "declared", expected, withdrawn: withdrawn.length }
+export const declareExpectations = commandOf(function* (
+  workspace,
+  now,
+  input: Declaration,
+): Decision<DeclarationOutcome> {
+  const { agent_id, key_hash } = input
+  const declared = new Set(input.checks.map(({ check_id }) => check_id))
+  const found = yield* recognise(workspace, { agent_id, key_hash, check_ids: Array.from(declared) })
+  if (found.standing === "blocked") return { outcome: "agent_blocked" }
+  if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
+  const { registration_id } = found.agent
+  const expectations = { agent_id, check_ids: Array.from(declared) }
+  yield* ensure(workspace, { expectations, expectationsOfAgents: [agent_id] })
+  const before = workspace.expectations.group(registration_id)
+  const withdrawn = input.isComplete
+    ? before.filter(({ check_id, origin }) => origin === "agent" && !declared.has(check_id))
+    : []
+  yield* ensure(workspace, { checks: { agent_id, check_ids: withdrawn.map(({ check_id }) => check_id) } })
+  const incidents = new Incidents(workspace, now, input.incidents)
+  for (const { check_id, terms } of input.checks) {
+    const ref = { agent_id, registration_id, check_id }
+    yield* expectCheck(workspace, incidents, { ref, origin: "agent", terms, now })
   }
+  const inForce = { policy: input.incidents.policy(), staleAfter: input.staleAfter, now }
+  for (const expectation of withdrawn) {
+    yield* withdrawExpectation(workspace, incidents, expectation)
+    const check = { agent: found.agent, check_id: expectation.check_id }
+    yield* followPolicy(workspace, incidents, check, inForce)
+  }
+  const expected = workspace.expectations.group(registration_id).length
+  return { outcome: "declared", expected, withdrawn: withdrawn.length }
+})

@@ -50,18 +50,18 @@ export const followsPolicy = (
  * Makes the expectation of a check follow the policy once it has reported, unless its agent declares
  * it (docs/rules.md#freshness). Needs the check and its expectation.
  */
-export const followPolicy = (inForce: InForce & { readonly now: Instant }) =>
-  function* (
-    workspace: Workspace,
-    incidents: Incidents,
-    { agent, check_id }: { readonly agent: AgentRecord; readonly check_id: CheckId },
-  ): Decision<void> {
-    const { agent_id, registration_id } = agent
-    const ref = { agent_id, registration_id, check_id }
-    const expectation = workspace.expectations.get(ref)
-    if (expectation?.origin === "agent" || workspace.checks.get(ref) === undefined) return
-    const terms = termsByPolicy(inForce, agent, check_id)
-    if (terms !== undefined)
-      yield* expectCheck(workspace, incidents, { ref, origin: "policy", terms, now: inForce.now })
-    else if (expectation !== undefined) yield* withdrawExpectation(workspace, incidents, expectation)
-  }
+export function* followPolicy(
+  workspace: Workspace,
+  incidents: Incidents,
+  { agent, check_id }: { readonly agent: AgentRecord; readonly check_id: CheckId },
+  inForce: InForce & { readonly now: Instant },
+): Decision<void> {
+  const { agent_id, registration_id } = agent
+  const ref = { agent_id, registration_id, check_id }
+  const expectation = workspace.expectations.get(ref)
+  if (expectation?.origin === "agent" || workspace.checks.get(ref) === undefined) return
+  const terms = termsByPolicy(inForce, agent, check_id)
+  if (terms !== undefined)
+    yield* expectCheck(workspace, incidents, { ref, origin: "policy", terms, now: inForce.now })
+  else if (expectation !== undefined) yield* withdrawExpectation(workspace, incidents, expectation)
+}

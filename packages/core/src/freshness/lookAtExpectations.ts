@@ -3,7 +3,7 @@ import type { AgentId, CheckId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
@@ -30,33 +30,32 @@ interface LookInput {
  * Looks at expectations of one agent that may be overdue: these join their incident, the others are
  * looked at again later. Ignores what changed since they were found. Safe with several replicas.
  */
-export const lookAtExpectations = (input: LookInput): Command<void> =>
-  function* (workspace, now) {
-    const { agentId: agent_id, checkIds: check_ids, rules } = input
-    yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
-    const agent = workspace.agents.get(agent_id)
-    if (agent === undefined) return
-    yield* ensure(workspace, { expectations: { agent_id, check_ids } })
-    const incidents = new Incidents(workspace, now, input.incidents)
-    const { staleAfter } = rules
-    const follow = followPolicy({ policy: input.incidents.policy(), staleAfter, now })
-    for (const check_id of check_ids) {
-      const ref = { agent_id, check_id, registration_id: agent.registration_id }
-      const expectation = workspace.expectations.get(ref)
-      if (expectation?.look_at === undefined || expectation.look_at > now) continue
-      yield* follow(workspace, incidents, { agent, check_id })
-      // Another one is looked at in its own time.
-      if (workspace.expectations.get(ref) !== expectation) continue
-      const check = workspace.checks.get(ref)
-      const facts = { expectation, agent, check, outageEnd: input.outageEnd, staleAfter }
-      const judged = judgeExpectation(facts, now)
-      if (judged.verdict === "overdue") yield* becomeOverdue(workspace, incidents, expectation, judged.due)
-      if (judged.verdict === "in_time") {
-        move(ExpectationTransitions, "expected", "found_in_time")
-        workspace.expectations.put({ ...expectation, look_at: lookAfter(judged.earliest) })
-      }
+export const lookAtExpectations = commandOf(function* (workspace, now, input: LookInput): Decision<void> {
+  const { agentId: agent_id, checkIds: check_ids, rules } = input
+  yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
+  const agent = workspace.agents.get(agent_id)
+  if (agent === undefined) return
+  yield* ensure(workspace, { expectations: { agent_id, check_ids } })
+  const incidents = new Incidents(workspace, now, input.incidents)
+  const { staleAfter } = rules
+  const inForce = { policy: input.incidents.policy(), staleAfter, now }
+  for (const check_id of check_ids) {
+    const ref = { agent_id, check_id, registration_id: agent.registration_id }
+    const expectation = workspace.expectations.get(ref)
+    if (expectation?.look_at === undefined || expectation.look_at > now) continue
+    yield* followPolicy(workspace, incidents, { agent, check_id }, inForce)
+    // Another one is looked at in its own time.
+    if (workspace.expectations.get(ref) !== expectation) continue
+    const check = workspace.checks.get(ref)
+    const facts = { expectation, agent, check, outageEnd: input.outageEnd, staleAfter }
+    const judged = judgeExpectation(facts, now)
+    if (judged.verdict === "overdue") yield* becomeOverdue(workspace, incidents, expectation, judged.due)
+    if (judged.verdict === "in_time") {
+      move(ExpectationTransitions, "expected", "found_in_time")
+      workspace.expectations.put({ ...expectation, look_at: lookAfter(judged.earliest) })
     }
   }
+})
 
 /** Agents at a time: storages that commit in groups fill them. */
 const AT_A_TIME = 16

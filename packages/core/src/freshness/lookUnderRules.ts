@@ -4,7 +4,7 @@ import type { AgentId, CheckId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { type ListQuery, orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
@@ -30,20 +30,21 @@ interface LookOptions {
 }
 
 /** Makes the expectations of an agent's checks follow the policy in force. */
-const lookAtChecks = (
+const lookAtChecks = commandOf(function* (
+  workspace,
+  now,
   agent_id: AgentId,
   check_ids: ReadonlyArray<CheckId>,
   { incidents: options, rules }: LookOptions,
-): Command<void> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
-    const agent = workspace.agents.get(agent_id)
-    if (agent === undefined) return
-    yield* ensure(workspace, { expectations: { agent_id, check_ids } })
-    const incidents = new Incidents(workspace, now, options)
-    const follow = followPolicy({ policy: options.policy(), staleAfter: rules.staleAfter, now })
-    for (const check_id of check_ids) yield* follow(workspace, incidents, { agent, check_id })
-  }
+): Decision<void> {
+  yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
+  const agent = workspace.agents.get(agent_id)
+  if (agent === undefined) return
+  yield* ensure(workspace, { expectations: { agent_id, check_ids } })
+  const incidents = new Incidents(workspace, now, options)
+  const inForce = { policy: options.policy(), staleAfter: rules.staleAfter, now }
+  for (const check_id of check_ids) yield* followPolicy(workspace, incidents, { agent, check_id }, inForce)
+})
 
 /** The checks whose expectations do not follow a policy, by agent. */
 const findStraying = Effect.fnUntraced(function* (

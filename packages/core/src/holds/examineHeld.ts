@@ -1,7 +1,7 @@
 import type * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -15,24 +15,32 @@ import { lastEnd } from "./holdsOf.ts"
  * Examines held firings that are due for it. Those of open incidents that are free now become due
  * (docs/rules.md#holds). Returns how many it found.
  */
-export const examineHeld = (options: HoldOptions, limit: number): Command<number> =>
-  function* (workspace, now) {
-    yield { heldOutbox: { limit } }
-    const { heldOutbox } = workspace.found
-    yield* examine(
-      workspace,
-      heldOutbox.map(({ incident_id }) => incident_id),
-      options,
-      now,
-    )
-    return heldOutbox.length
-  }
+export const examineHeld = commandOf(function* (
+  workspace,
+  now,
+  options: HoldOptions,
+  limit: number,
+): Decision<number> {
+  yield { heldOutbox: { limit } }
+  const { heldOutbox } = workspace.found
+  yield* examine(
+    workspace,
+    heldOutbox.map(({ incident_id }) => incident_id),
+    options,
+    now,
+  )
+  return heldOutbox.length
+})
 
 /** Examines the held firings of these incidents, because their holds may have changed. */
-export const examineIncidents = (options: HoldOptions, ids: ReadonlyArray<IncidentId>): Command<void> =>
-  function* (workspace, now) {
-    yield* examine(workspace, ids, options, now)
-  }
+export const examineIncidents = commandOf(function* (
+  workspace,
+  now,
+  options: HoldOptions,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<void> {
+  yield* examine(workspace, ids, options, now)
+})
 
 function* examine(
   workspace: Workspace,

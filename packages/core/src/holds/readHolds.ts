@@ -1,6 +1,6 @@
 import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import type * as Instant from "../contract/Instant.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { gatherHolds, type HoldOptions } from "./gatherHolds.ts"
 import { type Hold, lastEnd } from "./holdsOf.ts"
@@ -15,42 +15,44 @@ export interface HeldBy {
  * Of these outbox items, those that are held now (docs/rules.md#holds). Locks and changes nothing, so that
  * lists can show what a claim would decide.
  */
-export const heldItems = (
+export const heldItems = commandOf(function* (
+  workspace,
+  now,
   items: ReadonlyArray<OutboxRecord>,
   options: HoldOptions,
-): Command<ReadonlyMap<OutboxId, HeldBy>> =>
-  function* (workspace, now) {
-    const firings = items.filter(({ event_type, state }) => event_type === "firing" && state === "pending")
-    const held = new Map<OutboxId, HeldBy>()
-    if (firings.length === 0) return held
-    yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }
-    const { incidentsToRead } = workspace.found
-    const holds = yield* gatherHolds(workspace, Array.from(incidentsToRead.values()), options, now)
-    for (const item of firings) {
-      const incident = incidentsToRead.get(item.incident_id)
-      const by = incident === undefined ? undefined : heldBy(holds.onItem(incident, item))
-      if (by !== undefined) held.set(item.id, by)
-    }
-    return held
+): Decision<ReadonlyMap<OutboxId, HeldBy>> {
+  const firings = items.filter(({ event_type, state }) => event_type === "firing" && state === "pending")
+  const held = new Map<OutboxId, HeldBy>()
+  if (firings.length === 0) return held
+  yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }
+  const { incidentsToRead } = workspace.found
+  const holds = yield* gatherHolds(workspace, Array.from(incidentsToRead.values()), options, now)
+  for (const item of firings) {
+    const incident = incidentsToRead.get(item.incident_id)
+    const by = incident === undefined ? undefined : heldBy(holds.onItem(incident, item))
+    if (by !== undefined) held.set(item.id, by)
   }
+  return held
+})
 
 /** Of these incidents, those whose firings would be held now. */
-export const heldIncidents = (
+export const heldIncidents = commandOf(function* (
+  workspace,
+  now,
   ids: ReadonlyArray<IncidentId>,
   options: HoldOptions,
-): Command<ReadonlyMap<IncidentId, HeldBy>> =>
-  function* (workspace, now) {
-    const held = new Map<IncidentId, HeldBy>()
-    if (ids.length === 0) return held
-    yield { incidentsToRead: ids }
-    const incidents = Array.from(workspace.found.incidentsToRead.values())
-    const holds = yield* gatherHolds(workspace, incidents, options, now)
-    for (const incident of incidents) {
-      const by = heldBy(holds.onIncident(incident))
-      if (by !== undefined) held.set(incident.id, by)
-    }
-    return held
+): Decision<ReadonlyMap<IncidentId, HeldBy>> {
+  const held = new Map<IncidentId, HeldBy>()
+  if (ids.length === 0) return held
+  yield { incidentsToRead: ids }
+  const incidents = Array.from(workspace.found.incidentsToRead.values())
+  const holds = yield* gatherHolds(workspace, incidents, options, now)
+  for (const incident of incidents) {
+    const by = heldBy(holds.onIncident(incident))
+    if (by !== undefined) held.set(incident.id, by)
   }
+  return held
+})
 
 const heldBy = (holds: ReadonlyArray<Hold>): HeldBy | undefined =>
   holds.length === 0 ? undefined : { held_by: holds.map(({ by }) => by), held_until: lastEnd(holds) }

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { olderSeenAt } from "./olderVersion.ts"
@@ -68,19 +68,18 @@ const markedAt = (mark: MarkRecord | undefined, now: Instant.Instant, rules: Rul
     : Instant.max(mark.marked_at, now)
 
 /** Records that the service could commit now, and whether an outage ended. */
-export const leaveMark = (rules: RuleOptions): Command<void> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { mark: true })
-    const mark = workspace.marks.get("service")
-    const outage = mark && lastOutage(mark, now, rules)
-    const older = olderSeenAt(mark)
-    const marked_at = markedAt(mark, now, rules)
-    workspace.marks.put({
-      name: "service",
-      marked_at,
-      signed_at: marked_at,
-      ...(older !== undefined && { older_seen_at: older }),
-      outage_began_at: outage?.began_at,
-      outage_ended_at: outage?.ended_at,
-    })
-  }
+export const leaveMark = commandOf(function* (workspace, now, rules: RuleOptions): Decision<void> {
+  yield* ensure(workspace, { mark: true })
+  const mark = workspace.marks.get("service")
+  const outage = mark && lastOutage(mark, now, rules)
+  const older = olderSeenAt(mark)
+  const marked_at = markedAt(mark, now, rules)
+  workspace.marks.put({
+    name: "service",
+    marked_at,
+    signed_at: marked_at,
+    ...(older !== undefined && { older_seen_at: older }),
+    outage_began_at: outage?.began_at,
+    outage_ended_at: outage?.ended_at,
+  })
+})

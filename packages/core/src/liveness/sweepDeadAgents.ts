@@ -4,7 +4,7 @@ import type { AgentRecord } from "../admission/AgentRecord.ts"
 import { finishHeld, passHeldAgents, type WorkOnMany } from "../admission/heldAgents.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -27,21 +27,20 @@ const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
  * One bounded piece of the sweep: opens an incident for each dead agent among these, except in the
  * grace after an outage (docs/rules.md#heartbeat-incidents). Safe with several replicas.
  */
-export const sweepDeadAgents = (input: SweepInput): Command<WorkOnMany> =>
-  function* (workspace, now) {
-    const held = yield* passHeldAgents(workspace, input.agents)
-    yield* ensure(workspace, { mark: true })
-    if (isInGrace(workspace.marks.get("service"), now, input.rules)) return { count: 0, held: [] }
-    const agents = input.agents
-      .filter((id) => workspace.agents.isLoaded(id))
-      .flatMap((id) => workspace.agents.get(id) ?? [])
-      .filter((agent) => isSilent(agent, deadSince(now, input.rules)))
-    yield* ensure(workspace, { openIncidents: agents.map((agent) => heartbeatRef(agent.agent_id)) })
-    for (const agent of agents) {
-      workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))
-    }
-    return { count: agents.length, held }
+export const sweepDeadAgents = commandOf(function* (workspace, now, input: SweepInput): Decision<WorkOnMany> {
+  const held = yield* passHeldAgents(workspace, input.agents)
+  yield* ensure(workspace, { mark: true })
+  if (isInGrace(workspace.marks.get("service"), now, input.rules)) return { count: 0, held: [] }
+  const agents = input.agents
+    .filter((id) => workspace.agents.isLoaded(id))
+    .flatMap((id) => workspace.agents.get(id) ?? [])
+    .filter((agent) => isSilent(agent, deadSince(now, input.rules)))
+  yield* ensure(workspace, { openIncidents: agents.map((agent) => heartbeatRef(agent.agent_id)) })
+  for (const agent of agents) {
+    workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))
   }
+  return { count: agents.length, held }
+})
 
 const isSilent = (agent: AgentRecord, since: Instant.Instant): boolean =>
   agent.admission_state === "accepted" &&

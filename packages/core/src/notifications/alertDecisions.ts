@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
@@ -86,28 +86,31 @@ const isFiringAlert = (alert: AlertRecord | undefined): boolean =>
   alert !== undefined && alert.ended_at === undefined
 
 /** Claims alerts of a receiver that are due to be sent again. */
-export const claimAlerts = (input: {
-  readonly receiver: NotifierName
-  readonly limit: number
-  readonly lease: Duration.Duration
-}): Command<ReadonlyArray<ClaimedAlert>> =>
-  function* (workspace) {
-    yield { claimableAlerts: { receiver: input.receiver, limit: input.limit } }
-    const { claimableAlerts, storageTime } = workspace.found
-    if (storageTime === undefined) throw new Error("the storage did not tell its time")
-    const leased_until = Instant.plus(storageTime, input.lease)
-    const claimed: Array<ClaimedAlert> = []
-    for (const found of claimableAlerts) {
-      if (yield* isOutdone(workspace, found)) {
-        workspace.alerts.delete(found.row)
-        continue
-      }
-      const alert = { ...found.row, leased_until }
-      workspace.alerts.put(alert)
-      claimed.push({ alert, incident: incidentFacts(found.incident) })
+export const claimAlerts = commandOf(function* (
+  workspace,
+  _now,
+  input: {
+    readonly receiver: NotifierName
+    readonly limit: number
+    readonly lease: Duration.Duration
+  },
+): Decision<ReadonlyArray<ClaimedAlert>> {
+  yield { claimableAlerts: { receiver: input.receiver, limit: input.limit } }
+  const { claimableAlerts, storageTime } = workspace.found
+  if (storageTime === undefined) throw new Error("the storage did not tell its time")
+  const leased_until = Instant.plus(storageTime, input.lease)
+  const claimed: Array<ClaimedAlert> = []
+  for (const found of claimableAlerts) {
+    if (yield* isOutdone(workspace, found)) {
+      workspace.alerts.delete(found.row)
+      continue
     }
-    return claimed
+    const alert = { ...found.row, leased_until }
+    workspace.alerts.put(alert)
+    claimed.push({ alert, incident: incidentFacts(found.incident) })
   }
+  return claimed
+})
 
 /**
  * Whether an alert has ended and a later incident fires with the same labels. To its receiver the
@@ -129,28 +132,28 @@ const isOpenedAlike = (a: IncidentRecord, b: IncidentRecord): boolean =>
  * Ends a claim after its post: due again in a minute, or deleted once it has been sent as ended for
  * long enough.
  */
-export const settleAlert = (claimed: AlertRecord): Command<void> =>
-  onHeld(claimed, (workspace, alert, now) => {
-    // Due immediately if it has ended, or fires again, since it was claimed.
-    const isOutdated = alert.ended_at !== claimed.ended_at
-    const isOver = alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR)
-    if (isOver && !isOutdated) workspace.alerts.delete(alert)
-    else {
-      const next_at = isOutdated ? now : Instant.plus(now, RESEND_EVERY)
-      workspace.alerts.put({ ...alert, next_at, leased_until: undefined })
-    }
-  })
+export const settleAlert = commandOf(function* (workspace, now, claimed: AlertRecord): Decision<void> {
+  const alert = yield* heldAlert(workspace, claimed)
+  if (alert === undefined) return
+  // Due immediately if it has ended, or fires again, since it was claimed.
+  const isOutdated = alert.ended_at !== claimed.ended_at
+  const isOver = alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR)
+  if (isOver && !isOutdated) workspace.alerts.delete(alert)
+  else {
+    const next_at = isOutdated ? now : Instant.plus(now, RESEND_EVERY)
+    workspace.alerts.put({ ...alert, next_at, leased_until: undefined })
+  }
+})
 
 /** Releases a claim because the service stops, for another replica. */
-export const releaseAlert = (claimed: AlertRecord): Command<void> =>
-  onHeld(claimed, (workspace, alert) => workspace.alerts.put({ ...alert, leased_until: undefined }))
+export const releaseAlert = commandOf(function* (workspace, _now, claimed: AlertRecord): Decision<void> {
+  const alert = yield* heldAlert(workspace, claimed)
+  if (alert !== undefined) workspace.alerts.put({ ...alert, leased_until: undefined })
+})
 
-const onHeld = (
-  claimed: AlertRecord,
-  act: (workspace: Workspace, alert: AlertRecord, now: Instant.Instant) => void,
-): Command<void> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { alerts: [claimed] })
-    const alert = workspace.alerts.get(claimed)
-    if (alert !== undefined && alert.leased_until === claimed.leased_until) act(workspace, alert, now)
-  }
+/** The alert of a claim, unless another claim has it. */
+function* heldAlert(workspace: Workspace, claimed: AlertRecord): Decision<AlertRecord | undefined> {
+  yield* ensure(workspace, { alerts: [claimed] })
+  const alert = workspace.alerts.get(claimed)
+  return alert?.leased_until === claimed.leased_until ? alert : undefined
+}

@@ -44,9 +44,9 @@ export interface ClaimedItem {
  * (docs/rules.md#delivery).
  */
 export const claimOutbox = commandOf(function* (
-  input: ClaimInput,
   workspace,
   now,
+  input: ClaimInput,
 ): Decision<ReadonlyArray<ClaimedItem>> {
   const { digestOver } = input
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST)

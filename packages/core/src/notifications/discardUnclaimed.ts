@@ -1,7 +1,7 @@
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
@@ -15,31 +15,35 @@ import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
  * version lists nothing, but its receivers are notifiers by their own names, and it touches their
  * items within a day. Returns how many it discarded.
  */
-export const discardUnclaimed = (own: Iterable<NotifierName>, limit: number): Command<number> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { replicas: true })
-    const listed = [...own, ...listedReceivers(workspace.replicas.group("all"), now)]
-    const untouchedSince = Instant.minus(now, LISTED_FOR)
-    yield { unclaimedOutbox: { listed, untouchedSince, limit } }
-    const { unclaimedOutbox } = workspace.found
-    yield* ensure(workspace, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
-    let count = 0
-    for (const found of unclaimedOutbox) {
-      const item = leaseEnded(found)
-      if (isWaitingItsTurn(workspace, item, untouchedSince)) continue
-      count += 1
-      const isWaiting = item.state === "pending" || item.state === "retry"
-      const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
-      workspace.outbox.put({
-        ...item,
-        state,
-        next_attempt_at: undefined,
-        look_at: undefined,
-        updated_at: now,
-      })
-    }
-    return count
+export const discardUnclaimed = commandOf(function* (
+  workspace,
+  now,
+  own: Iterable<NotifierName>,
+  limit: number,
+): Decision<number> {
+  yield* ensure(workspace, { replicas: true })
+  const listed = [...own, ...listedReceivers(workspace.replicas.group("all"), now)]
+  const untouchedSince = Instant.minus(now, LISTED_FOR)
+  yield { unclaimedOutbox: { listed, untouchedSince, limit } }
+  const { unclaimedOutbox } = workspace.found
+  yield* ensure(workspace, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
+  let count = 0
+  for (const found of unclaimedOutbox) {
+    const item = leaseEnded(found)
+    if (isWaitingItsTurn(workspace, item, untouchedSince)) continue
+    count += 1
+    const isWaiting = item.state === "pending" || item.state === "retry"
+    const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
+    workspace.outbox.put({
+      ...item,
+      state,
+      next_attempt_at: undefined,
+      look_at: undefined,
+      updated_at: now,
+    })
   }
+  return count
+})
 
 /**
  * An item after its expired lease, which nobody has recorded: to be retried, or failed after the

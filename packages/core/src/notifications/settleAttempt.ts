@@ -4,7 +4,7 @@ import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { cleanOutput } from "../contract/Text.ts"
 import { move } from "../engine/TransitionTable.ts"
-import { type Command, commandOf, type Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -100,9 +100,9 @@ export const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
 
 /** Ends claims, each by the result of its attempt. */
 export const settleAttempts = commandOf(function* (
-  attempts: ReadonlyArray<EndedAttempt>,
   workspace,
   now,
+  attempts: ReadonlyArray<EndedAttempt>,
 ): Decision<ReadonlyArray<Settlement>> {
   // Incidents are locked before their outbox items, everywhere.
   const incidents = new Set(attempts.filter(needsIncident).map(({ claim }) => claim.incident_id))
@@ -115,11 +115,16 @@ export const settleAttempts = commandOf(function* (
 })
 
 /** Ends one claim. */
-export const settleAttempt = (claim: Claim, result: AttemptResult, random: number): Command<Settlement> =>
-  function* (workspace, now) {
-    const [settlement = "lost"] = yield* settleAttempts([{ claim, result, random }])(workspace, now)
-    return settlement
-  }
+export const settleAttempt = commandOf(function* (
+  workspace,
+  now,
+  claim: Claim,
+  result: AttemptResult,
+  random: number,
+): Decision<Settlement> {
+  const [settlement = "lost"] = yield* settleAttempts([{ claim, result, random }])(workspace, now)
+  return settlement
+})
 
 function* settle(
   workspace: Workspace,

@@ -5,7 +5,7 @@ import type { KeyHash } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { OperatorName } from "../contract/Operators.ts"
 import { formatDuration } from "../contract/DurationText.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { isValidToken, type OperatorRecord } from "./OperatorRecord.ts"
 import type { Role } from "../contract/Role.ts"
@@ -35,90 +35,104 @@ export interface NewToken {
 const USE_NOTED_EVERY = Duration.minutes(1)
 
 /** Creates an operator; `undefined` if the name is in use. */
-export const createOperator = (created: NewOperator, by: Signature): Command<OperatorRecord | undefined> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { operators: [created.name] })
-    if (workspace.operators.get(created.name) !== undefined) return undefined
-    const operator: OperatorRecord = {
-      ...created,
-      former_token_hash: undefined,
-      former_valid_until: undefined,
-      created_at: now,
-      created_by: by.actor,
-      last_used_at: undefined,
-    }
-    workspace.operators.put(operator)
-    const { name, role, expires_at } = operator
-    recordAudit(workspace, now, by, "operator.created", [name], { role, expires_at: shownTime(expires_at) })
-    return operator
+export const createOperator = commandOf(function* (
+  workspace,
+  now,
+  created: NewOperator,
+  by: Signature,
+): Decision<OperatorRecord | undefined> {
+  yield* ensure(workspace, { operators: [created.name] })
+  if (workspace.operators.get(created.name) !== undefined) return undefined
+  const operator: OperatorRecord = {
+    ...created,
+    former_token_hash: undefined,
+    former_valid_until: undefined,
+    created_at: now,
+    created_by: by.actor,
+    last_used_at: undefined,
   }
+  workspace.operators.put(operator)
+  const { name, role, expires_at } = operator
+  recordAudit(workspace, now, by, "operator.created", [name], { role, expires_at: shownTime(expires_at) })
+  return operator
+})
 
 const shownTime = (time: Instant.Instant | undefined) => time && Instant.format(time)
 
 /** Changes the role or the expiry; `undefined` if there is no such operator. */
-export const changeOperator = (
+export const changeOperator = commandOf(function* (
+  workspace,
+  now,
   name: OperatorName,
   changes: OperatorChanges,
   by: Signature,
-): Command<OperatorRecord | undefined> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { operators: [name] })
-    const operator = workspace.operators.get(name)
-    if (operator === undefined) return undefined
-    const changed = { ...operator, ...changes }
-    const hasNewRole = changed.role !== operator.role
-    const hasNewExpiry = changed.expires_at !== operator.expires_at
-    if (!hasNewRole && !hasNewExpiry) return operator
-    workspace.operators.put(changed)
-    recordAudit(workspace, now, by, "operator.changed", [name], {
-      role: hasNewRole ? changed.role : undefined,
-      // Null states that it no longer expires.
-      expires_at: hasNewExpiry ? (shownTime(changed.expires_at) ?? null) : undefined,
-    })
-    return changed
-  }
+): Decision<OperatorRecord | undefined> {
+  yield* ensure(workspace, { operators: [name] })
+  const operator = workspace.operators.get(name)
+  if (operator === undefined) return undefined
+  const changed = { ...operator, ...changes }
+  const hasNewRole = changed.role !== operator.role
+  const hasNewExpiry = changed.expires_at !== operator.expires_at
+  if (!hasNewRole && !hasNewExpiry) return operator
+  workspace.operators.put(changed)
+  recordAudit(workspace, now, by, "operator.changed", [name], {
+    role: hasNewRole ? changed.role : undefined,
+    // Null states that it no longer expires.
+    expires_at: hasNewExpiry ? (shownTime(changed.expires_at) ?? null) : undefined,
+  })
+  return changed
+})
 
 /** Replaces the token. A token that was already replaced before ends at once. */
-export const rotateToken = (
+export const rotateToken = commandOf(function* (
+  workspace,
+  now,
   name: OperatorName,
   { token_hash, grace }: NewToken,
   by: Signature,
-): Command<OperatorRecord | undefined> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { operators: [name] })
-    const operator = workspace.operators.get(name)
-    if (operator === undefined) return undefined
-    const hasGrace = Duration.isPositive(grace)
-    const changed = {
-      ...operator,
-      token_hash,
-      former_token_hash: hasGrace ? operator.token_hash : undefined,
-      former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
-    }
-    workspace.operators.put(changed)
-    recordAudit(workspace, now, by, "operator.rotated", [name], { grace: formatDuration(grace) })
-    return changed
+): Decision<OperatorRecord | undefined> {
+  yield* ensure(workspace, { operators: [name] })
+  const operator = workspace.operators.get(name)
+  if (operator === undefined) return undefined
+  const hasGrace = Duration.isPositive(grace)
+  const changed = {
+    ...operator,
+    token_hash,
+    former_token_hash: hasGrace ? operator.token_hash : undefined,
+    former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
   }
+  workspace.operators.put(changed)
+  recordAudit(workspace, now, by, "operator.rotated", [name], { grace: formatDuration(grace) })
+  return changed
+})
 
 /** Removes an operator. Returns how many there were. */
-export const removeOperator = (name: OperatorName, by: Signature): Command<number> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { operators: [name] })
-    if (workspace.operators.get(name) === undefined) return 0
-    workspace.operators.delete(name)
-    recordAudit(workspace, now, by, "operator.removed", [name], {})
-    return 1
-  }
+export const removeOperator = commandOf(function* (
+  workspace,
+  now,
+  name: OperatorName,
+  by: Signature,
+): Decision<number> {
+  yield* ensure(workspace, { operators: [name] })
+  if (workspace.operators.get(name) === undefined) return 0
+  workspace.operators.delete(name)
+  recordAudit(workspace, now, by, "operator.removed", [name], {})
+  return 1
+})
 
 /** Whether a use at this moment is to be recorded. */
 export const isUseNotable = ({ last_used_at }: OperatorRecord, now: Instant.Instant): boolean =>
   last_used_at === undefined || last_used_at <= Instant.minus(now, USE_NOTED_EVERY)
 
 /** Records that an operator used this token, unless it has ended or another replica just did. */
-export const noteUse = (name: OperatorName, token_hash: KeyHash): Command<void> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { operators: [name] })
-    const operator = workspace.operators.get(name)
-    if (operator === undefined || !isValidToken(operator, token_hash, now)) return
-    if (isUseNotable(operator, now)) workspace.operators.put({ ...operator, last_used_at: now })
-  }
+export const noteUse = commandOf(function* (
+  workspace,
+  now,
+  name: OperatorName,
+  token_hash: KeyHash,
+): Decision<void> {
+  yield* ensure(workspace, { operators: [name] })
+  const operator = workspace.operators.get(name)
+  if (operator === undefined || !isValidToken(operator, token_hash, now)) return
+  if (isUseNotable(operator, now)) workspace.operators.put({ ...operator, last_used_at: now })
+})

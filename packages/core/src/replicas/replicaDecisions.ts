@@ -1,7 +1,7 @@
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { NotifierName } from "../contract/Status.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { listingsOf, outlivedReplicas, replicaState } from "./listings.ts"
 import type { ReplicaRecord } from "./ReplicaRecord.ts"
@@ -31,33 +31,33 @@ const isReplaced = (
  * Writes this replica's row, and removes rows that nothing depends on. Records in the audit that
  * another policy is in force. Returns the live replicas.
  */
-export const reportReplica = (
+export const reportReplica = commandOf(function* (
+  workspace,
+  now,
   report: ReplicaReport,
   signature: Signature,
-): Command<ReadonlyArray<ReplicaRecord>> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { replicas: true })
-    const rows = workspace.replicas.group("all")
-    const known = rows.find(({ id }) => id === report.id)
-    if (isReplaced(rows, report)) {
-      const former = known?.policy_hash
-      recordAudit(workspace, now, signature, "policy.replaced", [report.policy_hash], { former })
-    }
-    const { isEmptyPolicy: _, ...row } = report
-    workspace.replicas.put({
-      ...row,
-      receivers: listingsOf(known?.receivers ?? [], report.receivers, now),
-      seen_at: now,
-      ended_at: undefined,
-    })
-    for (const { id } of outlivedReplicas(workspace.replicas.group("all"), now)) workspace.replicas.delete(id)
-    return workspace.replicas.group("all").filter((replica) => replicaState(replica, now) === "live")
+): Decision<ReadonlyArray<ReplicaRecord>> {
+  yield* ensure(workspace, { replicas: true })
+  const rows = workspace.replicas.group("all")
+  const known = rows.find(({ id }) => id === report.id)
+  if (isReplaced(rows, report)) {
+    const former = known?.policy_hash
+    recordAudit(workspace, now, signature, "policy.replaced", [report.policy_hash], { former })
   }
+  const { isEmptyPolicy: _, ...row } = report
+  workspace.replicas.put({
+    ...row,
+    receivers: listingsOf(known?.receivers ?? [], report.receivers, now),
+    seen_at: now,
+    ended_at: undefined,
+  })
+  for (const { id } of outlivedReplicas(workspace.replicas.group("all"), now)) workspace.replicas.delete(id)
+  return workspace.replicas.group("all").filter((replica) => replicaState(replica, now) === "live")
+})
 
 /** Records that a replica shuts down. */
-export const endReplica = (replicaId: string): Command<void> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { replicas: true })
-    const known = workspace.replicas.group("all").find(({ id }) => id === replicaId)
-    if (known !== undefined) workspace.replicas.put({ ...known, ended_at: now })
-  }
+export const endReplica = commandOf(function* (workspace, now, replicaId: string): Decision<void> {
+  yield* ensure(workspace, { replicas: true })
+  const known = workspace.replicas.group("all").find(({ id }) => id === replicaId)
+  if (known !== undefined) workspace.replicas.put({ ...known, ended_at: now })
+})

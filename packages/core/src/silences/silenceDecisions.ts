@@ -3,7 +3,7 @@ import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { SilenceId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -16,24 +16,35 @@ import { SilenceTransitions } from "./SilenceTransitions.ts"
 export const MAX_UNENDED_SILENCES = 1_000
 
 /** Stores a silence; nothing if there are too many that have not ended. */
-export const createSilence = (
+export const createSilence = commandOf(function* (
+  workspace,
+  now,
   silence: Omit<SilenceRecord, "created_at" | "created_by">,
   by: Signature,
-): Command<SilenceRecord | undefined> =>
-  function* (workspace, now) {
-    yield { unendedSilences: true }
-    if (workspace.found.unendedSilences >= MAX_UNENDED_SILENCES) return undefined
-    const created = { ...silence, created_at: now, created_by: by.actor }
-    workspace.silences.put(created)
-    const { comment, ends_at, id, matchers, starts_at } = created
-    recordAudit(workspace, now, by, "silence.created", [id], {
-      matchers: matchers.map(formatMatcher).join(", "),
-      starts_at: Instant.format(starts_at),
-      ends_at: Instant.format(ends_at),
-      comment,
-    })
-    return created
-  }
+): Decision<SilenceRecord | undefined> {
+  yield { unendedSilences: true }
+  if (workspace.found.unendedSilences >= MAX_UNENDED_SILENCES) return undefined
+  const created = { ...silence, created_at: now, created_by: by.actor }
+  workspace.silences.put(created)
+  const { comment, ends_at, id, matchers, starts_at } = created
+  recordAudit(workspace, now, by, "silence.created", [id], {
+    matchers: matchers.map(formatMatcher).join(", "),
+    starts_at: Instant.format(starts_at),
+    ends_at: Instant.format(ends_at),
+    comment,
+  })
+  return created
+})
+
+/** Looks up a silence. Changes nothing. */
+export const readSilence = commandOf(function* (
+  workspace,
+  _now,
+  id: SilenceId,
+): Decision<SilenceRecord | undefined> {
+  yield { silences: [id] }
+  return workspace.silences.get(id)
+})
 
 /** What may be edited of a silence. */
 export interface SilenceChanges {
@@ -47,42 +58,47 @@ export type EditResult =
   | { readonly outcome: "invalid"; readonly message: string }
 
 /** Edits a silence that has not ended, within the settings. */
-export const editSilence = (
+export const editSilence = commandOf(function* (
+  workspace,
+  now,
   id: SilenceId,
   changes: SilenceChanges,
   rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
-): Command<EditResult> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { silences: [id] })
-    const silence = workspace.silences.get(id)
-    if (silence === undefined) return { outcome: "unknown" }
-    const state = silenceState(silence, now)
-    if (state === "expired") return { outcome: "ended" }
-    const { comment = silence.comment } = changes
-    const end = editedEnd(changes.ends_at ?? silence.ends_at, silence, rules, now)
-    if (Result.isFailure(end)) return { outcome: "invalid", message: end.failure }
-    const ends_at = end.success
-    const edited = { ...silence, comment, ends_at }
-    if (ends_at !== silence.ends_at || comment !== silence.comment) {
-      move(SilenceTransitions, state, "edited")
-      workspace.silences.put(edited)
-      const what = { ends_at: Instant.format(ends_at), comment }
-      recordAudit(workspace, now, by, "silence.changed", [id], what)
-    }
-    return { outcome: "edited", silence: edited }
+): Decision<EditResult> {
+  yield* ensure(workspace, { silences: [id] })
+  const silence = workspace.silences.get(id)
+  if (silence === undefined) return { outcome: "unknown" }
+  const state = silenceState(silence, now)
+  if (state === "expired") return { outcome: "ended" }
+  const { comment = silence.comment } = changes
+  const end = editedEnd(changes.ends_at ?? silence.ends_at, silence, rules, now)
+  if (Result.isFailure(end)) return { outcome: "invalid", message: end.failure }
+  const ends_at = end.success
+  const edited = { ...silence, comment, ends_at }
+  if (ends_at !== silence.ends_at || comment !== silence.comment) {
+    move(SilenceTransitions, state, "edited")
+    workspace.silences.put(edited)
+    const what = { ends_at: Instant.format(ends_at), comment }
+    recordAudit(workspace, now, by, "silence.changed", [id], what)
   }
+  return { outcome: "edited", silence: edited }
+})
 
 /** Ends a silence now, and keeps its row. Returns how many it ended. */
-export const expireSilence = (id: SilenceId, by: Signature): Command<number> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { silences: [id] })
-    const silence = workspace.silences.get(id)
-    if (silence === undefined) return 0
-    const state = silenceState(silence, now)
-    if (state === "expired") return 0
-    move(SilenceTransitions, state, "expired_by_hand")
-    workspace.silences.put({ ...silence, ends_at: now })
-    recordAudit(workspace, now, by, "silence.expired", [id], {})
-    return 1
-  }
+export const expireSilence = commandOf(function* (
+  workspace,
+  now,
+  id: SilenceId,
+  by: Signature,
+): Decision<number> {
+  yield* ensure(workspace, { silences: [id] })
+  const silence = workspace.silences.get(id)
+  if (silence === undefined) return 0
+  const state = silenceState(silence, now)
+  if (state === "expired") return 0
+  move(SilenceTransitions, state, "expired_by_hand")
+  workspace.silences.put({ ...silence, ends_at: now })
+  recordAudit(workspace, now, by, "silence.expired", [id], {})
+  return 1
+})

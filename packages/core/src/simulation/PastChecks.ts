@@ -3,7 +3,7 @@ import type { CheckRecord } from "../checks/CheckRecord.ts"
 import { checkTransition } from "../checks/CheckTransitions.ts"
 import type { AgentId, CheckId } from "../contract/Identifiers.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { type Command, commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
@@ -36,27 +36,34 @@ export class PastChecks {
   }
 
   /** Has incidents follow results. */
-  follow(request: PastResults, { incidents: options, sha256 }: FollowOptions): Command<void> {
-    const { agent_id, events } = request
+  follow(request: PastResults, options: FollowOptions): Command<void> {
+    const { agent_id } = request
     const checks = this.#agents.get(agent_id) ?? new Map<CheckId, PastCheck>()
     this.#agents.set(agent_id, checks)
-    return function* (workspace, now) {
-      yield { agents: [agent_id] }
-      const agent = workspace.agents.get(agent_id)
-      if (agent?.heartbeat_incident_id !== undefined)
-        workspace.putAgent(yield* resolveHeartbeatIncident(workspace, agent, now, options))
-      const incidents = new Incidents(workspace, now, options)
-      for (const event of events) {
-        const { check_id, status } = event
-        const check = checks.get(check_id)
-        if (check?.status === status) continue
-        const transition = checkTransition(check?.status ?? "absent", status)
-        const context = { workspace, incidents, input: { request, sha256 } }
-        checks.set(check_id, {
-          status,
-          incident_id: yield* followStatus(context, transition, { check, event }),
-        })
-      }
-    }
+    return followResults(request, checks, options)
   }
 }
+
+const followResults = commandOf(function* (
+  workspace,
+  now,
+  request: PastResults,
+  checks: Map<CheckId, PastCheck>,
+  { incidents: options, sha256 }: FollowOptions,
+): Decision<void> {
+  const { agent_id, events } = request
+  yield { agents: [agent_id] }
+  const agent = workspace.agents.get(agent_id)
+  if (agent?.heartbeat_incident_id !== undefined)
+    workspace.putAgent(yield* resolveHeartbeatIncident(workspace, agent, now, options))
+  const incidents = new Incidents(workspace, now, options)
+  for (const event of events) {
+    const { check_id, status } = event
+    const check = checks.get(check_id)
+    if (check?.status === status) continue
+    const transition = checkTransition(check?.status ?? "absent", status)
+    const context = { workspace, incidents, input: { request, sha256 } }
+    const incident_id = yield* followStatus(context, transition, { check, event })
+    checks.set(check_id, { status, incident_id })
+  }
+})

@@ -14,7 +14,7 @@ import {
 } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { HeartbeatRequest } from "../contract/Requests.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { type Command, commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
 import { type IncidentOptions, incidentOptions, newId } from "../incidents/incidentOptions.ts"
@@ -266,17 +266,18 @@ export class SimulatedService {
 }
 
 /** Opens or resolves the heartbeat incident of an agent that is known. */
-const onAgent = (
+const onAgent = commandOf(function* (
+  workspace,
+  now,
   agentId: AgentId,
   { decide, isDead }: { readonly isDead: boolean; readonly decide: typeof openHeartbeatIncident },
   options: IncidentOptions,
-): Command<void> =>
-  function* (workspace, now) {
-    yield* ensure(workspace, { agents: [agentId] })
-    const agent = workspace.agents.get(agentId)
-    if (agent === undefined || (agent.heartbeat_incident_id !== undefined) !== isDead) return
-    workspace.putAgent(yield* decide(workspace, agent, now, options))
-  }
+): Decision<void> {
+  yield* ensure(workspace, { agents: [agentId] })
+  const agent = workspace.agents.get(agentId)
+  if (agent === undefined || (agent.heartbeat_incident_id !== undefined) !== isDead) return
+  workspace.putAgent(yield* decide(workspace, agent, now, options))
+})
 
 const tickAfter = (tick: Instant.Instant): Instant.Instant => Instant.fromMicros(tick + TICK)
 

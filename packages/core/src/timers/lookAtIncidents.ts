@@ -6,7 +6,7 @@ import { type Signature, systemSignature } from "../audit/Signature.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import { move } from "../engine/TransitionTable.ts"
-import type { Command, Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { examineIncident } from "../holds/examineHeld.ts"
@@ -22,20 +22,28 @@ import { type TimedFiring, timersOf } from "./timersOf.ts"
  * Looks at the incidents whose timers are due, at most `limit` of them, and returns how many it
  * found. Another replica may have been first: each is looked at again once it is locked.
  */
-export const lookAtDueIncidents = (options: IncidentOptions, limit: number): Command<number> =>
-  function* (workspace, now) {
-    yield { dueIncidents: { limit } }
-    const { dueIncidents } = workspace.found
-    const isDue = ({ next_look_at }: IncidentRecord) => next_look_at !== undefined && next_look_at <= now
-    yield* lookAt(workspace, dueIncidents, isDue, options, now)
-    return dueIncidents.length
-  }
+export const lookAtDueIncidents = commandOf(function* (
+  workspace,
+  now,
+  options: IncidentOptions,
+  limit: number,
+): Decision<number> {
+  yield { dueIncidents: { limit } }
+  const { dueIncidents } = workspace.found
+  const isDue = ({ next_look_at }: IncidentRecord) => next_look_at !== undefined && next_look_at <= now
+  yield* lookAt(workspace, dueIncidents, isDue, options, now)
+  return dueIncidents.length
+})
 
 /** Looks at these incidents whether they are due or not, because the policy has changed. */
-export const lookAtIncidents = (options: IncidentOptions, ids: ReadonlyArray<IncidentId>): Command<void> =>
-  function* (workspace, now) {
-    yield* lookAt(workspace, ids, () => true, options, now)
-  }
+export const lookAtIncidents = commandOf(function* (
+  workspace,
+  now,
+  options: IncidentOptions,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<void> {
+  yield* lookAt(workspace, ids, () => true, options, now)
+})
 
 interface LookOptions extends EnqueueOptions {
   readonly by: Signature

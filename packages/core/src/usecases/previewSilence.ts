@@ -10,7 +10,7 @@ import {
   orderColumns,
   type Position,
 } from "../engine/lists/ListDefinitions.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
 import { compileCover, type CompiledCover } from "../holds/holdsOf.ts"
@@ -117,16 +117,17 @@ const PENDING_FIRINGS: ListQuery<"outbox"> = {
   direction: "asc",
 }
 
-const coveredBy = (
+const coveredBy = commandOf(function* (
+  workspace,
+  now,
   cover: CompiledCover,
   ids: ReadonlyArray<IncidentId>,
-): Command<ReadonlyArray<IncidentRecord>> =>
-  function* (workspace, now) {
-    yield { incidentsToRead: ids }
-    const incidents = Array.from(workspace.found.incidentsToRead.values())
-    const { covering } = yield* gatherHolds(workspace, incidents, { ...WITHOUT_POLICY, covers: [cover] }, now)
-    return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
-  }
+): Decision<ReadonlyArray<IncidentRecord>> {
+  yield { incidentsToRead: ids }
+  const incidents = Array.from(workspace.found.incidentsToRead.values())
+  const { covering } = yield* gatherHolds(workspace, incidents, { ...WITHOUT_POLICY, covers: [cover] }, now)
+  return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
+})
 
 /** Reads a list in pieces. */
 const eachPage = Effect.fnUntraced(function* <L extends ListName>(

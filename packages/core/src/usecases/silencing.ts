@@ -14,6 +14,7 @@ import {
   editSilence,
   expireSilence,
   MAX_UNENDED_SILENCES,
+  readSilence,
 } from "../silences/silenceDecisions.ts"
 import { type SilenceRecord, silenceState } from "../silences/SilenceRecord.ts"
 import { silenceTimes } from "../silences/silenceTimes.ts"
@@ -81,10 +82,7 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
       return { ...preview, sample: preview.sample.map(toIncident) } satisfies SilencePreview
     }),
     showSilence: Effect.fn("Operations.showSilence")(function* (id: SilenceId) {
-      const silence = yield* commits.transact(function* (workspace) {
-        yield { silences: [id] }
-        return workspace.silences.get(id)
-      })
+      const silence = yield* commits.transact(readSilence(id))
       return silence === undefined ? yield* noSuchSilence() : toSilence(silence, yield* Instant.now)
     }),
     editSilence: Effect.fn("Operations.editSilence")(function* (

@@ -21,10 +21,12 @@ export type Command<A> = (workspace: Workspace, now: Instant) => Decision<A>
  * alive until the old generation is collected (docs/decisions/0030).
  */
 export const commandOf =
-  <Input, A>(decide: (input: Input, workspace: Workspace, now: Instant) => Decision<A>) =>
-  (input: Input): Command<A> =>
+  <Input extends ReadonlyArray<unknown>, A>(
+    decide: (workspace: Workspace, now: Instant, ...input: Input) => Decision<A>,
+  ) =>
+  (...input: Input): Command<A> =>
   (workspace, now) =>
-    decide(input, workspace, now)
+    decide(workspace, now, ...input)
 
 /** The reply of a committed command, and what it changed. */
 export interface Committed<A> {
@@ -36,15 +38,20 @@ export interface Committed<A> {
  * The same command, whose reply includes its changes. Storages run this one: the reply of the
  * committed decision has its own changes, without those of other commands on the same workspace.
  */
-export const withChanges: <A>(command: Command<A>) => Command<Committed<A>> = commandOf(function* <A>(
-  command: Command<A>,
+export const withChanges =
+  <A>(command: Command<A>): Command<Committed<A>> =>
+  (workspace, now) =>
+    decideWithChanges(workspace, now, command)
+
+function* decideWithChanges<A>(
   workspace: Workspace,
   now: Instant,
+  command: Command<A>,
 ): Decision<Committed<A>> {
   workspace.beginCommand()
   const reply = yield* command(workspace, now)
   return { reply, changes: workspace.commandChanges() }
-})
+}
 
 /** Runs a decision for a storage that loads synchronously. */
 export const decideSync = <A>(decision: Decision<A>, load: (request: RowRequest) => void): A => {
