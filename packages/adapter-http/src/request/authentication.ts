@@ -76,22 +76,26 @@ export const IsStillAuthorized = Context.Reference<Effect.Effect<boolean, Storag
   { defaultValue: () => Effect.succeed(true) },
 )
 
+interface Judge extends Pick<Operators["Service"], "authenticate"> {
+  readonly access: Access.Access
+}
+
 /** Whom a request comes from, or why it is refused. */
-const judge = (access: Access.Access, authenticate: Operators["Service"]["authenticate"]) =>
-  Effect.fnUntraced(function* (
-    { headers }: HttpServerRequest.HttpServerRequest,
-    role: Role,
-  ): Effect.fn.Return<Result.Result<OperatorIdentity, Failure<"unauthorized" | "forbidden">>, StorageError> {
-    const presented = access.operator(headers["authorization"])
-    if (Result.isFailure(presented)) return Result.fail(presented.failure)
-    const operator =
-      presented.success.kind === "of_settings"
-        ? presented.success.operator
-        : yield* authenticate(presented.success.token)
-    if (operator === undefined) return Result.fail(Access.noLongerValid)
-    const refusal = Access.refusalOf(operator.role, role)
-    return refusal === undefined ? Result.succeed(operator) : Result.fail(refusal)
-  })
+const judge = Effect.fnUntraced(function* (
+  { access, authenticate }: Judge,
+  { headers }: HttpServerRequest.HttpServerRequest,
+  role: Role,
+): Effect.fn.Return<Result.Result<OperatorIdentity, Failure<"unauthorized" | "forbidden">>, StorageError> {
+  const presented = access.operator(headers["authorization"])
+  if (Result.isFailure(presented)) return Result.fail(presented.failure)
+  const operator =
+    presented.success.kind === "of_settings"
+      ? presented.success.operator
+      : yield* authenticate(presented.success.token)
+  if (operator === undefined) return Result.fail(Access.noLongerValid)
+  const refusal = Access.refusalOf(operator.role, role)
+  return refusal === undefined ? Result.succeed(operator) : Result.fail(refusal)
+})
 
 /** Both authentications of the API. */
 export const layer = (tokens: Access.ServiceTokens) => {
@@ -118,7 +122,7 @@ export const layer = (tokens: Access.ServiceTokens) => {
           const request = yield* HttpServerRequest.HttpServerRequest
           // An operation without the annotation, which a test refuses, would be for administrators.
           const role = Context.getOrElse(endpoint.annotations, RequiredRole, () => "admin" as const)
-          const judged = judge(access, authenticate)(request, role)
+          const judged = judge({ access, authenticate }, request, role)
           const verdict = yield* toApiError(judged)
           if (Result.isFailure(verdict)) return yield* Effect.flatMap(note(verdict.failure), fail)
           const acting = { ...verdict.success, via: "api", request_id: yield* RequestId } as const

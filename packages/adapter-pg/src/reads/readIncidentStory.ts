@@ -19,12 +19,12 @@ import { read } from "./read.ts"
 const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 /** Reads one incident with its members, changes, acts and notifications; see `Storage.incident`. */
-export const readIncidentStory = (
-  sql: SqlClient.SqlClient,
-  id: IncidentId,
-  limits: StoryLimits,
-): Effect.Effect<IncidentStory | undefined, SqlError.SqlError> =>
-  Effect.gen(function* () {
+export const readIncidentStory = Effect.fnUntraced(
+  function* (
+    sql: SqlClient.SqlClient,
+    id: IncidentId,
+    limits: StoryLimits,
+  ): Effect.fn.Return<IncidentStory | undefined, SqlError.SqlError> {
     const [incident] = (yield* read(sql, findIncidents, [[id]])).map(incidentTable.decode)
     if (incident === undefined) return undefined
     const members = (yield* read(sql, findMembersOfIncident, [id, limits.members])).map(memberTable.decode)
@@ -34,4 +34,6 @@ export const readIncidentStory = (
     const outbox = (yield* read(sql, findOutboxOfIncident, [id, limits.outbox])).map(outboxTable.decode)
     const acts = (yield* read(sql, findIncidentActs, [id, limits.acts])).map(incidentActTable.decode)
     return { incident, members, changes, acts, outbox }
-  }).pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, BEGIN))
+  },
+  (story, sql) => story.pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, BEGIN)),
+)

@@ -1,6 +1,7 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
 import type { CommandDatabase, Database } from "../Database.ts"
 import { beginLoading, type Loading } from "./Loading.ts"
 import { type NewRows, persistChanges, type TransactionRef } from "./persistChanges.ts"
@@ -32,13 +33,9 @@ export const commandTransaction = <A>(
   database.announcer.attempt((announce) => {
     const { pg } = database
     let decided: Committed<A> | undefined
-    const body = Effect.gen(function* () {
-      const loading = beginLoading(pg)
-      const reply = yield* decide(loading)
-      const ref = yield* persistChanges(pg, loading.workspace.changes(), newRows)
-      decided = { ...loading, reply, ref }
-      if (loading.workspace.leavesDelivery) yield* announce(pg)
-      return decided
+    const body = Effect.tap(decideAndPersist(pg, newRows, decide), (written) => {
+      decided = written
+      return written.workspace.leavesDelivery ? announce(pg) : Effect.void
     })
     return Effect.catchIf(begin(database, body), isLostCommit, (error) => {
       if (decided === undefined) return Effect.fail(error)
@@ -50,6 +47,17 @@ export const commandTransaction = <A>(
       )
     })
   })
+
+const decideAndPersist = Effect.fnUntraced(function* <A>(
+  pg: PgClient["Service"],
+  newRows: NewRows,
+  decide: (loading: Loading) => Effect.Effect<A, SqlError.SqlError>,
+): Effect.fn.Return<Committed<A>, SqlError.SqlError> {
+  const loading = beginLoading(pg)
+  const reply = yield* decide(loading)
+  const ref = yield* persistChanges(pg, loading.workspace.changes(), newRows)
+  return { ...loading, reply, ref }
+})
 
 const isLostCommit = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConnectionError" && reason.operation === "commit"

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import type { CommandDatabase } from "../Database.ts"
 import { commandTransaction } from "./commandTransaction.ts"
 import { indexedTransaction } from "./indexedTransaction.ts"
+import type { Loading } from "./Loading.ts"
 import { loadRows } from "./loadRows.ts"
 import { retryTransient } from "./retryTransient.ts"
 import { search } from "./search.ts"
@@ -17,18 +18,19 @@ export const transactAlone = <A>(
   const attempt = commandTransaction(
     database,
     { begin: indexedTransaction, newRows: "upserted" },
-    (loading) =>
-      Effect.gen(function* () {
-        const now = yield* Instant.now
-        const decision = command(loading.workspace, now)
-        let step = decision.next()
-        while (step.done !== true) {
-          yield* loadRows(loading, [step.value])
-          yield* search(loading, step.value, now)
-          step = decision.next()
-        }
-        return step.value
-      }),
+    (loading) => decideAlone(loading, command),
   )
   return retryTransient(Effect.map(attempt, ({ reply }) => reply))
 }
+
+const decideAlone = Effect.fnUntraced(function* <A>(loading: Loading, command: Command<A>) {
+  const now = yield* Instant.now
+  const decision = command(loading.workspace, now)
+  let step = decision.next()
+  while (step.done !== true) {
+    yield* loadRows(loading, [step.value])
+    yield* search(loading, step.value, now)
+    step = decision.next()
+  }
+  return step.value
+})

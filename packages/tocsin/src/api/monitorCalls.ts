@@ -142,24 +142,19 @@ export const monitorCalls = (
     ...policyUseCases(Context.get(services, Policies)),
     ...silenceUseCases(operations, Context.get(services, Queries)),
   } as unknown as Readonly<Record<EndpointName, AnyUseCase>>
+  const answer = Effect.fnUntraced(function* (endpoint: EndpointName, given: ReadonlyArray<unknown>) {
+    const codec = endpointCodecs[endpoint]
+    const { by, input } = codec.isWrite
+      ? yield* Effect.fromResult(readSigned(given))
+      : { by: undefined, input: given }
+    const request = yield* Effect.fromResult(codec.read(...input))
+    const acting = Effect.provideService(useCases[endpoint](request), CurrentOperator, libraryOperator(by))
+    return codec.write(yield* acting)
+  })
   const replyTo =
     (endpoint: EndpointName) =>
-    (...given: ReadonlyArray<unknown>) => {
-      const codec = endpointCodecs[endpoint]
-      const answer = Effect.gen(function* () {
-        const { by, input } = codec.isWrite
-          ? yield* Effect.fromResult(readSigned(given))
-          : { by: undefined, input: given }
-        const request = yield* Effect.fromResult(codec.read(...input))
-        const acting = Effect.provideService(
-          useCases[endpoint](request),
-          CurrentOperator,
-          libraryOperator(by),
-        )
-        return codec.write(yield* acting)
-      })
-      return calls.reply(Effect.mapError(answer, inLibraryTerms(endpoint)))
-    }
+    (...given: ReadonlyArray<unknown>) =>
+      calls.reply(Effect.mapError(answer(endpoint, given), inLibraryTerms(endpoint)))
   const mapped = mapCalls(({ endpoint, walks }) => {
     const reply = replyTo(endpoint)
     return walks ? (parameters?: object) => allPages(reply, parameters) : reply
