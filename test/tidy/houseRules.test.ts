@@ -76,6 +76,17 @@ describe("house rules", () => {
     )
   })
 
+  it("a generator function is made once, with its module, unless an effect runs it (docs/decisions/0030)", () => {
+    const made = /=>\s*function\*|^ .*(?<!Effect\.(?:gen|fn|fnUntraced)\b.*\s*)function\*\s*[(<]/m
+    assert.deepStrictEqual(
+      offenders(
+        sources.filter((path) => !path.startsWith("packages/testing/")),
+        (path) => made.exec(read(path))?.[0],
+      ),
+      [],
+    )
+  })
+
   it("@effect/platform-node is imported by module: its barrel loads 648 modules of Redis and others", () => {
     assert.deepStrictEqual(
       offenders(
