@@ -1,6 +1,6 @@
 import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { type AttemptResult, settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { type AttemptResult, settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -92,8 +92,10 @@ describe("the delays before attempts", () => {
               result === "released"
                 ? { outcome: result }
                 : { outcome: result, error: "503", retryAfterSeconds }
-            const settlement = yield* transact(settleAttempt(claimed.claim, outcome, random))
-            assert.strictEqual(settlement, item().state === "failed" ? "given_up" : "settled")
+            const settled = yield* transact(
+              settleAttempts([{ claim: claimed.claim, result: outcome, random }]),
+            )
+            assert.deepStrictEqual(settled, [item().state === "failed" ? "given_up" : "settled"])
           }
           const settledItem = item()
           const age = Number(settledItem.updated_at - ageFrom) / 1_000_000
@@ -155,11 +157,13 @@ describe("an attempt whose lease has run out", () => {
       const [second] = yield* claim(0)
       if (first === undefined || second === undefined) return assert.fail("nothing was claimed")
       const settle = (claimed: typeof first) =>
-        transact(settleAttempt(claimed.claim, { outcome: "refused", error: "400" }, 0))
-      assert.strictEqual(yield* settle(first), "lost")
+        transact(
+          settleAttempts([{ claim: claimed.claim, result: { outcome: "refused", error: "400" }, random: 0 }]),
+        )
+      assert.deepStrictEqual(yield* settle(first), ["lost"])
       assert.deepInclude(item(), { state: "sending", attempts: 2 })
-      assert.strictEqual(yield* settle(second), "given_up")
-      assert.strictEqual(yield* settle(second), "lost")
+      assert.deepStrictEqual(yield* settle(second), ["given_up"])
+      assert.deepStrictEqual(yield* settle(second), ["lost"])
       assert.strictEqual(item().state, "failed")
     }),
   )
@@ -170,7 +174,7 @@ describe("an attempt whose lease has run out", () => {
       const [claimed] = yield* claim(0)
       if (claimed === undefined) return assert.fail("nothing was claimed")
       yield* after("90 seconds")
-      yield* transact(settleAttempt(claimed.claim, { outcome: "delivered" }, 0))
+      yield* transact(settleAttempts([{ claim: claimed.claim, result: { outcome: "delivered" }, random: 0 }]))
       assert.strictEqual(item().state, "sent")
     }),
   )

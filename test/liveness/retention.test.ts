@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { atMost } from "@tocsin/testing/records"
@@ -84,7 +84,7 @@ const deliverAll = Effect.fnUntraced(function* (
   )
   for (const { claim } of claimed) {
     const result = outcome === "delivered" ? { outcome } : { outcome, error: "no" }
-    yield* commits.transact(settleAttempt(claim, result, 0))
+    yield* commits.transact(settleAttempts([{ claim, result, random: 0 }]))
   }
 })
 

@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
-import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
@@ -44,7 +44,10 @@ describe("the tables of the memory storage", () => {
         const lease = Duration.seconds(60)
         const claim = claimOutbox({ notifiers: ["debug"], limit: 10, lease, random: 0 })
         for (const item of yield* transact(storage, claim))
-          yield* transact(storage, settleAttempt(item.claim, { outcome: "delivered" }, 0))
+          yield* transact(
+            storage,
+            settleAttempts([{ claim: item.claim, result: { outcome: "delivered" }, random: 0 }]),
+          )
       }
       yield* replica.admission.remove(AgentId.make("a"))
       yield* TestClock.adjust(Duration.days(2))
@@ -53,7 +56,10 @@ describe("the tables of the memory storage", () => {
         storage,
         claimOutbox({ notifiers: ["debug"], limit: 10, lease, random: 0 }),
       ))
-        yield* transact(storage, settleAttempt(item.claim, { outcome: "refused", error: "gone" }, 0))
+        yield* transact(
+          storage,
+          settleAttempts([{ claim: item.claim, result: { outcome: "refused", error: "gone" }, random: 0 }]),
+        )
       yield* TestClock.adjust(Duration.days(1))
       const before = yield* Instant.now
       for (const rule of ["deleted_agents", "history", "outbox", "incidents", "audit"] as const)

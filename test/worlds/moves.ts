@@ -7,7 +7,7 @@ import { leaveMark } from "@tocsin/core/liveness/outage"
 import { sweepDeadAgents } from "@tocsin/core/liveness/sweepDeadAgents"
 import { decideExpiry, removeExpired } from "@tocsin/core/memory/expire"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
 import { type RetentionName, RetentionRules } from "@tocsin/core/retention/RetentionRules"
 import { Duration } from "effect"
@@ -125,7 +125,8 @@ const settle =
     make: (world) => {
       const attempt = world.replicas[at]?.attempt
       if (attempt === undefined) return undefined
-      const { changes, world: after } = inWorld(world, settleAttempt(attempt.claim, result, 0.5))
+      const ended = { claim: attempt.claim, result, random: 0.5 }
+      const { changes, world: after } = inWorld(world, settleAttempts([ended]))
       return { world: withReplica(after, at, { attempt: undefined }), changes }
     },
   })

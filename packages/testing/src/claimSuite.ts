@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -208,7 +208,10 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
             const claimed = yield* transact(storage, claim)
             for (const item of claimed) {
               sent.push({ incident_id: item.claim.incident_id, event_type: item.notification.event_type })
-              yield* transact(storage, settleAttempt(item.claim, { outcome: "delivered" }, 0))
+              yield* transact(
+                storage,
+                settleAttempts([{ claim: item.claim, result: { outcome: "delivered" }, random: 0 }]),
+              )
             }
             // Items of other processes may release later ones.
             if (claimed.length === 0 && sent.length === 2 * incidents.length) return

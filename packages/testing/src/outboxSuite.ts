@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { NotifierName } from "@tocsin/core/contract/Status"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import { Duration, Effect } from "effect"
 import { observe } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
@@ -48,7 +48,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const [claimed] = yield* transact(replica.storage, claim)
         if (claimed === undefined) return assert.fail("nothing was claimed")
         const result = { outcome: "refused", error: "no\0 \ud83d" } as const
-        yield* transact(replica.storage, settleAttempt(claimed.claim, result, 0))
+        yield* transact(replica.storage, settleAttempts([{ claim: claimed.claim, result, random: 0 }]))
         const [item] = yield* rowsOf(replica, "outbox")
         assert.deepStrictEqual([item?.state, item?.last_error], ["failed", "no  \ufffd"])
       }),

@@ -9,7 +9,7 @@ import type { DeliveryAttempt } from "./DeliveryAttempt.ts"
 import { digestAttempt } from "./digest.ts"
 import { Receivers } from "./Receivers.ts"
 import { resultOf } from "./resultOf.ts"
-import type { AttemptResult } from "./settleAttempt.ts"
+import type { AttemptResult } from "./settleAttempts.ts"
 import { makeStoreResult } from "./storeResults.ts"
 
 /** A claimed item whose turn has not come. */

@@ -12,7 +12,7 @@ import { canBeHeld, heldItem } from "../holds/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { attempted, type Claim, isSending, LEASE_EXPIRED, type Sending } from "./settleAttempt.ts"
+import { attempted, type Claim, isSending, LEASE_EXPIRED, type Sending } from "./settleAttempts.ts"
 
 /** What a worker claims. */
 export interface ClaimInput {

@@ -4,7 +4,7 @@ import * as Instant from "../contract/Instant.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
 import { resultOf } from "./resultOf.ts"
-import type { AttemptResult } from "./settleAttempt.ts"
+import type { AttemptResult } from "./settleAttempts.ts"
 
 /** The claimed items of one type together, since a message reports one of them. */
 export const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<ReadonlyArray<ClaimedItem>> =>

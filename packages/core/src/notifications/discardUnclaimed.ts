@@ -7,7 +7,7 @@ import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempt.ts"
+import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempts.ts"
 
 /**
  * One bounded piece of discarding items of receivers that no replica has listed for a day

@@ -9,7 +9,7 @@ import {
   needsIncident,
   settleAttempts,
   type Settlement,
-} from "./settleAttempt.ts"
+} from "./settleAttempts.ts"
 
 interface Waiting {
   readonly attempt: EndedAttempt

@@ -1,6 +1,6 @@
 import type { CheckStatus, NotifierKind, Severity } from "@tocsin/core/contract/Status"
 import { type SilenceAct, silenceActs } from "./SilenceAct.ts"
-import type { AttemptResult } from "@tocsin/core/notifications/settleAttempt"
+import type { AttemptResult } from "@tocsin/core/notifications/settleAttempts"
 import * as fc from "fast-check"
 import { type ExpectationPlan, expectationPlans } from "./ExpectationPlan.ts"
 import { type Look, look } from "./Look.ts"

@@ -1,7 +1,7 @@
 import type { Signature } from "@tocsin/core/audit/Signature"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimAlerts, settleAlert } from "@tocsin/core/notifications/alertDecisions"
-import { type AttemptResult, settleAttempt } from "@tocsin/core/notifications/settleAttempt"
+import { type AttemptResult, settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
@@ -68,7 +68,10 @@ const resultOf = (outcome: AttemptResult["outcome"]): AttemptResult =>
 export const deliver = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"deliver">) {
   const claimed = yield* claim(replica, { act: "claim", notifiers: ["debug", "alert_router"], isLost: false })
   return yield* Effect.forEach(claimed, (item) =>
-    transact(replica.storage, settleAttempt(item.claim, resultOf(action.outcome), RANDOM)),
+    transact(
+      replica.storage,
+      settleAttempts([{ claim: item.claim, result: resultOf(action.outcome), random: RANDOM }]),
+    ),
   )
 })
 
@@ -80,7 +83,7 @@ export const settle = Effect.fnUntraced(function* (replica: Replica, action: Act
   const { leased_until, ...held } = item
   return yield* transact(
     replica.storage,
-    settleAttempt({ ...held, leased_until }, resultOf(action.outcome), RANDOM),
+    settleAttempts([{ claim: { ...held, leased_until }, result: resultOf(action.outcome), random: RANDOM }]),
   )
 })
 

@@ -114,18 +114,6 @@ export const settleAttempts = commandOf(function* (
   return settlements
 })
 
-/** Ends one claim. */
-export const settleAttempt = commandOf(function* (
-  workspace,
-  now,
-  claim: Claim,
-  result: AttemptResult,
-  random: number,
-): Decision<Settlement> {
-  const [settlement = "lost"] = yield* settleAttempts([{ claim, result, random }])(workspace, now)
-  return settlement
-})
-
 function* settle(
   workspace: Workspace,
   { claim, random, result }: EndedAttempt,
