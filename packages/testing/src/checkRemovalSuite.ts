@@ -24,7 +24,7 @@ const report = (replica: Replica) =>
 /** Commands that a group decides one after the other, in one transaction. */
 type Together = ReadonlyArray<"remove" | ReadonlyArray<CheckResultEvent>>
 
-const commandOf = ({ incidents }: Replica, part: Together[number]): Command<unknown> =>
+const commandFor = ({ incidents }: Replica, part: Together[number]): Command<unknown> =>
   part === "remove"
     ? removeCheck({ agent_id: a, check_id: disk }, incidents, signedBy("ann"))
     : applyBatch({
@@ -37,7 +37,7 @@ const commandOf = ({ incidents }: Replica, part: Together[number]): Command<unkn
 
 const decideTogether = (replica: Replica, parts: Together) =>
   transact(replica.storage, function* (workspace, now) {
-    for (const part of parts) yield* commandOf(replica, part)(workspace, now)
+    for (const part of parts) yield* commandFor(replica, part)(workspace, now)
   })
 
 interface Case {

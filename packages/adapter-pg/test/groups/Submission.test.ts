@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import { commandOf, type Decision } from "@tocsin/core/engine/workspace/Decision"
 import { boolean, integer, oneOf } from "@tocsin/test/properties/arbitraries"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { agentRecord, outboxIdOf } from "@tocsin/testing/records"
@@ -23,21 +23,20 @@ import { SubmissionPlaces, SubmissionTransitions } from "../../src/groups/Submis
 const kinds = ["seen", "renamed", "joins", "registers", "searches", "settles", "throws"] as const
 type Kind = (typeof kinds)[number]
 
-const commandOf = (kind: Kind, agent_id: AgentId): Command<string> =>
-  function* (workspace, now) {
-    if (kind === "searches") yield { idlePendingAgents: { seenBefore: now, limit: 1 } }
-    else if (kind === "settles") yield { outboxItems: [outboxIdOf("an item")] }
-    else yield { agents: [agent_id] }
-    if (kind === "joins") yield { openIncidents: [], incidents: [] }
-    if (kind === "registers") yield { pendingAgents: true }
-    if (kind === "throws") throw new Error("as a decision with a defect")
-    if (kind === "seen" || kind === "renamed") {
-      const agent = workspace.agents.get(agent_id)
-      const change = kind === "seen" ? { last_seen_at: now } : { hostname: `renamed ${String(now)}` }
-      if (agent !== undefined) workspace.putAgent({ ...agent, ...change })
-    }
-    return kind
+const askingCommand = commandOf(function* (workspace, now, kind: Kind, agent_id: AgentId): Decision<string> {
+  if (kind === "searches") yield { idlePendingAgents: { seenBefore: now, limit: 1 } }
+  else if (kind === "settles") yield { outboxItems: [outboxIdOf("an item")] }
+  else yield { agents: [agent_id] }
+  if (kind === "joins") yield { openIncidents: [], incidents: [] }
+  if (kind === "registers") yield { pendingAgents: true }
+  if (kind === "throws") throw new Error("as a decision with a defect")
+  if (kind === "seen" || kind === "renamed") {
+    const agent = workspace.agents.get(agent_id)
+    const change = kind === "seen" ? { last_seen_at: now } : { hostname: `renamed ${String(now)}` }
+    if (agent !== undefined) workspace.putAgent({ ...agent, ...change })
   }
+  return kind
+})
 
 /** How the step of an owner ends. */
 const ends = ["well", "badly", "closed"] as const
@@ -66,7 +65,7 @@ class Life {
 
   submit(kind: Kind, name: string): void {
     const caller: Caller = {
-      command: commandOf(kind, AgentId.make(name)),
+      command: askingCommand(kind, AgentId.make(name)),
       clock: Clock.Clock.defaultValue(),
       resume: (_answer: Answer) => this.answers.set(caller, (this.answers.get(caller) ?? 0) + 1),
       place: undefined,
