@@ -17,7 +17,7 @@ import type { KnownRoute } from "../routes.ts"
 import { errorResponse } from "../response/failures.ts"
 import { EXPOSITION_TYPE, exposition } from "./exposition.ts"
 import { processMetrics } from "./processMetrics.ts"
-import { NO_SIBLINGS, type Siblings, withSiblings } from "./siblings.ts"
+import { NO_SIBLINGS, type Siblings } from "./siblings.ts"
 import { stateMetrics } from "./stateMetrics.ts"
 
 /** The options of the metrics. */
@@ -74,14 +74,13 @@ const makeText = Effect.fnUntraced(function* ({ siblings = NO_SIBLINGS, version 
     const families = yield* read(instruments.sources)
     return [single(metrics.storageUp, Number(isUp)), ...instruments.read(), ...families]
   })
-  const ofSiblings = yield* siblings.join(own)
+  const ofProcesses = yield* siblings.join({ all: own, counted: Effect.sync(() => instruments.read()) })
   // The same in every process, so it is read once.
   const state = Effect.flatMap(isStorageUp, (isUp) =>
     read(isUp ? [stateMetrics(queries, notifiersOf(policy.current()))] : []),
   )
-  const collect = Effect.map(
-    Effect.all([own, ofSiblings, state], { concurrency: "unbounded" }),
-    ([ofThis, ofOthers, ofAll]) => exposition([...withSiblings(ofThis, ofOthers), ...ofAll]),
+  const collect = Effect.map(Effect.all([ofProcesses, state], { concurrency: "unbounded" }), (families) =>
+    exposition(families.flat()),
   )
   return yield* shared(yield* Effect.cachedWithTTL(collect, KEPT_FOR))
 })

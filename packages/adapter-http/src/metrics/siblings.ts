@@ -1,40 +1,50 @@
-import type {
-  Distribution,
-  MetricDefinition,
-  MetricFamily,
-  Reading,
-} from "@tocsin/core/engine/metrics/Metric"
+import type { MetricDefinition, MetricFamily, Reading } from "@tocsin/core/engine/metrics/Metric"
 import { Effect, type Scope } from "effect"
 
-/** A metric of another process. */
+/** A metric on its way between processes. */
 export interface SentFamily {
   readonly name: string
+  readonly type: MetricDefinition["type"]
   readonly readings: ReadonlyArray<Reading>
+}
+
+/** The metrics of a process, for the others. */
+export interface OwnMetrics {
+  readonly all: Effect.Effect<ReadonlyArray<MetricFamily>>
+  /** Those that are counted as events happen: reading them asks no source. */
+  readonly counted: Effect.Effect<ReadonlyArray<MetricFamily>>
+}
+
+/** What the processes on one port have together. */
+export interface Together {
+  /** Counters and histograms of all that have ever been, the asking one included. */
+  readonly counts: ReadonlyArray<SentFamily>
+  /** Of each other process that lives and answered in time. */
+  readonly gaugesOfOthers: ReadonlyArray<ReadonlyArray<SentFamily>>
 }
 
 /** The other processes that serve on the same port, whose metrics belong to the same scrape. */
 export interface Siblings {
-  /** Answers the others with `own`, and gives what the others answer. */
+  /** Answers the others with this process's metrics, and gives those of all. */
   readonly join: (
-    own: Effect.Effect<ReadonlyArray<MetricFamily>>,
-  ) => Effect.Effect<Effect.Effect<ReadonlyArray<ReadonlyArray<SentFamily>>>, never, Scope.Scope>
+    own: OwnMetrics,
+  ) => Effect.Effect<Effect.Effect<ReadonlyArray<MetricFamily>>, never, Scope.Scope>
 }
 
 /** A process alone. */
-export const NO_SIBLINGS: Siblings = { join: () => Effect.succeed(Effect.succeed([])) }
+export const NO_SIBLINGS: Siblings = { join: ({ all }) => Effect.succeed(all) }
 
-const sumOf = (a: Distribution, b: Distribution): Distribution => ({
-  counts: a.counts.map((count, index) => count + (b.counts[index] ?? 0)),
-  sum: a.sum + b.sum,
-})
+/** Metrics as they are sent. */
+export const toSent = (families: ReadonlyArray<MetricFamily>): ReadonlyArray<SentFamily> =>
+  families.map(({ definition: { name, type }, readings }) => ({ name, type, readings }))
 
 const combined = (
   { ofSeveral }: MetricDefinition,
   a: Reading["value"],
   b: Reading["value"],
 ): Reading["value"] => {
-  if (typeof a !== "number" || typeof b !== "number")
-    return typeof a === "number" || typeof b === "number" ? a : sumOf(a, b)
+  // Distributions come added up.
+  if (typeof a !== "number" || typeof b !== "number") return a
   switch (ofSeveral) {
     case "sum":
       return a + b
@@ -45,16 +55,19 @@ const combined = (
   }
 }
 
-/** The metrics of a process together with those of others, by labels. */
+/**
+ * The metrics of a process together with those of others, by labels. Where the counts of all are unknown,
+ * they are left out: those of one process alone would look like a restart.
+ */
 export const withSiblings = (
   own: ReadonlyArray<MetricFamily>,
-  others: ReadonlyArray<ReadonlyArray<SentFamily>>,
+  together: Together | undefined,
 ): ReadonlyArray<MetricFamily> => {
-  if (others.length === 0) return own
+  const gauges = own.filter(({ definition }) => definition.type === "gauge")
+  if (together === undefined) return gauges
   const families = new Map<string, { definition: MetricDefinition; byLabels: Map<string, Reading> }>()
   for (const { definition } of own) families.set(definition.name, { definition, byLabels: new Map() })
-  const sent = own.map(({ definition: { name }, readings }) => ({ name, readings }))
-  for (const { name, readings } of [sent, ...others].flat()) {
+  for (const { name, readings } of [toSent(gauges), together.counts, ...together.gaugesOfOthers].flat()) {
     const family = families.get(name)
     if (family === undefined) continue
     const { byLabels, definition } = family

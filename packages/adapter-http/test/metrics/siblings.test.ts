@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { counter, gauge, histogram, several, single } from "@tocsin/core/engine/metrics/Metric"
-import { type SentFamily, withSiblings } from "../../src/metrics/siblings.ts"
+import { toSent, withSiblings } from "../../src/metrics/siblings.ts"
 import { exposition } from "../../src/metrics/exposition.ts"
 
 const requests = counter("requests_total", "Requests", { labels: ["status"] })
@@ -20,36 +20,42 @@ const families = (scale: number, statuses: ReadonlyArray<string>) => [
   single(started, scale),
 ]
 
-const sent = (...args: Parameters<typeof families>): ReadonlyArray<SentFamily> =>
-  families(...args).map(({ definition: { name }, readings }) => ({ name, readings }))
+const linesOf = (together: ReturnType<typeof withSiblings>): ReadonlyArray<string> =>
+  exposition(together)
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+
+const gaugesOf = (scale: number) => toSent(families(scale, [])).filter(({ type }) => type === "gauge")
 
 describe("the metrics of several processes", () => {
-  it("are added up, or the most or least of them, by their labels", () => {
-    const together = withSiblings(families(1, ["200"]), [
-      sent(2, ["200", "404"]),
-      sent(3, ["500"]),
-      [{ name: "of_another_version", readings: [{ labels: [], value: 1 }] }],
-    ])
-    const lines = exposition(together)
-      .split("\n")
-      .filter((line) => line !== "" && !line.startsWith("#"))
-    assert.deepStrictEqual(lines, [
-      'requests_total{status="200"} 3',
-      'requests_total{status="404"} 2',
-      'requests_total{status="500"} 3',
+  it("have the counts of all, and gauges added up or the most or least of them", () => {
+    const own = families(1, ["200"])
+    const together = withSiblings(own, {
+      counts: [
+        ...toSent(families(6, ["200", "404"])).filter(({ type }) => type !== "gauge"),
+        { name: "of_another_version", type: "counter", readings: [{ labels: [], value: 1 }] },
+      ],
+      gaugesOfOthers: [gaugesOf(2), gaugesOf(3)],
+    })
+    assert.deepStrictEqual(linesOf(together), [
+      'requests_total{status="200"} 6',
+      'requests_total{status="404"} 6',
       'duration_seconds_bucket{le="1"} 6',
       'duration_seconds_bucket{le="2"} 6',
-      'duration_seconds_bucket{le="+Inf"} 9',
+      'duration_seconds_bucket{le="+Inf"} 7',
       "duration_seconds_sum 6",
-      "duration_seconds_count 9",
+      "duration_seconds_count 7",
       "memory_bytes 60",
       "lag_seconds 3",
       "start_seconds 1",
     ])
   })
 
-  it("are those of one process where there is no other", () => {
-    const own = families(1, ["200"])
-    assert.strictEqual(withSiblings(own, []), own)
+  it("are without counts where those of all are unknown, since fewer would look like a restart", () => {
+    assert.deepStrictEqual(linesOf(withSiblings(families(1, ["200"]), undefined)), [
+      "memory_bytes 10",
+      "lag_seconds 1",
+      "start_seconds 1",
+    ])
   })
 })

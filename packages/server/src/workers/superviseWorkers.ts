@@ -104,7 +104,10 @@ class WorkerProcesses {
       this.#port = { SERVICE_PORT: new URL(this.#address).port }
     const forked = cluster.fork({ ...environment, ...this.#port, [WORKER_VARIABLE]: worker })
     this.#living.set(worker, { process: forked, seenAt: performance.now() })
-    forked.on("message", (message: FromWorker) => this.#receive(worker, message))
+    forked.on("message", (message: FromWorker) => {
+      // A message can arrive after its sender's end, and would pass for one of its replacement.
+      if (this.#living.get(worker)?.process === forked) this.#receive(worker, message)
+    })
     forked.on("exit", (code: number | null, signal: string | null) => {
       this.#living.delete(worker)
       this.#metrics.left(worker)
@@ -122,7 +125,9 @@ class WorkerProcesses {
         this.#address = message.address
         return this.happened({ event: "listens", worker })
       case "asks_metrics":
-        return this.#metrics.asked(worker, message.question, this.#servingBeside(worker))
+        return this.#metrics.asked({ ...message, from: worker, others: this.#servingBeside(worker) })
+      case "counts":
+        return this.#metrics.reported(worker, message.families)
       case "metrics":
         return this.#metrics.answered(worker, message.question, message.families)
     }

@@ -1,7 +1,13 @@
 import { availableParallelism } from "node:os"
 import process from "node:process"
-import { NO_SIBLINGS, type SentFamily, type Siblings } from "@tocsin/adapter-http/metrics/siblings"
-import { Deferred, Duration, Effect, Option } from "effect"
+import {
+  NO_SIBLINGS,
+  type Siblings,
+  type Together,
+  toSent,
+  withSiblings,
+} from "@tocsin/adapter-http/metrics/siblings"
+import { Deferred, Duration, Effect, Option, Schedule } from "effect"
 import type { Settings } from "../settings/Settings.ts"
 import type { FromWorker, ToWorker } from "./messages.ts"
 
@@ -23,6 +29,8 @@ export const STOPS = "Tocsin stops: requests under way are finished first"
 
 /** Less often than a silent worker is killed. */
 const SIGN_OF_LIFE_MILLIS = 5_000
+/** What a worker counts between two reports is lost if it is killed. */
+const REPORT_COUNTS_EVERY = Duration.seconds(5)
 /** The others have as long for their metrics as a source has. */
 const METRICS_LIMIT = Duration.seconds(3)
 
@@ -41,37 +49,36 @@ export const siblings = (environment: NodeJS.ProcessEnv): Siblings =>
   workerNumber(environment) === undefined ? NO_SIBLINGS : SIBLINGS
 
 const SIBLINGS: Siblings = {
-  join: Effect.fnUntraced(function* (own) {
-    const asked = new Map<number, Deferred.Deferred<ReadonlyArray<ReadonlyArray<SentFamily>>>>()
+  join: Effect.fnUntraced(function* ({ all, counted }) {
+    const asked = new Map<number, Deferred.Deferred<Together>>()
     let questions = 0
     const context = yield* Effect.context()
     const answer = (question: number) =>
-      Effect.map(own, (families) =>
-        tell({
-          type: "metrics",
-          question,
-          families: families.map(({ definition: { name }, readings }) => ({ name, readings })),
-        }),
-      )
+      Effect.map(all, (families) => tell({ type: "metrics", question, families: toSent(families) }))
     const receive = (message: ToWorker): void => {
       if (message.type === "asks_metrics") Effect.runForkWith(context)(answer(message.question))
       else {
         const waiting = asked.get(message.question)
-        if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(message.ofOthers))
+        if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(message))
       }
     }
     yield* Effect.acquireRelease(
       Effect.sync(() => process.on("message", receive)),
       () => Effect.sync(() => process.off("message", receive)),
     )
+    const report = Effect.map(counted, (families) => tell({ type: "counts", families: toSent(families) }))
+    yield* Effect.forkScoped(Effect.repeat(report, Schedule.spaced(REPORT_COUNTS_EVERY)))
+    // The last one, if the worker stops in order.
+    yield* Effect.addFinalizer(() => report)
     return Effect.gen(function* () {
+      const own = yield* all
       const question = questions++
-      const waiting = Deferred.makeUnsafe<ReadonlyArray<ReadonlyArray<SentFamily>>>()
+      const waiting = Deferred.makeUnsafe<Together>()
       asked.set(question, waiting)
-      tell({ type: "asks_metrics", question })
+      tell({ type: "asks_metrics", question, families: toSent(own) })
       const answered = yield* Effect.timeoutOption(Deferred.await(waiting), METRICS_LIMIT)
       asked.delete(question)
-      return Option.getOrElse(answered, () => [])
+      return withSiblings(own, Option.getOrUndefined(answered))
     })
   }),
 }
