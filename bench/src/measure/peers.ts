@@ -1,6 +1,5 @@
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import type { Bench } from "../Bench.ts"
-import type { BenchFailure } from "../BenchFailure.ts"
 import type { PeersCase } from "../cases.ts"
 import { callApi } from "../load/callApi.ts"
 import type { Step } from "../load/Load.ts"
@@ -10,6 +9,7 @@ import type { Peer } from "../peers/Peer.ts"
 import { zabbix } from "../peers/zabbix.ts"
 import { STORAGES, type Tocsin } from "../processes/tocsin.ts"
 import type { CaseResult, Sample, Series } from "../report/Results.ts"
+import { drained, notified } from "./settled.ts"
 import { failureOf, newKeys, sampleOf, subject, type Target, target } from "./target.ts"
 
 /** A service that is measured. */
@@ -27,28 +27,9 @@ const WORK: Readonly<Record<Step, string>> = {
   changing: "changing",
 }
 
-const LOOKS = { schedule: Schedule.spaced("250 millis"), times: 1_200 }
-const STILL_LOOKS = 12
-
-/** Waits until nothing more is stored. Returns how much was, and when the last of it. */
-const drained = Effect.fnUntraced(function* (stored: Effect.Effect<number, BenchFailure>) {
-  let [last, at, still] = [-1, performance.now(), 0]
-  const look = Effect.tap(stored, (count) =>
-    Effect.sync(() => {
-      still = count === last ? still + 1 : 0
-      if (count !== last) at = performance.now()
-      last = count
-    }),
-  )
-  yield* Effect.repeat(look, { ...LOOKS, until: () => still >= STILL_LOOKS })
-  return { count: last, at }
-})
-
-/** Waits until no notification is left, which would burden what is measured next. */
-const notified = ({ port, token }: Tocsin) =>
-  callApi({ port, token, path: "/api/v1/notifiers/outbox?state=pending&limit=1" }).pipe(
-    Effect.repeat({ ...LOOKS, until: (answer) => answer.startsWith('{"items":[]') }),
-  )
+/** A page of the notifications that are still to be sent. */
+const pendingOf = ({ port, token }: Tocsin) =>
+  callApi({ port, token, path: "/api/v1/notifiers/outbox?state=pending&limit=1" })
 
 const startPeers = Effect.fnUntraced(function* (bench: Bench) {
   const { agents } = bench.measures
@@ -103,11 +84,11 @@ export const measurePeers = Effect.fnUntraced(function* (bench: Bench, one: Peer
     const row = `${WORK[step]}: ${name}`
     add(row, sampleOf(result))
     if (stored && before) {
-      const after = yield* drained(stored)
+      const after = yield* drained(name, stored)
       const perSecond = ((after.count - before.count) * 1000) / (after.at - before.at)
       add(`${row}, stored`, { perSecond, cpuMicros: {} })
     }
-    if (server !== undefined && step === "changing") yield* notified(server)
+    if (server !== undefined && step === "changing") yield* notified(name, pendingOf(server))
   })
   for (const step of ["heartbeat", "unchanged", "changing"] as const) {
     for (let repeat = 1; repeat <= repeats; repeat += 1) {
