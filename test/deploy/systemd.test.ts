@@ -73,6 +73,12 @@ describe("the systemd unit", () => {
     assert.deepStrictEqual([service["StandardOutput"], service["StandardError"]], [["null"], ["journal"]])
   })
 
+  it("allows the threads of the most workers that SERVICE_WORKERS takes, and of their parent", () => {
+    // test/processes/workers.test.ts counts the threads of each.
+    const [threads, mostWorkers] = [11, 64]
+    assert.isAbove(Number(service["TasksMax"]?.[0]), threads * (mostWorkers + 1))
+  })
+
   it("passes exactly its named secrets as files", () => {
     const dropIn = readUnit(DROP_IN)
     const loaded = (dropIn["Service"]?.["LoadCredential"] ?? []).map((line) => line.split(":")[0])

@@ -18,6 +18,11 @@ const childrenOf = (pid = 0): ReadonlyArray<number> =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
   )
 
+const threadsOf = (pid: number): number => readdirSync(`/proc/${pid}/task`).length
+
+/** Of a process: seven of Node.js from the start, and four of libuv once they have work. */
+const MOST_THREADS = 11
+
 const startWorkers = Effect.gen(function* () {
   const { url } = yield* scratchPostgres
   const environment = {
@@ -63,6 +68,8 @@ describe.skipIf(process.platform !== "linux")("a server of several workers", () 
         enroll(server, name),
       )
       const first = yield* insist(server, agents)
+      const threads = [server.pid ?? 0, ...childrenOf(server.pid)].map(threadsOf)
+      assert.isAtMost(Math.max(...threads), MOST_THREADS)
       // Whichever worker is asked counts the requests of all.
       const counted = metricOf(server, /^tocsin_check_results_total\{outcome="changed"\} (\d+)$/gm)
       yield* until(
