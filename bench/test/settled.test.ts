@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { BenchFailure } from "../src/BenchFailure.ts"
+import type { BenchFailure } from "../src/BenchFailure.ts"
 import { drained, notified } from "../src/measure/settled.ts"
 
 /** What a wait fails with while nothing settles. */

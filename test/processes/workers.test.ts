@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -22,6 +23,8 @@ const threadsOf = (pid: number): number => readdirSync(`/proc/${pid}/task`).leng
 
 /** Of a process: seven of Node.js from the start, and four of libuv once they have work. */
 const MOST_THREADS = 11
+
+const ENDED = /^worker \d ended by exit code 1; another process takes its place$/
 
 const startWorkers = Effect.gen(function* () {
   const { url } = yield* scratchPostgres
@@ -99,6 +102,51 @@ describe.skipIf(process.platform !== "linux")("a server of several workers", () 
       assert.strictEqual(yield* counted, agents.length)
       assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
       assert.strictEqual(linesOf(server, "Tocsin stops"), 1)
+    }),
+  )
+
+  it.live("logs in one line why a replacement cannot start, and tries again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* scratchPostgres
+      const cwd = yield* scratchFolder
+      const [policy, token] = [join(cwd, "policy.yaml"), join(cwd, "token")]
+      writeFileSync(policy, "routes: []")
+      writeFileSync(token, OPERATOR_TOKEN)
+      const environment = {
+        DATABASE_URL: Redacted.value(url),
+        SERVICE_AUTH_TOKEN_FILE: token,
+        SERVICE_POLICY_FILE: policy,
+        SERVICE_WORKERS: "2",
+        SERVICE_LOG_LEVEL: "info",
+      }
+      const server = yield* startServer({ cwd, environment })
+      const kill = Effect.sync(() => process.kill(childrenOf(server.pid)[0] ?? 0, "SIGKILL"))
+      const lines = () =>
+        server.output.stderr
+          .split("\n")
+          // What follows the last line break has not arrived in full.
+          .slice(0, -1)
+          .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+      const failed = (problem: string) =>
+        until(
+          `a line with ${problem}`,
+          Effect.sync(() => lines().find((line) => String(line["problem"]).includes(problem))),
+        )
+      writeFileSync(policy, "routes: 1")
+      yield* kill
+      const invalid = yield* failed("the policy file is not valid")
+      assert.match(String(invalid["message"]), ENDED)
+      assert.deepStrictEqual([invalid["level"], typeof invalid["worker"]], ["error", "number"])
+      writeFileSync(policy, "routes: []")
+      rmSync(token)
+      const missing = yield* failed("SERVICE_AUTH_TOKEN_FILE")
+      assert.match(String(missing["message"]), ENDED)
+      writeFileSync(token, OPERATOR_TOKEN)
+      yield* until(
+        "another process takes its place",
+        Effect.sync(() => childrenOf(server.pid).length === 2 || undefined),
+      )
+      assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
     }),
   )
 

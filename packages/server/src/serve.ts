@@ -8,11 +8,11 @@ import { service } from "./service.ts"
 import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import { unknownSettings } from "./settings/readSettings.ts"
-import { giveSignsOfLife, workerNumber, workersOf } from "./workers/worker.ts"
+import { giveSignsOfLife, tellProblem, workerNumber, workersOf } from "./workers/worker.ts"
 import { type StartProblem, startMessage } from "./StartFailure.ts"
 
 const complain = (message: string): void => {
-  process.stderr.write(`${message}\n`)
+  if (!tellProblem(message)) process.stderr.write(`${message}\n`)
   process.exitCode = EXIT_CODES.failed.code
 }
 
@@ -71,10 +71,13 @@ const warnOfUnknownSettings = Effect.suspend(() =>
 /** Runs the server as the main program of this process, which ends with it. */
 export const serve = (): void => {
   const settings = checkedSettings(process.env)
-  if (Result.isFailure(settings)) {
-    return complain(settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):"))
-  }
   const number = workerNumber(process.env)
+  if (Result.isFailure(settings)) {
+    complain(settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):"))
+    // The channel to its parent would keep a worker alive.
+    if (number !== undefined) process.exit()
+    return
+  }
   const size = workersOf(settings.success)
   outliveReaders()
   if (number === undefined && size > 1) {

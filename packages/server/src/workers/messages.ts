@@ -4,6 +4,8 @@ import type { SentFamily, Together } from "@tocsin/adapter-http/metrics/siblings
 export type FromWorker =
   | { readonly type: "listens"; readonly address: string }
   | { readonly type: "alive" }
+  /** Why it is about to end. */
+  | { readonly type: "problem"; readonly message: string }
   /** What it has counted, without a question. */
   | { readonly type: "counts"; readonly families: ReadonlyArray<SentFamily> }
   | { readonly type: "metrics"; readonly question: number; readonly families: ReadonlyArray<SentFamily> }

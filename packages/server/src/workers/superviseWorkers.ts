@@ -7,7 +7,14 @@ import { storageName } from "../storage.ts"
 import * as systemdNotices from "../systemdNotices.ts"
 import type { FromWorker, ToWorker } from "./messages.ts"
 import { MetricsQuestions } from "./MetricsQuestions.ts"
-import { supervise, type Supervision, unstarted, type WorkerAction, type WorkerEvent } from "./supervision.ts"
+import {
+  type Ending,
+  supervise,
+  type Supervision,
+  unstarted,
+  type WorkerAction,
+  type WorkerEvent,
+} from "./supervision.ts"
 import { STOPS, WORKER_VARIABLE } from "./worker.ts"
 
 /** A worker that gives no sign of life for this long is killed. */
@@ -33,6 +40,8 @@ export const superviseWorkers = (settings: Settings, size: number): void => {
 interface LivingWorker {
   readonly process: Worker
   seenAt: number
+  /** What it said about its end. */
+  problem: string | undefined
 }
 
 /** Carries out what `supervise` decides. */
@@ -89,6 +98,8 @@ class WorkerProcesses {
         return void this.#living.get(action.worker)?.process.process.kill(action.signal)
       case "report":
         return this.#report(action)
+      case "complain":
+        return void process.stderr.write(`${action.problem}\n`)
       case "announce":
         return this.#announce()
       case "end":
@@ -103,16 +114,22 @@ class WorkerProcesses {
     if (this.#living.size === 0 && this.#address !== "")
       this.#port = { SERVICE_PORT: new URL(this.#address).port }
     const forked = cluster.fork({ ...environment, ...this.#port, [WORKER_VARIABLE]: worker })
-    this.#living.set(worker, { process: forked, seenAt: performance.now() })
+    this.#living.set(worker, { process: forked, seenAt: performance.now(), problem: undefined })
     forked.on("message", (message: FromWorker) => {
       // A message can arrive after its sender's end, and would pass for one of its replacement.
       if (this.#living.get(worker)?.process === forked) this.#receive(worker, message)
     })
-    forked.on("exit", (code: number | null, signal: string | null) => {
-      this.#living.delete(worker)
-      this.#metrics.left(worker)
-      this.happened({ event: "ended", worker, code: codeOf(code, signal), signal: signal ?? undefined })
-    })
+    // Its last messages, such as the reason of its end, can still be on their way: they are read first.
+    forked.on("exit", (code: number | null, signal: string | null) =>
+      setImmediate(() => this.#ended(worker, { code: codeOf(code, signal), signal: signal ?? undefined })),
+    )
+  }
+
+  #ended(worker: number, ending: Pick<Ending, "code" | "signal">): void {
+    const problem = this.#living.get(worker)?.problem
+    this.#living.delete(worker)
+    this.#metrics.left(worker)
+    this.happened({ event: "ended", worker, ...ending, problem })
   }
 
   #receive(worker: number, message: FromWorker): void {
@@ -120,6 +137,9 @@ class WorkerProcesses {
     if (living !== undefined) living.seenAt = performance.now()
     switch (message.type) {
       case "alive":
+        return
+      case "problem":
+        if (living !== undefined) living.problem = message.message
         return
       case "listens":
         this.#address = message.address
@@ -144,13 +164,13 @@ class WorkerProcesses {
     if (to?.isConnected()) to.send(message)
   }
 
-  #report({ code, signal, worker }: Extract<WorkerAction, { readonly action: "report" }>): void {
+  #report({ code, problem, signal, worker }: Extract<WorkerAction, { readonly action: "report" }>): void {
     this.#run(
       Effect.annotateLogs(
         Effect.logError(
           `worker ${worker} ended by ${signal ?? `exit code ${code}`}; another process takes its place`,
         ),
-        { worker },
+        { worker, ...(problem !== undefined && { problem }) },
       ),
     )
   }

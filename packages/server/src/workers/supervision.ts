@@ -25,9 +25,11 @@ export interface Supervision {
 }
 
 /** How a process ended. */
-interface Ending {
+export interface Ending {
   readonly code: number
   readonly signal: string | undefined
+  /** What the process said about it, if anything. */
+  readonly problem: string | undefined
 }
 
 export type WorkerEvent =
@@ -45,6 +47,8 @@ export type WorkerAction =
   | { readonly action: "wait"; readonly worker: number; readonly millis: number }
   | { readonly action: "signal"; readonly worker: number; readonly signal: NodeJS.Signals }
   | ({ readonly action: "report"; readonly worker: number } & Ending)
+  /** Shows a problem of the service as a process that serves alone does. */
+  | { readonly action: "complain"; readonly problem: string }
   | { readonly action: "announce" }
   | { readonly action: "end"; readonly code: number }
 
@@ -138,18 +142,18 @@ const listening = (before: Supervision, number: number): Decided => {
 
 const ended = (
   before: Supervision,
-  { code, signal, worker: number }: Ending & { readonly worker: number },
+  { code, problem, signal, worker: number }: Ending & { readonly worker: number },
 ): Decided => {
   const worker = before.workers.get(number)
-  if (worker?.state === "stopping") {
-    move(WorkerTransitions, worker.state, "ended")
-    const hasFailed = before.hasFailed || code !== 0
-    return over({ ...withWorkers(before, [[number, undefined]]), hasFailed })
-  }
   if (worker === undefined || worker.state === "waiting") return { supervision: before, actions: [] }
-  // Its own message says why.
-  if (!before.hasListened)
-    return over({ ...withWorkers(before, [[number, undefined]]), isStopping: true, hasFailed: true })
+  if (worker.state === "stopping" || !before.hasListened) {
+    move(WorkerTransitions, worker.state, "ended")
+    const hasFailed = before.hasFailed || code !== 0 || worker.state !== "stopping"
+    const ending = over({ ...withWorkers(before, [[number, undefined]]), isStopping: true, hasFailed })
+    return problem === undefined
+      ? ending
+      : { ...ending, actions: [{ action: "complain", problem }, ...ending.actions] }
+  }
   const failures = worker.state === "starting" ? worker.failures + 1 : 0
   const millis = Math.min(LONGEST_WAIT_MILLIS, FIRST_WAIT_MILLIS * 2 ** failures)
   return {
@@ -157,7 +161,7 @@ const ended = (
       [number, { ...worker, state: move(WorkerTransitions, worker.state, "ended"), failures }],
     ]),
     actions: [
-      { action: "report", worker: number, code, signal },
+      { action: "report", worker: number, code, signal, problem },
       { action: "wait", worker: number, millis },
     ],
   }

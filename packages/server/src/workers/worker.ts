@@ -44,6 +44,16 @@ export const giveSignsOfLife = (): void =>
 export const tellListening = (address: string): Effect.Effect<void> =>
   Effect.sync(() => tell({ type: "listens", address }))
 
+/**
+ * Leaves it to the process that starts workers to say why this one is about to end. False in a process
+ * that serves alone, or whose parent has ended.
+ */
+export const tellProblem = (message: string): boolean => {
+  if (workerNumber(process.env) === undefined || !process.connected) return false
+  tell({ type: "problem", message })
+  return true
+}
+
 /** The other workers of the service; none in a process that serves alone. */
 export const siblings = (environment: NodeJS.ProcessEnv): Siblings =>
   workerNumber(environment) === undefined ? NO_SIBLINGS : SIBLINGS

@@ -75,10 +75,10 @@ class Machine {
     }
   }
 
-  end(worker: number, code: number): void {
+  end(worker: number, code: number, problem?: string): void {
     this.living.delete(worker)
     this.told.delete(worker)
-    this.happened({ event: "ended", worker, code, signal: undefined })
+    this.happened({ event: "ended", worker, code, signal: undefined, problem })
   }
 
   take(chance: Chance): void {
@@ -155,6 +155,34 @@ describe("the supervision of workers", () => {
     machine.happened({ event: "waited", worker: 2 })
     machine.happened({ event: "listens", worker: 2 })
     assert.strictEqual(machine.done.filter(({ action }) => action === "announce").length, 1)
+  })
+
+  it("ends well if it is asked to stop before the first worker listens", () => {
+    const machine = new Machine(2)
+    machine.take({ chance: "stop" })
+    machine.end(1, 0)
+    assert.deepStrictEqual(machine.done.at(-1), { action: "end", code: 0 })
+  })
+
+  it("passes on why a worker ended: with its end, or as the service's own before its start and at its stop", () => {
+    const said = (machine: Machine) =>
+      machine.done.flatMap((done) => (done.action === "report" || done.action === "complain" ? [done] : []))
+    const machine = new Machine(2)
+    machine.happened({ event: "listens", worker: 1 })
+    machine.end(2, 1, "the policy file is not valid")
+    assert.deepStrictEqual(said(machine), [
+      { action: "report", worker: 2, code: 1, signal: undefined, problem: "the policy file is not valid" },
+    ])
+    machine.take({ chance: "stop" })
+    machine.end(1, 1, "it did not shut down in time")
+    assert.deepStrictEqual(said(machine).at(-1), {
+      action: "complain",
+      problem: "it did not shut down in time",
+    })
+    const failing = new Machine(2)
+    failing.end(1, 1, "the port is taken")
+    assert.deepStrictEqual(said(failing), [{ action: "complain", problem: "the port is taken" }])
+    assert.deepStrictEqual(failing.done.at(-1), { action: "end", code: 1 })
   })
 
   it("has workers that start read everything again once they listen, since a signal would end them", () => {
