@@ -102,6 +102,22 @@ describe.concurrent("the doctor", () => {
       }),
   )
 
+  it.live("asks for attention if workers need more connections than PostgreSQL allows", () =>
+    Effect.gen(function* () {
+      const { url } = yield* scratchPostgres
+      const environment = { DATABASE_URL: Redacted.value(url) }
+      const cwd = yield* scratchFolder
+      const { findings } = yield* examine({ cwd, environment })
+      assert.match(messageOf(findings, "connections"), /^this server opens up to 20 of \d+$/)
+      const many = yield* examine({ cwd, environment: { ...environment, SERVICE_WORKERS: "64" } })
+      assert.match(
+        messageOf(many.findings, "connections"),
+        /^this server opens up to 1280 connections, but PostgreSQL allows \d+: raise max_connections/,
+      )
+      assert.include(notOk(many.findings), "connections: attention")
+    }),
+  )
+
   it.live("examines the receivers of a policy file, and names its problems", () =>
     Effect.gen(function* () {
       const well = yield* receiverOf(204)

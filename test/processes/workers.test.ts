@@ -150,6 +150,29 @@ describe.skipIf(process.platform !== "linux")("a server of several workers", () 
     }),
   )
 
+  it.live("warns once if its workers need more connections than PostgreSQL allows", () =>
+    Effect.gen(function* () {
+      const { replica, url } = yield* scratchPostgres
+      const { sql } = yield* replica()
+      const { pathname } = new URL(Redacted.value(url))
+      yield* sql.unsafe(`ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 39`)
+      const environment = {
+        DATABASE_URL: Redacted.value(url),
+        SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+        SERVICE_WORKERS: "2",
+        SERVICE_LOG_LEVEL: "info",
+      }
+      const server = yield* startServer({ cwd: yield* scratchFolder, environment })
+      const warnings = () => linesOf(server, "opens up to 40 connections, but PostgreSQL allows 39")
+      yield* until(
+        "the warning",
+        Effect.sync(() => warnings() > 0 || undefined),
+      )
+      yield* server.stop
+      assert.strictEqual(warnings(), 1)
+    }),
+  )
+
   it.live("leaves no process behind when it is killed, and fails once where it cannot listen", () =>
     Effect.gen(function* () {
       const server = yield* startWorkers

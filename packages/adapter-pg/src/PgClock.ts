@@ -3,6 +3,7 @@ import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
+import { POOLS } from "./processConnections.ts"
 import { readStorageTime } from "./readStorageTime.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
@@ -29,7 +30,7 @@ export const layer = (options: PgPoolOptions): Layer.Layer<never, StorageError> 
   Layer.effect(
     Clock.Clock,
     Effect.gen(function* () {
-      const client = PgClient.layer({ ...options, maxConnections: 1 })
+      const client = PgClient.layer({ ...options, maxConnections: POOLS.clock })
       const pg = Context.get(yield* Effect.mapError(Layer.build(client), toStorageError), PgClient)
       const base = yield* Clock.Clock
       const clock = new CorrectedClock(base)

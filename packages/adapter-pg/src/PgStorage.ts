@@ -9,7 +9,7 @@ import { PgClient } from "./client/PgClient.ts"
 import type { PgStatement } from "./client/PgConnection.ts"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Database } from "./Database.ts"
-import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
+import { GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer } from "./hints/Announcer.ts"
 import { hintsOfOthers } from "./hints/hintsOfOthers.ts"
 import { expire } from "./retention/expire.ts"
@@ -18,6 +18,7 @@ import { topicsOfOthers } from "./hints/topicsOfOthers.ts"
 import { readPage } from "./lists/readPage.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { poolMetrics } from "./poolMetrics.ts"
+import { groupConnections, LANES, POOLS } from "./processConnections.ts"
 import { read } from "./reads/read.ts"
 import { readMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
@@ -48,7 +49,7 @@ const defaults = {
 
 /** The probe has its own connection, since all others may wait for a lock, and short limits. */
 const probeOptions = {
-  maxConnections: 1,
+  maxConnections: POOLS.probe,
   connectTimeout: Duration.seconds(1),
   replyTimeout: Duration.millis(500),
   statementTimeout: Duration.seconds(1),
@@ -114,23 +115,21 @@ const probeOf = (prober: Database, groups: Database): Effect.Effect<void, Storag
  */
 export const layer = ({
   cachedRows = 50_000,
-  lanes = 2,
+  lanes = LANES,
   ...options
 }: PgStorageOptions): Layer.Layer<Storage, StorageError> =>
   Layer.effect(
     Storage,
     Effect.gen(function* () {
       const host: PgHost = { silentSince: -Infinity }
-      const database = yield* connect({ ...defaults, ...options, host })
+      const database = yield* connect({ maxConnections: POOLS.commands, ...defaults, ...options, host })
       const prober = yield* connect({ ...options, ...probeOptions, host })
       const groupDatabase = yield* connect({
         ...defaults,
         ...options,
         ...groupOptions,
         host,
-        // One for each lane of agents and each cached group, one for the outbox, and one to look
-        // for due deliveries.
-        maxConnections: lanes + CACHED_GROUPS.groups + 2,
+        maxConnections: groupConnections(lanes),
       })
       // On a separate connection without the usual limits.
       yield* Effect.scoped(
@@ -138,8 +137,7 @@ export const layer = ({
           migrate(sql),
         ),
       )
-      // One for hints, and one for topics.
-      const listener = yield* connect({ ...defaults, ...options, maxConnections: 2, host })
+      const listener = yield* connect({ ...defaults, ...options, maxConnections: POOLS.listener, host })
       const instruments = yield* CurrentInstruments
       yield* instruments.addSource(
         poolMetrics({ commands: database, groups: groupDatabase, probe: prober, hints: listener }),

@@ -7,6 +7,7 @@ import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { beatsLayer } from "./beats.ts"
+import { connectionWarning } from "./connectionAdvice.ts"
 import { consoleFiles } from "./consoleFiles.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
 import { refuseBesideOlder } from "./policy/refuseBesideOlder.ts"
@@ -65,6 +66,7 @@ export const service = (settings: Settings) =>
             server,
             Tocsin.background,
             beatsLayer(secrets, settings),
+            connectionWarning(settings),
             policyReloading(secrets),
             secrets.reloading,
           ),

@@ -8,6 +8,7 @@ import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
 import { checksumOf, migrations, readLedger } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import { toStorageError } from "../toStorageError.ts"
+import { INSPECTION_LIMITS, readConnectionLimit } from "./connectionLimit.ts"
 
 /** `foreign`: created by another program, or by another form of a migration. */
 export type PgSchemaState = "absent" | SchemaStanding["state"]
@@ -32,6 +33,8 @@ export interface PgInspection {
   readonly pepperCheck: string | undefined
   readonly markedAt: Instant.Instant | undefined
   readonly bytes: bigint
+  /** How many connections the user of the URL may open in all. */
+  readonly connectionLimit: number
   /** How far its clock is ahead of this machine's. */
   readonly clockOffset: Duration.Duration
 }
@@ -46,12 +49,12 @@ interface Facts {
   readonly bytes: bigint
 }
 
-const READ = { connectTimeout: Duration.seconds(5), statementTimeout: Duration.seconds(5) }
-
 /** Inspects a database without changing it. Fails where it is unreachable or slow to answer. */
 export const inspectStorage = Effect.fn("inspectStorage")(
   function* (options: PgPoolOptions) {
-    const services = yield* Layer.build(PgClient.layer({ ...options, ...READ, maxConnections: 1 }))
+    const services = yield* Layer.build(
+      PgClient.layer({ ...options, ...INSPECTION_LIMITS, maxConnections: 1 }),
+    )
     const sql = Context.get(services, SqlClient.SqlClient)
     const facts = yield* readFacts(sql)
     const schema = yield* readSchema(sql, facts)
@@ -65,6 +68,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(
       mayCreate: facts.may_create,
       unsafe: facts.unsafe,
       bytes: facts.bytes,
+      connectionLimit: yield* readConnectionLimit(sql),
       clockOffset: yield* readClockOffset(Context.get(services, PgClient)),
       ...(hasTables
         ? yield* readContent(sql)

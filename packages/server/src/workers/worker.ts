@@ -21,7 +21,7 @@ export const workerNumber = (environment: NodeJS.ProcessEnv): number | undefined
 }
 
 /** How many processes serve. */
-export const workersOf = ({ SERVICE_WORKERS: workers }: Settings): number =>
+export const workersOf = ({ SERVICE_WORKERS: workers }: Pick<Settings, "SERVICE_WORKERS">): number =>
   workers === "auto" ? availableParallelism() : workers
 
 /** Logged once, by the process that was asked to stop. */

@@ -1,6 +1,7 @@
 import { inspectStorage, type PgInspection } from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Duration, Effect, type Redacted } from "effect"
+import { connectionAdvice, connectionsOf } from "../../connectionAdvice.ts"
 import { sizeText } from "../../output/texts.ts"
 import { examineSchema } from "./examineSchema.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
@@ -9,8 +10,17 @@ const OLDEST_MAJOR = 15
 /** People notice it when two systems show times. */
 const NOTABLE_OFFSET = Duration.seconds(1)
 
-/** Whether PostgreSQL is reachable, writable and durable; its schema and its clock. */
-export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
+interface Expected {
+  readonly pepperCheck: string
+  /** How many processes of this server connect. */
+  readonly workers: number
+}
+
+/** Whether PostgreSQL is reachable, writable and durable; its schema, its connections and its clock. */
+export const examinePostgres = Effect.fnUntraced(function* (
+  url: Redacted.Redacted,
+  { pepperCheck, workers }: Expected,
+) {
   const now = yield* Instant.now
   return yield* inspectStorage({ url }).pipe(
     Effect.map((found): Findings => [
@@ -20,6 +30,7 @@ export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redact
         ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
         : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
       safetyFinding(found),
+      connectionFinding(found, workers),
       clockFinding(found),
     ]),
     Effect.catch(({ message }) => Effect.succeed<Findings>([failed("storage", message, "storage")])),
@@ -68,6 +79,13 @@ const safetyFinding = ({ unsafe }: PgInspection): Finding =>
   unsafe.length === 0
     ? ok("durability", "committed data survives a crash")
     : attention("durability", `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`)
+
+const connectionFinding = ({ connectionLimit }: PgInspection, workers: number): Finding => {
+  const message = connectionAdvice(workers, connectionLimit)
+  return message === undefined
+    ? ok("connections", `this server opens up to ${connectionsOf(workers)} of ${connectionLimit}`)
+    : attention("connections", message)
+}
 
 const clockFinding = ({ clockOffset }: PgInspection): Finding => {
   const millis = Duration.toMillis(clockOffset)

@@ -1,0 +1,42 @@
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { PgClient } from "../client/PgClient.ts"
+import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
+import { toStorageError } from "../toStorageError.ts"
+
+/** How long an inspection waits for a connection, and for each answer. */
+export const INSPECTION_LIMITS = {
+  connectTimeout: Duration.seconds(5),
+  statementTimeout: Duration.seconds(5),
+}
+
+/**
+ * How many connections PostgreSQL allows the current user in all: those of the server that are not
+ * reserved for others, or the limit of the database or of the role if it is lower.
+ */
+export const readConnectionLimit = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  // reserved_connections is from PostgreSQL 16 on; a limit of -1 is none, and least ignores NULL.
+  const [row] = yield* sql<{ readonly allowed: number }>`
+    SELECT least(
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - coalesce(current_setting('reserved_connections', true)::int, 0),
+      (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
+      (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)
+    ) AS allowed
+  `.unprepared
+  // Always one row.
+  return row?.allowed ?? 0
+})
+
+/** Reads {@link readConnectionLimit} on a connection of its own. */
+export const inspectConnections = Effect.fn("inspectConnections")(
+  function* (options: PgPoolOptions) {
+    const services = yield* Layer.build(
+      PgClient.layer({ ...options, ...INSPECTION_LIMITS, maxConnections: 1 }),
+    )
+    return yield* readConnectionLimit(Context.get(services, SqlClient.SqlClient))
+  },
+  Effect.scoped,
+  Effect.mapError((error): StorageError => toStorageError(error)),
+)
