@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
 import { jsonOf, tocsin } from "./tocsin.ts"
@@ -51,6 +52,23 @@ describe("tocsin policy check", () => {
         missing.stdout,
         "missing.yaml:1: the policy cannot be read: check that it exists and is readable\n",
       )
+    }),
+  )
+})
+
+describe("tocsin policy try", () => {
+  it.live("takes a policy that is missing or invalid for a wrong argument, or a wrong setting", () =>
+    Effect.gen(function* () {
+      const { cwd, environment } = yield* site
+      const invalid = yield* tocsin({ cwd, environment }, "policy", "try", "bad.yaml")
+      assert.deepStrictEqual([invalid.code, invalid.stdout], [EXIT_CODES.usage.code, ""])
+      assert.include(invalid.stderr, "bad.yaml:5: routes[0].to[0] names no receiver")
+      const missing = yield* tocsin({ cwd, environment }, "policy", "try", "missing.yaml")
+      assert.strictEqual(missing.code, EXIT_CODES.usage.code)
+      assert.include(missing.stderr, "missing.yaml:1: the policy cannot be read")
+      const inForce = { cwd, environment: { SERVICE_POLICY_FILE: "bad.yaml" } }
+      const setting = yield* tocsin(inForce, "policy", "try", "policy.yaml")
+      assert.strictEqual(setting.code, EXIT_CODES.usage.code)
     }),
   )
 })
