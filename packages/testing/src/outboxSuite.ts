@@ -105,9 +105,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         yield* write(replica, [], (workspace) => {
           const ended = { leased_until: after(-5) }
           workspace.alerts.put(alertRecord("a", { ...ended, next_at: after(30) }))
-          workspace.alerts.put(
-            alertRecord("a", { ...ended, receiver: "second_router", next_at: after(40) }),
-          )
+          workspace.alerts.put(alertRecord("a", { ...ended, receiver: "second_router", next_at: after(40) }))
         })
         const until = (receiver: NotifierName) =>
           Effect.map(
