@@ -5,9 +5,10 @@ import { isHeld } from "../holds/heldItems.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { Agenda } from "./Agenda.ts"
+import { ListedRows } from "./ListedRows.ts"
 
 /** Rows by ID that also know what of them is due when: a search reads no others. */
-abstract class DueRows<Id, Row> extends Map<Id, Row> {
+abstract class DueRows<L extends "incidents" | "outbox", Id, Row> extends ListedRows<L, Id, Row> {
   /** Notes when a row is due, or that it is gone. */
   protected abstract note(row: Row, isGone: boolean): void
 
@@ -32,10 +33,14 @@ interface Deliveries {
 }
 
 /** The outbox. */
-export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
+export class OutboxRows extends DueRows<"outbox", OutboxId, OutboxRecord> {
   readonly receivers = new Map<NotifierName, Deliveries>()
   /** When held items are to be examined. */
   readonly held = new Agenda<OutboxId>()
+
+  constructor() {
+    super({ list: "outbox", listed: (item) => item, idOf: ({ id }) => id })
+  }
 
   protected override note(item: OutboxRecord, isGone: boolean): void {
     const { id, leased_until, look_at, next_attempt_at, state } = item
@@ -61,9 +66,13 @@ export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
 }
 
 /** The incidents. */
-export class IncidentRows extends DueRows<IncidentId, IncidentRecord> {
+export class IncidentRows extends DueRows<"incidents", IncidentId, IncidentRecord> {
   /** When open incidents are to be looked at. */
   readonly looks = new Agenda<IncidentId>()
+
+  constructor() {
+    super({ list: "incidents", listed: (incident) => incident, idOf: ({ id }) => id })
+  }
 
   protected override note({ id, next_look_at, state }: IncidentRecord, isGone: boolean): void {
     this.looks.set(id, state === "open" && !isGone ? next_look_at : undefined)

@@ -1,7 +1,6 @@
 import type { AgentKeyRecord, AgentRecord } from "../admission/AgentRecord.ts"
 import type { AuditRecord } from "../audit/AuditRecord.ts"
 import type { AuditId } from "../contract/Audit.ts"
-import type { CheckRecord } from "../checks/CheckRecord.ts"
 import type {
   AgentId,
   BlacklistId,
@@ -15,7 +14,6 @@ import type {
 } from "../contract/Identifiers.ts"
 import type { OperatorName } from "../contract/Operators.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
-import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentKind } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
@@ -25,25 +23,47 @@ import type { OperatorRecord } from "../operators/OperatorRecord.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
 import { IncidentRows, OutboxRows } from "./DueRows.ts"
+import { ListedRows, RegistrationRows } from "./ListedRows.ts"
 import type { EstablishedName } from "../ports/Storage.ts"
 import type { MemberRanking, Members } from "./MemberRanking.ts"
+
+const itself = <Row>(row: Row): Row => row
+
+/** Results by number. */
+export class HistoryRows extends ListedRows<"history", number, StoredHistoryRecord> {
+  constructor() {
+    super({ list: "history", listed: itself, idOf: ({ seq }) => seq })
+  }
+}
 
 /**
  * All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and
  * shared.
  */
 export class MemoryTables {
-  readonly agents = new Map<AgentId, AgentRecord>()
-  readonly keys = new Map<KeyHash, AgentKeyRecord>()
+  readonly agents = new ListedRows<"agents", AgentId, AgentRecord>({
+    list: "agents",
+    listed: itself,
+    idOf: ({ agent_id }) => agent_id,
+  })
+  /** The blacklist shows those that are blocked. */
+  readonly keys = new ListedRows<"blacklist", KeyHash, AgentKeyRecord>({
+    list: "blacklist",
+    listed: (key) => (key.state === "blocked" ? key : undefined),
+    idOf: ({ key_hash }) => key_hash,
+  })
   /** Keys that are not blocked, by agent. */
   readonly keysOfAgents = new Map<AgentId, Set<KeyHash>>()
   readonly blacklist = new Map<BlacklistId, KeyHash>()
   /** By registration, then by check ID: the checks of a deleted agent go in one step. */
-  readonly checks = new Map<string, Map<string, CheckRecord>>()
+  readonly checks = new RegistrationRows({ list: "checks", listed: itself })
   /** Like {@link checks}. */
-  readonly expectations = new Map<string, Map<string, ExpectationRecord>>()
+  readonly expectations = new RegistrationRows({
+    list: "overdue",
+    listed: (row) => (row.incident_id === undefined ? undefined : row),
+  })
   /** By number, in the order in which they were stored. */
-  readonly history = new Map<number, StoredHistoryRecord>()
+  readonly history = new HistoryRows()
   /** The number of the newest result of each check, by registration, then by check ID. */
   readonly newestResults = new Map<string, Map<CheckId, number>>()
   /** Event IDs in the history with their checks, by registration. */
@@ -67,11 +87,23 @@ export class MemoryTables {
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   readonly incidentActs = new Map<IncidentId, Array<IncidentActRecord>>()
   mark: MarkRecord | undefined
-  readonly operators = new Map<OperatorName, OperatorRecord>()
+  readonly operators = new ListedRows<"operators", OperatorName, OperatorRecord>({
+    list: "operators",
+    listed: itself,
+    idOf: ({ name }) => name,
+  })
   readonly replicas = new Map<string, ReplicaRecord>()
   /** In the order in which they were recorded. */
-  readonly audit = new Map<AuditId, AuditRecord>()
-  readonly silences = new Map<SilenceId, SilenceRecord>()
+  readonly audit = new ListedRows<"audit", AuditId, AuditRecord>({
+    list: "audit",
+    listed: itself,
+    idOf: ({ id }) => id,
+  })
+  readonly silences = new ListedRows<"silences", SilenceId, SilenceRecord>({
+    list: "silences",
+    listed: itself,
+    idOf: ({ id }) => id,
+  })
   readonly established = new Map<EstablishedName, string>()
   readonly removedRegistrations = new Set<string>()
   pendingAgents = 0

@@ -48,8 +48,8 @@ export const decideExpiry = (
 
 /** Removes rows that {@link decideExpiry} found, from tables and indexes. */
 export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void => {
-  for (const row of expired.checks) removeInner(tables.checks, row.registration_id, row.check_id)
-  for (const row of expired.expectations) removeInner(tables.expectations, row.registration_id, row.check_id)
+  for (const row of expired.checks) tables.checks.remove(row)
+  for (const row of expired.expectations) tables.expectations.remove(row)
   for (const row of expired.history) removeResult(tables, row)
   for (const row of expired.registrations) tables.removedRegistrations.delete(row.registration_id)
   for (const row of expired.outbox) {

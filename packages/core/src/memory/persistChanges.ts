@@ -21,12 +21,12 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
   }
   for (const change of changes.keys) persistKey(tables, change)
   for (const { before, after } of changes.checks) {
-    if (after !== undefined) inner(tables.checks, after.registration_id).set(after.check_id, after)
-    else if (before !== undefined) removeInner(tables.checks, before.registration_id, before.check_id)
+    if (after !== undefined) tables.checks.put(after)
+    else if (before !== undefined) tables.checks.remove(before)
   }
   for (const { before, after } of changes.expectations) {
-    if (after !== undefined) inner(tables.expectations, after.registration_id).set(after.check_id, after)
-    else if (before !== undefined) removeInner(tables.expectations, before.registration_id, before.check_id)
+    if (after !== undefined) tables.expectations.put(after)
+    else if (before !== undefined) tables.expectations.remove(before)
   }
   for (const change of changes.incidents) persistIncident(tables, change)
   for (const { after } of changes.members) if (after !== undefined) persistMember(tables, after)

@@ -1,132 +1,92 @@
-import type { IncidentId } from "../contract/Identifiers.ts"
 import {
   type ListFilters,
   type ListName,
   type ListRows,
   orderColumns,
   type PageRequest,
-  type SortColumn,
   type SortValue,
+  stateRank,
 } from "../engine/lists/ListDefinitions.ts"
-import { isHeld } from "../holds/heldItems.ts"
-import { isAcknowledged } from "../acknowledgements/Acknowledgement.ts"
-import { silenceState } from "../silences/SilenceRecord.ts"
+import { pageBounds } from "../engine/lists/pageBounds.ts"
+import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
+import { listFilters } from "./listFilters.ts"
+import type { Walk } from "./ListOrder.ts"
 import type { MemoryTables } from "./MemoryTables.ts"
+import type { OrderedList } from "./OrderedList.ts"
+import { comparePlaces, placeAt } from "./Place.ts"
 
-type Source<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L]) => Array<ListRows[L]>
+/** A list of any table. */
+type AnyTable<L extends ListName> = Pick<OrderedList<L, unknown, unknown>, "read">
 
-const wants = <T>(filter: T | undefined, value: T): boolean => filter === undefined || filter === value
-
-const checksOf: Source<"checks"> = (tables, { agent_id }) => {
-  const rows: Array<ListRows["checks"]> = []
-  const agents = agent_id === undefined ? tables.agents.values() : [tables.agents.get(agent_id)]
-  for (const agent of agents)
-    if (agent !== undefined)
-      for (const row of tables.checks.get(agent.registration_id)?.values() ?? []) rows.push(row)
-  return rows
+const lists: { readonly [L in ListName]: (tables: MemoryTables) => AnyTable<L> } = {
+  agents: ({ agents }) => agents.list,
+  checks: ({ checks }) => checks.list,
+  overdue: ({ expectations }) => expectations.list,
+  history: ({ history }) => history.list,
+  incidents: ({ incidents }) => incidents.list,
+  outbox: ({ outbox }) => outbox.list,
+  operators: ({ operators }) => operators.list,
+  audit: ({ audit }) => audit.list,
+  silences: ({ silences }) => silences.list,
+  blacklist: ({ keys }) => keys.list,
 }
 
-const overdueOf: Source<"overdue"> = (tables, filter) =>
-  Array.from(tables.agents.values())
-    .filter(({ agent_id }) => wants(filter.agent_id, agent_id))
-    .flatMap(({ registration_id }) => Array.from(tables.expectations.get(registration_id)?.values() ?? []))
-    .filter(({ incident_id }) => incident_id !== undefined)
+/** The columns that a filter fixes, by the names of an order's columns. */
+type Fixed = Readonly<Record<string, SortValue | undefined>>
 
-const hadMember = (tables: MemoryTables, id: IncidentId, filter: ListFilters["incidents"]): boolean =>
-  (filter.agent_id === undefined && filter.check_id === undefined) ||
-  Array.from(tables.members.get(id)?.values() ?? []).some(
-    (member) => wants(filter.agent_id, member.agent_id) && wants(filter.check_id, member.check_id),
-  )
+const ofAgent = ({ agent_id }: ListFilters["checks"]): Fixed => ({ agent_id })
 
-/** The rows of each list that pass a filter, in no order, in a new array. */
-const sources: { readonly [L in ListName]: Source<L> } = {
-  agents: (tables) => Array.from(tables.agents.values()),
-  checks: checksOf,
-  overdue: overdueOf,
-  history: (tables, filter) =>
-    Array.from(tables.history.values()).filter(
-      (row) =>
-        wants(filter.agent_id, row.agent_id) &&
-        wants(filter.check_id, row.check_id) &&
-        tables.agents.get(row.agent_id)?.registration_id === row.registration_id,
-    ),
-  incidents: (tables, filter) =>
-    Array.from(tables.incidents.values()).filter(
-      (row) =>
-        wants(filter.state, row.state) &&
-        wants(filter.severity, row.severity) &&
-        wants(filter.acknowledged, isAcknowledged(row)) &&
-        hadMember(tables, row.id, filter),
-    ),
-  outbox: (tables, filter) =>
-    Array.from(tables.outbox.values()).filter(
-      (row) =>
-        wants(filter.state, row.state) &&
-        wants(filter.notifier, row.notifier) &&
-        wants(filter.event_type, row.event_type) &&
-        wants(filter.held, isHeld(row)),
-    ),
-  operators: (tables) => Array.from(tables.operators.values()),
-  audit: (tables, filter) =>
-    Array.from(tables.audit.values()).filter(
-      (row) =>
-        wants(filter.actor, row.actor) &&
-        wants(filter.action, row.action) &&
-        (filter.subject === undefined || row.subjects.some(({ id }) => id === filter.subject)) &&
-        (filter.from === undefined || row.recorded_at >= filter.from) &&
-        (filter.to === undefined || row.recorded_at < filter.to),
-    ),
-  silences: (tables, { at, state }) =>
-    Array.from(tables.silences.values()).filter(
-      (row) => state === undefined || at === undefined || silenceState(row, at) === state,
-    ),
-  blacklist: (tables) => Array.from(tables.keys.values()).filter((key) => key.state === "blocked"),
+const fixedColumns: { readonly [L in ListName]?: (filter: ListFilters[L]) => Fixed } = {
+  checks: ofAgent,
+  overdue: ofAgent,
+  incidents: ({ severity, state }) => ({
+    state_rank: state && stateRank(state),
+    severity_rank: severity && SEVERITY_RANK[severity],
+  }),
 }
 
-const compareValues = (a: SortValue | undefined, b: SortValue | undefined): number =>
-  a === b || a === undefined || b === undefined ? 0 : a < b ? -1 : 1
-
-const positionOf = <Row>(columns: ReadonlyArray<SortColumn<Row>>, row: Row): ReadonlyArray<SortValue> =>
-  columns.map((column) => column.of(row))
-
-/** Where a row stands to a position. Most rows of a large list are only compared, in the first column. */
-const compareTo = <Row>(
-  columns: ReadonlyArray<SortColumn<Row>>,
-  row: Row,
-  position: ReadonlyArray<SortValue>,
-): number => {
-  for (let index = 0; index < columns.length; index += 1) {
-    const order = compareValues(columns[index]?.of(row), position[index])
-    if (order !== 0) return order
+/** The values of the first columns of the order that are the same in all rows of the page. */
+const fixedValues = <L extends ListName>({
+  filter,
+  list,
+  sort,
+}: PageRequest<L>): ReadonlyArray<SortValue> => {
+  const fixed: ((filter: ListFilters[L]) => Fixed) | undefined = fixedColumns[list]
+  const values: Array<SortValue> = []
+  if (fixed === undefined) return values
+  const columns = fixed(filter)
+  for (const { name } of orderColumns(list, sort)) {
+    const value = columns[name]
+    if (value === undefined) break
+    values.push(value)
   }
-  return 0
+  return values
 }
 
-/** Reads one page of a list. It looks at all rows that pass the filter, so it is not for millions of rows. */
+/** The part of the order in which the rows of a page lie. */
+const walkOf = <L extends ListName>(request: PageRequest<L>): Walk => {
+  const isUpward = (request.direction === "asc") !== request.isBackward
+  const { end, start } = pageBounds(request)
+  const values = fixedValues(request)
+  if (values.length === 0) return { start, end, isUpward }
+  const range = { values, isInclusive: true }
+  // A made up cursor may lie on the other side of these rows.
+  const order = start === undefined ? 0 : comparePlaces(placeAt(start.values), placeAt(values))
+  const isBefore = start === undefined || (isUpward ? order < 0 : order > 0)
+  return { start: isBefore ? range : start, end: range, isUpward }
+}
+
+/**
+ * Reads one page of a list. It looks at the rows of the page, and at those in between that do not pass
+ * the filter.
+ */
 export const readRows = <L extends ListName>(
   tables: MemoryTables,
   request: PageRequest<L>,
 ): ReadonlyArray<ListRows[L]> => {
-  const source: Source<L> = sources[request.list]
-  const columns = orderColumns(request.list, request.sort)
-  const sign = (request.direction === "asc") === request.isBackward ? -1 : 1
-  const { from, limit } = request
-  const page: Array<{ readonly row: ListRows[L]; readonly position: ReadonlyArray<SortValue> }> = []
-  const isWithin = (row: ListRows[L]): boolean => {
-    const last = page[limit - 1]
-    if (last !== undefined && sign * compareTo(columns, row, last.position) >= 0) return false
-    if (from === undefined) return true
-    const order = sign * compareTo(columns, row, from.values)
-    return order > 0 || (from.isInclusive && order === 0)
-  }
-  const rows = source(tables, request.filter)
-  // Rows stand roughly in their order: the first ones fill the page, and the others fall behind it.
-  if (sign < 0) rows.reverse()
-  for (const row of rows) {
-    if (!isWithin(row)) continue
-    const after = page.findLastIndex(({ position }) => sign * compareTo(columns, row, position) > 0)
-    page.splice(after + 1, 0, { row, position: positionOf(columns, row) })
-    if (page.length > limit) page.pop()
-  }
-  return page.map(({ row }) => row)
+  const { filter, limit, sort } = request
+  const list: AnyTable<L> = lists[request.list](tables)
+  const passes: (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean =
+    listFilters[request.list]
+  return list.read(sort, { ...walkOf(request), limit, passes: (row) => passes(tables, filter, row) })
 }

@@ -108,6 +108,9 @@ const instant = <Row>(name: string, of: (row: Row) => bigint): SortColumn<Row> =
   of,
 })
 
+/** Open incidents rank above resolved ones. */
+export const stateRank = (state: IncidentState): number => (state === "open" ? 1 : 0)
+
 const incidentId = text<IncidentRecord>("id", (row) => row.id)
 const incidentOpenedAt = instant<IncidentRecord>("opened_at", (row) => row.opened_at)
 const outboxId = text<OutboxRecord>("id", (row) => row.id)
@@ -133,7 +136,7 @@ export const ListOrders = {
   history: { stored: [number<StoredHistoryRecord>("seq", (row) => row.seq)] },
   incidents: {
     status: [
-      number<IncidentRecord>("state_rank", (row) => (row.state === "open" ? 1 : 0)),
+      number<IncidentRecord>("state_rank", (row) => stateRank(row.state)),
       number<IncidentRecord>("severity_rank", (row) => SEVERITY_RANK[row.severity]),
       incidentOpenedAt,
       incidentId,

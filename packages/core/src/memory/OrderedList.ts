@@ -1,0 +1,81 @@
+import {
+  type ListName,
+  type ListRows,
+  type ListSort,
+  orderColumns,
+  type SortColumn,
+} from "../engine/lists/ListDefinitions.ts"
+import { ListOrder, type Reading } from "./ListOrder.ts"
+
+/** A list, and the table of which it shows rows. */
+export interface ListedTable<L extends ListName, Id, Row> {
+  readonly list: L
+  /** The row as the list shows it; absent if it leaves it out. */
+  readonly listed: (row: Row) => ListRows[L] | undefined
+  readonly idOf: (row: ListRows[L]) => Id
+  readonly rowOf: (id: Id) => Row | undefined
+  /** All rows of the table. */
+  readonly rows: () => Iterable<Row>
+  /** Tells rows apart that share a place in the list. */
+  readonly lastColumns: ReadonlyArray<SortColumn<ListRows[L]>>
+}
+
+/**
+ * The orders of a list that are read. Its table notes each change here (docs/decisions/0031); without
+ * an order, that is one comparison.
+ */
+export class OrderedList<L extends ListName, Id, Row> {
+  readonly #table: ListedTable<L, Id, Row>
+  readonly #orders = new Map<ListSort<L>, ListOrder<Id, ListRows[L]>>()
+
+  constructor(table: ListedTable<L, Id, Row>) {
+    this.#table = table
+  }
+
+  /** Whether there is an order to keep. */
+  get isRead(): boolean {
+    return this.#orders.size > 0
+  }
+
+  /** Notes that a row was replaced, added or removed. */
+  note(before: Row | undefined, after: Row | undefined): void {
+    const [from, to] = [this.#listed(before), this.#listed(after)]
+    for (const [sort, order] of this.#orders) if (!order.note(from, to)) this.#orders.delete(sort)
+  }
+
+  /** Drops all orders, which are sorted again when they are read. */
+  forget(): void {
+    if (this.isRead) this.#orders.clear()
+  }
+
+  /** The first rows of a part of an order. */
+  read(sort: ListSort<L>, reading: Reading<ListRows[L]>): ReadonlyArray<ListRows[L]> {
+    let order = this.#orders.get(sort)
+    if (order === undefined) this.#orders.set(sort, (order = this.#sorted(sort)))
+    return order.read(reading)
+  }
+
+  #sorted(sort: ListSort<L>): ListOrder<Id, ListRows[L]> {
+    const { idOf, lastColumns, list, rowOf } = this.#table
+    const columns = [...orderColumns(list, sort), ...lastColumns]
+    return new ListOrder({
+      columns,
+      idOf,
+      rowOf: (id) => this.#listed(rowOf(id)),
+      rows: () => this.#rows(),
+    })
+  }
+
+  #rows(): ReadonlyArray<ListRows[L]> {
+    const listed: Array<ListRows[L]> = []
+    for (const row of this.#table.rows()) {
+      const shown = this.#listed(row)
+      if (shown !== undefined) listed.push(shown)
+    }
+    return listed
+  }
+
+  #listed(row: Row | undefined): ListRows[L] | undefined {
+    return row === undefined ? undefined : this.#table.listed(row)
+  }
+}
