@@ -1,7 +1,7 @@
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
 import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
-import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
+import { HistoryRows, MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
@@ -21,7 +21,7 @@ const openOn = (tables: MemoryTables) =>
   )
 
 /** History that counts how many of its rows were looked at. */
-class CountedHistory extends Map<number, StoredHistoryRecord> {
+class CountedHistory extends HistoryRows {
   looks = 0;
   override *values(): MapIterator<StoredHistoryRecord> {
     for (const row of super.values()) {

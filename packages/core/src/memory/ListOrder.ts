@@ -8,7 +8,8 @@ export interface OrderedTable<Id, Row> {
   readonly idOf: (row: Row) => Id
   /** The row as it is now, if it is in the list. */
   readonly rowOf: (id: Id) => Row | undefined
-  readonly rows: () => ReadonlyArray<Row>
+  /** Visits all rows of the list, in no order. */
+  readonly each: (visit: (row: Row) => void) => void
 }
 
 /** The part of an order to walk over, from `start` on. */
@@ -24,14 +25,23 @@ export interface Reading<Row> extends Walk {
   readonly limit: number
 }
 
-/** Looking up rows in their order takes some eight times as long as reading a table. */
-const LOOKS_SHARE = 8
+/**
+ * Looking up rows in their order takes ten times as long as reading a table: after this share of them,
+ * few pass.
+ */
+const LOOKS_SHARE = 1 / 32
+
+/**
+ * With more notes than this share of the rows, sorting all of them again takes less. The notes of an
+ * order that is no longer read end here too.
+ */
+const NOTED_SHARE = 1 / 4
 
 /** Fewer looks than this take no time. */
 const FEWEST_LOOKS = 1_000
 
 /** Tells the places below a position from the others, itself among these if that is `isAbove`. */
-const isBelow = ({ values }: Position, isAbove: boolean): ((place: Place<unknown>) => boolean) => {
+const belowPosition = ({ values }: Position, isAbove: boolean): ((place: Place<unknown>) => boolean) => {
   const position = placeAt(values)
   return (place) => {
     const order = comparePlaces(place, position)
@@ -42,13 +52,13 @@ const isBelow = ({ values }: Position, isAbove: boolean): ((place: Place<unknown
 const ALL = () => true
 const NONE = () => false
 
-/** Splits an order where a walk starts, and where it ends. */
-const splitsOf = ({ end, isUpward, start }: Walk) => {
-  const isBelowStart =
-    start === undefined ? (isUpward ? NONE : ALL) : isBelow(start, start.isInclusive === isUpward)
-  const isBelowEnd = end === undefined ? (isUpward ? ALL : NONE) : isBelow(end, end.isInclusive !== isUpward)
-  return { isBelowStart, isBelowEnd }
-}
+/** Where a walk starts: upward with what is not below, downward with what is. */
+const isBelowStart = ({ isUpward, start }: Walk) =>
+  start === undefined ? (isUpward ? NONE : ALL) : belowPosition(start, start.isInclusive === isUpward)
+
+/** Where a walk ends: upward with what is below, downward with what is not. */
+const isBelowEnd = ({ end, isUpward }: Walk) =>
+  end === undefined ? (isUpward ? ALL : NONE) : belowPosition(end, end.isInclusive !== isUpward)
 
 /**
  * One order of a list, sorted when it is first read. Changes are noted, and sorted in when it is read
@@ -62,7 +72,8 @@ export class ListOrder<Id, Row> {
 
   constructor(table: OrderedTable<Id, Row>) {
     this.#table = table
-    const items = table.rows().map((row) => this.#placeOf(row))
+    const items: Array<Place<Id>> = []
+    table.each((row) => items.push(this.#placeOf(row)))
     this.#places = new SortedChunks({ compare: comparePlaces, items })
   }
 
@@ -71,37 +82,37 @@ export class ListOrder<Id, Row> {
     if (before !== undefined && after !== undefined && this.#isSamePlace(before, after)) return true
     if (before !== undefined) this.#noted.push(this.#placeOf(before))
     if (after !== undefined) this.#noted.push(this.#placeOf(after))
-    // From here on, sorting all rows takes less. And the notes of an order that nobody reads must end.
-    return this.#noted.length <= this.#places.size / 2
+    return this.#noted.length <= this.#places.size * NOTED_SHARE
   }
 
   /** The first rows that pass. */
-  read({ isUpward, limit, passes, ...walk }: Reading<Row>): ReadonlyArray<Row> {
+  read(reading: Reading<Row>): ReadonlyArray<Row> {
     this.#settle()
-    const { rowOf } = this.#table
-    const splits = splitsOf({ ...walk, isUpward })
+    const { isUpward, limit, passes } = reading
+    const isBelow = isBelowEnd(reading)
     const page: Array<Row> = []
-    let looks = Math.max(FEWEST_LOOKS, this.#places.size / LOOKS_SHARE)
-    this.#places.walk(splits.isBelowStart, isUpward, (place) => {
-      if (splits.isBelowEnd(place) !== isUpward) return false
-      const row = rowOf(place.id)
+    let looks = Math.max(FEWEST_LOOKS, this.#places.size * LOOKS_SHARE)
+    this.#places.walk(isBelowStart(reading), isUpward, (place) => {
+      if (isBelow(place) !== isUpward) return false
+      const row = this.#table.rowOf(place.id)
       if (row !== undefined && passes(row)) page.push(row)
       looks -= 1
       return page.length < limit && looks > 0
     })
-    return looks > 0 || page.length === limit ? page : this.#search({ isUpward, limit, passes, ...walk })
+    return looks > 0 || page.length === limit ? page : this.#search(reading)
   }
 
-  /** Finds the same where few rows pass: the table is read much faster in its own order. */
-  #search({ limit, passes, ...walk }: Reading<Row>): ReadonlyArray<Row> {
-    const { isUpward } = walk
-    const { isBelowEnd, isBelowStart } = splitsOf(walk)
-    const found = this.#table
-      .rows()
-      .filter(passes)
-      .map((row) => ({ row, place: this.#placeOf(row) }))
-      .filter(({ place }) => isBelowStart(place) !== isUpward && isBelowEnd(place) === isUpward)
-      .toSorted((a, b) => (isUpward ? comparePlaces(a.place, b.place) : comparePlaces(b.place, a.place)))
+  /** Finds the same where few rows pass. The end of a walk follows from the filter. */
+  #search(reading: Reading<Row>): ReadonlyArray<Row> {
+    const { isUpward, limit, passes } = reading
+    const isBelow = isBelowStart(reading)
+    const found: Array<{ readonly row: Row; readonly place: Place<Id> }> = []
+    this.#table.each((row) => {
+      if (!passes(row)) return
+      const place = this.#placeOf(row)
+      if (isBelow(place) !== isUpward) found.push({ row, place })
+    })
+    found.sort((a, b) => (isUpward ? comparePlaces(a.place, b.place) : comparePlaces(b.place, a.place)))
     return found.slice(0, limit).map(({ row }) => row)
   }
 

@@ -8,8 +8,12 @@ export class ListedRows<L extends ListName, Id, Row> extends Map<Id, Row> {
 
   constructor(table: Pick<ListedTable<L, Id, Row>, "idOf" | "list" | "listed">) {
     super()
-    const rows = () => this.values()
-    this.list = new OrderedList({ ...table, rows, rowOf: (id) => this.get(id), lastColumns: [] })
+    this.list = new OrderedList({
+      ...table,
+      rowOf: (id) => this.get(id),
+      each: (visit) => this.forEach((row) => visit(row)),
+      lastColumns: [],
+    })
   }
 
   override set(id: Id, row: Row): this {
@@ -50,7 +54,7 @@ export class RegistrationRows<L extends ListOfChecks> extends Map<string, Readon
       ...table,
       idOf: ({ agent_id, check_id, registration_id }) => ({ agent_id, check_id, registration_id }),
       rowOf: ({ check_id, registration_id }) => this.get(registration_id)?.get(check_id),
-      rows: () => allRows(this),
+      each: (visit) => this.forEach((rows) => rows.forEach((row) => visit(row))),
       lastColumns: [registration],
     })
   }
@@ -92,8 +96,4 @@ export class RegistrationRows<L extends ListOfChecks> extends Map<string, Readon
     // `put` and `set` made it; it is read-only for others, whose changes no order would see.
     return this.get(registration) as Map<string, ListRows[L]> | undefined
   }
-}
-
-function* allRows<Row>(groups: ReadonlyMap<string, ReadonlyMap<string, Row>>): Generator<Row> {
-  for (const rows of groups.values()) yield* rows.values()
 }

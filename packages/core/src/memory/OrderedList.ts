@@ -14,8 +14,8 @@ export interface ListedTable<L extends ListName, Id, Row> {
   readonly listed: (row: Row) => ListRows[L] | undefined
   readonly idOf: (row: ListRows[L]) => Id
   readonly rowOf: (id: Id) => Row | undefined
-  /** All rows of the table. */
-  readonly rows: () => Iterable<Row>
+  /** Visits all rows of the table. */
+  readonly each: (visit: (row: Row) => void) => void
   /** Tells rows apart that share a place in the list. */
   readonly lastColumns: ReadonlyArray<SortColumn<ListRows[L]>>
 }
@@ -56,23 +56,18 @@ export class OrderedList<L extends ListName, Id, Row> {
   }
 
   #sorted(sort: ListSort<L>): ListOrder<Id, ListRows[L]> {
-    const { idOf, lastColumns, list, rowOf } = this.#table
-    const columns = [...orderColumns(list, sort), ...lastColumns]
+    const { each, idOf, lastColumns, list, rowOf } = this.#table
     return new ListOrder({
-      columns,
+      columns: [...orderColumns(list, sort), ...lastColumns],
       idOf,
       rowOf: (id) => this.#listed(rowOf(id)),
-      rows: () => this.#rows(),
+      each: (visit) => {
+        each((row) => {
+          const shown = this.#listed(row)
+          if (shown !== undefined) visit(shown)
+        })
+      },
     })
-  }
-
-  #rows(): ReadonlyArray<ListRows[L]> {
-    const listed: Array<ListRows[L]> = []
-    for (const row of this.#table.rows()) {
-      const shown = this.#listed(row)
-      if (shown !== undefined) listed.push(shown)
-    }
-    return listed
   }
 
   #listed(row: Row | undefined): ListRows[L] | undefined {

@@ -13,7 +13,6 @@ import { listFilters } from "./listFilters.ts"
 import type { Walk } from "./ListOrder.ts"
 import type { MemoryTables } from "./MemoryTables.ts"
 import type { OrderedList } from "./OrderedList.ts"
-import { comparePlaces, placeAt } from "./Place.ts"
 
 /** A list of any table. */
 type AnyTable<L extends ListName> = Pick<OrderedList<L, unknown, unknown>, "read">
@@ -69,16 +68,14 @@ const walkOf = <L extends ListName>(request: PageRequest<L>): Walk => {
   const { end, start } = pageBounds(request)
   const values = fixedValues(request)
   if (values.length === 0) return { start, end, isUpward }
+  // Only a made up cursor leads elsewhere. The filter then keeps rows out.
   const range = { values, isInclusive: true }
-  // A made up cursor may lie on the other side of these rows.
-  const order = start === undefined ? 0 : comparePlaces(placeAt(start.values), placeAt(values))
-  const isBefore = start === undefined || (isUpward ? order < 0 : order > 0)
-  return { start: isBefore ? range : start, end: range, isUpward }
+  return { start: start ?? range, end: range, isUpward }
 }
 
 /**
- * Reads one page of a list. It looks at the rows of the page, and at those in between that do not pass
- * the filter.
+ * Reads one page of a list. It looks at the rows of the page, and at those between them that do not
+ * pass the filter.
  */
 export const readRows = <L extends ListName>(
   tables: MemoryTables,

@@ -11,11 +11,20 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { readRows } from "@tocsin/core/memory/readRows"
 import { forAll } from "@tocsin/testing/forAll"
-import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
+import { agentRecord, checkRecord, incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { allRows, expectedPage, placeIn } from "./listModel.ts"
-import { agentName, checkName, moment, outboxState, severity, tableChange } from "./tableChanges.ts"
+import {
+  agentName,
+  CHECKS,
+  checkName,
+  moment,
+  outboxState,
+  severity,
+  type TableChange,
+  tableChange,
+} from "./tableChanges.ts"
 
 const maybe = <A>(arbitrary: fc.Arbitrary<A>) => fc.option(arbitrary, { nil: undefined })
 const agent_id = maybe(agentName.map((name) => AgentId.make(name)))
@@ -143,6 +152,8 @@ const follow = (tables: MemoryTables, { first, steps }: Story) => {
   }
 }
 
+const FIRST_ROW = { filter: {}, direction: "asc", from: undefined, isBackward: false, limit: 1 } as const
+
 describe("pages of lists in memory", () => {
   it.effect("are what filtering and sorting all rows gives, whatever changes between them", () =>
     forAll(story, { runs: 300 }, (told) => Effect.sync(() => follow(new MemoryTables(), told))),
@@ -151,4 +162,34 @@ describe("pages of lists in memory", () => {
   it.effect("are the same where few of many rows pass", () =>
     forAll(story, { runs: 5 }, (told) => Effect.sync(() => follow(many(), told))),
   )
+
+  it("end an order that is not read while its rows change", () => {
+    const tables = many()
+    const read = () => readRows(tables, { list: "incidents", sort: "opened_at", ...FIRST_ROW })
+    const rows = Array.from(tables.incidents.values())
+    const later = Instant.fromMicros(100n)
+    assert.isFalse(tables.incidents.list.isRead)
+    read()
+    for (const row of rows) tables.incidents.set(row.id, { ...row, summary: "rows that stay in their place" })
+    assert.isTrue(tables.incidents.list.isRead)
+    for (const row of rows) tables.incidents.set(row.id, { ...row, opened_at: later })
+    assert.isFalse(tables.incidents.list.isRead)
+    read()
+    for (const row of rows) tables.incidents.delete(row.id)
+    assert.isFalse(tables.incidents.list.isRead)
+    read()
+    tables.incidents.clear()
+    assert.isFalse(tables.incidents.list.isRead)
+  })
+
+  it("end an order of checks whose rows are removed", () => {
+    const tables = new MemoryTables()
+    const checks = CHECKS.map((check) => checkRecord(agentRecord("a"), check))
+    for (const check of checks) tables.checks.put(check)
+    readRows(tables, { list: "checks", sort: "agent_id", ...FIRST_ROW })
+    assert.isTrue(tables.checks.list.isRead)
+    for (const check of checks) tables.checks.remove(check)
+    assert.isFalse(tables.checks.list.isRead)
+    assert.strictEqual(tables.checks.size, 0)
+  })
 })

@@ -22,7 +22,7 @@ import { eventOf } from "@tocsin/testing/samples"
 import * as fc from "fast-check"
 
 /** Few names and moments, so that rows change places, share moments and come back. */
-export const AGENTS = ["a", "B", "c.1", "c"] as const
+const AGENTS = ["a", "B", "c.1", "c"] as const
 export const CHECKS = ["disk", "CPU", "cpu"] as const
 const MOMENTS = 5
 const NUMBERS = 12
