@@ -15,8 +15,8 @@ import { makeTask, type Task, type Work } from "./Task.ts"
 const GROUP_LIMIT = 256
 
 /**
- * How long a group may decide and write: nothing else of the process runs meanwhile. One that had to
- * wait longer for other work may take as long as that, up to twice the time.
+ * How long a group may decide and write: nothing else of the process runs meanwhile. One that other
+ * work kept waiting for longer may take as long as that, up to twice the time.
  */
 const GROUP_MILLIS = 10
 
@@ -64,6 +64,8 @@ export class GroupCommit {
   /** How long the last group took, and when it ended. */
   #lastMillis = 0
   #lastEndedAt = -Infinity
+  /** Since when the next group waits for its turn. */
+  #dueSince = -Infinity
   #isClosed = false
   #onFinished: (() => void) | undefined
 
@@ -122,6 +124,7 @@ export class GroupCommit {
 
   #runNext(): void {
     this.#endGathering()
+    this.#dueSince = performance.now()
     this.#runAfter(this.#lastMillis > LONG_MILLIS ? TURNS_AFTER : 1)
   }
 
@@ -185,7 +188,7 @@ export class GroupCommit {
 
   /** Decides and writes a group in a transaction. */
   #write(group: Array<Task>, startedAt: number): WorkspaceChanges {
-    const millis = Math.min(Math.max(GROUP_MILLIS, startedAt - this.#lastEndedAt), 2 * GROUP_MILLIS)
+    const millis = Math.min(Math.max(GROUP_MILLIS, startedAt - this.#dueSince), 2 * GROUP_MILLIS)
     try {
       return this.#connection.transaction(() => this.#decide(group, millis))
     } finally {

@@ -22,6 +22,11 @@ abstract class DueRows<L extends "incidents" | "outbox", Id, Row> extends Listed
     if (row !== undefined) this.note(row, true)
     return super.delete(id)
   }
+
+  override clear(): void {
+    for (const row of this.values()) this.note(row, true)
+    super.clear()
+  }
 }
 
 /** What one receiver is to get. */

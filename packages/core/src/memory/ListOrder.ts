@@ -8,9 +8,11 @@ export interface OrderedTable<Id, Row> {
   readonly idOf: (row: Row) => Id
   /** The row as it is now, if it is in the list. */
   readonly rowOf: (id: Id) => Row | undefined
-  /** Visits all rows of the list, in no order. */
-  readonly each: (visit: (row: Row) => void) => void
+  readonly each: Visits<Row>
 }
+
+/** Visits all rows of a list, in no order. */
+export type Visits<Row> = (visit: (row: Row) => void) => void
 
 /** The part of an order to walk over, from `start` on. */
 export interface Walk {
@@ -36,6 +38,12 @@ const LOOKS_SHARE = 1 / 32
  * order that is no longer read end here too.
  */
 const NOTED_SHARE = 1 / 4
+
+/** How often all rows change before an order ends that nobody reads meanwhile. */
+const CHANGES_UNREAD = 16
+
+/** So many rows are sorted in no time. If more pass, the walk soon finds them. */
+const FEW = 1_000
 
 /** Fewer looks than this take no time. */
 const FEWEST_LOOKS = 1_000
@@ -67,22 +75,27 @@ const isBelowEnd = ({ end, isUpward }: Walk) =>
 export class ListOrder<Id, Row> {
   readonly #table: OrderedTable<Id, Row>
   readonly #places: SortedChunks<Place<Id>>
-  /** Former and new places of rows that have moved since. */
+  /** Former and new places of rows that have moved since it was last read. */
   #noted: Array<Place<Id>> = []
+  /** How many rows have changed since then. */
+  #changes = 0
 
   constructor(table: OrderedTable<Id, Row>) {
     this.#table = table
     const items: Array<Place<Id>> = []
-    table.each((row) => items.push(this.#placeOf(row)))
+    table.each((row) => items.push(placeIn(table, row)))
     this.#places = new SortedChunks({ compare: comparePlaces, items })
   }
 
   /** Notes that a row was replaced, added or removed. Returns whether the order is still worth keeping. */
   note(before: Row | undefined, after: Row | undefined): boolean {
-    if (before !== undefined && after !== undefined && this.#isSamePlace(before, after)) return true
-    if (before !== undefined) this.#noted.push(this.#placeOf(before))
-    if (after !== undefined) this.#noted.push(this.#placeOf(after))
-    return this.#noted.length <= this.#places.size * NOTED_SHARE
+    const { size } = this.#places
+    this.#changes += 1
+    if (before === undefined || after === undefined || !this.#isSamePlace(before, after)) {
+      if (before !== undefined) this.#noted.push(placeIn(this.#table, before))
+      if (after !== undefined) this.#noted.push(placeIn(this.#table, after))
+    }
+    return this.#noted.length <= size * NOTED_SHARE && this.#changes <= size * CHANGES_UNREAD
   }
 
   /** The first rows that pass. */
@@ -91,45 +104,63 @@ export class ListOrder<Id, Row> {
     const { isUpward, limit, passes } = reading
     const isBelow = isBelowEnd(reading)
     const page: Array<Row> = []
-    let looks = Math.max(FEWEST_LOOKS, this.#places.size * LOOKS_SHARE)
+    let few: ReadonlyArray<Row> | undefined
+    let looks = Math.ceil(Math.max(FEWEST_LOOKS, this.#places.size * LOOKS_SHARE))
     this.#places.walk(isBelowStart(reading), isUpward, (place) => {
       if (isBelow(place) !== isUpward) return false
       const row = this.#table.rowOf(place.id)
       if (row !== undefined && passes(row)) page.push(row)
+      if (page.length === limit) return false
       looks -= 1
-      return page.length < limit && looks > 0
+      if (looks === 0) few = firstOf(this.#table, reading, { each: this.#table.each, most: FEW })
+      return few === undefined
     })
-    return looks > 0 || page.length === limit ? page : this.#search(reading)
-  }
-
-  /** Finds the same where few rows pass. The end of a walk follows from the filter. */
-  #search(reading: Reading<Row>): ReadonlyArray<Row> {
-    const { isUpward, limit, passes } = reading
-    const isBelow = isBelowStart(reading)
-    const found: Array<{ readonly row: Row; readonly place: Place<Id> }> = []
-    this.#table.each((row) => {
-      if (!passes(row)) return
-      const place = this.#placeOf(row)
-      if (isBelow(place) !== isUpward) found.push({ row, place })
-    })
-    found.sort((a, b) => (isUpward ? comparePlaces(a.place, b.place) : comparePlaces(b.place, a.place)))
-    return found.slice(0, limit).map(({ row }) => row)
+    return few ?? page
   }
 
   #settle(): void {
     for (const place of this.#noted) {
       const row = this.#table.rowOf(place.id)
-      if (row !== undefined && comparePlaces(this.#placeOf(row), place) === 0) this.#places.add(place)
+      if (row !== undefined && comparePlaces(placeIn(this.#table, row), place) === 0) this.#places.add(place)
       else this.#places.delete(place)
     }
     this.#noted = []
-  }
-
-  #placeOf(row: Row): Place<Id> {
-    return placeOf(this.#table.idOf(row), this.#table.columns, row)
+    this.#changes = 0
   }
 
   #isSamePlace(a: Row, b: Row): boolean {
     return this.#table.columns.every((column) => column.of(a) === column.of(b))
   }
+}
+
+const placeIn = <Id, Row>({ columns, idOf }: OrderedTable<Id, Row>, row: Row): Place<Id> =>
+  placeOf(idOf(row), columns, row)
+
+/** Rows to read without an order. */
+interface Unordered<Row> {
+  readonly each: Visits<Row>
+  /** How many may pass. */
+  readonly most: number
+}
+
+/**
+ * Reads the first rows that pass without an order; `undefined` if too many pass. The end of a walk
+ * follows from the filter.
+ */
+export const firstOf = <Id, Row>(
+  table: OrderedTable<Id, Row>,
+  reading: Reading<Row>,
+  { each, most }: Unordered<Row>,
+): ReadonlyArray<Row> | undefined => {
+  const { isUpward, limit, passes } = reading
+  const isBelow = isBelowStart(reading)
+  const found: Array<{ readonly row: Row; readonly place: Place<Id> }> = []
+  each((row) => {
+    if (found.length > most || !passes(row)) return
+    const place = placeIn(table, row)
+    if (isBelow(place) !== isUpward) found.push({ row, place })
+  })
+  if (found.length > most) return undefined
+  found.sort((a, b) => (isUpward ? comparePlaces(a.place, b.place) : comparePlaces(b.place, a.place)))
+  return found.slice(0, limit).map(({ row }) => row)
 }

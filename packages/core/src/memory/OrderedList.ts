@@ -5,7 +5,7 @@ import {
   orderColumns,
   type SortColumn,
 } from "../engine/lists/ListDefinitions.ts"
-import { ListOrder, type Reading } from "./ListOrder.ts"
+import { firstOf, ListOrder, type OrderedTable, type Reading, type Visits } from "./ListOrder.ts"
 
 /** A list, and the table of which it shows rows. */
 export interface ListedTable<L extends ListName, Id, Row> {
@@ -51,23 +51,35 @@ export class OrderedList<L extends ListName, Id, Row> {
   /** The first rows of a part of an order. */
   read(sort: ListSort<L>, reading: Reading<ListRows[L]>): ReadonlyArray<ListRows[L]> {
     let order = this.#orders.get(sort)
-    if (order === undefined) this.#orders.set(sort, (order = this.#sorted(sort)))
+    if (order === undefined) this.#orders.set(sort, (order = new ListOrder(this.#ordered(sort))))
     return order.read(reading)
   }
 
-  #sorted(sort: ListSort<L>): ListOrder<Id, ListRows[L]> {
+  /** The same, where no other rows of the table can pass. Needs no order. */
+  readAmong(
+    rows: Iterable<Row>,
+    sort: ListSort<L>,
+    reading: Reading<ListRows[L]>,
+  ): ReadonlyArray<ListRows[L]> {
+    const each: Visits<ListRows[L]> = (visit) => {
+      for (const row of rows) this.#show(row, visit)
+    }
+    return firstOf(this.#ordered(sort), reading, { each, most: Infinity }) ?? []
+  }
+
+  #ordered(sort: ListSort<L>): OrderedTable<Id, ListRows[L]> {
     const { each, idOf, lastColumns, list, rowOf } = this.#table
-    return new ListOrder({
+    return {
       columns: [...orderColumns(list, sort), ...lastColumns],
       idOf,
       rowOf: (id) => this.#listed(rowOf(id)),
-      each: (visit) => {
-        each((row) => {
-          const shown = this.#listed(row)
-          if (shown !== undefined) visit(shown)
-        })
-      },
-    })
+      each: (visit) => each((row) => this.#show(row, visit)),
+    }
+  }
+
+  #show(row: Row, visit: (row: ListRows[L]) => void): void {
+    const shown = this.#listed(row)
+    if (shown !== undefined) visit(shown)
   }
 
   #listed(row: Row | undefined): ListRows[L] | undefined {

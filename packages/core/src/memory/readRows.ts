@@ -11,16 +11,28 @@ import { pageBounds } from "../engine/lists/pageBounds.ts"
 import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import { listFilters } from "./listFilters.ts"
 import type { Walk } from "./ListOrder.ts"
+import type { RegistrationRows } from "./ListedRows.ts"
 import type { MemoryTables } from "./MemoryTables.ts"
 import type { OrderedList } from "./OrderedList.ts"
 
 /** A list of any table. */
 type AnyTable<L extends ListName> = Pick<OrderedList<L, unknown, unknown>, "read">
 
-const lists: { readonly [L in ListName]: (tables: MemoryTables) => AnyTable<L> } = {
+/** Rows of one agent are few, and its registration leads to them. */
+const ofAgent = <L extends "checks" | "overdue">(
+  rows: RegistrationRows<L>,
+  { agents }: MemoryTables,
+  { agent_id }: ListFilters[L],
+): AnyTable<L> => {
+  if (agent_id === undefined) return rows.list
+  const ofIt = rows.get(agents.get(agent_id)?.registration_id ?? "")?.values() ?? []
+  return { read: (sort, reading) => rows.list.readAmong(ofIt, sort, reading) }
+}
+
+const lists: { readonly [L in ListName]: (tables: MemoryTables, filter: ListFilters[L]) => AnyTable<L> } = {
   agents: ({ agents }) => agents.list,
-  checks: ({ checks }) => checks.list,
-  overdue: ({ expectations }) => expectations.list,
+  checks: (tables, filter) => ofAgent(tables.checks, tables, filter),
+  overdue: (tables, filter) => ofAgent(tables.expectations, tables, filter),
   history: ({ history }) => history.list,
   incidents: ({ incidents }) => incidents.list,
   outbox: ({ outbox }) => outbox.list,
@@ -33,11 +45,7 @@ const lists: { readonly [L in ListName]: (tables: MemoryTables) => AnyTable<L> }
 /** The columns that a filter fixes, by the names of an order's columns. */
 type Fixed = Readonly<Record<string, SortValue | undefined>>
 
-const ofAgent = ({ agent_id }: ListFilters["checks"]): Fixed => ({ agent_id })
-
 const fixedColumns: { readonly [L in ListName]?: (filter: ListFilters[L]) => Fixed } = {
-  checks: ofAgent,
-  overdue: ofAgent,
   incidents: ({ severity, state }) => ({
     state_rank: state && stateRank(state),
     severity_rank: severity && SEVERITY_RANK[severity],
@@ -82,7 +90,7 @@ export const readRows = <L extends ListName>(
   request: PageRequest<L>,
 ): ReadonlyArray<ListRows[L]> => {
   const { filter, limit, sort } = request
-  const list: AnyTable<L> = lists[request.list](tables)
+  const list: AnyTable<L> = lists[request.list](tables, filter)
   const passes: (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean =
     listFilters[request.list]
   return list.read(sort, { ...walkOf(request), limit, passes: (row) => passes(tables, filter, row) })

@@ -18,7 +18,7 @@ import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempts.ts"
 export const discardUnclaimed = commandOf(function* (
   workspace,
   now,
-  own: Iterable<NotifierName>,
+  own: ReadonlyArray<NotifierName>,
   limit: number,
 ): Decision<number> {
   yield* ensure(workspace, { replicas: true })

@@ -189,7 +189,10 @@ const chores = Effect.gen(function* () {
       name: "discarding notifications that no replica sends",
       pause: Effect.sleep(EXPIRE_EVERY),
       piece: Effect.suspend(() =>
-        Effect.map(commits.transact(discardUnclaimed(receivers.current().keys(), PIECE)), isWhole),
+        Effect.map(
+          commits.transact(discardUnclaimed(Array.from(receivers.current().keys()), PIECE)),
+          isWhole,
+        ),
       ),
     },
   ]

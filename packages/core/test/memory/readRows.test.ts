@@ -163,6 +163,28 @@ describe("pages of lists in memory", () => {
     forAll(story, { runs: 5 }, (told) => Effect.sync(() => follow(many(), told))),
   )
 
+  it("are the same where many rows pass, but none of the first ones", () => {
+    const tables = many()
+    const rows = Array.from(tables.outbox.values())
+    for (const [n, row] of rows.entries())
+      tables.outbox.set(row.id, {
+        ...row,
+        created_at: Instant.fromMicros(BigInt(n)),
+        state: n < 1_200 ? "failed" : "sent",
+      })
+    const page = readRows(tables, {
+      ...FIRST_ROW,
+      list: "outbox",
+      sort: "created_at",
+      filter: { state: "sent" },
+      limit: 3,
+    })
+    assert.deepStrictEqual(
+      page.map(({ created_at }) => created_at),
+      [1_200n, 1_201n, 1_202n].map(Instant.fromMicros),
+    )
+  })
+
   it("end an order that is not read while its rows change", () => {
     const tables = many()
     const read = () => readRows(tables, { list: "incidents", sort: "opened_at", ...FIRST_ROW })
@@ -172,6 +194,9 @@ describe("pages of lists in memory", () => {
     read()
     for (const row of rows) tables.incidents.set(row.id, { ...row, summary: "rows that stay in their place" })
     assert.isTrue(tables.incidents.list.isRead)
+    for (let time = 0; time < 16; time += 1) for (const row of rows) tables.incidents.set(row.id, row)
+    assert.isFalse(tables.incidents.list.isRead)
+    read()
     for (const row of rows) tables.incidents.set(row.id, { ...row, opened_at: later })
     assert.isFalse(tables.incidents.list.isRead)
     read()
@@ -180,6 +205,26 @@ describe("pages of lists in memory", () => {
     read()
     tables.incidents.clear()
     assert.isFalse(tables.incidents.list.isRead)
+  })
+
+  it("make no order of the checks of all agents to show those of one", () => {
+    const tables = new MemoryTables()
+    const agent = agentRecord("a")
+    tables.agents.set(agent.agent_id, agent)
+    for (const one of [agent, agentRecord("b")])
+      for (const check of CHECKS) tables.checks.put(checkRecord(one, check))
+    const page = readRows(tables, {
+      ...FIRST_ROW,
+      list: "checks",
+      sort: "agent_id",
+      filter: { agent_id: agent.agent_id },
+      limit: 100,
+    })
+    assert.deepStrictEqual(
+      page.map(({ check_id }) => check_id),
+      CHECKS.toSorted().map((check) => CheckId.make(check)),
+    )
+    assert.isFalse(tables.checks.list.isRead)
   })
 
   it("end an order of checks whose rows are removed", () => {

@@ -53,8 +53,8 @@ export class SteppedClock implements Clock.Clock {
       this.uses += 1
       if (!Duration.isFinite(duration)) return
       const wake = () => resume(Effect.void)
-      const length = wholeMicros(Duration.toNanosUnsafe(duration))
-      const sleeper = { length, wakesAt: this.#now + length, isIdle, wake }
+      const length = Duration.toNanosUnsafe(duration)
+      const sleeper = { length, wakesAt: wholeMicros(this.#now + length), isIdle, wake }
       this.#sleepers = [...this.#sleepers, sleeper]
       return Effect.sync(() => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
