@@ -165,6 +165,7 @@ describe("the metrics of all workers", () => {
 
   it("have counts that never fall, whatever workers do, and gauges of those that live", () => {
     let answers = 0
+    const runs = propertyRuns(300)
     fc.assert(
       fc.property(chances, (story) => {
         const machine = new Machine()
@@ -172,9 +173,9 @@ describe("the metrics of all workers", () => {
         vi.advanceTimersByTime(LONGER_THAN_THE_LIMIT_MILLIS)
         answers += machine.answers
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: runs },
     )
-    assert.isAbove(answers, 1_000)
+    assert.isAbove(answers, 2 * runs)
   })
 
   it("keep what an ended worker last reported, and drop its gauges", () => {
