@@ -5,11 +5,14 @@ import { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
 import { toStorageError } from "../toStorageError.ts"
 
-/** How long an inspection waits for a connection, and for each answer. */
-export const INSPECTION_LIMITS = {
-  connectTimeout: Duration.seconds(5),
-  statementTimeout: Duration.seconds(5),
-}
+/** One connection for an inspection, which waits 5 s for it and for each answer. */
+export const inspectionClient = (options: PgPoolOptions) =>
+  PgClient.layer({
+    ...options,
+    connectTimeout: Duration.seconds(5),
+    statementTimeout: Duration.seconds(5),
+    maxConnections: 1,
+  })
 
 /**
  * How many connections PostgreSQL allows the current user in all: those of the server that are not
@@ -29,12 +32,10 @@ export const readConnectionLimit = Effect.fnUntraced(function* (sql: SqlClient.S
   return row?.allowed ?? 0
 })
 
-/** Reads {@link readConnectionLimit} on a connection of its own. */
+/** Reads {@link readConnectionLimit} on a separate connection. */
 export const inspectConnections = Effect.fn("inspectConnections")(
   function* (options: PgPoolOptions) {
-    const services = yield* Layer.build(
-      PgClient.layer({ ...options, ...INSPECTION_LIMITS, maxConnections: 1 }),
-    )
+    const services = yield* Layer.build(inspectionClient(options))
     return yield* readConnectionLimit(Context.get(services, SqlClient.SqlClient))
   },
   Effect.scoped,

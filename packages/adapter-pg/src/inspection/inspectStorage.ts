@@ -8,7 +8,7 @@ import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
 import { checksumOf, migrations, readLedger } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import { toStorageError } from "../toStorageError.ts"
-import { INSPECTION_LIMITS, readConnectionLimit } from "./connectionLimit.ts"
+import { inspectionClient, readConnectionLimit } from "./connectionLimit.ts"
 
 /** `foreign`: created by another program, or by another form of a migration. */
 export type PgSchemaState = "absent" | SchemaStanding["state"]
@@ -52,9 +52,7 @@ interface Facts {
 /** Inspects a database without changing it. Fails where it is unreachable or slow to answer. */
 export const inspectStorage = Effect.fn("inspectStorage")(
   function* (options: PgPoolOptions) {
-    const services = yield* Layer.build(
-      PgClient.layer({ ...options, ...INSPECTION_LIMITS, maxConnections: 1 }),
-    )
+    const services = yield* Layer.build(inspectionClient(options))
     const sql = Context.get(services, SqlClient.SqlClient)
     const facts = yield* readFacts(sql)
     const schema = yield* readSchema(sql, facts)

@@ -100,10 +100,7 @@ export class SteppedClock implements Clock.Clock {
  * Moments are stored in microseconds. A sleeper that woke between two of them would sleep past the
  * moment that it is waiting for.
  */
-const wholeMicros = (nanos: bigint): bigint => {
-  const over = nanos % NANOS_PER_MICRO
-  return over === 0n ? nanos : nanos + NANOS_PER_MICRO - over
-}
+const wholeMicros = (nanos: bigint): bigint => nextRound({ wakesAt: 0n, length: NANOS_PER_MICRO }, nanos)
 
 /** The last round no later than `due`, or the first where all are later. */
 const lastRound = ({ wakesAt, length }: Sleeper, due: bigint | undefined): bigint | undefined => {
@@ -112,7 +109,7 @@ const lastRound = ({ wakesAt, length }: Sleeper, due: bigint | undefined): bigin
 }
 
 /** The first round at a moment or after it. */
-const nextRound = ({ wakesAt, length }: Sleeper, moment: bigint): bigint => {
+const nextRound = ({ wakesAt, length }: Pick<Sleeper, "wakesAt" | "length">, moment: bigint): bigint => {
   const over = (moment - wakesAt) % length
   return over === 0n ? moment : moment + length - over
 }
