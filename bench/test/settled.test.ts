@@ -27,7 +27,7 @@ describe("waiting for a service to settle", () => {
     }),
   )
 
-  it.effect("fails if storing never ends, since a rate of what is not all would be wrong", () =>
+  it.effect("fails if storing never ends: the rate of a part would be wrong", () =>
     Effect.gen(function* () {
       let stored = 0
       const { message } = yield* failureOf(

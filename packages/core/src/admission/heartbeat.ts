@@ -118,8 +118,8 @@ const refreshed = (
 }
 
 /**
- * Whether a heartbeat says of its agent what is stored. The agent then keeps its objects: storages
- * write, and hold on to, what is not the same.
+ * Whether a heartbeat repeats the stored report. The agent then keeps its objects: storages write and
+ * remember only new ones.
  */
 const repeats = (agent: AgentRecord, { hostname, features, labels }: HeartbeatRequest): boolean =>
   agent.hostname === hostname && isSame(agent.features, features) && isSame(agent.labels, labels)

@@ -39,7 +39,7 @@ const LOOKS_SHARE = 1 / 32
  */
 const NOTED_SHARE = 1 / 4
 
-/** How often all rows change before an order ends that nobody reads meanwhile. */
+/** An unread order ends after so many changes for each of its rows. */
 const CHANGES_UNREAD = 16
 
 /** So many rows are sorted in no time. If more pass, the walk soon finds them. */
@@ -48,7 +48,7 @@ const FEW = 1_000
 /** Fewer looks than this take no time. */
 const FEWEST_LOOKS = 1_000
 
-/** Tells the places below a position from the others, itself among these if that is `isAbove`. */
+/** Whether a place is below a position. A place at the position itself is not, if `isAbove`. */
 const belowPosition = ({ values }: Position, isAbove: boolean): ((place: Place<unknown>) => boolean) => {
   const position = placeAt(values)
   return (place) => {
@@ -60,11 +60,11 @@ const belowPosition = ({ values }: Position, isAbove: boolean): ((place: Place<u
 const ALL = () => true
 const NONE = () => false
 
-/** Where a walk starts: upward with what is not below, downward with what is. */
+/** Splits an order at the start of a walk, which goes upward from the rest, or downward from these. */
 const isBelowStart = ({ isUpward, start }: Walk) =>
   start === undefined ? (isUpward ? NONE : ALL) : belowPosition(start, start.isInclusive === isUpward)
 
-/** Where a walk ends: upward with what is below, downward with what is not. */
+/** Splits an order at the end of a walk, which goes upward over these, or downward over the rest. */
 const isBelowEnd = ({ end, isUpward }: Walk) =>
   end === undefined ? (isUpward ? ALL : NONE) : belowPosition(end, end.isInclusive !== isUpward)
 

@@ -16,7 +16,7 @@ export interface ListedTable<L extends ListName, Id, Row> {
   readonly rowOf: (id: Id) => Row | undefined
   /** Visits all rows of the table. */
   readonly each: (visit: (row: Row) => void) => void
-  /** Tells rows apart that share a place in the list. */
+  /** Columns that distinguish rows with the same place in the list. */
   readonly lastColumns: ReadonlyArray<SortColumn<ListRows[L]>>
 }
 

@@ -156,11 +156,11 @@ const FIRST_ROW = { filter: {}, direction: "asc", from: undefined, isBackward: f
 
 describe("pages of lists in memory", () => {
   it.effect("are what filtering and sorting all rows gives, whatever changes between them", () =>
-    forAll(story, { runs: 300 }, (told) => Effect.sync(() => follow(new MemoryTables(), told))),
+    forAll(story, { runs: 300 }, (one) => Effect.sync(() => follow(new MemoryTables(), one))),
   )
 
   it.effect("are the same where few of many rows pass", () =>
-    forAll(story, { runs: 5 }, (told) => Effect.sync(() => follow(many(), told))),
+    forAll(story, { runs: 5 }, (one) => Effect.sync(() => follow(many(), one))),
   )
 
   it("are the same where many rows pass, but none of the first ones", () => {

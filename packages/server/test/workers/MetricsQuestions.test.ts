@@ -77,7 +77,8 @@ class Process {
   }
 }
 
-interface Told {
+/** The counts in an answer. */
+interface Counts {
   readonly requests: number
   readonly seconds: number
 }
@@ -88,7 +89,7 @@ class Machine {
   readonly #questions = new MetricsQuestions((to, message) => this.#told(to, message))
   /** The requests that each process, also an ended one, last sent. */
   readonly #sent = new Map<Process, number>()
-  #last: Told = { requests: 0, seconds: 0 }
+  #last: Counts = { requests: 0, seconds: 0 }
   answers = 0
   #started = 0
 
