@@ -23,7 +23,6 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       Effect.gen(function* () {
         const received = yield* exchange(Buffer.from(bytes + SMUGGLED, "latin1"))
         assertRefused(received, 400)
-        assert.isBelow(received.millis, 3_000)
         assert.deepStrictEqual(yield* itemsOf("/api/v1/agents"), [])
       }),
     )

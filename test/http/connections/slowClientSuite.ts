@@ -78,12 +78,8 @@ export const slowClientSuite = <Place>(subject: StorageUnderTest<Place>): void =
         }),
       )
       const all = yield* Effect.forEach(slowly, (bytes) => exchange(bytes), { concurrency: "unbounded" })
-      for (const received of all) {
-        assertRefused(received, 408)
-        assert.isBelow(received.millis, 4_000)
-      }
-      const { millis } = yield* exchange("")
-      assert.isBelow(millis, 4_000)
+      for (const received of all) assertRefused(received, 408)
+      yield* exchange("")
       assert.notMatch(JSON.stringify(yield* itemsOf("/api/v1/agents")), /too-late/)
       assert.deepStrictEqual(statusesOf(yield* Fiber.join(idle)), [200, 200])
       assert.strictEqual((yield* call("GET", "/api/v1/health")).status, 200)
