@@ -98,6 +98,7 @@ const buildInfo = gauge("tocsin_build_info", "Always 1; the labels name the vers
   labels: ["version", "node"],
   ofSeveral: "most",
 })
+const processes = gauge("tocsin_processes", "Processes in this scrape: 1, or the workers that answered it")
 const versionInfo = gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
   labels: ["version", "major", "minor", "patch"],
   ofSeveral: "most",
@@ -115,6 +116,7 @@ export const gcDuration = histogram(
 /** Every metric of the process. */
 export const processMetricDefinitions: ReadonlyArray<MetricDefinition> = [
   buildInfo,
+  processes,
   ...values.map(([definition]) => definition),
   gcDuration,
   versionInfo,
@@ -127,6 +129,7 @@ export const processMetrics = (version: string): Effect.Effect<MetricSource, nev
     const gc = yield* collections
     const constant = [
       several(buildInfo, [[[version, process.version], 1]]),
+      single(processes, 1),
       several(versionInfo, [[[process.version, ...process.versions.node.split(".")], 1]]),
     ]
     return Effect.map(openFiles, (files) => {
