@@ -29,7 +29,22 @@ These steps are for a Prometheus installed from a package.
    sudo install -m 644 deploy/prometheus/tocsin.rules.yml /etc/prometheus/tocsin.rules.yml
    \`\`\`
 
-2. Give Tocsin the same token: set \`SERVICE_METRICS_TOKEN_FILE\` to its file.
+2. Give Tocsin a copy of the token that its own user can read, and set \`SERVICE_METRICS_TOKEN_FILE\` to
+   it. Only Prometheus can read the copy above. With the [systemd unit](install/systemd.md):
+
+   \`\`\`sh elsewhere
+   sudo install -D -m 600 tocsin-token /etc/tocsin/secrets/metrics_token
+   sudo install -d /etc/systemd/system/tocsin.service.d
+   sudo tee /etc/systemd/system/tocsin.service.d/metrics.conf >/dev/null <<'END'
+   [Service]
+   LoadCredential=metrics_token:/etc/tocsin/secrets/metrics_token
+   Environment=SERVICE_METRICS_TOKEN_FILE=%d/metrics_token
+   END
+   sudo systemctl daemon-reload
+   sudo systemctl restart tocsin
+   rm tocsin-token
+   \`\`\`
+
 3. Copy the line of \`rule_files\` and the job \`tocsin\` from \`deploy/prometheus/prometheus.yml\` to
    \`/etc/prometheus/prometheus.yml\`. Give the servers of each further database a job of their own,
    with a name that begins with \`tocsin\`: the alert rules distinguish installations by job and
