@@ -3,4 +3,4 @@ import { monitor } from "./monitor.ts"
 
 const handle = async (request: Request): Promise<Response> => (await monitor()).fetch(request)
 
-export { handle as DELETE, handle as GET, handle as POST }
+export { handle as DELETE, handle as GET, handle as PATCH, handle as POST, handle as PUT }

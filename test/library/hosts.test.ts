@@ -238,7 +238,7 @@ describe("hosts of the examples", () => {
   it("a route of Next.js", async () => {
     process.env["MONITORING_FILE"] = join(folder, "next.db")
     process.env["MONITORING_TOKENS"] = TOKEN
-    const { DELETE, GET, POST } = await import("@tocsin/examples/next/route")
+    const { DELETE, GET, PATCH, POST, PUT } = await import("@tocsin/examples/next/route")
     const { monitor } = await import("@tocsin/examples/next/monitor")
     const call = (handle: typeof GET, path: string, init: RequestInit) =>
       // Next.js passes more than the request; it must do no harm.
@@ -255,6 +255,26 @@ describe("hosts of the examples", () => {
     )
     const listed = await call(GET, "/api/v1/agents", { headers: operator })
     assert.lengthOf(((await listed.json()) as { items: Array<object> }).items, 1)
+    const operators = "/ops/v1/operators"
+    const added = await call(POST, operators, {
+      method: "POST",
+      headers: operator,
+      body: JSON.stringify({ name: "ada", role: "read" }),
+    })
+    assert.strictEqual(added.status, 201)
+    const changed = await call(PATCH, `${operators}/ada`, {
+      method: "PATCH",
+      headers: operator,
+      body: JSON.stringify({ role: "admin" }),
+    })
+    assert.strictEqual(changed.status, 200)
+    const expected = await call(PUT, "/ops/v1/agents/a/expectations", {
+      method: "PUT",
+      headers: agent,
+      body: JSON.stringify({ checks: [{ check_id: "backup", every: "1d" }] }),
+    })
+    // The agent is not accepted yet.
+    assert.strictEqual(expected.status, 403)
     const removed = await call(DELETE, "/api/v1/agents/a", { method: "DELETE", headers: operator })
     assert.deepStrictEqual(await removed.json(), { count: 1 })
     await (await monitor()).close()
