@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
 import { ErrorCode } from "@tocsin/core/contract/Errors"
 import { StorageFailure } from "@tocsin/core/ports/Storage"
-import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { countOfBullets, entries, rowsOf, sectionOf, titlesBetween } from "./ErrorsPage.ts"
 import { messages, misplaced, NOT_ON_PAGE, PASSED_ON, wordings } from "./sourceMessages.ts"
@@ -24,13 +23,6 @@ describe("docs/errors.md", () => {
     assert.deepStrictEqual(
       rowsOf("Settings"),
       Object.entries(definitions).map(([name, { takes }]) => [name, takes]),
-    )
-  })
-
-  it("lists the exit codes", () => {
-    assert.deepStrictEqual(
-      rowsOf("Commands"),
-      Object.values(EXIT_CODES).map(({ code, meaning }) => [String(code), meaning]),
     )
   })
 

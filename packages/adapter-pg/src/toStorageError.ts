@@ -18,7 +18,7 @@ const damagedMessage =
 
 // A statement was prepared on another connection than the one that runs it, or twice on one.
 const poolerMessage =
-  "a pooler between Tocsin and PostgreSQL mixes up prepared statements: use PgBouncer 1.21 or later with max_prepared_statements at 100 or more, or session mode"
+  "a pooler between Tocsin and PostgreSQL mixes up prepared statements: use PgBouncer 1.21 or later with max_prepared_statements at 200 or more, or session mode"
 
 /** SQLSTATEs that say more than the kind of the error (PostgreSQL manual, appendix A). */
 const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<string, string>> } = {

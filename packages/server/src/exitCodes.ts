@@ -3,7 +3,7 @@ export const EXIT_CODES = {
   ok: { code: 0, meaning: "done" },
   failed: { code: 1, meaning: "failed, or the server could not start; see the message" },
   usage: { code: 2, meaning: "the arguments or the settings are wrong" },
-  not_found: { code: 3, meaning: "no agent, incident, notification or operator has this ID" },
+  not_found: { code: 3, meaning: "no agent, incident, notification, operator or silence has this ID" },
   storage: { code: 4, meaning: "the storage is unreachable, or cannot be read or written" },
   refused: { code: 5, meaning: "refused: the current state forbids it, or it was not confirmed" },
   attention: {

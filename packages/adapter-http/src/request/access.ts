@@ -38,7 +38,7 @@ const notValid: Failure<"unauthorized"> = {
 /** The refusal of a token that no named operator has. */
 export const noLongerValid: Failure<"unauthorized"> = {
   code: "unauthorized",
-  message: "this operator's token is not valid, or no longer; ask an administrator for a new one",
+  message: "this operator token is unknown, expired or replaced; ask an administrator for a new one",
 }
 const notForMetrics: Failure<"unauthorized"> = {
   code: "unauthorized",
