@@ -54,6 +54,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
     ),
     { held: true },
     { held: false },
+    { held: false, state: "pending" },
   ],
 }
 

@@ -6,14 +6,16 @@ import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import type { Health } from "@tocsin/core/health/judgeHealth"
-import { Context, Effect, Fiber, Layer } from "effect"
+import type { SilenceRequest } from "@tocsin/core/contract/Silences"
+import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import { deferred, delivered, refused } from "../service/Receivers.ts"
-import { openTimeline } from "../service/Timeline.ts"
+import { whileTimePasses } from "../service/Service.ts"
+import { openTimeline, type TimelineOptions } from "../service/Timeline.ts"
 
 /** A process that delivers by webhook, and the examination of its health. */
-const open = Effect.gen(function* () {
-  const timeline = yield* openTimeline({ hints: true })
-  const { process, service } = timeline
+const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
+  const timeline = yield* openTimeline({ hints: true, ...options })
+  const { front, service } = timeline
   const checkOf = Effect.fnUntraced(function* (
     storage: Storage["Service"],
     configured: ReadonlyArray<NotifierName> = ["webhook"],
@@ -30,8 +32,17 @@ const open = Effect.gen(function* () {
     )
     return Context.get(services, HealthExamination).examine(false)
   })
-  return { ...timeline, checkOf, check: yield* checkOf(process.storage) }
+  return { ...timeline, checkOf, check: yield* checkOf(front.storage) }
 })
+
+const open = openWith()
+
+/** Nothing notifies of these checks for a day. */
+const MAINTENANCE = {
+  matchers: [{ field: "check_id", op: "glob", value: "disk*" }],
+  for: Duration.days(1),
+  comment: "new disks",
+} satisfies SilenceRequest
 
 const faultsOf = (health: Health): ReadonlyArray<string> =>
   health.state === "unwell" ? health.faults.map(({ text }) => text) : []
@@ -86,6 +97,24 @@ describe("a service is well", () => {
       yield* after("20 minutes")
       assert.deepStrictEqual(yield* yield* checkOf(process.storage, ["messenger"]), { state: "well" })
       assert.deepStrictEqual(yield* yield* checkOf(process.storage, []), { state: "well" })
+    }),
+  )
+
+  it.effect("while notifications are held, which hide none that is late", () =>
+    Effect.gen(function* () {
+      const { agent, after, check, front, process, webhook } = yield* openWith({ separateFront: true })
+      yield* front.operations.silence(MAINTENANCE)
+      const disks = Array.from({ length: 60 }, (_, disk) => `disk-${disk}`)
+      yield* agent().reports(...disks.map((disk) => ({ check: disk, status: "critical" as const })))
+      yield* after("20 minutes")
+      yield* webhook.has()
+      assert.deepStrictEqual(yield* check, { state: "well" })
+      yield* whileTimePasses(process.close)
+      yield* agent().reports({ check: "load", status: "critical" })
+      yield* after("20 minutes")
+      assert.deepStrictEqual(faultsOf(yield* check), [
+        "webhook has not delivered a notification for 20 minutes",
+      ])
     }),
   )
 

@@ -1,3 +1,4 @@
+import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
 import { firstRows } from "../engine/lists/readPage.ts"
 import { Context, Duration, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
@@ -85,7 +86,7 @@ export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
 
 /**
  * Reads up to 50 notifications of each state: waiting ones from the oldest, failed ones from the
- * latest.
+ * latest. A held one is not waiting (docs/rules.md#holds).
  */
 export const notificationMoments = (
   storage: Storage["Service"],
@@ -97,27 +98,29 @@ export const notificationMoments = (
   return Effect.all({
     undelivered: Effect.map(
       Effect.forEach(WAITING, (state) =>
-        momentsOf({ state, sort: "created_at", direction: "asc" }, (item) => item.counts_from),
+        momentsOf(
+          { filter: { state, held: false }, sort: "created_at", direction: "asc" },
+          (item) => item.counts_from,
+        ),
       ),
       (moments) => moments.flat(),
     ),
-    givenUp: momentsOf({ state: "failed", sort: "updated_at", direction: "desc" }, (item) => item.updated_at),
+    givenUp: momentsOf(
+      { filter: { state: "failed" }, sort: "updated_at", direction: "desc" },
+      (item) => item.updated_at,
+    ),
   })
 }
 
-interface Which {
-  readonly state: OutboxState
-  readonly sort: "created_at" | "updated_at"
-  readonly direction: "asc" | "desc"
-}
+type Which = Omit<ListQuery<"outbox">, "list">
 
-/** Reads notifications of one state, keeps ours, and dates each. */
+/** Reads the first notifications of a list, keeps ours, and dates each. */
 const momentsIn =
   (storage: Storage["Service"], isOurs: (item: OutboxRecord) => boolean) =>
   (
-    { state, sort, direction }: Which,
+    which: Which,
     at: (item: OutboxRecord) => Instant.Instant,
   ): Effect.Effect<ReadonlyArray<NotificationMoment>, StorageError> =>
-    Effect.map(firstRows(storage, { list: "outbox", filter: { state }, sort, direction }, ROWS), (items) =>
+    Effect.map(firstRows(storage, { list: "outbox", ...which }, ROWS), (items) =>
       items.filter(isOurs).map((item) => ({ notifier: item.notifier, at: at(item) })),
     )

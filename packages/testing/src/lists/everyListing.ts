@@ -39,6 +39,7 @@ const outboxFilters = [
   { held: true },
   { held: true, event_type: "firing" as const },
   { held: false },
+  { held: false, state: "pending" as const },
 ]
 
 const outbox = outboxFilters.flatMap((filter) =>
