@@ -35,7 +35,7 @@ const machineOf = (postgres: FaultyPostgres | undefined): string =>
   [
     new Date().toISOString().slice(0, 10),
     `${cpus()[0]?.model ?? "unknown"} (${arch()}), ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`,
-    `load average ${(loadavg()[0] ?? 0).toFixed(0)} from other work`,
+    `load average ${(loadavg()[0] ?? 0).toFixed(0)}`,
     `${type()} ${release()}`,
     `Node.js ${process.version}`,
     ...(postgres === undefined ? [] : [postgres.version]),

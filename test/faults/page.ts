@@ -21,7 +21,6 @@ const COLUMNS: ReadonlyArray<readonly [heading: string, cellOf: (row: Row) => st
   ["sent again", ({ sentAgain }) => String(sentAgain)],
   ["worst recovery", ({ worstRecoveryMillis }) => seconds(worstRecoveryMillis)],
   ["longest wait", ({ longestWaitMillis }) => seconds(longestWaitMillis)],
-  ["commit", ({ commit }) => commit],
 ]
 
 const markdown = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
