@@ -2,10 +2,11 @@ import type { HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import type { Clock } from "./Clock.ts"
 import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
-import { type Answer, judge, noAnswer, type RequestKind } from "./Answer.ts"
+import { type Answer, judge, noAnswer, type RequestKind, type Verdict } from "./Answer.ts"
 import {
   type Admission,
   afterAnswer,
+  type Deed,
   hurried,
   initialSubmission,
   nextStep,
@@ -50,6 +51,10 @@ export interface SenderOptions<Result extends OutgoingResult = OutgoingResult> {
 const MAX_BATCH_BYTES = 900 * 1_024
 /** A repeat can wait for others; a change cannot. */
 const REPEATS_GATHER_MILLIS = 10_000
+/** Results that could not be read are asked for again after this time. */
+const UNREADABLE_MILLIS = 1_000
+/** After another answer, the server does not know the schedule: it waits, or the key is not accepted. */
+const SETTLES_DECLARATION: ReadonlySet<Verdict> = new Set(["taken", "missing", "invalid"])
 
 /** Sends what the queue holds, one request at a time, and a heartbeat a minute. */
 export class Sender<Result extends OutgoingResult = OutgoingResult> {
@@ -58,7 +63,9 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   #state: Submission
   #mark: TimeMark | undefined
   #repeatsSince: number | undefined
-  #isDeclared = false
+  #unreadableUntil = 0
+  /** The declaration that a server has answered for good. */
+  #declared: string | undefined
   #lastSaid = ""
 
   constructor(options: SenderOptions<Result>, statements: Statements) {
@@ -96,7 +103,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   /** Takes another configuration: the schedule is declared again. */
   restate(statements: Statements): void {
     this.#statements = statements
-    this.#isDeclared = false
+    this.#declared = undefined
     const now = this.#options.clock.steady()
     // Whoever corrects an address does not wait for the next retry.
     this.#state = { ...this.#state, server: 0, failures: 0, notBefore: now, heartbeatDue: now }
@@ -111,15 +118,21 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     const batch = step.kind === "events" ? this.#options.queue.take(step.limit, MAX_BATCH_BYTES) : []
     if (step.kind === "events" && batch.length === 0) {
       this.#repeatsSince = undefined
-      return clock.steady() + 1_000
+      // Meanwhile heartbeats go on.
+      this.#unreadableUntil = clock.steady() + UNREADABLE_MILLIS
+      return clock.steady()
     }
+    const { declaration } = this.#statements
     const answer = await this.#request(step.kind, server, batch)
     const made = { kind: step.kind, server, events: batch.length, now: clock.steady() }
     const around = { servers: this.#statements.servers.length, random: this.#options.random }
     const { state, deed } = afterAnswer(this.#state, made, answer, around)
     this.#tell(step.kind, answer, state)
     this.#state = state
-    this.#carryOut(step.kind, answer, batch, deed)
+    if (step.kind === "declaration" && SETTLES_DECLARATION.has(answer.verdict)) this.#declared = declaration
+    // A server that no longer accepts the key has forgotten the schedule with the agent.
+    if (state.admission !== "accepted") this.#declared = undefined
+    this.#carryOut(answer, batch, deed)
     return clock.steady()
   }
 
@@ -131,15 +144,15 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     else this.#repeatsSince ??= now
     const isUrgent = isBacklog && (this.#state.failures > 0 || queue.hasChange())
     const gathered = this.#repeatsSince === undefined ? undefined : this.#repeatsSince + REPEATS_GATHER_MILLIS
+    const eventsDue = isUrgent ? now : gathered
     return {
-      eventsDue: isUrgent ? now : gathered,
-      declarationDue: this.#isDeclared || this.#statements.declaration === undefined ? undefined : now,
+      eventsDue: eventsDue === undefined ? undefined : Math.max(eventsDue, this.#unreadableUntil),
+      declarationDue: this.#declared === this.#statements.declaration ? undefined : now,
     }
   }
 
-  #carryOut(kind: RequestKind, answer: Answer, batch: ReadonlyArray<Result>, deed: string): void {
+  #carryOut(answer: Answer, batch: ReadonlyArray<Result>, deed: Deed): void {
     const { queue } = this.#options
-    if (kind === "declaration") this.#isDeclared = !["faulty", "throttled"].includes(answer.verdict)
     if (deed === "remove") {
       queue.acknowledge(batch)
       // More may wait: then it has waited long enough.

@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { HttpAnswer } from "../../src/agent/Answer.ts"
+import type { OutgoingResult, ResultQueue } from "../../src/agent/ResultQueue.ts"
+import { Sender, type Statements } from "../../src/agent/Sender.ts"
+import type { OutgoingRequest } from "../../src/agent/Transport.ts"
+
+const ACCEPTED: HttpAnswer = { status: 202, body: '{"accepted":true}' }
+const PENDING: HttpAnswer = { status: 202, body: '{"accepted":false}' }
+const DECLARED: HttpAnswer = { status: 200, body: "{}" }
+const BLOCKED: HttpAnswer = { status: 403, body: '{"error":{"code":"agent_blocked"}}' }
+
+const declaring = (...checks: ReadonlyArray<string>): Statements => ({
+  agentId: "a",
+  servers: ["http://server"],
+  heartbeat: { hostname: "a", features: { push: true, metrics: false } },
+  declaration: JSON.stringify({ checks }),
+})
+
+/** A queue whose file cannot be read: it holds results, and gives none. */
+const unreadable: ResultQueue = {
+  size: () => 3,
+  hasChange: () => true,
+  take: () => [],
+  acknowledge: () => {},
+  reject: () => {},
+  putBack: () => {},
+  setNote: () => {},
+}
+
+const empty: ResultQueue = { ...unreadable, size: () => 0, hasChange: () => false }
+
+/** A sender whose server gives the answers of a table, and whose time passes by its own waits. */
+const sending = (queue: ResultQueue<OutgoingResult> = empty) => {
+  let now = 0
+  const requests: Array<OutgoingRequest & { readonly at: number }> = []
+  const answers: Record<OutgoingRequest["kind"], HttpAnswer> = {
+    heartbeat: ACCEPTED,
+    declaration: DECLARED,
+    events: { status: 202, body: '{"accepted":0}' },
+  }
+  const during: { declaration?: () => void } = {}
+  const clock = { wall: () => now, steady: () => now, sinceBoot: () => now }
+  const sender = new Sender(
+    {
+      queue,
+      clock,
+      boot: "boot",
+      random: () => 0.5,
+      log: () => {},
+      keys: { current: () => "key", next: () => undefined, promote: () => {}, fingerprintOf: () => "print" },
+      transport: {
+        send: async (request) => {
+          requests.push({ ...request, at: now })
+          const answer = answers[request.kind]
+          if (request.kind === "declaration") during.declaration?.()
+          await Promise.resolve()
+          return answer
+        },
+      },
+    },
+    declaring("disk"),
+  )
+  return {
+    answers,
+    during,
+    sender,
+    requests,
+    declarations: () => requests.filter(({ kind }) => kind === "declaration").map(({ body }) => body),
+    /** Lets the sender work for so long. */
+    pass: async (millis: number) => {
+      const end = now + millis
+      for (let next = now; next <= end;) {
+        now = next
+        next = Math.max(await sender.step(), now)
+      }
+      now = end
+    },
+  }
+}
+
+describe("a sender", () => {
+  it("declares the schedule once, and again once its key is accepted again", async () => {
+    const { answers, declarations, pass } = sending()
+    await pass(180_000)
+    assert.deepStrictEqual(declarations(), ['{"checks":["disk"]}'])
+    // Somebody deleted the agent, and its schedule with it.
+    answers.heartbeat = PENDING
+    await pass(120_000)
+    answers.heartbeat = ACCEPTED
+    await pass(120_000)
+    assert.lengthOf(declarations(), 2)
+  })
+
+  it("declares again what a server did not take because of the key", async () => {
+    const { answers, declarations, pass } = sending()
+    answers.declaration = BLOCKED
+    await pass(60_000)
+    answers.declaration = DECLARED
+    await pass(1_200_000)
+    assert.lengthOf(declarations(), 2)
+  })
+
+  it("declares what changed while a declaration was under way", async () => {
+    const { declarations, during, pass, sender } = sending()
+    during.declaration = () => {
+      delete during.declaration
+      sender.restate(declaring("disk", "load"))
+    }
+    await pass(60_000)
+    assert.deepStrictEqual(declarations(), ['{"checks":["disk"]}', '{"checks":["disk","load"]}'])
+  })
+
+  it("sends heartbeats and declarations while the results that wait cannot be read", async () => {
+    const { declarations, pass, requests } = sending(unreadable)
+    await pass(600_000)
+    const heartbeats = requests.filter(({ kind }) => kind === "heartbeat").map(({ at }) => at)
+    assert.deepStrictEqual(
+      heartbeats,
+      Array.from({ length: 11 }, (_, minute) => minute * 60_000),
+    )
+    assert.lengthOf(declarations(), 1)
+  })
+})
