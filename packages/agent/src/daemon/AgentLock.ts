@@ -18,7 +18,8 @@ export class AgentLock {
   static take(path: string): AgentLock | undefined {
     const database = new DatabaseSync(path, { timeout: 0 })
     try {
-      database.exec("BEGIN EXCLUSIVE")
+      // A journal on a full disk would refuse the lock.
+      database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
       return new AgentLock(database)
     } catch (error) {
       database.close()

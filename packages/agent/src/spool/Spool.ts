@@ -59,7 +59,7 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   /** Whether the disk takes what is recorded. */
   get isOnDisk(): boolean {
-    return !this.#isRefused && this.#file !== undefined
+    return !this.#isRefused && this.#file !== undefined && this.#file.refusal === undefined
   }
 
   /** Takes a report; `flush` puts it on the disk. Returns the id that it keeps. */
@@ -87,6 +87,7 @@ export class Spool implements ResultQueue<SpooledResult> {
       this.#tail.size + this.#done.size + this.#states.size + this.#rejects.length === 0 &&
       this.#notes.size + this.#counts.size === 0
     if (isEmpty && this.isOnDisk) return true
+    if (this.#file?.refusal !== undefined) this.#closeFile()
     const isWritten = this.#reach((file) => {
       file.write({
         add: this.#tail.all(),
@@ -200,6 +201,10 @@ export class Spool implements ResultQueue<SpooledResult> {
   /** Puts everything on the disk and closes the file. */
   close(): void {
     this.flush()
+    this.#closeFile()
+  }
+
+  #closeFile(): void {
     this.#file?.close()
     this.#file = undefined
   }
@@ -261,8 +266,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   /** Puts a damaged file aside and begins a new one with whatever could still be read. */
   #startOver(error: unknown): void {
     const { path, now, warn } = this.#options
-    this.#file?.close()
-    this.#file = undefined
+    this.#closeFile()
     const { aside, saved } = setAside(path, now())
     this.#done.clear()
     this.count("damaged", 1)

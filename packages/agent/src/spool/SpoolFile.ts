@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
 import type { PendingResult } from "@tocsin/client/agent/ResultQueue"
+import { spoolFaultOf } from "./spoolFault.ts"
 import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
 import { STATEMENTS } from "./spoolStatements.ts"
 import { type CheckState, isSuperseded, stampAfter } from "@tocsin/client/agent/resultRules"
@@ -58,21 +59,26 @@ export class SpoolFile {
   readonly #database: DatabaseSync
   readonly #prepared = new Map<keyof typeof STATEMENTS, StatementSync>()
 
-  private constructor(database: DatabaseSync) {
+  /** Why the file cannot be written while it is open, if so. */
+  readonly refusal: unknown
+
+  private constructor(database: DatabaseSync, refusal?: unknown) {
     this.#database = database
+    this.refusal = refusal
   }
 
-  /** Opens or creates the file. Processes share it: WAL, and every commit waits for the disk. */
+  /**
+   * Opens or creates the file. Processes share it: WAL, and every commit waits for the disk. Where
+   * the disk refuses even the file that they share beside it, the file is opened for this process
+   * alone, and only to read.
+   */
   static open(path: string): SpoolFile {
-    createFile(path)
-    const database = new DatabaseSync(path, { timeout: BUSY_MILLIS })
     try {
-      database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`)
-      prepareTables(database, path)
-      return new SpoolFile(database)
+      createFile(path)
+      return new SpoolFile(openDatabase(path, { busyMillis: BUSY_MILLIS, mode: SHARED }))
     } catch (error) {
-      database.close()
-      throw error
+      if (spoolFaultOf(error) !== "refused") throw error
+      return new SpoolFile(openToRead(path, error), error)
     }
   }
 
@@ -217,6 +223,7 @@ export class SpoolFile {
   }
 
   #inTransaction<A>(work: () => A): A {
+    if (this.refusal !== undefined) throw this.refusal
     this.#run("begin")
     try {
       const result = work()
@@ -266,6 +273,33 @@ const createFile = (path: string): void => {
   if (existsSync(path)) return
   closeSync(openSync(path, "a", FILE_MODE))
   chmodSync(path, FILE_MODE)
+}
+
+const SHARED = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"
+const ALONE = "PRAGMA locking_mode = EXCLUSIVE"
+
+const openDatabase = (
+  path: string,
+  { busyMillis, mode }: { readonly busyMillis: number; readonly mode: string },
+): DatabaseSync => {
+  const database = new DatabaseSync(path, { timeout: busyMillis })
+  try {
+    database.exec(`${mode}; PRAGMA cache_size = -${CACHE_KIB}`)
+    prepareTables(database, path)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Throws what `refusal` says if the file cannot be read either. */
+const openToRead = (path: string, refusal: unknown): DatabaseSync => {
+  try {
+    return openDatabase(path, { busyMillis: 0, mode: ALONE })
+  } catch (error) {
+    throw spoolFaultOf(error) === "refused" ? refusal : error
+  }
 }
 
 const prepareTables = (database: DatabaseSync, path: string): void => {

@@ -1,7 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, symlinkSync, unlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
@@ -150,6 +150,25 @@ describe("the spool", () => {
     spool.close()
     const again = open()
     assert.deepStrictEqual(waiting(again), ["disk warning", "web ok"])
+    again.close()
+  })
+
+  it("is read where the disk refuses even the files beside it, and written once it does not", () => {
+    const spool = open()
+    record(spool, "web", "critical")
+    spool.close()
+    const beside = join(folder, "spool.db-shm")
+    symlinkSync("/nowhere/else", beside)
+    const again = open()
+    record(again, "disk", "critical")
+    assert.deepStrictEqual(waiting(again), ["web critical", "disk critical"])
+    assert.isFalse(again.isOnDisk)
+    unlinkSync(beside)
+    record(again, "web", "ok")
+    assert.isTrue(again.isOnDisk)
+    const other = open()
+    assert.deepStrictEqual(waiting(other), ["web critical", "disk critical", "web ok"])
+    other.close()
     again.close()
   })
 
