@@ -53,6 +53,7 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
     droppedBytes: streams.reduce((sum, stream) => sum + (stream?.droppedBytes ?? 0), 0),
   })
   let isEnded = false
+  let isStopped = false
   const group = new ProcessGroup(child)
   let sayGone: (isGone: boolean | Promise<boolean>) => void = () => {}
   const gone = new Promise<boolean>((resolve) => (sayGone = resolve))
@@ -65,7 +66,7 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
       resolve({ ...outcomeOf(how, captured()), durationMillis: clock.steady() - begun })
       for (const stream of [child.stdout, child.stderr]) stream?.destroy()
       // Background processes of a command that ended by itself are its own affair, as in a shell.
-      sayGone(how.kind === "timedOut" ? group.end() : true)
+      sayGone(how.kind === "timedOut" || isStopped ? group.end() : true)
     }
     let grace: NodeJS.Timeout | undefined
     const deadline = setTimeout(
@@ -79,7 +80,11 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
       grace = setTimeout(() => end(how), OUTPUT_GRACE_MILLIS)
     })
   })
-  return { outcome, gone, isAlive: () => group.isAlive(), stop: () => void group.end() }
+  const stop = () => {
+    isStopped = true
+    void group.end()
+  }
+  return { outcome, gone, isAlive: () => group.isAlive(), stop }
 }
 
 const endOf = (code: number | null, signal: NodeJS.Signals | null): RunEnd =>

@@ -79,6 +79,18 @@ describe("a run of a command", () => {
     rmSync(folder, { recursive: true })
   })
 
+  it("is gone after a stop only when the whole group is, however soon its leader ends", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
+    const file = join(folder, "pid")
+    const run = sh(`(trap '' TERM; echo $$ > ${file}; sleep 60; sleep 60) & echo begun; wait; echo over`)
+    while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 10))
+    run.stop()
+    await run.outcome
+    assert.isTrue(await run.gone)
+    assert.isFalse(run.isAlive())
+    rmSync(folder, { recursive: true })
+  })
+
   it("does not wait for a background process that keeps the output open", async () => {
     const outcome = await sh("echo done; sleep 20 & exit 2").outcome
     assert.deepStrictEqual([outcome.exitCode, outcome.output], [2, "done"])
