@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "@tocsin/bench/processes/freePort"
@@ -39,6 +39,7 @@ const makeHost = (name: string, checks: string) => {
   const flags = ["--config", join(folder, "config.yaml"), "--state", state]
   return {
     state,
+    flags,
     write,
     run: (command: string, ...args: ReadonlyArray<string>) => {
       const { status, stdout, stderr } = spawnSync(process.execPath, [AGENT, command, ...flags, ...args], {
@@ -114,8 +115,8 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.deepStrictEqual([admission, running], ["accepted", false])
   })
 
-  it("wraps a job without ever failing it", () => {
-    const { run, state, write } = makeHost("jobs", "  nightly: { report_only: true, every: 1d }\n")
+  it("wraps a job without ever failing it", async () => {
+    const { flags, run, state, write } = makeHost("jobs", "  nightly: { report_only: true, every: 1d }\n")
     const backlog = () => {
       const shown = JSON.parse(run("status", "--json").stdout) as { readonly backlog: number }
       return shown.backlog
@@ -126,6 +127,27 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.strictEqual(run("run", "nightly", "--", "/etc/passwd").status, 126)
     assert.strictEqual(run("run", "nightly", "--", "sh", "-c", "kill -KILL $$").status, 137)
     assert.strictEqual(run("run", "not a name", "--", "true").status, 0)
+    // A job may start something that goes on: its own end is reported then, and all output passed on.
+    const going = join(state, "../going")
+    const background = `(while [ -e ${going} ]; do sleep 0.1; done; echo later) & echo done`
+    writeFileSync(going, "")
+    const before = backlog()
+    const restarting = spawn(process.execPath, [
+      AGENT,
+      "run",
+      ...flags,
+      "restart",
+      "--",
+      "sh",
+      "-c",
+      background,
+    ])
+    const passed = { text: "" }
+    restarting.stdout.on("data", (chunk: Buffer) => (passed.text += chunk.toString()))
+    await until("the end of the job is kept", () => backlog() === before + 1)
+    rmSync(going)
+    await once(restarting, "close")
+    assert.deepStrictEqual([restarting.exitCode, passed.text], [0, "done\nlater\n"])
     write("server: [nowhere")
     const kept = backlog()
     assert.strictEqual(run("report", "other", "critical").status, 0)
@@ -182,29 +204,39 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
       write(configuration)
       writeFileSync(code, "0")
       mkdirSync(state)
-      const { child, log } = start([...SMALL_DISK, state])
+      const first = start([...SMALL_DISK, state])
       const arrives = (change: string) => until(change, () => changesOf("level").at(-1) === change)
       await arrives("ok 0")
-      // The agent's own view of its folder: nobody else sees that disk.
-      const inside = `/proc/${child.pid}/root${state}`
+      // Keeps that disk, which only the agent sees, beyond the agent.
+      const onDisk = (pid = 0) => ["nsenter", "--mount", `--target=${pid}`]
+      const [nsenter = "", ...intoDisk] = onDisk(first.child.pid)
+      const keeper = spawn(nsenter, [...intoDisk, "sleep", "infinity"], { stdio: "ignore" })
+      const inside = `/proc/${keeper.pid}/root${state}`
       const filler = join(inside, "filler")
+      await until("the keeper has the disk", () => existsSync(join(inside, "spool.db")))
       assert.throws(() => writeFileSync(filler, "x".repeat(2_000_000)), "ENOSPC")
       writeFileSync(code, "2")
       await arrives("critical 2")
-      assert.include(log.text, "results wait in memory")
+      assert.include(first.log.text, "results wait in memory")
+      // An agent that starts on a full disk says what it sees too.
+      await endOf(first.child, "SIGKILL")
+      writeFileSync(code, "1")
+      const { child, log } = start(onDisk(keeper.pid))
+      await arrives("warning 1")
       // Nothing may be lost that was recorded while neither the disk nor the server took it.
       server.fault = "500"
-      writeFileSync(code, "1")
+      writeFileSync(code, "2")
       await until("results wait", () => log.text.includes("results wait: 500"))
       rmSync(filler)
       server.fault = "none"
       child.kill("SIGHUP")
-      await arrives("warning 1")
+      await arrives("critical 2")
       writeFileSync(code, "0")
       await arrives("ok 0")
       assert.strictEqual(spawnSync("ls", [join(inside, "spool.db")]).status, 0)
-      assert.deepStrictEqual(changesOf("level"), ["ok 0", "critical 2", "warning 1", "ok 0"])
+      assert.deepStrictEqual(changesOf("level"), ["ok 0", "critical 2", "warning 1", "critical 2", "ok 0"])
       assert.strictEqual(await endOf(child, "SIGTERM"), 0)
+      keeper.kill()
     },
   )
 })

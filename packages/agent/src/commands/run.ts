@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
+import { setTimeout as sleep } from "node:timers/promises"
 import { systemClock } from "../clock/Clock.ts"
 import { outcomeOf, type RunEnd } from "../checks/RunOutcome.ts"
 import { type CommandOptions, readOptions, UsageError } from "./options.ts"
@@ -9,6 +10,9 @@ import { requireCheckId, spoolReport } from "./spoolReport.ts"
 
 /** Bytes of output that are kept: the last lines say how a job ended. */
 const KEPT_BYTES = 8_000
+
+/** How long the last output of a command that has ended may take to arrive. */
+const OUTPUT_GRACE_MILLIS = 1_000
 
 const PASSED_ON = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const
 
@@ -40,9 +44,7 @@ const readJob = (argv: ReadonlyArray<string>): WrappedJob => {
  */
 export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
   const { command, target } = readJob(argv)
-  const begun = systemClock.steady()
-  const { end, tail } = await execute(command)
-  const durationMillis = systemClock.steady() - begun
+  const { end, tail, durationMillis, outputEnded } = await execute(command)
   const outcome = outcomeOf(end, { stdout: tail.text(), stderr: "", droppedBytes: tail.droppedBytes })
   if (end.kind === "notStarted") complain(outcome.output)
   try {
@@ -51,35 +53,50 @@ export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
   } catch (error) {
     complain(`the result is not reported: ${error instanceof Error ? error.message : String(error)}`)
   }
+  await outputEnded
   return outcome.exitCode
 }
 
 interface Executed {
   readonly end: RunEnd
+  readonly durationMillis: number
   readonly tail: OutputTail
+  /** Resolves when nobody holds the output any more. It is passed on until then. */
+  readonly outputEnded: Promise<unknown>
 }
 
+/** Runs a command to its end; a process that it left in the background may go on. */
 const execute = async ([name = "", ...args]: ReadonlyArray<string>): Promise<Executed> => {
   const tail = new OutputTail()
-  const end = await new Promise<RunEnd>((resolve) => {
-    let child: ChildProcess
-    try {
-      child = spawn(name, args, { stdio: ["inherit", "pipe", "pipe"] })
-    } catch (error) {
-      resolve(notStarted(error, name))
-      return
-    }
-    const forward = (signal: NodeJS.Signals) => child.kill(signal)
-    for (const signal of PASSED_ON) process.on(signal, forward)
-    if (child.stdout !== null) passOn(child.stdout, process.stdout, tail)
-    if (child.stderr !== null) passOn(child.stderr, process.stderr, tail)
-    child.on("error", (error) => resolve(notStarted(error, name)))
-    child.on("close", (code, signal) => {
+  const begun = systemClock.steady()
+  const ended = (end: RunEnd) => ({ end, tail, durationMillis: systemClock.steady() - begun })
+  const unstarted = (error: unknown): Executed => ({
+    ...ended(notStarted(error, name)),
+    outputEnded: Promise.resolve(),
+  })
+  let child: ChildProcess
+  try {
+    child = spawn(name, args, { stdio: ["inherit", "pipe", "pipe"] })
+  } catch (error) {
+    return unstarted(error)
+  }
+  const forward = (signal: NodeJS.Signals) => child.kill(signal)
+  for (const signal of PASSED_ON) process.on(signal, forward)
+  if (child.stdout !== null) passOn(child.stdout, process.stdout, tail)
+  if (child.stderr !== null) passOn(child.stderr, process.stderr, tail)
+  const outputEnded = new Promise((resolve) => child.once("close", resolve))
+  return await new Promise((resolve) => {
+    child.on("error", (error) => resolve(unstarted(error)))
+    child.on("exit", (code, signal) => {
       for (const passed of PASSED_ON) process.off(passed, forward)
-      resolve(signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal })
+      const executed = ended(
+        signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal },
+      )
+      void Promise.race([outputEnded, sleep(OUTPUT_GRACE_MILLIS)]).then(() =>
+        resolve({ ...executed, outputEnded }),
+      )
     })
   })
-  return { end, tail }
 }
 
 const notStarted = (error: unknown, command: string): RunEnd => {
