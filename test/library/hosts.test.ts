@@ -1,5 +1,11 @@
 import { once } from "node:events"
-import { createServer, request as httpRequest, type RequestListener, type Server } from "node:http"
+import {
+  createServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestListener,
+  type Server,
+} from "node:http"
 import { mkdtempSync, rmSync } from "node:fs"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -10,6 +16,7 @@ import * as fastify from "@tocsin/examples/fastify/app"
 import * as hono from "@tocsin/examples/hono/app"
 import express from "express"
 import { createMonitor, memory, type Monitor, type MonitorOptions } from "tocsin"
+import { resetRequests } from "../http/client/resetRequests.ts"
 import { collect, enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
 
 const TOKEN = "operators-token"
@@ -136,6 +143,46 @@ describe("node:http", () => {
       assert.strictEqual((await register("a", "192.0.2.1")).status, 202)
       assert.strictEqual((await register("b", "192.0.2.1")).status, 429)
       assert.strictEqual((await register("c", "192.0.2.2")).status, 202)
+    })
+  })
+
+  it("serves a Unix socket, which has no addresses", async () => {
+    await using monitor = await start()
+    const folder = mkdtempSync(join(tmpdir(), "tocsin-"))
+    const socketPath = join(folder, "http")
+    const server = createServer(monitor.node).listen(socketPath)
+    try {
+      await once(server, "listening")
+      const [response] = (await once(
+        httpRequest({ socketPath, path: "/api/v1/health" }).end(),
+        "response",
+      )) as [IncomingMessage]
+      assert.strictEqual(response.statusCode, 200)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it.each([
+    ["the API", (monitor: Monitor): RequestListener => monitor.node],
+    ["a body parser", (monitor: Monitor): RequestListener => express().use(express.json(), monitor.node)],
+  ])("does not take in what comes to %s on connections that are reset", async (_, listenerOf) => {
+    await using monitor = await start()
+    await listening(listenerOf(monitor), async (base, server) => {
+      const body = JSON.stringify(heartbeatOf("a"))
+      resetRequests(
+        portOf(server),
+        Array.from(
+          { length: 20 },
+          (_, index) =>
+            "POST /api/v1/heartbeat HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" +
+            `Authorization: Bearer ${keyOf(`a-${index}`)}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        ),
+      )
+      assert.strictEqual((await fetch(`${base}/api/v1/health`)).status, 200)
+      assert.deepStrictEqual(await collect(monitor.agents.all()), [])
     })
   })
 

@@ -185,7 +185,9 @@ class FrontedServer extends Server {
 
   #onConnection(socket: Socket): boolean {
     this.#arrivals.note()
-    this.#front.take(socket, this.#behind)
+    // Its requests would have no address, which the limits of addresses need. Node keeps one that is known.
+    if (socket.remoteAddress === undefined) socket.destroy()
+    else this.#front.take(socket, this.#behind)
     return true
   }
 

@@ -4,9 +4,11 @@ import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call, operate } from "../client/call.ts"
 import { exchange, requestText, statusesOf } from "../client/exchange.ts"
 import { itemsOf } from "../client/itemsOf.ts"
+import { resetRequests } from "../client/resetRequests.ts"
 import { acceptedAgent, event, heartbeatBody, newAgent } from "../client/TestAgent.ts"
 import { onStorage } from "../onStorage.ts"
 import { newToken } from "../service/Observatory.ts"
+import { Tocsin } from "../service/Tocsin.ts"
 import { assertRefused } from "./assertRefused.ts"
 import { malformedRequests, SMUGGLED } from "./malformedRequests.ts"
 
@@ -152,6 +154,28 @@ export const hostileConnectionSuite = <Place>(subject: StorageUnderTest<Place>):
       }),
     )
   })
+
+  scenario("a connection that its client has reset, whose address is unknown, is not read", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Tocsin
+      const registration = (headers: Readonly<Record<string, string>>): string => {
+        const agent = newAgent()
+        const body = JSON.stringify(heartbeatBody(agent))
+        const length = { "Content-Length": String(body.length) }
+        const all = { Authorization: `Bearer ${agent.key}`, ...length, ...headers }
+        return requestText("POST /api/v1/heartbeat", all, body)
+      }
+      // The front takes the first, and node:http the second.
+      for (const headers of [{}, { Origin: "https://page.example" }]) {
+        resetRequests(
+          port,
+          Array.from({ length: 20 }, () => registration(headers)),
+        )
+        yield* isWell
+        assert.deepStrictEqual(yield* itemsOf("/api/v1/agents"), [])
+      }
+    }),
+  )
 
   scenario("a request that ends in the middle of its body changes nothing", () =>
     Effect.gen(function* () {

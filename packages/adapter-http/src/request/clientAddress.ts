@@ -1,4 +1,4 @@
-import { isIP, isIPv6 } from "node:net"
+import { isIP, isIPv6, type Socket } from "node:net"
 import { Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
@@ -36,6 +36,17 @@ export interface Origin {
   /** The header X-Forwarded-For. */
   readonly forwardedFor: string | undefined
 }
+
+/**
+ * Whether a client has reset its connection before its address was asked for. The system has
+ * forgotten the address, but would still give what was sent. A Unix socket never has an address.
+ */
+export const isReset = ({
+  destroyed,
+  localAddress,
+  remoteAddress,
+}: Pick<Socket, "destroyed" | "localAddress" | "remoteAddress">): boolean =>
+  remoteAddress === undefined && (destroyed || localAddress !== undefined)
 
 const IPV4_AND_PORT = /^(\d+\.\d+\.\d+\.\d+):\d+$/
 const IN_BRACKETS = /^\[([^\]]+)\](?::\d+)?$/

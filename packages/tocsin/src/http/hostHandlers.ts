@@ -1,4 +1,5 @@
 import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
+import { isReset } from "@tocsin/adapter-http/request/clientAddress"
 import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
 import type { ErrorCode } from "@tocsin/core/contract/Errors"
 import type { Activity } from "./Activity.ts"
@@ -99,6 +100,8 @@ export const nodeListener =
     const path = basePath !== "" && url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
     const isOurs = OURS.test(path) || (hasMetrics && METRICS.test(path)) || (hasConsole && CONSOLE.test(path))
     if (typeof next === "function" && !isOurs) return next()
+    // Nobody reads an answer, and requests without an address have no limits.
+    if (isReset(request.socket)) return void request.socket.destroy()
     if (isClosed()) return answer(response, closedAnswer())
     response.once("close", activity.begin())
     if (!request.readableDidRead) return node(request, response)
