@@ -29,8 +29,8 @@ These steps are for a Prometheus installed from a package.
    sudo install -m 644 deploy/prometheus/tocsin.rules.yml /etc/prometheus/tocsin.rules.yml
    \`\`\`
 
-2. Give Tocsin a copy of the token that its own user can read, and set \`SERVICE_METRICS_TOKEN_FILE\` to
-   it. Only Prometheus can read the copy above. With the [systemd unit](install/systemd.md):
+2. Give Tocsin a copy of the token that its own user can read, and set \`SERVICE_METRICS_TOKEN_FILE\`
+   to it. Only Prometheus can read the copy above. With the [systemd unit](install/systemd.md):
 
    \`\`\`sh elsewhere
    sudo install -D -m 600 tocsin-token /etc/tocsin/secrets/metrics_token
