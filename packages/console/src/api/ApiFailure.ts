@@ -16,6 +16,10 @@ export class ApiFailure extends Error {
   }
 }
 
+/** Whatever a call rejected with, as a failure. */
+export const asFailure = (error: unknown): ApiFailure =>
+  error instanceof ApiFailure ? error : new ApiFailure("unexpected", `the page failed: ${String(error)}`)
+
 const UNREACHED = new Set(["connection", "timeout", "unavailable"])
 
 /** Whether the server was not reached at all. */

@@ -1,5 +1,4 @@
 import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
-import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { accept, block, isWaiting, removeAgent } from "../state/agentActs.ts"
 import { titleOf } from "../state/incidentActs.ts"
@@ -14,34 +13,39 @@ import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
-import { Empty, FailureNote, Unread } from "../view/states.tsx"
+import { Empty, ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
 import { AgentFacts } from "./AgentFacts.tsx"
 import { CheckRow } from "./Checks.tsx"
 
 const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
-  const { value: incidents, failure } = useResource(`incidents of ${agent_id}`, ["incidents"], (signal) =>
+  const reading = useResource(`incidents of ${agent_id}`, ["incidents"], (signal) =>
     call<{ items: ReadonlyArray<HeldIncident>; next_cursor?: string | null }>("GET", "ops/v1/incidents", {
       query: { agent_id, state: "open", limit: 20 },
       signal,
     }),
   )
-  if (incidents === undefined) return <Unread failure={failure} />
-  if (incidents.items.length === 0) return <p class="lead">None.</p>
+  const { value: incidents } = reading
+  if (incidents === undefined) return <ReadingNote reading={reading} />
   return (
     <>
-      <ul class="plain" aria-label="Open incidents">
-        {incidents.items.map((incident) => (
-          <li class="row member" key={incident.id}>
-            <Mark state={incident.severity} />
-            <a class="main" href={linkTo("incidents", [incident.id])}>
-              {titleOf(incident)}
-            </a>
-            <Time at={incident.opened_at} />
-          </li>
-        ))}
-      </ul>
+      <ReadingNote reading={reading} />
+      {incidents.items.length === 0 ? (
+        <p class="lead">None.</p>
+      ) : (
+        <ul class="plain" aria-label="Open incidents">
+          {incidents.items.map((incident) => (
+            <li class="row member" key={incident.id}>
+              <Mark state={incident.severity} />
+              <a class="main" href={linkTo("incidents", [incident.id])}>
+                {titleOf(incident)}
+              </a>
+              <Time at={incident.opened_at} />
+            </li>
+          ))}
+        </ul>
+      )}
       {typeof incidents.next_cursor === "string" && (
         <p>
           <a href={linkTo("incidents", [], { filter: `${agent_id}/` })}>All of its incidents</a>
@@ -98,9 +102,10 @@ const Acts = ({ agent }: { readonly agent: Agent }) => {
 /** One agent with its checks and its open incidents. */
 export const AgentPage = () => {
   const [id = ""] = route.value.subject
-  const { value: agent, failure } = useResource(`agent ${id}`, ["agents"], (signal) =>
+  const reading = useResource(`agent ${id}`, ["agents"], (signal) =>
     call<Agent>("GET", `api/v1/agents/${segment(id)}`, { signal }),
   )
+  const { value: agent, failure } = reading
   const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", { agent_id: id }))
   useKeys((command) => {
     if (command === "back") go(backTo("agents"))
@@ -113,10 +118,7 @@ export const AgentPage = () => {
         <a href={backTo("agents")}>← Back</a>
       </p>
       <h1>{id}</h1>
-      {agent === undefined && <Unread failure={failure} />}
-      {agent !== undefined && failure !== undefined && !isUnreached(failure) && (
-        <FailureNote failure={failure} />
-      )}
+      <ReadingNote reading={reading} />
       {agent !== undefined && failure?.code !== "not_found" && (
         <>
           <p class="facts">

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals"
 import type { CheckExplanation, ExpectedCheckState, StoredCheckResultEvent } from "@tocsin/client"
-import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { exactText, relativeText } from "../format/times.ts"
 import { stretchesOf } from "../format/historyStrip.ts"
@@ -14,7 +13,7 @@ import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
-import { FailureNote, Unread } from "../view/states.tsx"
+import { ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { skewText } from "./AgentFacts.tsx"
 
@@ -75,10 +74,11 @@ const Changes = ({ changes }: { readonly changes: ReadonlyArray<StoredCheckResul
 const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
   const older = useSignal<ReadonlyArray<History>>([])
   const query = { agent_id, check_id, limit: MOST }
-  const { value: newest, failure } = useResource(`history ${agent_id}/${check_id}`, ["checks"], (signal) =>
+  const reading = useResource(`history ${agent_id}/${check_id}`, ["checks"], (signal) =>
     call<History>("GET", "api/v1/events/query", { query, signal }),
   )
-  if (newest === undefined) return <Unread failure={failure} />
+  const { value: newest } = reading
+  if (newest === undefined) return <ReadingNote reading={reading} />
   const cursor = (older.value.at(-1) ?? newest).next_cursor
   const changes = [newest, ...older.value].flatMap(({ items }) => items)
   // Newer changes move older ones to the next page, which may have been read before.
@@ -86,6 +86,7 @@ const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly chec
   return (
     <>
       <h2>History</h2>
+      <ReadingNote reading={reading} />
       <Strip changes={known} />
       <Changes changes={known} />
       {typeof cursor === "string" && (
@@ -170,9 +171,10 @@ const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | u
 export const CheckPage = () => {
   const [agent_id = "", check_id = ""] = route.value.subject
   const key = `${agent_id}/${check_id}`
-  const { value: found, failure } = useResource(`explain ${key}`, ["checks", "incidents"], (signal) =>
+  const reading = useResource(`explain ${key}`, ["checks", "incidents"], (signal) =>
     call<CheckExplanation>("GET", "ops/v1/explain", { query: { agent_id, check_id }, signal }),
   )
+  const { value: found } = reading
   const expected = useExpected(agent_id, check_id)
   useKeys((command) => {
     if (command === "back") go(linkTo("agents", [agent_id]))
@@ -184,10 +186,7 @@ export const CheckPage = () => {
         <a href={linkTo("agents", [agent_id])}>← {agent_id}</a>
       </p>
       <h1>{check_id}</h1>
-      {found === undefined && expected?.status !== null && <Unread failure={failure} />}
-      {found !== undefined && failure !== undefined && !isUnreached(failure) && (
-        <FailureNote failure={failure} />
-      )}
+      {(found !== undefined || expected?.status !== null) && <ReadingNote reading={reading} />}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
       {found !== undefined && (
         <>

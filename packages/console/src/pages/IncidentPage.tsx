@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
-import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { acknowledge, titleOf } from "../state/incidentActs.ts"
@@ -23,7 +22,7 @@ import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
-import { FailureNote, Unread } from "../view/states.tsx"
+import { ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { IncidentActs } from "./IncidentActs.tsx"
 
@@ -198,9 +197,10 @@ export const IncidentPage = () => {
     note.value = ""
     return done
   }
-  const { value: detail, failure } = useResource(`incident ${id}`, ["incidents", "outbox"], (signal) =>
+  const reading = useResource(`incident ${id}`, ["incidents", "outbox"], (signal) =>
     call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`, { signal }),
   )
+  const { value: detail } = reading
   const isExplained = route.value.parameters["focus"] === "explain" && detail !== undefined
   useEffect(() => {
     if (!isExplained) return
@@ -222,7 +222,7 @@ export const IncidentPage = () => {
           <a href={backTo("incidents")}>← Back</a>
         </p>
         <h1>Incident</h1>
-        <Unread failure={failure} />
+        <ReadingNote reading={reading} />
       </>
     )
   const { incident } = detail
@@ -242,7 +242,7 @@ export const IncidentPage = () => {
         )}{" "}
         · <code>{incident.incident_key}</code>
       </p>
-      {failure !== undefined && !isUnreached(failure) && <FailureNote failure={failure} />}
+      <ReadingNote reading={reading} />
       <section class="explanation" aria-labelledby="explanation" ref={why} tabIndex={-1}>
         <h2 id="explanation">Why</h2>
         {firingsOf(detail).length === 0 ? <ReasonsOfSilence detail={detail} /> : <Reasons detail={detail} />}

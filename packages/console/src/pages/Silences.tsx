@@ -10,7 +10,7 @@ import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
-import { Empty, Unread } from "../view/states.tsx"
+import { Empty, ReadingNote } from "../view/states.tsx"
 import { Tabs } from "../view/Tabs.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
@@ -65,15 +65,24 @@ const Row = ({ silence }: { readonly silence: Silence }) => (
 )
 
 const Windows = () => {
-  const { value, failure } = useResource("windows", ["policy", "silences"], (signal) =>
+  const reading = useResource("windows", ["policy", "silences"], (signal) =>
     call<WindowList>("GET", "ops/v1/windows", { signal }),
   )
-  if (value === undefined) return <Unread failure={failure} />
-  if (value.items.length === 0)
+  const { value } = reading
+  return (
+    <>
+      <ReadingNote reading={reading} />
+      {value !== undefined && <WindowTimes windows={value.items} />}
+    </>
+  )
+}
+
+const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => {
+  if (windows.length === 0)
     return <p class="lead">The policy has none. Its page in the documentation says how to add one.</p>
   return (
     <ul class="windows" aria-label="Maintenance windows">
-      {value.items.map(({ name, comment, cron, tz, occurrences, ...window }) => (
+      {windows.map(({ name, comment, cron, tz, occurrences, ...window }) => (
         <li key={name}>
           <p>
             <b>{name}</b> {comment}

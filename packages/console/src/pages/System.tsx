@@ -10,7 +10,7 @@ import { summary } from "../state/summary.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { Mark } from "../view/marks.tsx"
-import { Unread } from "../view/states.tsx"
+import { ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 
 /** The first page of the service, for programs. */
@@ -200,10 +200,10 @@ const Policy = ({ policy }: { readonly policy: PolicyInForce }) => (
 
 /** Whether the service is well, and what it runs with. */
 export const System = () => {
-  const { value: state, failure } = useResource("state", ["policy", "outbox"], (signal) =>
+  const stateRead = useResource("state", ["policy", "outbox"], (signal) =>
     call<ServiceState>("GET", "", { signal }),
   )
-  const { value: policy, failure: policyFailure } = useResource("policy", ["policy"], (signal) =>
+  const policyRead = useResource("policy", ["policy"], (signal) =>
     call<PolicyInForce>("GET", "ops/v1/policy", { signal }),
   )
   const { value: failed } = useResource("dead letters", ["outbox"], (signal) =>
@@ -212,17 +212,17 @@ export const System = () => {
       signal,
     }),
   )
+  const { value: state } = stateRead
+  const { value: policy } = policyRead
   const letters = failed?.items ?? []
   return (
     <>
       <h1>System</h1>
-      {state === undefined ? <Unread failure={failure} /> : <StateFacts state={state} letters={letters} />}
+      <ReadingNote reading={stateRead} />
+      {state !== undefined && <StateFacts state={state} letters={letters} />}
       <h2>Notifiers</h2>
-      {policy === undefined ? (
-        <Unread failure={policyFailure} />
-      ) : (
-        <Notifiers policy={policy} letters={letters} />
-      )}
+      <ReadingNote reading={policyRead} />
+      {policy !== undefined && <Notifiers policy={policy} letters={letters} />}
       <h2>Policy in force</h2>
       {policy !== undefined && <Policy policy={policy} />}
       <h2>Servers that run it</h2>

@@ -16,6 +16,11 @@ export type Topic = (typeof TOPICS)[number]
 /** How often each topic changed, and how often everything may have. */
 const beats = signal<Readonly<Record<string, number>>>({})
 const ALL = "all"
+/** What follows from the time alone, which no topic names. */
+const TIME = "time"
+
+/** What takes many requests is read again for the time alone at each fourth beat only. */
+const SLOW_EVERY = 4
 
 const counted = (names: ReadonlyArray<string>): void => {
   const next = { ...beats.peek() }
@@ -24,13 +29,17 @@ const counted = (names: ReadonlyArray<string>): void => {
 }
 
 /** Moves when what is about any of these topics may have changed: it is time to read it again. */
-export const beatOf = (topics: ReadonlyArray<Topic>): number => {
+export const beatOf = (topics: ReadonlyArray<Topic>, isSlow = false): number => {
   const counts = beats.value
-  return [ALL, ...topics].reduce((sum, name) => sum + (counts[name] ?? 0), 0)
+  const times = Math.floor((counts[TIME] ?? 0) / (isSlow ? SLOW_EVERY : 1))
+  return [ALL, ...topics].reduce((sum, name) => sum + (counts[name] ?? 0), times)
 }
 
 /** Reads everything on the page again now, such as after an act. */
 export const refresh = (): void => counted([ALL])
+
+/** Reads again what may have changed because time has passed. */
+export const passTime = (): void => counted([TIME])
 
 const KNOWN = new Set<string>(TOPICS)
 

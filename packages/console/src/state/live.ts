@@ -1,10 +1,13 @@
 import { effect } from "@preact/signals"
-import { changed, refresh } from "./beats.ts"
+import { changed, passTime, refresh } from "./beats.ts"
+import { now } from "./clock.ts"
 import { readChanges } from "./serverEvents.ts"
-import { base, contact, token } from "./session.ts"
+import { base, contact, takeMissed, token } from "./session.ts"
 import { lookForUpgrade } from "./upgrade.ts"
 
 const POLL_MILLIS = 2_000
+/** How often a page whose stream works is read again for what the stream does not name. */
+const TIME_MILLIS = 15_000
 /** The server sends something every 15 s; a stream without it does not get through. */
 const SILENT_MILLIS = 20_000
 const AGAIN_MILLIS = 3_000
@@ -100,8 +103,20 @@ const takeTurns = (): void => {
   else void readStreams(signal)
 }
 
+let timeAt = now.peek()
+
+/**
+ * Reads again what is due: everything where no stream names the changes, and where a read did not reach
+ * the server; else from time to time what follows from the time.
+ */
 const poll = (): void => {
-  if (!document.hidden && token.peek() !== "" && !isStreaming()) refresh()
+  if (document.hidden || token.peek() === "") return
+  const isMissed = takeMissed()
+  if (!isStreaming() || isMissed) return refresh()
+  // In both directions: somebody may set the clock.
+  if (Math.abs(now.peek() - timeAt) < TIME_MILLIS) return
+  timeAt = now.peek()
+  passTime()
 }
 
 /** Keeps the page current, by the service's stream or else by polls. */

@@ -51,6 +51,15 @@ export const signOut = (reason = ""): void => {
 /** When the last answer of the server arrived, and whether the last request failed to reach it. */
 export const contact = signal<{ readonly at: number; readonly isLost: boolean }>({ at: 0, isLost: false })
 
+let isMissed = false
+
+/** Whether a read has not reached the server since the last look: what it reads may be outdated. */
+export const takeMissed = (): boolean => {
+  const wasMissed = isMissed
+  isMissed = false
+  return wasMissed
+}
+
 /** Calls the API as the operator who is signed in. A 401 leads to the sign-in. */
 export const call = async <Answer>(
   method: string,
@@ -64,8 +73,10 @@ export const call = async <Answer>(
     return answer
   } catch (error) {
     if (error instanceof ApiFailure) {
-      if (isUnreached(error)) contact.value = { ...contact.value, isLost: true }
-      else contact.value = { at: performance.now(), isLost: false }
+      if (isUnreached(error)) {
+        contact.value = { ...contact.value, isLost: true }
+        isMissed ||= method === "GET"
+      } else contact.value = { at: performance.now(), isLost: false }
       if (error.status === 401 && used === token.value)
         signOut("Your token is no longer valid. Sign in again.")
     }

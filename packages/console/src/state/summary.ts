@@ -74,6 +74,6 @@ export const startPulse = (): void => {
   })
   effect(() => {
     if (token.value === "") waiting.value = { letters: 0, keys: 0 }
-    else if (beatOf(["agents", "outbox"]) >= 0) readWaitingSoon()
+    else if (beatOf(["agents", "outbox"], true) >= 0) readWaitingSoon()
   })
 }

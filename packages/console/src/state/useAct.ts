@@ -1,5 +1,5 @@
 import { signal, useSignal } from "@preact/signals"
-import { ApiFailure } from "../api/ApiFailure.ts"
+import { type ApiFailure, asFailure } from "../api/ApiFailure.ts"
 import { refresh } from "./beats.ts"
 
 /** A message of the page: what was done, and for a while how to undo it. */
@@ -31,8 +31,7 @@ export const act = async (carryOut: () => Promise<Message | undefined>): Promise
     if (done !== undefined) show(done)
     return true
   } catch (error) {
-    actFailure.value =
-      error instanceof ApiFailure ? error : new ApiFailure("unexpected", `the page failed: ${String(error)}`)
+    actFailure.value = asFailure(error)
     return false
   } finally {
     refresh()

@@ -1,18 +1,11 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import { ApiFailure } from "../api/ApiFailure.ts"
+import { asFailure } from "../api/ApiFailure.ts"
 import { beatOf, type Topic } from "./beats.ts"
+import type { Reading } from "./Reading.ts"
 
-/** Something that a page reads: what it last was, and why it could not be read since. */
-export interface Resource<A> {
-  readonly value: A | undefined
-  readonly failure: ApiFailure | undefined
-}
-
-const asFailure = (error: unknown): ApiFailure =>
-  error instanceof ApiFailure ? error : new ApiFailure("unexpected", String(error))
-
-interface Reading {
+/** A request that is under way. */
+interface Request {
   readonly key: string
   readonly abort: AbortController
   /** Whether something changed since it began. */
@@ -27,13 +20,13 @@ export const useResource = <A>(
   key: string,
   topics: ReadonlyArray<Topic>,
   read: (signal: AbortSignal) => Promise<A>,
-): Resource<A> => {
-  const found = useSignal<Resource<A> & { readonly key: string }>({
+): Reading<A> => {
+  const found = useSignal<Reading<A> & { readonly key: string }>({
     key,
     value: undefined,
     failure: undefined,
   })
-  const reading = useRef<Reading | undefined>(undefined)
+  const reading = useRef<Request | undefined>(undefined)
   const latest = useRef(read)
   latest.current = read
   const beat = beatOf(topics)
@@ -43,9 +36,9 @@ export const useResource = <A>(
       return
     }
     reading.current?.abort.abort()
-    const mine: Reading = { key, abort: new AbortController(), again: false }
+    const mine: Request = { key, abort: new AbortController(), again: false }
     reading.current = mine
-    const settle = (outcome: Resource<A>) => {
+    const settle = (outcome: Reading<A>) => {
       if (reading.current !== mine) return
       reading.current = undefined
       const before = found.peek()

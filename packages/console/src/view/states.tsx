@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { type ApiFailure, hintOf, isUnreached } from "../api/ApiFailure.ts"
 import { refresh } from "../state/beats.ts"
+import { type Reading, stateOf } from "../state/Reading.ts"
 
 /** Why something failed, what to do, and the request's name to copy. */
 export const FailureNote = ({ failure }: { readonly failure: ApiFailure }) => (
@@ -42,12 +43,8 @@ export const Empty = ({
   </div>
 )
 
-/** In place of what was not read: why not, or that it is on its way. */
-export const Unread = ({ failure }: { readonly failure: ApiFailure | undefined }) =>
-  failure === undefined || isUnreached(failure) ? <Loading /> : <FailureNote failure={failure} />
-
 /** Rows that are on their way. */
-export const Loading = () => (
+const Loading = () => (
   <div class="loading" aria-busy="true">
     <span class="unseen">Loading</span>
     {[0, 1, 2, 3, 4].map((row) => (
@@ -55,3 +52,19 @@ export const Loading = () => (
     ))}
   </div>
 )
+
+/** What a page says of something that it reads, besides its value: nothing while that is current. */
+export const ReadingNote = ({ reading }: { readonly reading: Reading<unknown> }) => {
+  const { failure } = reading
+  const state = stateOf(reading)
+  if (state === "loading") return <Loading />
+  if (failure === undefined) return null
+  if (!isUnreached(failure)) return <FailureNote failure={failure} />
+  return state === "failed" ? (
+    <Empty title="Waiting for the server">This appears as soon as the server answers.</Empty>
+  ) : (
+    <p class="lead" role="status">
+      This is not current: the server does not answer. Trying again.
+    </p>
+  )
+}

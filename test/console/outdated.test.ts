@@ -1,0 +1,96 @@
+import { describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { BrowserContext, Page } from "playwright-core"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Site } from "./Site.ts"
+
+/** Opens a page whose stream is open, so that no poll reads it again. */
+const openStreaming = async (context: BrowserContext, address: string): Promise<Page> => {
+  const { page } = await openConsole(context, address)
+  const streaming = page.waitForResponse((response) => response.url().endsWith("/stream"))
+  await signIn(page)
+  await streaming
+  return page
+}
+
+/** Lets a test have a proxy answer in place of the server, for addresses with this text. */
+const startOutages = async (page: Page, text: string) => {
+  let isDown = false
+  await page.route(
+    (url) => url.pathname.includes(text),
+    (route) => (isDown ? route.fulfill({ status: 502, body: "Bad Gateway" }) : route.continue()),
+  )
+  return {
+    begin: () => (isDown = true),
+    end: () => (isDown = false),
+  }
+}
+
+const shared = Layer.merge(Browser.layer, Site.layer)
+
+describe.skipIf(chromium === undefined)(`a page beside a stream that works${skipped}`, () => {
+  layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("shows what time alone brings about, which the stream does not name", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const page = await openStreaming(context, `${baseUrl}/#/silences?tab=all`)
+          const matchers = [{ field: "agent_id", op: "=", value: "host-brief" }]
+          await demo.call("POST", "ops/v1/silences", { matchers, for: "5s", comment: "Ends soon" })
+          const silences = page.getByRole("list", { name: "Silences" })
+          await silences.getByText("active").waitFor()
+          await silences.getByText("expired").waitFor({ timeout: 30_000 })
+        })
+      }),
+    )
+
+    it.effect("says that what it shows is not current, and repeats a read that did not get through", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-missed")
+          const page = await openStreaming(context, `${baseUrl}/#/incidents`)
+          const agents = await startOutages(page, "/agents")
+          for (const [name, shown] of [
+            ["agents", page.getByRole("link", { name: "host-missed" })],
+            ["agents/host-missed", page.getByText("last seen")],
+          ] as const) {
+            agents.begin()
+            await page.goto(`${baseUrl}/#/${name}`)
+            await page.getByText("Waiting for the server").waitFor()
+            agents.end()
+            await shown.waitFor({ timeout: 10_000 })
+            agents.begin()
+            await demo.heartbeat("host-missed", { labels: { page: name.replace("/", "-") } })
+            await page.getByText("This is not current").waitFor()
+            await shown.waitFor()
+            agents.end()
+            await page.getByText("This is not current").waitFor({ state: "detached", timeout: 10_000 })
+            await page.getByText(`page=${name.replace("/", "-")}`, { exact: true }).waitFor()
+          }
+        })
+      }),
+    )
+
+    it.effect("repeats the details of a row that did not get through", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("held-row")
+          await demo.report("held-row", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+          const page = await openStreaming(context, `${baseUrl}/#/incidents`)
+          const incidents = await startOutages(page, "/incidents/")
+          incidents.begin()
+          const missed = page.waitForResponse((response) => response.status() === 502)
+          await page.goto(`${baseUrl}/#/outbox?tab=held`)
+          await missed
+          incidents.end()
+          await page.getByText("held-row/disk").waitFor({ timeout: 10_000 })
+        })
+      }),
+    )
+  })
+})
