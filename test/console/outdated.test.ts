@@ -1,4 +1,4 @@
-import { describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
@@ -89,6 +89,42 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
           await missed
           incidents.end()
           await page.getByText("held-row/disk").waitFor({ timeout: 10_000 })
+        })
+      }),
+    )
+
+    it.effect("reads again what the reader scrolls back to, if it changed meanwhile", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-long")
+          const names = Array.from({ length: 250 }, (_, index) => `check-${index}`)
+          await demo.report(
+            "host-long",
+            names.map((check_id) => ({ check_id, status: "warning", output: `${check_id} is slow` })),
+          )
+          const page = await openStreaming(context, `${baseUrl}/#/incidents?filter=host-long/`)
+          const rows = page.getByRole("list", { name: "Incidents" }).getByRole("listitem")
+          await rows.first().getByRole("link", { name: "is slow" }).waitFor()
+          const scrollTo = (row: number) =>
+            page.evaluate(`{
+              const height = document.querySelector(".rows li").getBoundingClientRect().height
+              window.scrollTo(0, ${row} * height)
+            }`)
+          for (const row of [50, 100, 150]) {
+            await scrollTo(row)
+            await page
+              .locator(`.rows li[aria-posinset="${row + 10}"]`)
+              .getByRole("link")
+              .waitFor()
+          }
+          const read = page.waitForResponse((response) => response.url().includes("cursor="))
+          await demo.report("host-long", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+          await read
+          await scrollTo(0)
+          await page.getByRole("link", { name: "disk is full" }).waitFor({ timeout: 5_000 })
+          assert.strictEqual(await rows.first().getByRole("link", { name: "disk is full" }).count(), 1)
         })
       }),
     )

@@ -9,6 +9,8 @@ interface ReadPage<Item> {
   readonly cursor: string | undefined
   readonly count: number
   readonly items: ReadonlyArray<Item> | undefined
+  /** The beat at which it was read; undefined if the page before it has ended elsewhere since. */
+  readonly beat: number | undefined
 }
 
 /**
@@ -31,16 +33,22 @@ export const cursorOf = <Item>({ read, next }: Pages<Item>, index: number): stri
 }
 
 /** Takes in the answer for one page. Where the list ended earlier than before, later pages go. */
-export const withPage = <Item>(pages: Pages<Item>, index: number, answer: Answered<Item>): Pages<Item> => {
+export const withPage = <Item>(
+  pages: Pages<Item>,
+  index: number,
+  answer: Answered<Item>,
+  beat: number,
+): Pages<Item> => {
   if (index > pages.read.length) return pages
   const next = answer.next_cursor ?? null
-  const page = { cursor: cursorOf(pages, index), count: answer.items.length, items: answer.items }
+  const page = { cursor: cursorOf(pages, index), count: answer.items.length, items: answer.items, beat }
   const before = [...pages.read.slice(0, index), page]
   const after = pages.read.slice(index + 1)
   const [follower, ...others] = after
   if (next === null || follower === undefined) return { read: before, next }
   // The chain of cursors stays whole: the next page begins where this one ends now.
-  return { read: [...before, { ...follower, cursor: next }, ...others], next: pages.next }
+  const moved = follower.cursor === next ? follower : { ...follower, cursor: next, beat: undefined }
+  return { read: [...before, moved, ...others], next: pages.next }
 }
 
 /** Drops the items of pages outside of a range; their places stay known. */
@@ -50,6 +58,20 @@ export const keepPages = <Item>(pages: Pages<Item>, first: number, last: number)
     index >= first && index <= last ? page : { ...page, items: undefined },
   ),
 })
+
+/** The first of the pages in sight that is not in memory as of a beat; undefined if all are. */
+export const pageToRead = <Item>(
+  { read, next }: Pages<Item>,
+  [first, last]: PagesInSight,
+  beat: number,
+): number | undefined => {
+  const end = next === null ? read.length - 1 : read.length
+  for (let index = first; index <= Math.min(last, end); index += 1) {
+    const page = read[index]
+    if (page?.items === undefined || page.beat !== beat) return index
+  }
+  return undefined
+}
 
 /** How many rows are known: those of all pages read. */
 export const rowCount = <Item>({ read }: Pages<Item>): number =>
@@ -65,15 +87,14 @@ export const pageOfRow = <Item>({ read }: Pages<Item>, row: number): number => {
   return read.length
 }
 
+/** The first and the last page of which a row is in sight. */
+export type PagesInSight = readonly [first: number, last: number]
+
 /**
  * The first and the last page of which a row is in sight. Where the list ends above, that is its last
  * page: an empty list still reads its first one again.
  */
-export const pagesInSight = <Item>(
-  pages: Pages<Item>,
-  firstRow: number,
-  lastRow: number,
-): readonly [first: number, last: number] => {
+export const pagesInSight = <Item>(pages: Pages<Item>, firstRow: number, lastRow: number): PagesInSight => {
   const end = Math.max(0, pages.next === null ? pages.read.length - 1 : pages.read.length)
   return [Math.min(pageOfRow(pages, firstRow), end), Math.min(pageOfRow(pages, lastRow), end)]
 }

@@ -1,9 +1,17 @@
 import { effect, useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import { ApiFailure, isUnreached } from "../api/ApiFailure.ts"
+import { type ApiFailure, asFailure, isUnreached } from "../api/ApiFailure.ts"
 import { beatOf } from "../state/beats.ts"
 import type { List } from "../state/lists.ts"
-import { cursorOf, keepPages, type Pages, unread, withPage } from "../state/Pages.ts"
+import {
+  cursorOf,
+  keepPages,
+  type Pages,
+  type PagesInSight,
+  pageToRead,
+  unread,
+  withPage,
+} from "../state/Pages.ts"
 import { token } from "../state/session.ts"
 
 /** Pages kept on either side of those that are seen. */
@@ -33,17 +41,10 @@ effect(() => {
   if (token.value === "") lastRead.clear()
 })
 
-/** One reading of a list; a later one for another list makes it stop. */
-interface Reading {
-  readonly key: string
-  /** Whether something changed since it began. */
-  again: boolean
-}
-
 /** Reads when the list is another one and at each beat; a slow list not more often than it may. */
 const useBeat = <Item>({ key, topics, isSlow = false }: List<Item>, read: () => void): void => {
   const readAt = useRef({ key: "", at: 0 })
-  const beat = beatOf(topics)
+  const beat = beatOf(topics, isSlow)
   // Before the first frame, which takes longer than the request.
   useLayoutEffect(() => {
     const readNow = (): void => {
@@ -60,61 +61,69 @@ const useBeat = <Item>({ key, topics, isSlow = false }: List<Item>, read: () => 
   }, [key, beat])
 }
 
+/** Each beat of each list has its own number. */
+let lastBeat = 0
+
 /** A list that is read by pages as they come into sight, and again at each beat. */
 export const usePages = <Item>(list: List<Item>) => {
   const { key } = list
   const found = useSignal<Listed<Item>>({ key, pages: unread, failure: undefined })
-  const seen = useRef<readonly [first: number, last: number]>([0, 0])
-  const reading = useRef<Reading | undefined>(undefined)
+  const seen = useRef<PagesInSight>([0, 0])
+  /** As of which beat the pages in sight are wanted. */
+  const beat = useRef(0)
+  const reading = useRef<{ readonly key: string } | undefined>(undefined)
   const latest = useRef(list)
   latest.current = list
 
-  const readPage = async (mine: Reading, index: number): Promise<void> => {
+  /** Reads a page; resolves with whether it was read. */
+  const readPage = async (index: number, asOf: number, isWanted: () => boolean): Promise<boolean> => {
     const { pages } = found.peek()
-    if (index > pages.read.length || (index === pages.read.length && pages.next === null)) return
     try {
       const answer = await latest.current.read(cursorOf(pages, index))
-      if (reading.current !== mine) return
+      if (!isWanted()) return false
       const [first, last] = seen.current
-      const taken = keepPages(withPage(found.peek().pages, index, answer), first - AROUND, last + AROUND)
-      found.value = { key: mine.key, pages: taken, failure: undefined }
-      keepLastRead(mine.key, taken)
+      const taken = keepPages(withPage(pages, index, answer, asOf), first - AROUND, last + AROUND)
+      found.value = { ...found.peek(), pages: taken, failure: undefined }
+      keepLastRead(found.peek().key, taken)
+      return true
     } catch (error) {
-      if (reading.current !== mine || !(error instanceof ApiFailure)) return
+      if (!isWanted()) return false
+      const failure = asFailure(error)
       const before = found.peek()
-      const known = isUnreached(error) && before.pages === unread ? lastRead.get(mine.key) : undefined
+      const known = isUnreached(failure) && before.pages === unread ? lastRead.get(before.key) : undefined
       // The key names the list, and so the kind of its items.
-      found.value = { ...before, ...(known !== undefined && { pages: known as Pages<Item> }), failure: error }
+      found.value = { ...before, ...(known !== undefined && { pages: known as Pages<Item> }), failure }
+      return false
     }
   }
 
-  const readSeen = async (isMissingOnly: boolean): Promise<void> => {
-    const wanted = latest.current.key
-    if (reading.current?.key === wanted) {
-      if (!isMissingOnly) reading.current.again = true
-      return
-    }
-    const mine: Reading = { key: wanted, again: false }
+  /** Reads the pages in sight that are not current, until all are or one cannot be read. */
+  const readSeen = async (): Promise<void> => {
+    const mine = { key: latest.current.key }
+    if (reading.current?.key === mine.key) return
     reading.current = mine
-    if (found.peek().key !== wanted) {
+    if (found.peek().key !== mine.key) {
       seen.current = [0, 0]
-      found.value = { key: wanted, pages: unread, failure: undefined }
+      found.value = { key: mine.key, pages: unread, failure: undefined }
     }
-    const sought = seen.current
-    const [first, last] = sought
-    for (let index = first; index <= last; index += 1) {
-      const isThere = found.peek().pages.read[index]?.items !== undefined
-      if (!isMissingOnly || !isThere) await readPage(mine, index)
-      if (reading.current !== mine) return
+    const isWanted = () => reading.current === mine
+    for (;;) {
+      const asOf = beat.current
+      const index = pageToRead(found.peek().pages, seen.current, asOf)
+      if (index === undefined) break
+      const isRead = await readPage(index, asOf, isWanted)
+      if (!isWanted()) return
+      // What changed meanwhile is read again, also after a failure.
+      if (!isRead && beat.current === asOf) break
     }
     reading.current = undefined
-    // The reader scrolled on meanwhile, or something changed.
-    if (mine.again) await readSeen(false)
-    else if (seen.current !== sought) await readSeen(true)
   }
 
-  useBeat(list, () => void readSeen(false))
-  useEffect(() => () => void (reading.current = { key: "closed", again: false }), [])
+  useBeat(list, () => {
+    beat.current = lastBeat += 1
+    void readSeen()
+  })
+  useEffect(() => () => void (reading.current = { key: "closed" }), [])
 
   const listed = found.value.key === key ? found.value : { key, pages: unread, failure: undefined }
   return {
@@ -125,7 +134,7 @@ export const usePages = <Item>(list: List<Item>) => {
       const [a, b] = seen.current
       if (a === first && b === last) return
       seen.current = [first, last]
-      void readSeen(true)
+      void readSeen()
     },
   }
 }

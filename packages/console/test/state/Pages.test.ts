@@ -7,6 +7,7 @@ import {
   type Pages,
   pageOfRow,
   pagesInSight,
+  pageToRead,
   rowCount,
   rowsBetween,
   unread,
@@ -20,11 +21,26 @@ const answer = (all: ReadonlyArray<number>, limit: number, cursor: string | unde
   return { items, next_cursor: rest.length > limit ? String(items.at(-1)) : null }
 }
 
+/** Reads what is in sight as the console does, as of a beat. */
+const readSeen = (
+  before: Pages<number>,
+  seen: readonly [first: number, last: number],
+  {
+    all,
+    limit,
+    beat,
+  }: { readonly all: ReadonlyArray<number>; readonly limit: number; readonly beat: number },
+): Pages<number> => {
+  let pages = before
+  for (;;) {
+    const index = pageToRead(pages, seen, beat)
+    if (index === undefined) return pages
+    pages = withPage(pages, index, answer(all, limit, cursorOf(pages, index)), beat)
+  }
+}
+
 const readAll = (all: ReadonlyArray<number>, limit: number): Pages<number> => {
-  let pages: Pages<number> = unread
-  for (let index = 0; index === 0 || pages.next !== null; index += 1)
-    pages = withPage(pages, index, answer(all, limit, cursorOf(pages, index)))
-  return pages
+  return readSeen(unread, [0, Infinity], { all, limit, beat: 1 })
 }
 
 const numbers = fc.uniqueArray(fc.nat(500), { maxLength: 120 }).map((list) => list.sort((a, b) => a - b))
@@ -49,7 +65,7 @@ describe("pages of a list", () => {
         assert.strictEqual(rowCount(pages), all.length)
         for (const row of all.keys()) {
           const index = pageOfRow(pages, row)
-          pages = withPage(pages, index, answer(all, limit, cursorOf(pages, index)))
+          pages = readSeen(pages, [index, index], { all, limit, beat: 1 })
           assert.deepStrictEqual(rowsBetween(pages, row, row), [{ row, item: all[row] }])
         }
         assert.deepStrictEqual(itemsOf(pages), all)
@@ -60,16 +76,29 @@ describe("pages of a list", () => {
   it("follow a list that changed, once all pages are read again", () => {
     fc.assert(
       fc.property(numbers, numbers, limits, (before, after, limit) => {
-        let pages = readAll(before, limit)
-        for (let index = 0; index < pages.read.length || pages.next !== null; index += 1)
-          pages = withPage(pages, index, answer(after, limit, cursorOf(pages, index)))
+        const pages = readSeen(readAll(before, limit), [0, Infinity], { all: after, limit, beat: 2 })
         assert.deepStrictEqual(itemsOf(pages), after)
       }),
     )
   })
 
+  it("show what changed outside of sight once it comes into sight, and then read nothing twice", () => {
+    fc.assert(
+      fc.property(numbers, numbers, limits, fc.nat(20), (before, after, limit, seen) => {
+        const server = { all: after, limit, beat: 2 }
+        const changed = readSeen(readAll(before, limit), [seen, seen], server)
+        const [first] = readSeen(changed, [0, 0], server).read
+        assert.deepStrictEqual(first?.items, answer(after, limit, undefined).items)
+        const whole = readSeen(changed, [0, Infinity], server)
+        assert.deepStrictEqual(itemsOf(whole), after)
+        assert.isUndefined(pageToRead(whole, [0, Infinity], 2))
+      }),
+    )
+  })
+
   it("have the first page of an empty list in sight, so that it is read again", () => {
-    const empty = withPage<number>(unread, 0, { items: [], next_cursor: null })
+    const empty = withPage<number>(unread, 0, { items: [], next_cursor: null }, 1)
+    assert.strictEqual(pageToRead(empty, [0, 0], 2), 0)
     assert.deepStrictEqual(pagesInSight(empty, 0, 40), [0, 0])
     assert.deepStrictEqual(pagesInSight(unread, 0, 40), [0, 0])
   })
