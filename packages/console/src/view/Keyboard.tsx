@@ -24,7 +24,8 @@ export const useKeys = (handle: Handler): void => {
   }, [])
 }
 
-const TYPING = "input, select, textarea, [contenteditable]"
+/** What takes keys as text. A box only takes the space bar, which is no command. */
+const TYPING = "input:not([type=checkbox]), select, textarea, [contenteditable]"
 
 /** Moves the focus among the rows of the page. */
 const moveFocus = (step: 1 | -1): void => {

@@ -1,0 +1,52 @@
+import { describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Site } from "./Site.ts"
+
+const shared = Layer.merge(Browser.layer, Site.layer)
+
+describe.skipIf(chromium === undefined)(`keys while a box has the focus${skipped}`, () => {
+  layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("select waiting keys, where the box is what the focus moves to", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          for (const id of ["wait-1", "wait-2", "wait-3", "wait-4"]) await demo.heartbeat(id)
+          const { page } = await openConsole(context, `${baseUrl}/#/admission`)
+          await signIn(page)
+          await page.getByLabel("Select wait-4").waitFor()
+          const selected = (count: number) =>
+            page.getByRole("status").getByText(`${count} selected`).waitFor()
+          for (const key of ["j", "x"]) await page.keyboard.press(key)
+          await selected(1)
+          for (const key of ["j", "j", "X"]) await page.keyboard.press(key)
+          await selected(3)
+          // A box takes the space bar as ever.
+          for (const key of ["k", " "]) await page.keyboard.press(key)
+          await selected(2)
+          await page.locator('[aria-label="Select wait-2"]:focus').waitFor()
+          for (const key of ["g", "a"]) await page.keyboard.press(key)
+          await page.getByRole("heading", { name: "Agents" }).waitFor()
+        })
+      }),
+    )
+
+    it.effect("act on incidents that were selected by the mouse", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-mouse")
+          for (const check_id of ["disk", "load"])
+            await demo.report("host-mouse", [{ check_id, status: "critical", output: `${check_id} is high` }])
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-mouse/`)
+          await signIn(page)
+          for (const name of ["disk", "load"]) await page.getByLabel(`Select ${name} is high`).click()
+          await page.keyboard.press("a")
+          await page.getByText("Acknowledged 2 incidents").waitFor()
+        })
+      }),
+    )
+  })
+})
