@@ -26,6 +26,12 @@ const startOutages = async (page: Page, text: string) => {
   }
 }
 
+/** Of a browser whose computer slept for eight hours: its steady clock stood still. */
+const SLEPT = `{
+  const awake = performance.now.bind(performance)
+  performance.now = () => awake() - 8 * 3_600_000
+}`
+
 const shared = Layer.merge(Browser.layer, Site.layer)
 
 describe.skipIf(chromium === undefined)(`a page beside a stream that works${skipped}`, () => {
@@ -125,6 +131,20 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
           await scrollTo(0)
           await page.getByRole("link", { name: "disk is full" }).waitFor({ timeout: 5_000 })
           assert.strictEqual(await rows.first().getByRole("link", { name: "disk is full" }).count(), 1)
+        })
+      }),
+    )
+
+    it.effect("shows times by the clock of the computer, which goes on while it sleeps", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-asleep")
+          await context.addInitScript(SLEPT)
+          const page = await openStreaming(context, `${baseUrl}/#/agents?filter=host-asleep`)
+          const row = page.getByRole("listitem").filter({ hasText: "host-asleep.example" })
+          assert.match((await row.getByRole("time").textContent()) ?? "", /^now$|ago$/)
         })
       }),
     )
