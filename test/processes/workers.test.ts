@@ -79,6 +79,11 @@ describe.skipIf(process.platform !== "linux")("a server of several workers", () 
         "all results are counted",
         Effect.map(counted, (count) => count === agents.length || undefined),
       )
+      const processes = metricOf(server, /^tocsin_processes (\d+)$/gm)
+      yield* until(
+        "a scrape has every worker",
+        Effect.map(processes, (count) => count === WORKERS || undefined),
+      )
       const [victim = 0] = childrenOf(server.pid)
       process.kill(victim, "SIGKILL")
       const second = yield* insist(server, agents)
