@@ -11,9 +11,9 @@ import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
 import { group, isText, required } from "@tocsin/client/options/readers"
 import type { StorageChoice } from "../storages.ts"
-import { changedEntries, expiredEntries, loadTables } from "./entries.ts"
+import { changedRows, entriesOf, expiredRows, loadTables, type RowChanges } from "./entries.ts"
 import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
-import { rowKeys, writeRow } from "./rows.ts"
+import { rowKeys } from "./rows.ts"
 
 /** A key-value store, and how to open it. */
 export interface KeyValueOptions {
@@ -72,14 +72,39 @@ const readFailure = (name: string, cause: unknown): StorageError =>
     `what ${name} holds cannot be read${cause instanceof Error ? `: ${cause.message}` : "; the cause says why"}`,
   )(cause)
 
+const unsettled = (cause: unknown): StorageError =>
+  new StorageError({
+    reason: "unavailable",
+    isUnsettled: true,
+    message:
+      "the store rejected a change and may have kept it: repeat the request, which first undoes that change",
+    cause,
+  })
+
+const notSettled = failure(
+  "the store rejects changes: see the cause; once it takes them again, Tocsin first undoes the first one that it rejected",
+)
+
 const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semaphore): Storage["Service"] => {
-  const write = (entries: Entries) =>
-    entries.size === 0
-      ? Effect.void
-      : Effect.tryPromise({
-          try: () => store.write(entries),
-          catch: failure("the store did not take a change; the cause says why, and nothing of it was kept"),
-        })
+  // Undoes the last write, which the store rejected and may have kept.
+  let undoing: Entries | undefined
+  const settle = Effect.suspend(() => {
+    if (undoing === undefined) return Effect.void
+    return Effect.tryPromise({ try: () => store.write(undoing ?? new Map()), catch: notSettled }).pipe(
+      Effect.tap(() => Effect.sync(() => void (undoing = undefined))),
+    )
+  })
+  const write = Effect.fnUntraced(function* (changes: RowChanges) {
+    if (changes.size === 0) return
+    yield* settle
+    yield* Effect.tryPromise({
+      try: () => store.write(entriesOf(changes, "after")),
+      catch: (cause) => {
+        undoing = entriesOf(changes, "before")
+        return unsettled(cause)
+      },
+    })
+  })
   const inTurn = turns.withPermits(1)
   // Reads see a change once the store has kept it.
   const memory = MemoryStorage.make(tables)
@@ -89,14 +114,14 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
     const workspace = new Workspace()
     const reply = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
     const changes = workspace.changes()
-    yield* write(changedEntries(tables, changes))
+    yield* write(changedRows(tables, changes))
     persistChanges(tables, changes)
     return reply
   }, Effect.uninterruptible)
 
   const expire = Effect.fnUntraced(function* (piece: RetentionPiece) {
     const { result, expired } = decideExpiry(tables, piece)
-    yield* write(expiredEntries(expired))
+    yield* write(expiredRows(expired))
     removeExpired(tables, expired)
     return result
   }, Effect.uninterruptible)
@@ -110,8 +135,11 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
         Effect.suspend(() => {
           const kept = tables.established.get(name)
           if (kept !== undefined) return Effect.succeed(kept)
-          const entry = [rowKeys.established({ name }), writeRow({ name, value })] as const
-          return Effect.andThen(write(new Map([entry])), memory.establish(name, value))
+          const change = { before: undefined, after: { name, value } }
+          return Effect.andThen(
+            write(new Map([[rowKeys.established({ name }), change]])),
+            memory.establish(name, value),
+          )
         }),
       ),
   })

@@ -13,8 +13,8 @@ export interface KeyValueStore {
   readonly load: () => AsyncIterable<readonly [string, string]> | Iterable<readonly [string, string]>
   /**
    * Makes all of these changes or none, and resolves once they survive a power failure. Never
-   * called again before it has settled. If it rejects, none must have been made: the call behind it
-   * fails, and later ones try again.
+   * called again before it has settled. If it rejects, it may or may not have made them, but makes
+   * none later: the call behind it fails, and the next write restores the former values.
    */
   readonly write: (changes: Entries) => Promise<void>
   /** Closes the store, after everything else. */

@@ -3,17 +3,29 @@ import type { ExpiredRows } from "@tocsin/core/memory/expire"
 import { addResult, persistChanges } from "@tocsin/core/memory/persistChanges"
 import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
-import { isCut } from "@tocsin/core/incidents/IncidentRecord"
+import { type IncidentChangeRecord, isCut } from "@tocsin/core/incidents/IncidentRecord"
 import type { Entries } from "./KeyValueStore.ts"
 import { readRow, rowKeys, type RowKind, type Rows, writeRow } from "./rows.ts"
 
-/** The entries that a transaction changes. `tables` are as they were before it. */
-export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges): Entries => {
-  const entries = new Map<string, string | undefined>()
-  const change = <Row>(keyOf: (row: Row) => string, rows: ReadonlyArray<Change<Row>>): void => {
-    for (const { before, after } of rows) {
-      if (after !== undefined) entries.set(keyOf(after), writeRow(after))
-      else if (before !== undefined) entries.set(keyOf(before), undefined)
+/** The rows that a write changes, by their keys. */
+export type RowChanges = ReadonlyMap<string, Change<unknown>>
+
+/** The entries that make these changes, or with `before` those that undo them. */
+export const entriesOf = (changes: RowChanges, side: "before" | "after"): Entries =>
+  new Map(
+    Array.from(changes, ([key, { [side]: row }]) => [key, row === undefined ? undefined : writeRow(row)]),
+  )
+
+const inserted = (after: unknown): Change<unknown> => ({ before: undefined, after })
+const deleted = (before: unknown): Change<unknown> => ({ before, after: undefined })
+
+/** The rows that a transaction changes. `tables` are as they were before it. */
+export const changedRows = (tables: MemoryTables, changes: WorkspaceChanges): RowChanges => {
+  const rows = new Map<string, Change<unknown>>()
+  const change = <Row>(keyOf: (row: Row) => string, changed: ReadonlyArray<Change<Row>>): void => {
+    for (const { before, after } of changed) {
+      const row = after ?? before
+      if (row !== undefined) rows.set(keyOf(row), { before, after })
     }
   }
   change(rowKeys.agent, changes.agents)
@@ -28,45 +40,49 @@ export const changedEntries = (tables: MemoryTables, changes: WorkspaceChanges):
   change(rowKeys.operator, changes.operators)
   change(rowKeys.silence, changes.silences)
   change(rowKeys.replica, changes.replicas)
-  for (const row of changes.incidentChanges) entries.set(rowKeys.incident_change(row), writeRow(row))
-  for (const row of changes.audit) entries.set(rowKeys.audit(row), writeRow(row))
-  for (const row of changes.incidentActs) entries.set(rowKeys.incident_act(row), writeRow(row))
+  for (const row of changes.incidentChanges) rows.set(rowKeys.incident_change(row), inserted(row))
+  for (const row of changes.audit) rows.set(rowKeys.audit(row), inserted(row))
+  for (const row of changes.incidentActs) rows.set(rowKeys.incident_act(row), inserted(row))
   for (const cut of changes.storyCuts) {
-    const story = tables.incidentChanges.get(cut.incident_id) ?? []
-    for (const row of [...story, ...changes.incidentChanges])
-      if (row.incident_id === cut.incident_id && isCut(row, cut))
-        entries.set(rowKeys.incident_change(row), undefined)
+    const isOfCut = (row: IncidentChangeRecord) => row.incident_id === cut.incident_id && isCut(row, cut)
+    for (const row of (tables.incidentChanges.get(cut.incident_id) ?? []).filter(isOfCut))
+      rows.set(rowKeys.incident_change(row), deleted(row))
+    for (const row of changes.incidentChanges.filter(isOfCut))
+      rows.set(rowKeys.incident_change(row), deleted(undefined))
   }
-  for (const row of changes.removedAgents) entries.set(rowKeys.removed_registration(row), writeRow(row))
+  for (const row of changes.removedAgents) rows.set(rowKeys.removed_registration(row), inserted(row))
   for (const { registration_id, check_id } of changes.removedChecks) {
     for (const row of tables.history.values())
       if (row.registration_id === registration_id && row.check_id === check_id)
-        entries.set(rowKeys.check_event(row), undefined)
+        rows.set(rowKeys.check_event(row), deleted(row))
   }
   const numbered = changes.history.map((row, index) => ({ ...row, seq: tables.lastSeq + index + 1 }))
-  for (const row of numbered) entries.set(rowKeys.check_event(row), writeRow(row))
+  for (const row of numbered) rows.set(rowKeys.check_event(row), inserted(row))
   const newest = numbered.at(-1)
-  if (newest !== undefined) entries.set(rowKeys.sequence(), writeRow({ seq: newest.seq }))
-  return entries
+  if (newest !== undefined)
+    rows.set(rowKeys.sequence(), { before: { seq: tables.lastSeq }, after: { seq: newest.seq } })
+  return rows
 }
 
-/** The entries that retention deletes. */
-export const expiredEntries = (expired: ExpiredRows): Entries => {
-  const keys = [
-    ...expired.checks.map(rowKeys.check_state),
-    ...expired.expectations.map(rowKeys.expectation),
-    ...expired.registrations.map(rowKeys.removed_registration),
-    ...expired.history.map(rowKeys.check_event),
-    ...expired.outbox.map(rowKeys.outbox),
-    ...expired.members.map(rowKeys.incident_member),
-    ...expired.incidentChanges.map(rowKeys.incident_change),
-    ...expired.incidentActs.map(rowKeys.incident_act),
-    ...expired.alerts.map(rowKeys.alert),
-    ...expired.incidents.map(rowKeys.incident),
-    ...expired.audit.map(rowKeys.audit),
-    ...expired.silences.map(rowKeys.silence),
-  ]
-  return new Map(keys.map((key) => [key, undefined]))
+/** The rows that retention deletes. */
+export const expiredRows = (expired: ExpiredRows): RowChanges => {
+  const rows = new Map<string, Change<unknown>>()
+  const remove = <Row>(keyOf: (row: Row) => string, removed: ReadonlyArray<Row>): void => {
+    for (const row of removed) rows.set(keyOf(row), deleted(row))
+  }
+  remove(rowKeys.check_state, expired.checks)
+  remove(rowKeys.expectation, expired.expectations)
+  remove(rowKeys.removed_registration, expired.registrations)
+  remove(rowKeys.check_event, expired.history)
+  remove(rowKeys.outbox, expired.outbox)
+  remove(rowKeys.incident_member, expired.members)
+  remove(rowKeys.incident_change, expired.incidentChanges)
+  remove(rowKeys.incident_act, expired.incidentActs)
+  remove(rowKeys.alert, expired.alerts)
+  remove(rowKeys.incident, expired.incidents)
+  remove(rowKeys.audit, expired.audit)
+  remove(rowKeys.silence, expired.silences)
+  return rows
 }
 
 /** The tables that entries stand for. Throws if an entry is not one of ours. */
