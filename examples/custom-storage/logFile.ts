@@ -22,8 +22,11 @@ const openLog = async (path: string): Promise<KeyValueStore> => {
     load: () => entries as ReadonlyMap<string, string>,
     write: async (changes) => {
       const line = Buffer.from(lineOf(changes))
-      // At the end of what is whole: over what a write that failed may have left there.
-      await file.write(line, 0, line.length, size)
+      // Removes what a failed write may have left there.
+      await file.truncate(size)
+      // A write to a full disk may write less, and only the next one fails.
+      for (let written = 0; written < line.length;)
+        written += (await file.write(line, written, line.length - written, size + written)).bytesWritten
       await file.datasync()
       size += line.length
     },

@@ -3,6 +3,8 @@ import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import process from "node:process"
+import { text } from "node:stream/consumers"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { logFile } from "@tocsin/examples/custom-storage/logFile"
 import { createMonitor, keyValue, type KeyValueStore, type Monitor, TocsinError } from "tocsin"
@@ -122,6 +124,45 @@ describe("a log file", () => {
     await once(writer, "close")
     await using monitor = await open(path)
     assert.isAtLeast((await collect(monitor.agents.all())).length, answered + 1)
+  })
+})
+
+describe.skipIf(process.platform === "win32")("a log file on a disk that fills", () => {
+  // The limit of the shell cuts the write that crosses it short, as a full disk does.
+  const fill = async (path: string): Promise<ReadonlyArray<string>> => {
+    const program = `
+      import { createMonitor } from "tocsin"
+      import { logFile } from "./examples/custom-storage/logFile.ts"
+      const monitor = await createMonitor({
+        storage: logFile(${JSON.stringify(path)}), log: false, notifiers: [], registrationRate: false,
+      })
+      const answered = []
+      for (let n = 0; n < 60; n += 1) {
+        const agent_id = "agent-" + n
+        const heartbeat = monitor.heartbeat("key-" + n, {
+          agent_id, observed_at: "2026-01-01T00:00:00Z", hostname: "h".repeat(1 + (n % 7) * 30),
+          features: { push: true, metrics: false },
+        })
+        if ((await heartbeat.outcome()).ok) answered.push(agent_id)
+      }
+      process.stdout.write(JSON.stringify(answered))
+      process.exit(0)`
+    const shell = ["-c", 'ulimit -f 32; exec "$0" "$@"', process.execPath]
+    const writer = spawn("sh", [...shell, "--input-type=module-typescript", "-e", program])
+    const [output] = await Promise.all([text(writer.stdout), once(writer, "close")])
+    return JSON.parse(output)
+  }
+
+  it("loses nothing that was answered", async () => {
+    const path = newPath()
+    const answered = await fill(path)
+    assert.isTrue(answered.length > 0 && answered.length < 60, `${answered.length} were answered`)
+    await using monitor = await open(path)
+    const kept = (await collect(monitor.agents.all())).map(({ agent_id }) => agent_id as string)
+    assert.sameMembers(
+      kept.filter((agent) => answered.includes(agent)),
+      [...answered],
+    )
   })
 })
 
