@@ -14,6 +14,7 @@
 -- 12 replicas compatible sha256:7366d2f87ecb2853f87c1f53cb3b7397cc110439fb42cb9ba7a676b5036b49e8
 -- 13 signed_marks breaking sha256:4056a16ef2c7f8d33b54671d272c7dd94304e45b080f8d2b4bc785831af94c68
 -- 14 receiver_alerts compatible sha256:090159a11b90a9b78c80b967897982d44814f75a76817aaf2c849b046b14316a
+-- 15 resolved_by compatible sha256:4591933ab7c056beb8825c6bcb3197c1a0e24fd98660161eda776a6c8929eeb3
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -214,7 +215,7 @@ CREATE TABLE incident (
   severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
   resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
   summary TEXT
-, ack_by TEXT, ack_note TEXT, ack_at INTEGER, ack_until INTEGER, ack_severity TEXT, acts INTEGER NOT NULL DEFAULT 0, next_look_at INTEGER) STRICT, WITHOUT ROWID;
+, ack_by TEXT, ack_note TEXT, ack_at INTEGER, ack_until INTEGER, ack_severity TEXT, acts INTEGER NOT NULL DEFAULT 0, next_look_at INTEGER, resolved_by TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX incident_acknowledged ON incident (opened_at) WHERE ack_until IS NOT NULL AND state = 'open';
 

@@ -1,8 +1,11 @@
+import { decodeExpectationsRequest } from "@tocsin/core/contract/decodeRequest"
 import { CheckId } from "@tocsin/core/contract/Identifiers"
+import { keyOf } from "@tocsin/testing/samples"
 import { describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
 import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
+import type { ProcessOptions } from "../service/Service.ts"
 import { openTimeline, type Timeline } from "../service/Timeline.ts"
 
 const slowly = (answer: Answer): Answer => ({ ...answer, answeringMillis: 5_000 })
@@ -32,12 +35,30 @@ const deleteCheck: Step = ({ process, after }) =>
 
 type Case = readonly [name: string, steps: ReadonlyArray<Step>, outbox: ReadonlyArray<string>]
 
-const play = ([, steps, outbox]: Case) =>
-  Effect.gen(function* () {
-    const timeline = yield* openTimeline({ deadAfter: Duration.days(30) })
+/** The agent declares which of its checks are expected. */
+const declare =
+  (...checks: ReadonlyArray<object>): Step =>
+  ({ after, front }) => {
+    const request = Result.getOrThrow(decodeExpectationsRequest({ checks, complete: true }))
+    return Effect.andThen(front.ingest.expectations(keyOf(AGENT), { agent_id: AGENT, request }), after(0))
+  }
+/** A check that never reported is overdue, and the attempt to say so is under way. */
+const neverReported: ReadonlyArray<Step> = [
+  declare({ check_id: "disk", every: "1m" }),
+  answers(slowly(deferred)),
+  ({ after, agent, outbox }) =>
+    Effect.repeat(Effect.andThen(after("1 second"), agent().beats), {
+      while: () => outbox.items().length === 0,
+    }),
+]
+
+const playWith = (process: ProcessOptions) =>
+  Effect.fnUntraced(function* ([, steps, outbox]: Case) {
+    const timeline = yield* openTimeline({ deadAfter: Duration.days(30), process })
     for (const step of steps) yield* step(timeline)
     yield* timeline.outbox.is(...outbox)
   })
+const play = playWith({})
 
 const departures: ReadonlyArray<Case> = [
   [
@@ -69,6 +90,48 @@ const departures: ReadonlyArray<Case> = [
     "fails after the check recovered",
     [answers(slowly(deferred)), critical, ok, later("5 seconds")],
     ["firing retry", "resolved pending"],
+  ],
+  [
+    "fails after the check recovered and its agent was deleted",
+    [answers(slowly(deferred)), critical, ok, deleteAgent, later("5 seconds")],
+    ["firing retry", "resolved pending"],
+  ],
+  [
+    "fails after the check recovered and was deleted",
+    [answers(slowly(deferred)), critical, ok, deleteCheck, later("5 seconds")],
+    ["firing retry", "resolved pending"],
+  ],
+  [
+    "fails again after the check recovered and its agent was deleted",
+    [answers(deferred), critical, ok, deleteAgent, later("10 seconds")],
+    ["firing retry", "resolved pending"],
+  ],
+  [
+    "fails again after the check recovered, its agent was deleted, and arrives at last",
+    [
+      answers(deferred),
+      critical,
+      ok,
+      deleteAgent,
+      later("10 seconds"),
+      answers(delivered),
+      later("1 minute"),
+    ],
+    ["firing sent", "resolved sent"],
+  ],
+]
+
+/** These need the look for overdue checks. */
+const overdueDepartures: ReadonlyArray<Case> = [
+  [
+    "fails after the overdue check was no longer expected",
+    [...neverReported, declare(), later("5 seconds")],
+    ["firing retry", "resolved pending"],
+  ],
+  [
+    "fails after the overdue check was deleted",
+    [...neverReported, deleteCheck, later("5 seconds")],
+    ["firing discarded", "resolved discarded"],
   ],
 ]
 
@@ -115,6 +178,7 @@ const resolutions: ReadonlyArray<Case> = [
 
 describe("a firing whose attempt", () => {
   it.effect.each(departures)("%s", play)
+  it.effect.each(overdueDepartures)("%s", playWith({ keepsHouse: true }))
 })
 
 describe("a resolved", () => {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { Duration, Effect } from "effect"
+import { deferred } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
 /** A timeline, and why each notification of its incident was sent or not, the latest first. */
@@ -45,6 +46,17 @@ describe("why a notification was sent or not", () => {
         { check: "cpu", status: "ok", key: "db" },
       )
       assert.deepStrictEqual(yield* why, ["the incident resolved before it was sent"])
+    }),
+  )
+
+  it.effect("one whose agent was deleted during a failing attempt names that", () =>
+    Effect.gen(function* () {
+      const { after, agent, disk, webhook, why } = yield* open
+      yield* webhook.answers({ ...deferred, answeringMillis: 5_000 })
+      yield* disk.turns("critical")
+      yield* agent().isDeleted
+      yield* after("5 seconds")
+      assert.deepStrictEqual(yield* why, ["its receiver got no firing", "its check or agent was deleted"])
     }),
   )
 

@@ -113,6 +113,7 @@ export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = 
   opener_check_id: CheckId.make("disk"),
   opened_at: start,
   resolved_at: undefined,
+  resolved_by: undefined,
   summary: undefined,
   member_changes: 0,
   members_warning: 0,

@@ -22,6 +22,7 @@ import { migration as silences } from "./0011_silences.ts"
 import { migration as replicas } from "./0012_replicas.ts"
 import { migration as signedMarks } from "./0013_signed_marks.ts"
 import { migration as receiverAlerts } from "./0014_receiver_alerts.ts"
+import { migration as resolvedBy } from "./0015_resolved_by.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -39,6 +40,7 @@ export const migrations: ReadonlyArray<Migration> = [
   replicas,
   signedMarks,
   receiverAlerts,
+  resolvedBy,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

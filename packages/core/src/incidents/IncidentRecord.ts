@@ -8,6 +8,9 @@ import type { IncidentState, Severity } from "../contract/Status.ts"
  */
 export type IncidentKind = "named" | "automatic"
 
+/** Why a member leaves: by an event, silent or not, or because its check or agent is deleted or its agent blocked. */
+export type Leaving = { readonly by: "event"; readonly notify: boolean } | { readonly by: "agent_gone" }
+
 /** The identity of an open incident: at most one is open per (kind, key). */
 export interface IncidentRef {
   readonly kind: IncidentKind
@@ -30,6 +33,11 @@ export interface IncidentRecord extends IncidentRef {
   readonly opener_check_id: CheckId
   readonly opened_at: Instant
   readonly resolved_at: Instant | undefined
+  /**
+   * Why its last member left: decides on a firing whose attempt was under way then. Absent while it is
+   * open, and for incidents that earlier versions resolved.
+   */
+  readonly resolved_by: Leaving["by"] | undefined
   readonly summary: string | undefined
   /** How often a member joined, changed or left; numbers these changes. */
   readonly member_changes: number

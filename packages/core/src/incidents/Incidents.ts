@@ -17,7 +17,7 @@ import {
 } from "../notifications/enqueue.ts"
 import { SYSTEM } from "./IncidentActRecord.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
-import type { IncidentChangeRecord, IncidentRecord, IncidentRef } from "./IncidentRecord.ts"
+import type { IncidentChangeRecord, IncidentRecord, IncidentRef, Leaving } from "./IncidentRecord.ts"
 import { recordAct } from "./recordAct.ts"
 import { IncidentTransitions } from "./IncidentTransitions.ts"
 import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "./MemberRecord.ts"
@@ -46,9 +46,6 @@ export interface MemberChange {
   readonly member: Pick<MemberRecord, "agent_id" | "check_id" | "severity" | "summary">
   readonly notify: boolean
 }
-
-/** Why a member leaves: by an event, silent or not, or because its agent is deleted. */
-export type Leaving = { readonly by: "event"; readonly notify: boolean } | { readonly by: "agent_gone" }
 
 const COUNT_OF = {
   warning: "members_warning",
@@ -195,6 +192,7 @@ export class Incidents {
       state: move(IncidentTransitions, "open", "last_member_left"),
       member_changes: before.member_changes + 1,
       resolved_at: this.#now,
+      resolved_by: leaving.by,
     }
     workspace.incidents.put(resolved)
     workspace.openIncidents.delete(resolved)
@@ -238,6 +236,7 @@ export class Incidents {
       opener_check_id: check_id,
       opened_at: this.#now,
       resolved_at: undefined,
+      resolved_by: undefined,
       summary,
       member_changes: 0,
       members_warning: 0,

@@ -8,7 +8,6 @@ import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { HEARTBEAT } from "../incidents/MemberRecord.ts"
 import type { DeliveryResult } from "../ports/Notifiers.ts"
 import { recordDelivered } from "./alertDecisions.ts"
 import { discardUnheard } from "./enqueue.ts"
@@ -124,17 +123,17 @@ function* settle(
   const ended = attempted(item, result, now, random)
   workspace.outbox.put(ended)
   if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
-  else if (result.outcome === "unsent") yield* followWithdrawal(workspace, ended, now)
-  else yield* followFailure(workspace, ended, now)
+  else if (result.outcome === "unsent") followWithdrawal(workspace, ended, now)
+  else followFailure(workspace, ended, now)
   return ended.state === "failed" ? "given_up" : "settled"
 }
 
 /** Discards a firing that was overtaken while it waited for its attempt, as for any that waits. */
-function* followWithdrawal(workspace: Workspace, item: OutboxRecord, now: Instant.Instant): Decision<void> {
+const followWithdrawal = (workspace: Workspace, item: OutboxRecord, now: Instant.Instant): void => {
   const incident = workspace.incidents.get(item.incident_id)
   if (incident?.resolved_at === undefined || item.event_type !== "firing" || item.state !== "pending") return
   const isFirst = !wasAttempted(item)
-  if (!isFirst && !(yield* isAgentGone(workspace, incident))) return
+  if (!isFirst && !isAgentGone(incident)) return
   const state = move(OutboxTransitions, item.state, isFirst ? "incident_resolved" : "agent_gone")
   // As if it had been waiting then: the reason that is shown follows from this moment.
   const discarded = { ...item, state, next_attempt_at: undefined, updated_at: incident.resolved_at }
@@ -146,29 +145,16 @@ function* followWithdrawal(workspace: Workspace, item: OutboxRecord, now: Instan
  * After a failed attempt at a firing: discards the firing if its agent was deleted meanwhile, and
  * the resolved behind a firing that was refused or discarded. Needs the firing's incident.
  */
-function* followFailure(workspace: Workspace, firing: OutboxRecord, now: Instant.Instant): Decision<void> {
+const followFailure = (workspace: Workspace, firing: OutboxRecord, now: Instant.Instant): void => {
   const incident = workspace.incidents.get(firing.incident_id)
   if (incident === undefined || firing.event_type !== "firing") return
   if (firing.state === "retry") {
-    if (!(yield* isAgentGone(workspace, incident))) return
+    if (!isAgentGone(incident)) return
     const state = move(OutboxTransitions, firing.state, "agent_gone")
     workspace.outbox.put({ ...firing, state, next_attempt_at: undefined })
   }
   discardUnheard(workspace, firing, now)
 }
 
-/**
- * Whether the last member of a resolved incident was deleted, agent or check. No other transaction
- * locks these rows, so the usual order of locks does not matter.
- */
-function* isAgentGone(workspace: Workspace, incident: IncidentRecord): Decision<boolean> {
-  const { resolved_at, agent_id, check_id } = incident
-  if (resolved_at === undefined || agent_id === undefined || check_id === undefined) return false
-  yield* ensure(workspace, { agents: [agent_id] })
-  const agent = workspace.agents.get(agent_id)
-  if (agent === undefined || agent.registered_at > resolved_at) return true
-  if (check_id === HEARTBEAT) return false
-  yield* ensure(workspace, { checks: { agent_id, check_ids: [check_id] } })
-  const { registration_id } = agent
-  return workspace.checks.get({ agent_id, registration_id, check_id }) === undefined
-}
+/** Whether the incident resolved because its last member's check or agent went. */
+const isAgentGone = ({ resolved_by }: IncidentRecord): boolean => resolved_by === "agent_gone"

@@ -46,6 +46,7 @@ const reasonOf = ({ cause, event_type }: OutboxRecord): string =>
       ? "the incident fired"
       : BECAUSE[cause]
 
+const DELETED = "its check or agent was deleted"
 const NO_RECEIVER = "no replica had its receiver for 24 hours"
 
 /** A discarded row changes no more, so its last change tells what happened then. */
@@ -58,8 +59,12 @@ const whyDiscarded = (item: OutboxRecord, { incident, outbox }: Story): string =
       (other.created_at === item.updated_at || other.counts_from === item.updated_at),
   )
   if (isReplaced) return "a later firing states the same"
-  if (incident.resolved_at !== item.updated_at) return NO_RECEIVER
-  return wasAttempted(item) ? "its check or agent was deleted" : "the incident resolved before it was sent"
+  const { resolved_at, resolved_by } = incident
+  if (resolved_at === undefined || item.updated_at < resolved_at) return NO_RECEIVER
+  // An attempt may have been under way then.
+  if (wasAttempted(item) && resolved_by === "agent_gone") return DELETED
+  if (item.updated_at !== resolved_at) return NO_RECEIVER
+  return wasAttempted(item) ? DELETED : "the incident resolved before it was sent"
 }
 
 const whyNotResolved = (item: OutboxRecord, { outbox }: Story): string =>

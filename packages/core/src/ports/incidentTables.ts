@@ -20,6 +20,7 @@ export const incident: TableShape<IncidentRecord> = {
     opener_check_id: text,
     opened_at: instant,
     resolved_at: orUndefined(instant),
+    resolved_by: orUndefined(text),
     summary: orUndefined(text),
     member_changes: integer,
     members_warning: integer,

@@ -33,6 +33,7 @@ export const incidentRecord: fc.Arbitrary<IncidentRecord> = fc
     opener_check_id: checkId,
     opened_at: instant,
     resolved_at: maybe(instant),
+    resolved_by: maybe(fc.constantFrom("event" as const, "agent_gone" as const)),
     summary: maybe(plain(512)),
     member_changes: count,
     members_warning: count,

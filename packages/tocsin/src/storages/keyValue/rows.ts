@@ -101,13 +101,20 @@ export const readRow = (key: string, text: string): { readonly kind: RowKind; re
     )
   }
   if (kind === "outbox") return { kind, row: withReceiver(Object(row)) }
-  // Rows of a version without acknowledgements lack these fields.
-  if (kind === "incident")
-    return { kind, row: { ...NOT_ACKNOWLEDGED, acts: 0, next_look_at: undefined, ...Object(row) } }
+  // Rows of earlier versions lack these fields.
+  if (kind === "incident") return { kind, row: { ...LATER_FIELDS, ...Object(row) } }
   if (kind === "alert") return { kind, row: { receiver: ALERT_ROUTER, ...Object(row) } }
   if (kind === "incident_member") return { kind, row: { is_loud: true, ...Object(row) } }
   return { kind, row }
 }
+
+/** Fields that incidents of earlier versions lack. */
+const LATER_FIELDS = {
+  ...NOT_ACKNOWLEDGED,
+  acts: 0,
+  next_look_at: undefined,
+  resolved_by: undefined,
+} as const
 
 /** An outbox item of a version whose receivers were notifiers (docs/rules.md#outbox). */
 const withReceiver = (item: OutboxRecord): OutboxRecord =>
