@@ -164,7 +164,12 @@ export class SqliteConnection {
     const [, pages, moved] = this.query<CheckpointRow>("PRAGMA wal_checkpoint(PASSIVE)").get() ?? []
     if (pages === moved) this.transaction(() => this.#rewriteFirstPage())
     this.#database.exec("PRAGMA synchronous = NORMAL")
-    this.#guard = new LogGuard(this.file)
+    this.guardLog()
+  }
+
+  /** Makes sure that `keepLog` has its effect. The file is a database with a log. */
+  guardLog(): void {
+    this.#guard ??= new LogGuard(this.file)
   }
 
   /** The smallest change that SQLite writes: an application's number, to its present value. */
@@ -218,7 +223,7 @@ export class SqliteConnection {
     this.#probe.get()
   }
 
-  /** Makes `close` leave the log as it is. */
+  /** Makes `close` leave the log as it is; needs `guardLog`. */
   keepLog(): void {
     this.#keepsLog = true
   }

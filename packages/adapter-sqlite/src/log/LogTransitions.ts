@@ -14,9 +14,10 @@ export const LogTransitions = [
   {
     from: "absent",
     trigger: "refused",
-    condition: "a page of the log in use does not read back, or one that was acknowledged is missing",
+    condition:
+      "a page of the log in use does not read back, one that was acknowledged is missing, or a noted log cannot be written again and synced",
     to: "poisoned",
-    effects: "the file is not opened for writing; the message says what to do",
+    effects: "the log stays as it is, with its note; the message says what to do",
   },
   {
     from: "healthy",

@@ -62,18 +62,26 @@ const readSoundLog = (connection: SqliteConnection): LogPosition => {
 /**
  * Removes the note about a spoiled log. First writes the rest of the log again and syncs it,
  * because the system may hold it in memory only. Call it after `verifyOpened` has found the log
- * sound.
+ * sound. If it throws, closing the connection leaves the log as it is.
  */
 export const endNote = (connection: SqliteConnection): void => {
   const { file } = connection
   if (readNote(file) !== undefined) {
-    const pages = connection.logPages()
-    const log = `${file}-wal`
-    // The transaction excludes other writers.
-    const isSound = connection.transaction(
-      () => pages === 0 || verifyLog(log, { pages, isWrittenAgain: true }),
-    )
-    if (!isSound) throw spoiledLog(file)
+    connection.guardLog()
+    try {
+      writeLogAgain(connection)
+    } catch (cause) {
+      connection.keepLog()
+      throw cause
+    }
   }
   rmSync(noteFile(file), { force: true })
+}
+
+const writeLogAgain = (connection: SqliteConnection): void => {
+  const pages = connection.logPages()
+  const log = `${connection.file}-wal`
+  // The transaction excludes other writers.
+  const isSound = connection.transaction(() => pages === 0 || verifyLog(log, { pages, isWrittenAgain: true }))
+  if (!isSound) throw spoiledLog(connection.file)
 }
