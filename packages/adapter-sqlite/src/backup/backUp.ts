@@ -1,8 +1,18 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
-import { dirname } from "node:path"
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs"
+import { basename, dirname, join } from "node:path"
 import process from "node:process"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { FileIdentity, realFile } from "../connection/FileIdentity.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
@@ -32,6 +42,8 @@ const PAGES_AT_ONCE = 1_024
 
 const FILE_MODE = 0o777
 
+const OWNER_ONLY = 0o600
+
 const SIDE_FILES = ["-wal", "-shm", "-journal"]
 
 /**
@@ -52,6 +64,11 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
   // Named by the process, so that two backups to one target do not collide.
   const unfinished = `${target}.${process.pid}.unfinished`
   return yield* Effect.gen(function* () {
+    yield* attempt(unfinished, () => {
+      removeAbandoned(target)
+      // SQLite would let others read the copy.
+      closeSync(openSync(unfinished, "wx", OWNER_ONLY))
+    })
     yield* Effect.scoped(copyPages(options, unfinished))
     yield* options.beforeCheck
     yield* attempt(unfinished, () => checkCopy(unfinished))
@@ -67,6 +84,26 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
     return report
   }).pipe(Effect.ensuring(Effect.sync(() => removeDatabase(unfinished))))
 })
+
+/** Removes the partial copies of killed backups to this target. */
+const removeAbandoned = (target: string): void => {
+  const folder = dirname(target)
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`${basename(target)}.`)) continue
+    const [, pid] = /^\.(\d+)\.unfinished$/.exec(name.slice(basename(target).length)) ?? []
+    if (pid !== undefined && !isOtherProcess(Number(pid))) removeDatabase(join(folder, name))
+  }
+}
+
+/** Whether another process with this number is running. Containers give the same numbers again. */
+const isOtherProcess = (pid: number): boolean => {
+  if (pid === process.pid) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (cause) {
+    return Predicate.hasProperty(cause, "code") && cause.code === "EPERM"
+  }
+}
 
 /** Fails if the target is the database itself, by any path, or is open in a program. */
 const requireUnused = Effect.fnUntraced(function* ({ source, target }: BackupOptions) {
