@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { isHeld } from "@tocsin/core/holds/heldItems"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { SilenceRequest } from "@tocsin/core/contract/Silences"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
@@ -26,6 +27,17 @@ const openSilences = Effect.fnUntraced(function* (document: object = {}) {
   const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
   const turns = (check: string, status: Reported["status"], more: Partial<Reported> = {}) =>
     Effect.andThen(Effect.orDie(report(process, [{ check, status, ...more }])), settled)
+  /** One batch, so that no claim comes between. */
+  const worsens = (check: string) =>
+    Effect.andThen(
+      Effect.orDie(
+        report(process, [
+          { check, status: "warning" },
+          { check, status: "critical" },
+        ]),
+      ),
+      settled,
+    )
   const silence = (minutes: number, more: Partial<SilenceRequest> = {}, by: Process = process) =>
     by.operations.silence({
       matchers: DISKS,
@@ -38,7 +50,7 @@ const openSilences = Effect.fnUntraced(function* (document: object = {}) {
       [cause ?? event_type, severity].join(" "),
     )
   const items = () => Array.from(service.rows().outbox.values())
-  return { service, process, open, after, turns, silence, messages, items }
+  return { service, process, open, after, turns, worsens, silence, messages, items }
 })
 
 describe("a silence", () => {
@@ -145,6 +157,47 @@ describe("a silence", () => {
       assert.deepStrictEqual(messages(), ["opened warning"])
     }),
   )
+
+  it.effect("holds a firing behind another one too, and the receiver gets one firing of both", () =>
+    Effect.gen(function* () {
+      const { after, items, messages, process, silence, worsens } = yield* openSilences()
+      yield* silence(30)
+      yield* worsens("disk")
+      yield* after("6 seconds")
+      assert.deepStrictEqual(
+        items().map((item) => [item.severity, isHeld(item), item.next_attempt_at]),
+        [
+          ["warning", true, undefined],
+          ["critical", true, undefined],
+        ],
+      )
+      const page = yield* process.operations.outbox({
+        held: true,
+        sort: "created_at",
+        direction: "asc",
+        limit: 10,
+      })
+      assert.strictEqual(page.items.length, 2)
+      yield* after("31 minutes")
+      assert.deepStrictEqual(messages(), ["opened critical"])
+    }),
+  )
+
+  for (const [at, which] of ["first", "second"].entries())
+    for (const wait of ["0 seconds", "6 seconds"] as const)
+      it.effect(`holds two firings, of which the ${which} is released after ${wait} for both`, () =>
+        Effect.gen(function* () {
+          const { after, items, messages, process, silence, worsens } = yield* openSilences()
+          yield* silence(30)
+          yield* worsens("disk")
+          yield* after(wait)
+          yield* process.operations.release(items()[at]?.id ?? assert.fail("there is no such item"))
+          yield* after("1 second")
+          assert.deepStrictEqual(messages(), ["opened critical"])
+          yield* after("40 minutes")
+          assert.deepStrictEqual(messages(), ["opened critical"])
+        }),
+      )
 
   it.effect("holds a look at nothing: while nothing changes, nothing is written", () =>
     Effect.gen(function* () {

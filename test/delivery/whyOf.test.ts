@@ -69,7 +69,7 @@ describe("why a notification was sent or not", () => {
       yield* after("1 minute")
       yield* agent().reports({ check: "load", status: "critical", key: "db" })
       yield* after("1 minute")
-      assert.deepStrictEqual((yield* why).at(-1), "a later firing states the same")
+      assert.deepStrictEqual((yield* why).at(-1), "another firing states the same")
     }),
   )
 })

@@ -8,7 +8,7 @@ import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { OutboxTransitions } from "../notifications/OutboxTransitions.ts"
 import { gatherHolds, type HoldOptions, type Holds } from "./gatherHolds.ts"
-import { canBeHeld, heldItem, isHeld } from "./heldItems.ts"
+import { heldItem, isHeld, waitingUnderHolds } from "./heldItems.ts"
 import { lastEnd } from "./holdsOf.ts"
 
 /**
@@ -71,9 +71,7 @@ export const examineIncident = (
 ): void => {
   const items = workspace.outbox.group(incident.id)
   for (const receiver of new Set(items.filter(isHeld).map((item) => item.receiver))) {
-    const waiting = items
-      .filter((item) => item.receiver === receiver && canBeHeld(item))
-      .toSorted((a, b) => a.incident_seq - b.incident_seq)
+    const waiting = waitingUnderHolds(items, receiver)
     const last = waiting.at(-1)
     if (last === undefined) continue
     const holds = onItem(incident, last)
@@ -81,14 +79,28 @@ export const examineIncident = (
       for (const item of waiting)
         if (item.look_at !== lastEnd(holds)) workspace.outbox.put(heldItem(item, holds, now))
     } else {
-      for (const item of waiting.slice(0, -1)) workspace.outbox.put(coalesced(item, now))
-      workspace.outbox.put(freed(last, incident, "hold_ended", now))
+      freeOne(workspace, waiting, freed(last, incident, "hold_ended", now))
     }
   }
 }
 
-/** A held firing whose place a later one takes. */
-export const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => ({
+/**
+ * Of firings that wait under holds, one becomes due and takes the place of the others. It is the first
+ * that its receiver gets if one of them would have been.
+ */
+export const freeOne = (
+  workspace: Workspace,
+  waiting: ReadonlyArray<OutboxRecord>,
+  item: OutboxRecord,
+): void => {
+  for (const other of waiting)
+    if (other.id !== item.id) workspace.outbox.put(coalesced(other, item.updated_at))
+  const isFirst = item.cause === "worsened" && waiting.some(({ cause }) => cause === "opened")
+  workspace.outbox.put(isFirst ? { ...item, cause: "opened" } : item)
+}
+
+/** A held firing whose place another one takes. */
+const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => ({
   ...item,
   state: move(OutboxTransitions, "pending", "coalesced"),
   next_attempt_at: undefined,

@@ -1,5 +1,6 @@
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type * as Instant from "../contract/Instant.ts"
+import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { wasAttempted } from "../notifications/retrySchedule.ts"
@@ -15,6 +16,18 @@ export const canBeHeld = (item: OutboxRecord): boolean =>
 /** Whether a firing was found to be held when it was last examined. */
 export const isHeld = (item: OutboxRecord): boolean => item.state === "pending" && item.look_at !== undefined
 
+/**
+ * The firings for one receiver that wait under holds, in their order: where one was found to be held,
+ * those behind it wait too. They become due as one.
+ */
+export const waitingUnderHolds = (
+  items: ReadonlyArray<OutboxRecord>,
+  receiver: OutboxRecord["receiver"],
+): ReadonlyArray<OutboxRecord> => {
+  const waiting = items.filter((item) => item.receiver === receiver && canBeHeld(item))
+  return waiting.some(isHeld) ? waiting.toSorted((a, b) => a.incident_seq - b.incident_seq) : []
+}
+
 /** A firing under these holds: not due, and examined again when the last of them ends. */
 export const heldItem = (
   item: OutboxRecord,
@@ -26,6 +39,19 @@ export const heldItem = (
   look_at: lastEnd(holds),
   updated_at: isHeld(item) ? item.updated_at : now,
 })
+
+/**
+ * A firing that a claim finds to be held. A claim does not see the firings behind it: if there may be
+ * any, all of them are examined soon.
+ */
+export const heldAtClaim = (
+  { incident, row }: WithIncident<OutboxRecord>,
+  holds: ReadonlyArray<Hold>,
+  now: Instant.Instant,
+): OutboxRecord => {
+  const item = heldItem(row, holds, now)
+  return incident.member_changes > row.incident_seq ? { ...item, look_at: now } : item
+}
 
 /** Has the held firings of an incident examined soon, because something about it changed. */
 export const lookSoon = (workspace: Workspace, id: IncidentId, now: Instant.Instant): void => {

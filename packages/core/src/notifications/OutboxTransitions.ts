@@ -75,7 +75,8 @@ export const OutboxTransitions = [
     condition:
       "the last of the held firings of its open incident and receiver, when no hold applies any more",
     to: "pending",
-    effects: "due immediately with the incident's present severity and summary; age starts again",
+    effects:
+      "due immediately with the incident's present severity and summary; age starts again; cause `opened` where a discarded one had it",
   },
   {
     from: "pending",
@@ -83,13 +84,13 @@ export const OutboxTransitions = [
     condition: "an operator releases it: a held firing of an open incident",
     to: "pending",
     effects:
-      "due immediately with the incident's present severity and summary; age starts again; nothing holds it any more",
+      "due immediately with the incident's present severity and summary; age starts again; cause as when a hold ends; nothing holds it any more",
   },
   {
     from: "pending",
     trigger: "coalesced",
     condition:
-      "a held firing, when a later one of the same incident and receiver is enqueued, becomes due or is released",
+      "a held firing, when a later one of the same incident and receiver is enqueued or becomes due, or another one is released",
     to: "discarded",
     effects: "none",
   },

@@ -8,7 +8,7 @@ import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { gatherHolds, type HoldOptions, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
-import { canBeHeld, heldItem } from "../holds/heldItems.ts"
+import { canBeHeld, heldAtClaim } from "../holds/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
@@ -101,7 +101,7 @@ function* search(
     const held: Array<OutboxRecord> = []
     for (const found of claimableOutbox) {
       const holds = on.onItem(found.incident, found.row)
-      if (holds.length > 0) held.push(heldItem(found.row, holds, now))
+      if (holds.length > 0) held.push(heldAtClaim(found, holds, now))
       else if (free.length < limit) free.push(found)
     }
     if (free.length === limit || claimableOutbox.length < width || width >= MOST_READ) return { free, held }

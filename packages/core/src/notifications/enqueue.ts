@@ -7,7 +7,7 @@ import { move } from "../engine/TransitionTable.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { firingHolds } from "../holds/firingHolds.ts"
-import { heldItem, isHeld } from "../holds/heldItems.ts"
+import { heldItem, waitingUnderHolds } from "../holds/heldItems.ts"
 import { type MemberRef, SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Routing } from "../policy/routing.ts"
@@ -130,14 +130,13 @@ export const enqueueFirings = (
     const isTold = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
     if (isTold && options.again === undefined) continue
     // This firing takes the place of held ones, so that it may be the first that the receiver gets.
-    const isFirst = options.again === undefined && told.every(isHeld)
+    const held = waitingUnderHolds(told, receiver)
+    const isFirst = options.again === undefined && told.length === held.length
     const cause = isFirst ? "opened" : "worsened"
     enqueueFiring(workspace, incident, { receiver, cause, after: leastAfter(after) }, options)
     // This firing states what the held ones would have, and must not wait behind them.
-    for (const item of told) {
-      if (isHeld(item) && item.state === "pending")
-        discard(workspace, item, move(OutboxTransitions, item.state, "coalesced"), options.now)
-    }
+    for (const item of held)
+      discard(workspace, item, move(OutboxTransitions, "pending", "coalesced"), options.now)
   }
 }
 

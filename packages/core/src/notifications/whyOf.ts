@@ -51,15 +51,15 @@ const NO_RECEIVER = "no replica had its receiver for 24 hours"
 
 /** A discarded row changes no more, so its last change tells what happened then. */
 const whyDiscarded = (item: OutboxRecord, { incident, outbox }: Story): string => {
+  const { resolved_at, resolved_by } = incident
   const isReplaced = outbox.some(
     (other) =>
+      other.id !== item.id &&
       other.receiver === item.receiver &&
-      other.incident_seq > item.incident_seq &&
       other.event_type === "firing" &&
       (other.created_at === item.updated_at || other.counts_from === item.updated_at),
   )
-  if (isReplaced) return "a later firing states the same"
-  const { resolved_at, resolved_by } = incident
+  if (isReplaced && item.updated_at !== resolved_at) return "another firing states the same"
   if (resolved_at === undefined || item.updated_at < resolved_at) return NO_RECEIVER
   // An attempt may have been under way then.
   if (wasAttempted(item) && resolved_by === "agent_gone") return DELETED

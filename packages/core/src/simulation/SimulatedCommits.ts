@@ -3,7 +3,7 @@ import type * as Instant from "../contract/Instant.ts"
 import { type Command, decideSync } from "../engine/workspace/Decision.ts"
 import { Workspace, type WorkspaceChanges } from "../engine/workspace/Workspace.ts"
 import { gatherHolds, type HoldOptions, type Holds } from "../holds/gatherHolds.ts"
-import { canBeHeld, heldItem, isHeld } from "../holds/heldItems.ts"
+import { canBeHeld, heldAtClaim, isHeld } from "../holds/heldItems.ts"
 import { heldItems } from "../holds/readHolds.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { MemoryTables } from "../memory/MemoryTables.ts"
@@ -81,7 +81,7 @@ export class SimulatedCommits {
       const { incident, row } = found
       const by = holds?.onItem(incident, row) ?? []
       if (by.length > 0) {
-        persistOutbox(this.#tables, heldItem(row, by, at))
+        persistOutbox(this.#tables, heldAtClaim(found, by, at))
         this.#noteHolds(
           row.id,
           by.map((hold) => hold.by),
