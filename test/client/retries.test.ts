@@ -239,6 +239,23 @@ const calls: Readonly<
   isReady: [false, (client) => client.isReady()],
 }
 
+describe("a test message", () => {
+  const test = (client: Calls) => client.notifiers.test("debug")
+
+  for (const [name, options, millis] of [
+    ["has longer than its receiver", {}, 20_000],
+    ["has as long as the program says", { timeout: "5 seconds" }, 5_000],
+  ] as const)
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        const server = yield* faultyServer("silent")
+        const { outcome, endedAt } = yield* courseOf(server, test, { ...options, moveOn: true })
+        assert.strictEqual(codeOf(outcome), "timeout")
+        assert.strictEqual(endedAt, millis)
+      }),
+    )
+})
+
 describe("what is sent once, whatever happens", () => {
   for (const [name, [repeats, call]] of Object.entries(calls)) {
     it.effect(`${name} is ${repeats ? "repeated" : "not repeated"}`, () =>

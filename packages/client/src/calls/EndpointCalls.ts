@@ -49,12 +49,19 @@ export const endpointCalls = Effect.fnUntraced(
     const httpClient = boundedAttempts(unbounded, options)
     const v1 = yield* HttpApiClient.makeWith(TocsinApi, { httpClient, baseUrl })
     const ops = yield* HttpApiClient.makeWith(OpsApi, { httpClient, baseUrl })
+    const testNotifier = yield* HttpApiClient.endpoint(OpsApi, {
+      group: "operations",
+      endpoint: "testNotifier",
+      httpClient: boundedAttempts(unbounded, { ...options, timeout: options.testTimeout }),
+      baseUrl,
+    })
     // `read` gives each method what it takes, by the schema of its endpoint.
     const methods = {
       ...v1.agents,
       ...v1.operators,
       ...ops.agents,
       ...ops.operations,
+      testNotifier,
       ...ops.operators,
       ...ops.incidentActs,
       ...ops.policy,

@@ -23,7 +23,7 @@ export interface ClientOptions {
   readonly token?: string | Redacted.Redacted | undefined
   /** An agent's key, for heartbeats and events. */
   readonly agentKey?: string | Redacted.Redacted | undefined
-  /** Time limit of an attempt. 15 seconds unless given. */
+  /** Time limit of an attempt. Unless given, 15 seconds, and 20 for a test message. */
   readonly timeout?: ClientDuration | undefined
   /**
    * Reads, heartbeats and events are retried, with growing pauses, after a failed connection and
@@ -42,10 +42,14 @@ export interface ReadOptions {
   readonly token: Redacted.Redacted | undefined
   readonly agentKey: Redacted.Redacted | undefined
   readonly timeout: Duration.Duration
+  /** Of a test message. */
+  readonly testTimeout: Duration.Duration
   readonly retries: { readonly times: number; readonly within: Duration.Duration }
 }
 
 const DEFAULT_TIMEOUT = Duration.seconds(15)
+/** The service waits up to 15 s for the receiver of a test message, and then answers. */
+const DEFAULT_TEST_TIMEOUT = Duration.seconds(20)
 const DEFAULT_TIMES = 5
 const DEFAULT_WITHIN = Duration.minutes(1)
 
@@ -104,6 +108,7 @@ export const readOptions = (
     token: read.token,
     agentKey: read.agentKey,
     timeout: read.timeout ?? DEFAULT_TIMEOUT,
+    testTimeout: read.timeout ?? DEFAULT_TEST_TIMEOUT,
     retries: { times: read.retries?.times ?? DEFAULT_TIMES, within: read.retries?.within ?? DEFAULT_WITHIN },
   })
 }

@@ -99,6 +99,9 @@ const StateFacts = ({ state, letters }: { readonly state: ServiceState; readonly
   )
 }
 
+/** More than the 15 s for which the service waits for the receiver. */
+const TEST_MILLIS = 20_000
+
 interface Tested {
   readonly outcome: string
   readonly error: string | null
@@ -112,7 +115,9 @@ const Notifier = ({
   const tested = useSignal("")
   const sendTest = async () => {
     tested.value = ""
-    const { outcome, error } = await call<Tested>("POST", `ops/v1/notifiers/${segment(name)}/test`)
+    const { outcome, error } = await call<Tested>("POST", `ops/v1/notifiers/${segment(name)}/test`, {
+      timeoutMillis: TEST_MILLIS,
+    })
     const result = `${outcome}${error === null ? "" : `, ${error}`}`
     tested.value = `the test was ${result}`
     return { text: `${name}: ${result}` }
