@@ -5,13 +5,13 @@ import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
 import { deferred, delivered, hanging, refused } from "../service/Receivers.ts"
-import { openService } from "../service/Service.ts"
+import { openService, type ProcessOptions } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
 /** A service whose messenger is defined so. */
-const openMessenger = Effect.fnUntraced(function* (receiver: object) {
+const openMessenger = Effect.fnUntraced(function* (receiver: object, options: ProcessOptions = {}) {
   const service = yield* openService({ notifiers: ["messenger"] })
-  const process = yield* service.open("a")
+  const process = yield* service.open("a", options)
   const receivers = { messenger: { kind: "messenger", url_env: "CHAT", ...receiver } }
   const names = ["messenger"]
   yield* process.policy.replace(compilePolicy(Result.getOrThrow(readPolicy({ receivers }, names)), names))
@@ -62,6 +62,30 @@ describe("a digest", () => {
       yield* reports(criticalChecks(150))
       assert.deepStrictEqual(digests(), [100, 50])
       assert.deepStrictEqual(new Set(states()), new Set(["firing sent"]))
+    }),
+  )
+
+  it.effect("takes at most 100 of more than 100, and what is left is sent singly", () =>
+    Effect.gen(function* () {
+      const { digests, reports, seen } = yield* openMessenger({ digest: { over: 100 } })
+      yield* reports(criticalChecks(100))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[], 100])
+      yield* reports(ok(100))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[], 200])
+      yield* reports(criticalChecks(150))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[100], 250])
+    }),
+  )
+
+  it.effect("takes at most 100 notifications, however many attempts may run at a time", () =>
+    Effect.gen(function* () {
+      const options = { concurrency: 300 }
+      const { digests, reports, seen } = yield* openMessenger({ digest: { over: 100 } }, options)
+      yield* reports(criticalChecks(100))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[], 100])
+      yield* reports(ok(100))
+      yield* reports(criticalChecks(250))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[100, 100], 250])
     }),
   )
 

@@ -35,6 +35,8 @@ const MOST_IN_DIGEST = 100
 export interface ClaimedItem {
   readonly claim: Claim
   readonly notification: DeliveryAttempt
+  /** Whether its claim found enough for a digest. */
+  readonly isInDigest: boolean
 }
 
 /**
@@ -49,7 +51,7 @@ export const claimOutbox = commandOf(function* (
   input: ClaimInput,
 ): Decision<ReadonlyArray<ClaimedItem>> {
   const { digestOver } = input
-  const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST)
+  const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
   const { free, held } = yield* search(workspace, { ...input, limit }, now)
   const { expiredOutbox, storageTime } = workspace.found
   if (storageTime === undefined) throw new Error("the storage did not tell its time")
@@ -60,11 +62,11 @@ export const claimOutbox = commandOf(function* (
   for (const item of held) workspace.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)
   const isDigest = digestOver !== undefined && free.length > digestOver
-  return (isDigest ? free : free.slice(0, input.limit)).map((found) => {
+  return free.slice(0, isDigest ? MOST_IN_DIGEST : input.limit).map((found) => {
     const { item, notification } = claim(found, leased_until, now)
     workspace.outbox.put(item)
     const { id, notifier, incident_id } = item
-    return { claim: { id, notifier, incident_id, leased_until }, notification }
+    return { claim: { id, notifier, incident_id, leased_until }, notification, isInDigest: isDigest }
   })
 })
 

@@ -79,8 +79,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
       }),
     )
     const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
-    const isDigest = digestOver !== undefined && claimed.length > digestOver
-    const begun = isDigest
+    const begun = claimed.some(({ isInDigest }) => isInDigest)
       ? digestsOf(claimed).map((items) => attempts.attemptDigest(items))
       : claimed.map((item, index) => attempts.attempt(item, index < free ? {} : { beginBy }))
     for (const one of begun) {
