@@ -1,9 +1,7 @@
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
-import { DatabaseSync, type StatementSync } from "node:sqlite"
+import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
 import type { PendingResult } from "@tocsin/client/agent/ResultQueue"
-import { spoolFaultOf } from "./spoolFault.ts"
-import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
+import { openDatabase } from "./openDatabase.ts"
 import { STATEMENTS } from "./spoolStatements.ts"
 import { type CheckState, isSuperseded, stampAfter } from "@tocsin/client/agent/resultRules"
 import { wireEvent } from "@tocsin/client/agent/wireEvent"
@@ -45,12 +43,9 @@ export interface SpoolExtent {
   readonly bytes: number
 }
 
-const BUSY_MILLIS = 5_000
 /** SQLite's code for a file that contradicts itself. */
 const CORRUPT = 11
 const TABLES = 5
-/** Beside a page cache of this size the agent stays within its memory. */
-const CACHE_KIB = 512
 
 type Row = Record<string, unknown>
 
@@ -73,13 +68,8 @@ export class SpoolFile {
    * alone, and only to read.
    */
   static open(path: string): SpoolFile {
-    try {
-      createFile(path)
-      return new SpoolFile(openDatabase(path, { busyMillis: BUSY_MILLIS, mode: SHARED }))
-    } catch (error) {
-      if (spoolFaultOf(error) !== "refused") throw error
-      return new SpoolFile(openToRead(path, error), error)
-    }
+    const { database, refusal } = openDatabase(path)
+    return new SpoolFile(database, refusal)
   }
 
   /** Throws as a damaged file does if the file contradicts itself. */
@@ -264,58 +254,3 @@ const toOutcome = (row: Row) => ({
 })
 
 const toState = (row: Row): CheckState => ({ ...toOutcome(row), observedAt: Number(row["observed_ms"]) })
-
-/** Members of the agent's group may report from jobs; the key has a file of its own that they cannot read. */
-const FILE_MODE = 0o660
-
-/** With its mode from the beginning, which SQLite gives to the log beside it. */
-const createFile = (path: string): void => {
-  if (existsSync(path)) return
-  closeSync(openSync(path, "a", FILE_MODE))
-  chmodSync(path, FILE_MODE)
-}
-
-const SHARED = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"
-const ALONE = "PRAGMA locking_mode = EXCLUSIVE"
-
-const openDatabase = (
-  path: string,
-  { busyMillis, mode }: { readonly busyMillis: number; readonly mode: string },
-): DatabaseSync => {
-  const database = new DatabaseSync(path, { timeout: busyMillis })
-  try {
-    database.exec(`${mode}; PRAGMA cache_size = -${CACHE_KIB}`)
-    prepareTables(database, path)
-    return database
-  } catch (error) {
-    database.close()
-    throw error
-  }
-}
-
-/** Throws what `refusal` says if the file cannot be read either. */
-const openToRead = (path: string, refusal: unknown): DatabaseSync => {
-  try {
-    return openDatabase(path, { busyMillis: 0, mode: ALONE })
-  } catch (error) {
-    throw spoolFaultOf(error) === "refused" ? refusal : error
-  }
-}
-
-const prepareTables = (database: DatabaseSync, path: string): void => {
-  const version = () => Number(database.prepare("PRAGMA user_version").get()?.["user_version"])
-  if (version() === 0) {
-    database.exec("BEGIN IMMEDIATE")
-    try {
-      // Another process may have made the tables meanwhile.
-      if (version() === 0) database.exec(SCHEMA)
-      database.exec("COMMIT")
-    } catch (error) {
-      if (database.isTransaction) database.exec("ROLLBACK")
-      throw error
-    }
-  }
-  if (version() > SCHEMA_VERSION) {
-    throw new Error(`${path} was written by a newer agent; install that version again, or remove the file`)
-  }
-}
