@@ -2,6 +2,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { announceMigrations } from "@tocsin/core/ports/Migration"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
+import { nodeSqlite } from "./nodeSqlite.ts"
 import { inspectFile } from "./inspectFile.ts"
 import { endNote, verifyOpened } from "../log/verifyOpened.ts"
 import { migrate, migrations, verifySchema } from "../migrations/migrate.ts"
@@ -21,6 +22,7 @@ export const openDatabase = Effect.fnUntraced(function* (
   options: LockOptions,
 ): Effect.fn.Return<SqliteConnection, StorageError> {
   const now = yield* Instant.now
+  yield* whileLocked(nodeSqlite, options)
   if (file !== IN_MEMORY) yield* whileLocked(() => SqliteConnection.rollBack(file), options)
   if (file !== IN_MEMORY && (yield* inspect(file, options, LOOKS)) === "database") {
     const applied = yield* whileLocked(() => verifyUnopened(file), options)

@@ -2,6 +2,7 @@ import { statSync } from "node:fs"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
+import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
 import { realFile } from "../connection/FileIdentity.ts"
 import { SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -36,6 +37,7 @@ export const inspectStorage = Effect.fn("inspectStorage")((
   const file = realFile(path)
   return whileLocked(
     () => {
+      nodeSqlite()
       const found = inspectFile(file)
       const nothing = {
         known: migrations.length,

@@ -10,7 +10,7 @@ export type { SqliteStorageOptions }
 
 /**
  * The port Storage on one file of SQLite, whose schema is made and brought up to date at start.
- * Needs Node.js 24.
+ * Needs Node.js 24.15.
  */
 export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, StorageError> =>
   Layer.unwrap(

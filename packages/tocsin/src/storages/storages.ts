@@ -17,7 +17,7 @@ export const memory = (): StorageChoice => ({
 
 /**
  * One file, durable at every answer, created if absent. Several processes may open it. Needs
- * Node.js 24.
+ * Node.js 24.15.
  *
  * @param file - The database's file; its folder exists.
  */
@@ -29,7 +29,7 @@ export const sqlite = (file: string): StorageChoice => ({
     ...(hasNodeSqlite()
       ? []
       : [
-          `sqlite(file) needs Node.js 24 or newer, and this is ${process.version}; update Node.js, or use another storage`,
+          `sqlite(file) needs Node.js 24.15 or newer with SQLite 3.51.3, and this is ${process.version} with ${process.versions["sqlite"] ?? "none"}; update Node.js, or use another storage`,
         ]),
   ],
   layer: SqliteStorage.layer({ file }),
