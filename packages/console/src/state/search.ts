@@ -22,3 +22,26 @@ export const search = async <Item>(
     cursor = next
   }
 }
+
+type Read<Item> = (cursor: string | undefined) => Promise<Answered<Item>>
+
+/** Marks the cursors of the exact list; the others are those of the search. */
+const EXACT = "exact "
+/** Where the search begins, after the exact list. */
+const OTHERS = "others"
+
+/**
+ * A list of what the API finds exactly, and then of what a search finds; of the exact ones only, if
+ * `isOnly` and there are any.
+ */
+export const exactFirst =
+  <Item>(exact: Read<Item>, others: Read<Item>, isOnly: boolean): Read<Item> =>
+  async (cursor) => {
+    if (cursor === OTHERS) return await others(undefined)
+    if (cursor?.startsWith(EXACT) === false) return await others(cursor)
+    const { items, next_cursor = null } = await exact(cursor?.slice(EXACT.length))
+    if (next_cursor !== null) return { items, next_cursor: `${EXACT}${next_cursor}` }
+    // An empty page would not be in sight, and so not be read again.
+    if (cursor === undefined && items.length === 0) return await others(undefined)
+    return { items, next_cursor: isOnly ? null : OTHERS }
+  }

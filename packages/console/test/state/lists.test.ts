@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { readAgents, withLast } from "../../src/state/byAgent.ts"
-import { search } from "../../src/state/search.ts"
+import { exactFirst, search } from "../../src/state/search.ts"
 
 interface Check {
   readonly agent_id: string
@@ -83,6 +83,21 @@ describe("lists that a page puts together", () => {
       await readAgents(read, "agent-2 10")
       assert.deepStrictEqual(cursors, [undefined, "10", "10"])
     }),
+  )
+
+  it.effect("a search lists what is found exactly, then the others, or them only if nothing is exact", () =>
+    check(
+      fc.asyncProperty(
+        fc.array(fc.nat(50)),
+        fc.array(fc.nat(50), { minLength: 1 }),
+        fc.boolean(),
+        sizes,
+        async (exact, others, isOnly, each) => {
+          const found = await readAll(exactFirst(pagesOf(exact, each), pagesOf(others, each), isOnly))
+          assert.deepStrictEqual(found, [...exact, ...(isOnly && exact.length > 0 ? [] : others)])
+        },
+      ),
+    ),
   )
 
   it.effect("a search finds every match once, in order", () =>
