@@ -164,6 +164,9 @@ export const operatorSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         const events = { agent_id: agent.agent_id, events: [event()] }
         const batch = yield* call("POST", "/api/v1/events", { token: presented, json: events })
         expectError(batch, 401, "unauthorized")
+        const path = `/ops/v1/agents/${agent.agent_id}/expectations`
+        const declaration = yield* call("PUT", path, { token: presented, json: { checks: [] } })
+        expectError(declaration, 401, "unauthorized")
       }
       assert.deepInclude((yield* operate("GET", "/api/v1/agents")).body, { items: [] })
     }),

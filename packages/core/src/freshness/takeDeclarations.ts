@@ -1,7 +1,13 @@
 import { Effect, type Redacted } from "effect"
-import type { AgentBlocked, AgentNotAccepted, RateLimited } from "../admission/AdmissionErrors.ts"
+import type {
+  AgentBlocked,
+  AgentNotAccepted,
+  NotAnAgentKey,
+  RateLimited,
+} from "../admission/AdmissionErrors.ts"
 import type { BodyBudget } from "../admission/BodyBudget.ts"
 import { declarationReply, tooManyDeclarations } from "../admission/ingestReplies.ts"
+import { unlessOperatorToken } from "../admission/unlessOperatorToken.ts"
 import type { ValidationError } from "../contract/Errors.ts"
 import type { ExpectationsRequest, ExpectationsResponse } from "../contract/Expectations.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
@@ -32,13 +38,14 @@ export interface AgentDeclaration {
 }
 
 /** Takes declarations of expected checks (docs/rules.md#freshness). */
-export const takeDeclarations = ({ bodies, hashing, heartbeats, incidents, rules, transact }: Parts) =>
-  Effect.fn("Ingest.expectations")(function* (
+export const takeDeclarations = ({ bodies, hashing, heartbeats, incidents, rules, transact }: Parts) => {
+  const answer = unlessOperatorToken(transact)
+  return Effect.fn("Ingest.expectations")(function* (
     presented: Redacted.Redacted,
     { agent_id, request }: AgentDeclaration,
   ): Effect.fn.Return<
     ExpectationsResponse,
-    ValidationError | AgentBlocked | AgentNotAccepted | RateLimited | StorageError
+    ValidationError | AgentBlocked | AgentNotAccepted | NotAnAgentKey | RateLimited | StorageError
   > {
     const checks = yield* Effect.fromResult(termsOf(request, rules.staleAfter))
     const { key_hash } = hashing.identify(presented)
@@ -50,5 +57,6 @@ export const takeDeclarations = ({ bodies, hashing, heartbeats, incidents, rules
       declareExpectations({ agent_id, key_hash, checks, isComplete, incidents, staleAfter }),
     )
     bodies.note(key_hash, result.outcome === "declared")
-    return yield* declarationReply(result)
+    return yield* answer(declarationReply(result), { outcome: result.outcome, presented, key_hash })
   })
+}

@@ -7,7 +7,6 @@ import type {
   NotAnAgentKey,
   RateLimited,
 } from "../admission/AdmissionErrors.ts"
-import { keyState } from "../admission/agentKeys.ts"
 import { BodyBudget } from "../admission/BodyBudget.ts"
 import { heartbeat, type HeartbeatOutcome } from "../admission/heartbeat.ts"
 import {
@@ -17,6 +16,7 @@ import {
   tooManyHeartbeats,
   tooManyRegistrations,
 } from "../admission/ingestReplies.ts"
+import { unlessOperatorToken } from "../admission/unlessOperatorToken.ts"
 import { applyBatch, type BatchOutcome } from "../checks/applyBatch.ts"
 import type { RegistrationId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
@@ -72,18 +72,6 @@ const isOfAcceptedKey = (outcome: HeartbeatOutcome): boolean => outcome === "see
 type HeartbeatError = AgentBlocked | KeyConflict | NotAnAgentKey | RateLimited | StorageError
 type BatchError = AgentBlocked | AgentNotAccepted | NotAnAgentKey | StorageError
 
-/** The reply to a batch. Asks for the state of a key only if it has the shape of an operator's token. */
-const answerBatch = (
-  result: BatchOutcome,
-  presented: Redacted.Redacted,
-  stateOfKey: () => Effect.Effect<string, StorageError>,
-): Effect.Effect<EventBatchAcceptedResponse, BatchError> =>
-  result.outcome === "agent_not_accepted" && isOperatorToken(presented)
-    ? Effect.flatMap(stateOfKey(), (state): Effect.Effect<EventBatchAcceptedResponse, BatchError> =>
-        state === "unknown" ? notAnAgentKey : batchReply(result),
-      )
-    : batchReply(result)
-
 /** Takes heartbeats and batches of check results. */
 export class Ingest extends Context.Service<
   Ingest,
@@ -128,6 +116,7 @@ export class Ingest extends Context.Service<
       const instruments = yield* CurrentInstruments
       const meter = new IngestMeter(instruments)
       const transact = repeatingUnsettled(commits)
+      const answer = unlessOperatorToken(transact)
       const bodies = new BodyBudget({ commits, hashing, rules, instruments })
 
       return Ingest.of({
@@ -183,7 +172,7 @@ export class Ingest extends Context.Service<
             return Effect.flatMap(transact(command), (result) => {
               meter.batch(request, result, now)
               bodies.note(key_hash, result.outcome === "applied")
-              return answerBatch(result, presented, () => transact(keyState(key_hash)))
+              return answer(batchReply(result), { outcome: result.outcome, presented, key_hash })
             })
           }),
         expectations: takeDeclarations({ bodies, hashing, heartbeats, incidents, rules, transact }),

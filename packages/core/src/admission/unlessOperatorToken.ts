@@ -1,0 +1,31 @@
+import { Effect, type Redacted } from "effect"
+import type { KeyHash } from "../contract/Identifiers.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import { isOperatorToken } from "../operators/operatorToken.ts"
+import type { StorageError } from "../ports/Storage.ts"
+import type { NotAnAgentKey } from "./AdmissionErrors.ts"
+import { keyState } from "./agentKeys.ts"
+import { notAnAgentKey } from "./ingestReplies.ts"
+
+interface Refused {
+  /** What was decided about the request. */
+  readonly outcome: string
+  readonly presented: Redacted.Redacted
+  readonly key_hash: KeyHash
+}
+
+/**
+ * The reply to a request of an agent, unless an operator's token was presented as its key. Asks for
+ * the state of a key only if the request was refused and the key has the shape of such a token.
+ */
+export const unlessOperatorToken =
+  (transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>) =>
+  <A, E>(
+    reply: Effect.Effect<A, E>,
+    { key_hash, outcome, presented }: Refused,
+  ): Effect.Effect<A, E | NotAnAgentKey | StorageError> =>
+    outcome === "agent_not_accepted" && isOperatorToken(presented)
+      ? Effect.flatMap(transact(keyState(key_hash)), (state): Effect.Effect<A, E | NotAnAgentKey> =>
+          state === "unknown" ? notAnAgentKey : reply,
+        )
+      : reply
