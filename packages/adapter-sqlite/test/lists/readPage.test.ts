@@ -18,7 +18,7 @@ import { incidentRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { Effect } from "effect"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
-import { pageStatement } from "../../src/lists/readPage.ts"
+import { pageStatements } from "../../src/lists/readPage.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
 import { openStorage, scratchFile } from "../ScratchFile.ts"
 
@@ -73,10 +73,11 @@ const positionIn = <L extends ListName>({ list, sort }: ListQuery<L>): Position 
 })
 
 const planOf = (connection: SqliteConnection, request: PageRequest<ListName>): ReadonlyArray<string> => {
-  const statement = pageStatement(request, { notifiers: NotifierKind.literals })
-  if (statement === undefined) return []
-  const rows = connection.query<[bigint, bigint, bigint, string]>(`EXPLAIN QUERY PLAN ${statement.sql}`)
-  return rows.all(...statement.values).map(([, , , detail]) => detail)
+  const statements = pageStatements(request, { notifiers: NotifierKind.literals })
+  return statements.flatMap(({ sql, values }) => {
+    const rows = connection.query<[bigint, bigint, bigint, string]>(`EXPLAIN QUERY PLAN ${sql}`)
+    return rows.all(...values).map(([, , , detail]) => detail)
+  })
 }
 
 const isByMember = (filter: object): boolean => "agent_id" in filter || "check_id" in filter

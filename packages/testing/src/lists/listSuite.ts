@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ListFilters } from "@tocsin/core/engine/lists/ListDefinitions"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
 import { Effect } from "effect"
 import { populate, population } from "./population.ts"
 import { openReplica, type Replica } from "../Replica.ts"
+import { incidentRecord, outboxRecord, write } from "../records.ts"
 import { rowsOf } from "../rowsOf.ts"
-import { enroll, eventOf, send } from "../samples.ts"
+import { enroll, eventOf, send, start } from "../samples.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
 const EVERYTHING = 1_000
@@ -221,6 +223,41 @@ const madeTogetherIsListed = Effect.fnUntraced(function* (replica: Replica) {
   )
 })
 
+/** Programs bring notifiers: as many as these once had no place in one statement of SQLite. */
+const MANY = 260
+
+const manyNotifiersAreListed = Effect.fnUntraced(function* (replica: Replica) {
+  const items = Array.from({ length: MANY }, (_, n) =>
+    outboxRecord(`item ${n}`, "incident", {
+      ...(n % 2 === 0 && { state: "sent", next_attempt_at: undefined }),
+      notifier: `notifier-${n}`,
+      created_at: Instant.fromMicros(start + BigInt((n * 7) % 50)),
+    }),
+  )
+  yield* write(replica, [], (workspace) => {
+    workspace.incidents.put(incidentRecord("incident"))
+    for (const item of items) workspace.outbox.put(item)
+  })
+  for (const filter of [{}, { state: "sent" as const }]) {
+    for (const direction of DIRECTIONS) {
+      const request = { list: "outbox", filter, sort: "created_at", direction } as const
+      const found: Array<(typeof items)[0]> = []
+      for (;;) {
+        const last = found.at(-1)
+        const from = last && { values: [last.created_at, last.id], isInclusive: false }
+        const page = yield* replica.storage.page({ ...request, from, isBackward: false, limit: 100 })
+        if (page.length === 0) break
+        found.push(...page)
+      }
+      const wanted = items.filter(({ state }) => (filter.state ?? state) === state)
+      assert.deepStrictEqual(
+        found.map(({ id }) => id),
+        directed(wanted, OUTBOX_ORDERS.created_at, direction).map(({ id }) => id),
+      )
+    }
+  }
+})
+
 /**
  * What each list holds and in which order, by the words of docs/rules.md#incidents and
  * docs/rules.md#lists rather than by the core's tables.
@@ -242,6 +279,9 @@ export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     )
     it.effect("outbox by every filter, sort and direction", () =>
       Effect.flatMap(open(subject), outboxIsListed),
+    )
+    it.effect("outbox of hundreds of notifiers, page by page", () =>
+      Effect.flatMap(openReplica(subject), manyNotifiersAreListed),
     )
   })
 }
