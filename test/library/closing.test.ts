@@ -11,11 +11,7 @@ import {
   type Monitor,
   TocsinError,
 } from "tocsin"
-import { collect, enroll, heartbeatOf, keyOf, resultOf, send, until } from "./requests.ts"
-
-const turns = async (count: number) => {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-}
+import { collect, enroll, heartbeatOf, keyOf, resultOf, send, turns, until } from "./requests.ts"
 
 const codeOf = async (call: () => unknown): Promise<string> => {
   try {

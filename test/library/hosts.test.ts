@@ -5,9 +5,10 @@ import {
   request as httpRequest,
   type RequestListener,
   type Server,
+  type ServerResponse,
 } from "node:http"
 import { mkdtempSync, rmSync } from "node:fs"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
@@ -17,7 +18,7 @@ import * as hono from "@tocsin/examples/hono/app"
 import express from "express"
 import { createMonitor, memory, type Monitor, type MonitorOptions } from "tocsin"
 import { resetRequests } from "../http/client/resetRequests.ts"
-import { collect, enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
+import { collect, enroll, heartbeatOf, keyOf, resultOf, send, turns, until } from "./requests.ts"
 
 const TOKEN = "operators-token"
 
@@ -143,6 +144,32 @@ describe("node:http", () => {
       assert.strictEqual((await register("a", "192.0.2.1")).status, 202)
       assert.strictEqual((await register("b", "192.0.2.1")).status, 429)
       assert.strictEqual((await register("c", "192.0.2.2")).status, 202)
+    })
+  })
+
+  it("holds one answer at most for a connection that does not read", async () => {
+    await using monitor = await start()
+    const answers: Array<ServerResponse> = []
+    const noting: RequestListener = (request, response) => {
+      answers.push(response)
+      monitor.node(request, response)
+    }
+    await listening(noting, async (base, server) => {
+      const document = await (await fetch(`${base}/openapi.json`)).bytes()
+      // More than the system's own buffers of a connection take.
+      const most = Math.ceil((32 * 1_048_576) / document.length)
+      const asked = "GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n".repeat(most)
+      const socket = connect(portOf(server), "127.0.0.1").pause()
+      socket.write(asked)
+      // That of the document, too.
+      await until(() => answers.length === most + 1)
+      await turns(1_000)
+      const held = answers.reduce((sum, { writableLength }) => sum + writableLength, 0)
+      assert.isBelow(held, 2 * document.length)
+      let bytes = 0
+      socket.on("data", (part) => (bytes += part.length)).resume()
+      await until(() => bytes > most * document.length)
+      socket.destroy()
     })
   })
 

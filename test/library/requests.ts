@@ -47,6 +47,11 @@ export const collect = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray
   return collected
 }
 
+/** Lets the event loop turn so often. */
+export const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
 const POLL_MILLIS = 5
 const POLLS = 10_000
 

@@ -6,6 +6,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import { inOrder, latestAnswer } from "./response/inOrder.ts"
 import { UnreadAnswers } from "./response/UnreadAnswers.ts"
 import type { AgentFront, Behind } from "./direct/AgentFront.ts"
 
@@ -64,12 +65,9 @@ const end = (socket: Duplex, last = ""): void => {
 /** What node:http calls the end of a connection within a request. */
 const ENDED_EARLY = "HPE_INVALID_EOF_STATE"
 
-/** The current or last answer of a connection. A property, because a weak map costs more. */
-const ANSWER: unique symbol = Symbol("answer")
 /** Whether its refusal waits for that answer: each further part of malformed bytes is an error, too. */
 const IS_WAITING: unique symbol = Symbol("isWaiting")
 interface Connection extends Duplex {
-  [ANSWER]?: ServerResponse
   [IS_WAITING]?: boolean
 }
 
@@ -194,18 +192,18 @@ class FrontedServer extends Server {
   /** Limits the time to the first request, which node:http would count from the handover. */
   #limitHead(socket: Connection, millis: number): void {
     const timer = setTimeout(() => {
-      if (socket[ANSWER] === undefined) super.emit("clientError", new SlowClient(), socket)
+      if (latestAnswer(socket) === undefined) super.emit("clientError", new SlowClient(), socket)
     }, millis)
     socket.once("close", () => clearTimeout(timer))
   }
 
   #onRequest(message: IncomingMessage, response: ServerResponse): boolean {
     this.#arrivals.note()
-    const connection: Connection = message.socket
-    connection[ANSWER] = response
     this.#unreadAnswers.watch(response)
-    if (this.listenerCount("request") > 0) return super.emit("request", message, response)
-    this.#early.push([message, response])
+    inOrder(message.socket, response, () => {
+      if (this.listenerCount("request") > 0) super.emit("request", message, response)
+      else this.#early.push([message, response])
+    })
     return true
   }
 
@@ -231,7 +229,7 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
     front,
   )
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Connection) => {
-    const answer = socket[ANSWER]
+    const answer = latestAnswer(socket)
     const isOpen = answer !== undefined && !answer.writableFinished
     // A request may wait for the answer to an earlier one on its connection.
     const isBehind = isOpen && answer.socket === null
@@ -246,9 +244,13 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
   server.on("connect", (request: IncomingMessage, socket: Socket) => {
     const response = new ServerResponse(request)
     response.shouldKeepAlive = false
-    response.assignSocket(socket)
     response.on("finish", () => socket.destroySoon())
-    server.emit("request", request, response)
+    // Node no longer listens. "close" follows.
+    socket.on("error", () => {})
+    inOrder(socket, response, () => {
+      response.assignSocket(socket)
+      server.emit("request", request, response)
+    })
   })
   // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))

@@ -8,6 +8,7 @@ import * as NodeServer from "../src/NodeServer.ts"
 import * as Intake from "../src/request/Intake.ts"
 import * as FailureLog from "../src/response/FailureLog.ts"
 import { exchange, operator, send } from "./http.ts"
+import { until } from "./until.ts"
 import { REQUEST_ID, stubServices, testServer } from "./TestServer.ts"
 
 layer(testServer(), { excludeTestServices: true })("what is no whole HTTP request", (it) => {
@@ -111,12 +112,15 @@ const stoppable = Effect.gen(function* () {
   const drained = yield* Deferred.make<void>()
   const scope = yield* Scope.make()
   let isDraining = false
+  let begun = 0
+  const begin = Effect.sync(() => void (begun += 1))
   const context = yield* Layer.buildWithScope(
     testServer({
       admission: {
-        blockAll: Effect.as(Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answer)), {
-          count: 1,
-        }),
+        blockAll: Effect.as(
+          Effect.andThen(begin, Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answer))),
+          { count: 1 },
+        ),
       },
       readiness: {
         isDraining: () => isDraining,
@@ -128,7 +132,7 @@ const stoppable = Effect.gen(function* () {
     }),
     scope,
   )
-  return { asked, answer, drained, context, stop: Scope.close(scope, Exit.void) }
+  return { asked, begun: () => begun, answer, drained, context, stop: Scope.close(scope, Exit.void) }
 })
 
 it.live("a server that stops finishes what it has begun, and closes what is idle", () =>
@@ -202,6 +206,53 @@ it.live("a malformed request is refused after the answer to the one before it", 
     })
     const text = yield* Effect.provideContext<HttpServer.HttpServer>(context)(received)
     assert.deepStrictEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 400"])
+  }),
+)
+
+it.live("a request behind another waits for its answer, and one to connect to somewhere else too", () =>
+  Effect.gen(function* () {
+    const { answer, begun, context } = yield* stoppable
+    const onServer = Effect.provideContext<HttpServer.HttpServer>(context)
+    const blockAll =
+      "POST /api/v1/agents/admission/block-all HTTP/1.1\r\nHost: test\r\n" +
+      `Authorization: ${operator.authorization}\r\n\r\n`
+    const received = yield* Effect.forkChild(
+      onServer(
+        exchange((socket) =>
+          socket.write(`${blockAll.repeat(20)}CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n`),
+        ),
+      ),
+    )
+    yield* until(() => begun() > 0)
+    assert.strictEqual((yield* onServer(send("GET", "/api/v1/health"))).status, 200)
+    assert.strictEqual(begun(), 1)
+    yield* Deferred.succeed(answer, undefined)
+    const statuses = (yield* Fiber.join(received)).match(/(?<=HTTP\/1\.1 )\d+/g)
+    assert.deepStrictEqual(statuses, [...Array.from({ length: 20 }, () => "200"), "404"])
+  }),
+)
+
+it.live("a client that asks to connect to somewhere else and resets its connection harms nobody", () =>
+  Effect.gen(function* () {
+    const { answer, begun, context } = yield* stoppable
+    const onServer = Effect.provideContext<HttpServer.HttpServer>(context)
+    yield* onServer(
+      exchange((socket) => {
+        socket.write(
+          "POST /api/v1/agents/admission/block-all HTTP/1.1\r\nHost: test\r\n" +
+            `Authorization: ${operator.authorization}\r\n\r\n` +
+            "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n",
+        )
+        Effect.runFork(
+          Effect.andThen(
+            until(() => begun() > 0),
+            Effect.sync(() => socket.resetAndDestroy()),
+          ),
+        )
+      }),
+    )
+    yield* Deferred.succeed(answer, undefined)
+    assert.strictEqual((yield* onServer(send("GET", "/api/v1/health"))).status, 200)
   }),
 )
 

@@ -1,6 +1,7 @@
 import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
 import { isReset } from "@tocsin/adapter-http/request/clientAddress"
 import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
+import { inOrder } from "@tocsin/adapter-http/response/inOrder"
 import type { ErrorCode } from "@tocsin/core/contract/Errors"
 import type { Activity } from "./Activity.ts"
 import { type ParsedRequest, replayedRequest } from "./replayedRequest.ts"
@@ -102,9 +103,11 @@ export const nodeListener =
     if (typeof next === "function" && !isOurs) return next()
     // Nobody reads an answer, and requests without an address have no limits.
     if (isReset(request.socket)) return void request.socket.destroy()
-    if (isClosed()) return answer(response, closedAnswer())
-    response.once("close", activity.begin())
-    if (!request.readableDidRead) return node(request, response)
-    if (request.body === undefined) return answer(response, bodyIsGone())
-    node(replayedRequest(request), response)
+    inOrder(request.socket, response, () => {
+      if (isClosed()) return answer(response, closedAnswer())
+      response.once("close", activity.begin())
+      if (!request.readableDidRead) return node(request, response)
+      if (request.body === undefined) return answer(response, bodyIsGone())
+      node(replayedRequest(request), response)
+    })
   }
