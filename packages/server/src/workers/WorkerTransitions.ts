@@ -19,7 +19,7 @@ export const WorkerTransitions = [
   {
     from: "starting",
     trigger: "ended",
-    condition: "",
+    condition: "also if the system starts no process",
     to: "waiting",
     effects: "logged; before the first one has listened, the service ends with its exit code",
   },

@@ -119,6 +119,13 @@ class WorkerProcesses {
       // A message can arrive after its sender's end, and would pass for one of its replacement.
       if (this.#living.get(worker)?.process === forked) this.#receive(worker, message)
     })
+    // Without a process, no "exit" follows. Otherwise a message did not reach one that has just ended.
+    forked.on("error", ({ message }: Error) => {
+      const living = this.#living.get(worker)
+      if (living?.process !== forked || forked.process.pid !== undefined) return
+      living.problem = message
+      this.#ended(worker, { code: 1, signal: undefined })
+    })
     // Its last messages, such as the reason of its end, can still be on their way: they are read first.
     forked.on("exit", (code: number | null, signal: string | null) =>
       setImmediate(() => this.#ended(worker, { code: codeOf(code, signal), signal: signal ?? undefined })),
