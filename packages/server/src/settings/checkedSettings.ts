@@ -1,6 +1,6 @@
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
-import { Result, Schema } from "effect"
+import { Duration, Result, Schema } from "effect"
 import { configuredKinds, NOTIFIER_ADDRESSES } from "../rules.ts"
 import {
   type Environment,
@@ -40,6 +40,7 @@ interface Conflict {
 const conflicts = (values: Values): ReadonlyArray<Conflict> => {
   const has = (name: Name) => values[name] !== undefined
   const { SERVICE_DEAD_AFTER: deadAfter, SERVICE_STALE_AFTER: staleAfter } = values
+  const { SERVICE_ACK_FOR: ackFor, SERVICE_ACK_MAX: ackMax } = values
   return [
     {
       names: ["SERVICE_AUTH_TOKEN", "DATABASE_URL"],
@@ -64,6 +65,11 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
         deadAfter !== undefined &&
         staleAfter !== undefined &&
         thresholdProblems({ deadAfter, staleAfter }).length > 0,
+    },
+    {
+      names: ["SERVICE_ACK_FOR", "SERVICE_ACK_MAX"],
+      message: "SERVICE_ACK_FOR must not be longer than SERVICE_ACK_MAX",
+      holds: ackFor !== undefined && ackMax !== undefined && Duration.isGreaterThan(ackFor, ackMax),
     },
     {
       names: ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],

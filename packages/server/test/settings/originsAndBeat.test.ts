@@ -11,6 +11,15 @@ const complaint = (environment: Readonly<Record<string, string>>): string => {
   return result.failure.message
 }
 
+describe("SERVICE_ACK_FOR", () => {
+  it("is not longer than SERVICE_ACK_MAX, whichever is set", () => {
+    const message = "SERVICE_ACK_FOR must not be longer than SERVICE_ACK_MAX"
+    assert.include(complaint({ SERVICE_ACK_MAX: "4h" }), message)
+    assert.include(complaint({ SERVICE_ACK_FOR: "8d" }), message)
+    assert.isTrue(Result.isSuccess(checkedSettings({ SERVICE_ACK_FOR: "4h", SERVICE_ACK_MAX: "4h" })))
+  })
+})
+
 describe("SERVICE_PUBLIC_URL", () => {
   it("is a base of links, without a slash at its end", () => {
     assert.strictEqual(
