@@ -18,6 +18,8 @@ const UNUSUAL = [
   "expect",
   "keep-alive",
   "origin",
+  // node:http takes it for Connection.
+  "proxy-connection",
   "te",
   "trailer",
   "transfer-encoding",

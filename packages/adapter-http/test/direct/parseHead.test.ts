@@ -44,6 +44,7 @@ it("a head that another parser could understand differently is left to node:http
     "Trailer: X-A",
     "Origin: https://example.org",
     "Keep-Alive: timeout=5",
+    "Proxy-Connection: close",
     "X-A : b",
     " X-A: b",
     "X-A",
