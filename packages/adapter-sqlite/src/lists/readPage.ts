@@ -127,7 +127,7 @@ export const pageStatements = <L extends ListName>(
   request: PageRequest<L>,
   occurring: Occurring,
 ): ReadonlyArray<Fragment> => {
-  const selection = selections[request.list](request.filter, occurring)
+  const selection = selections[request.list](request.filter, occurring, request.sort)
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
   const { start, end } = pageBounds(request)

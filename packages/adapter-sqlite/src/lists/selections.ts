@@ -41,7 +41,7 @@ export interface Occurring {
   readonly notifiers: ReadonlyArray<string>
 }
 
-type Select<L extends ListName> = (filter: ListFilters[L], occurring: Occurring) => Selection
+type Select<L extends ListName> = (filter: ListFilters[L], occurring: Occurring, sort: string) => Selection
 
 const STATE_RANK = { open: 1, resolved: 0 } as const
 
@@ -106,19 +106,27 @@ const incidentsOf = (member: ReadonlyArray<Fixed>): Fragment => ({
 
 const HELD = "r.look_at IS NOT NULL AND r.state = 'pending'"
 
-const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, { notifiers }) => {
-  const given = [...fixed("state", state), ...fixed("notifier", notifier), ...fixed("event_type", event_type)]
+const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, { notifiers }, sort) => {
+  const ofKind = [...fixed("notifier", notifier), ...fixed("event_type", event_type)]
+  const given = [...fixed("state", state), ...ofKind]
+  const kinds = [
+    { column: "notifier", values: notifiers },
+    { column: "event_type", values: NotificationType.literals },
+  ]
   // Only these are sorted: an index holds no others.
   if (held === true)
     return plain("outbox AS r INDEXED BY outbox_held", { conditions: [flag(HELD)], fixed: given })
+  // In a storm under a silence, all but a few of the pending ones are held.
+  if (held === false && state === "pending" && sort === "created_at")
+    return plain("outbox AS r INDEXED BY outbox_waiting", {
+      conditions: [flag("r.state = 'pending' AND r.look_at IS NULL")],
+      fixed: ofKind,
+      partitions: kinds,
+    })
   return plain("outbox AS r", {
     conditions: held === undefined ? [] : [flag(`NOT (${HELD})`)],
     fixed: given,
-    partitions: [
-      { column: "state", values: OutboxState.literals },
-      { column: "notifier", values: notifiers },
-      { column: "event_type", values: NotificationType.literals },
-    ],
+    partitions: [{ column: "state", values: OutboxState.literals }, ...kinds],
   })
 }
 

@@ -72,7 +72,10 @@ const positionIn = <L extends ListName>({ list, sort }: ListQuery<L>): Position 
   isInclusive: false,
 })
 
-const planOf = (connection: SqliteConnection, request: PageRequest<ListName>): ReadonlyArray<string> => {
+const planOf = <L extends ListName>(
+  connection: SqliteConnection,
+  request: PageRequest<L>,
+): ReadonlyArray<string> => {
   const statements = pageStatements(request, { notifiers: NotifierKind.literals })
   return statements.flatMap(({ sql, values }) => {
     const rows = connection.query<[bigint, bigint, bigint, string]>(`EXPLAIN QUERY PLAN ${sql}`)
@@ -132,6 +135,28 @@ describe("plans of list pages", () => {
       }
     },
   )
+})
+
+it("a page of what waits and is not held reads no held notification", () => {
+  const connection = SqliteConnection.open(IN_MEMORY)
+  migrate(connection, start)
+  for (const kind of [{}, { notifier: "webhook" }, { notifier: "webhook", event_type: "firing" }] as const) {
+    for (const isBackward of [false, true]) {
+      const query: ListQuery<"outbox"> = {
+        list: "outbox",
+        filter: { state: "pending", held: false, ...kind },
+        sort: "created_at",
+        direction: "asc",
+      }
+      for (const from of [undefined, positionIn(query)]) {
+        const plan = planOf(connection, { ...query, from, isBackward, limit: 100 })
+        const reads = plan.filter((line) => /^(?:SEARCH|SCAN)/.test(line))
+        assert.isAbove(reads.length, 0)
+        for (const line of reads) assert.include(line, "SEARCH r USING INDEX outbox_waiting")
+        assert.isFalse(plan.some((line) => line.includes("TEMP B-TREE")))
+      }
+    }
+  }
 })
 
 const SEVERITIES = ["warning", "unknown", "critical"] as const
