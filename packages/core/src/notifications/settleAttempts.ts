@@ -41,8 +41,9 @@ const withdrawn = (item: Sending, now: Instant.Instant): OutboxRecord => ({
   ...item,
   state: move(OutboxTransitions, item.state, "withdrawn"),
   attempts: item.attempts - 1,
-  // The claim set both, if none was made before.
-  first_attempted_at: item.first_attempted_at === item.updated_at ? undefined : item.first_attempted_at,
+  // The claim set both, if none was made before: also not at the same moment.
+  first_attempted_at:
+    item.attempts === 1 && item.first_attempted_at === item.updated_at ? undefined : item.first_attempted_at,
   leased_until: undefined,
   // It keeps its place before those that became due later.
   next_attempt_at: item.attempts === 1 ? item.counts_from : item.updated_at,
