@@ -95,4 +95,30 @@ describe("on SIGHUP", () => {
       assert.deepStrictEqual(yield* statusesOf("c"), [401, 401, 401])
     }),
   )
+
+  it.live("the metrics open and close with the file of their token", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const file = join(cwd, "metrics")
+      writeFileSync(file, "open")
+      const environment = { DATABASE_URL: "memory:", SERVICE_METRICS_TOKEN_FILE: file }
+      const server = yield* startServer({ cwd, environment })
+      const statuses = Effect.forEach([{}, { token: secretOf("metrics") }], (made) =>
+        Effect.map(call(server, "GET", "/metrics", made), ({ status }) => status),
+      )
+      assert.deepStrictEqual(yield* statuses, [200, 200])
+      for (const { times, text, expected } of [
+        { times: 1, text: secretOf("metrics"), expected: [401, 200] },
+        { times: 2, text: "open", expected: [200, 200] },
+      ]) {
+        writeFileSync(file, text)
+        yield* server.signal("SIGHUP")
+        yield* until(
+          "the file is read again",
+          Effect.sync(() => server.output.stderr.split("were read again").length > times || undefined),
+        )
+        assert.deepStrictEqual(yield* statuses, expected)
+      }
+    }),
+  )
 })

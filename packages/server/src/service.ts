@@ -77,15 +77,22 @@ export const service = (settings: Settings) =>
     }),
   )
 
-/** Access to /metrics besides the tokens of operators. */
-const metricsAccess = ({ SERVICE_METRICS_TOKEN: access }: Settings, secrets: Secrets) =>
-  access === "open"
-    ? access
-    : {
-        tokens: secrets.list(({ SERVICE_METRICS_TOKEN: token }) =>
-          token === undefined || token === "open" ? [] : [token],
-        ),
-      }
+/** Access to /metrics besides the tokens of operators. It follows the settings. */
+const metricsAccess = (settings: Settings, secrets: Secrets) => {
+  const opens = ({ SERVICE_METRICS_TOKEN: access }: Settings): boolean => access === "open"
+  const access = {
+    tokens: secrets.list(({ SERVICE_METRICS_TOKEN: token }) =>
+      token === undefined || token === "open" ? [] : [token],
+    ),
+    isOpen: opens(settings),
+  }
+  secrets.follow((read) =>
+    Effect.sync(() => {
+      access.isOpen = opens(read)
+    }),
+  )
+  return access
+}
 
 /** Logs the address and the storage once the server accepts requests. A worker tells its parent. */
 const announcement = (settings: Settings) =>

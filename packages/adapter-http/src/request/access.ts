@@ -15,8 +15,13 @@ export interface OperatorTokens {
   readonly readTokens?: ReadonlyArray<Redacted.Redacted> | undefined
 }
 
-/** Who may read the metrics: everyone, or holders of an operator token or of one of these. */
-export type MetricsAccess = "open" | { readonly tokens: ReadonlyArray<Redacted.Redacted> }
+/**
+ * Who may read the metrics: everyone, or holders of an operator token or of one of these. Each
+ * request sees it as it is.
+ */
+export type MetricsAccess =
+  | "open"
+  | { readonly tokens: ReadonlyArray<Redacted.Redacted>; readonly isOpen?: boolean }
 
 /** All tokens of a server's settings. */
 export interface ServiceTokens extends OperatorTokens {
@@ -97,7 +102,7 @@ export const make = (
   { sha256 }: Pick<Hashing["Service"], "sha256">,
 ): Access => {
   const access = metrics?.access
-  const isOpen = access === "open"
+  const isOpen = () => access === "open" || access?.isOpen === true
   const scraper = access === undefined || access === "open" ? [] : access.tokens
   // The last role counts: a token in both settings of operators may change things.
   const roleOf = BearerToken.roleOf(sha256, { scraper, reader: readTokens, operator: uiTokens })
@@ -118,8 +123,9 @@ export const make = (
       return isOperatorToken(token) ? Result.succeed({ kind: "of_operator", token }) : Result.fail(notValid)
     },
     metrics: (authorization) => {
-      const token = isOpen ? undefined : tokenOf(authorization)
-      return isOpen || (token !== undefined && roleOf(token) !== undefined) ? undefined : notForMetrics
+      if (isOpen()) return undefined
+      const token = tokenOf(authorization)
+      return token !== undefined && roleOf(token) !== undefined ? undefined : notForMetrics
     },
   }
 }

@@ -39,4 +39,11 @@ describe("who may read the metrics", () => {
     assert.isTrue(mayRead("open", { uiTokens: [] })(undefined))
     assert.isFalse(mayRead({ tokens: [] }, { uiTokens: [] })("Bearer x"))
   })
+  it("follows what changes", () => {
+    const access = { tokens: [], isOpen: true }
+    const may = mayRead(access, { uiTokens: [] })
+    assert.isTrue(may(undefined))
+    access.isOpen = false
+    assert.isFalse(may(undefined))
+  })
 })
