@@ -1,3 +1,4 @@
+import { unescape } from "node:querystring"
 import { Duration, Effect, Layer, Option, Redacted, Tracer } from "effect"
 import { Hex } from "effect/encoding"
 import { FetchHttpClient, HttpBody, UrlParams } from "effect/http"
@@ -10,17 +11,28 @@ import { type EndpointChoice, endpointOf, type Signal } from "./exports.ts"
 /** The last part of the nine seconds in which the server must stop. */
 const FLUSH_WITHIN = Duration.seconds(2)
 
-const urlOf = ({ address, path }: EndpointChoice): string => {
+/** Where to send, and the credentials of the address, which fetch would refuse. */
+const placeOf = ({ address, path }: EndpointChoice) => {
   const url = new URL(Redacted.value(address))
+  const credentials = `${unescape(url.username)}:${unescape(url.password)}`
+  url.username = ""
+  url.password = ""
   if (path !== "") url.pathname = url.pathname.replace(/\/+$/, "") + path
-  return url.href
+  const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`
+  return { url: url.href, headers: credentials === ":" ? {} : { authorization } }
 }
 
-const exporterOf = (settings: Settings, signal: Signal, endpoint: EndpointChoice) => {
+/** How to send a signal. A header of the settings replaces the credentials of the address. */
+export const exporterOf = (settings: Settings, signal: Signal, endpoint: EndpointChoice) => {
   const headers = settings[`OTEL_EXPORTER_OTLP_${signal}_HEADERS`] ?? settings.OTEL_EXPORTER_OTLP_HEADERS
+  const given = Object.entries(headers === undefined ? {} : Redacted.value(headers))
+  const place = placeOf(endpoint)
   return {
-    url: urlOf(endpoint),
-    headers: headers === undefined ? {} : Redacted.value(headers),
+    url: place.url,
+    headers: {
+      ...place.headers,
+      ...Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value])),
+    },
     resource: resourceOf(settings),
     compression: settings.OTEL_EXPORTER_OTLP_COMPRESSION,
     shutdownTimeout: FLUSH_WITHIN,
