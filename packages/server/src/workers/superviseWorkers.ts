@@ -113,7 +113,8 @@ class WorkerProcesses {
     // The port closes with the last worker. With SERVICE_PORT=0, the next one must get the same again.
     if (this.#living.size === 0 && this.#address !== "")
       this.#port = { SERVICE_PORT: new URL(this.#address).port }
-    const forked = cluster.fork({ ...environment, ...this.#port, [WORKER_VARIABLE]: worker })
+    const forked = this.#start(worker, { ...environment, ...this.#port })
+    if (forked === undefined) return
     this.#living.set(worker, { process: forked, seenAt: performance.now(), problem: undefined })
     forked.on("message", (message: FromWorker) => {
       // A message can arrive after its sender's end, and would pass for one of its replacement.
@@ -130,6 +131,17 @@ class WorkerProcesses {
     forked.on("exit", (code: number | null, signal: string | null) =>
       setImmediate(() => this.#ended(worker, { code: codeOf(code, signal), signal: signal ?? undefined })),
     )
+  }
+
+  /** Without memory for a process, the system refuses it at once. */
+  #start(worker: number, environment: Readonly<Record<string, string | undefined>>): Worker | undefined {
+    try {
+      return cluster.fork({ ...environment, [WORKER_VARIABLE]: worker })
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error)
+      setImmediate(() => this.happened({ event: "ended", worker, code: 1, signal: undefined, problem }))
+      return undefined
+    }
   }
 
   #ended(worker: number, ending: Pick<Ending, "code" | "signal">): void {

@@ -30,16 +30,27 @@ describe("the supervisor of workers", () => {
     for (const list of [written, codes]) list.splice(0)
   })
 
+  const supervising = (fork: () => Worker): void => {
+    vi.spyOn(cluster, "fork").mockImplementation(fork)
+    superviseWorkers(Result.getOrThrow(checkedSettings({})), 2)
+  }
   const forking = (pid: number | undefined): Worker => {
     const worker = workerOf(pid)
-    vi.spyOn(cluster, "fork").mockReturnValue(worker)
-    superviseWorkers(Result.getOrThrow(checkedSettings({})), 2)
+    supervising(() => worker)
     return worker
   }
 
   it("counts a worker as ended for which the system starts no process", () => {
     forking(undefined).emit("error", new Error("spawn node EAGAIN"))
     assert.deepStrictEqual([written, codes], [["spawn node EAGAIN\n"], [1]])
+  })
+
+  it("counts a worker as ended whose process the system refuses at once", () => {
+    supervising(() => {
+      throw new Error("spawn ENOMEM")
+    })
+    vi.advanceTimersByTime(0)
+    assert.deepStrictEqual([written, codes], [["spawn ENOMEM\n"], [1]])
   })
 
   it("outlives a message to a worker that has just ended", () => {
