@@ -16,6 +16,21 @@ export type RunEnd =
       readonly command: string
     }
 
+/** How long a command that has ended may leave its output open, as its background processes do. */
+export const OUTPUT_GRACE_MILLIS = 1_000
+
+/** The end of a process, as Node.js reports it. */
+export const endOf = (code: number | null, signal: NodeJS.Signals | null): RunEnd =>
+  signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal }
+
+/** The end of a command that the system could not start. */
+export const notStarted = (error: unknown, command: string): RunEnd => {
+  const found = error instanceof Error ? error : new Error(String(error))
+  const code = "code" in found ? String(found.code) : found.message
+  const errno = "errno" in found && typeof found.errno === "number" ? found.errno : undefined
+  return { kind: "notStarted", errno, code, command }
+}
+
 /** What a run has to report. */
 export interface RunOutcome {
   readonly status: CheckStatus

@@ -1,7 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "@tocsin/client/agent/Clock"
 import { CapturedStream } from "./CapturedStream.ts"
-import { outcomeOf, type RunEnd, type RunOutcome } from "./RunOutcome.ts"
+import {
+  endOf,
+  notStarted,
+  outcomeOf,
+  OUTPUT_GRACE_MILLIS,
+  type RunEnd,
+  type RunOutcome,
+} from "./RunOutcome.ts"
 
 /** A command to run. */
 export interface CommandRun {
@@ -26,8 +33,6 @@ export interface StartedRun {
 const KILL_AFTER_MILLIS = 5_000
 /** A process that was killed is gone within this time, unless the kernel cannot end it. */
 const UNKILLABLE_AFTER_MILLIS = 5_000
-/** How long a command that has ended may leave its output open, as its background processes do. */
-const OUTPUT_GRACE_MILLIS = 1_000
 const BETWEEN_LOOKS_MILLIS = 200
 
 /** Runs a command in its own process group. */
@@ -87,22 +92,12 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
   return { outcome, gone, isAlive: () => group.isAlive(), stop }
 }
 
-const endOf = (code: number | null, signal: NodeJS.Signals | null): RunEnd =>
-  signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal }
-
 const neverStarted = (outcome: RunOutcome): StartedRun => ({
   outcome: Promise.resolve({ ...outcome, durationMillis: 0 }),
   gone: Promise.resolve(true),
   isAlive: () => false,
   stop: () => {},
 })
-
-const notStarted = (error: unknown, command: string): RunEnd => {
-  const found = error instanceof Error ? error : new Error(String(error))
-  const code = "code" in found ? String(found.code) : found.message
-  const errno = "errno" in found && typeof found.errno === "number" ? found.errno : undefined
-  return { kind: "notStarted", errno, code, command }
-}
 
 /** The processes of one run: the child leads the group, and its members may outlive it. */
 class ProcessGroup {

@@ -3,16 +3,13 @@ import type { Readable, Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { setTimeout as sleep } from "node:timers/promises"
 import { systemClock } from "../clock/Clock.ts"
-import { outcomeOf, type RunEnd } from "../checks/RunOutcome.ts"
+import { endOf, notStarted, outcomeOf, OUTPUT_GRACE_MILLIS, type RunEnd } from "../checks/RunOutcome.ts"
 import { type CommandOptions, readOptions, UsageError } from "./options.ts"
 import { complain } from "./output.ts"
 import { requireCheckId, spoolReport } from "./spoolReport.ts"
 
 /** Bytes of output that are kept: the last lines say how a job ended. */
 const KEPT_BYTES = 8_000
-
-/** How long the last output of a command that has ended may take to arrive. */
-const OUTPUT_GRACE_MILLIS = 1_000
 
 const PASSED_ON = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const
 
@@ -61,7 +58,7 @@ interface Executed {
   readonly end: RunEnd
   readonly durationMillis: number
   readonly tail: OutputTail
-  /** Resolves when nobody holds the output any more. It is passed on until then. */
+  /** Resolves when no process holds the output any more. It is passed on until then. */
   readonly outputEnded: Promise<unknown>
 }
 
@@ -89,24 +86,12 @@ const execute = async ([name = "", ...args]: ReadonlyArray<string>): Promise<Exe
     child.on("error", (error) => resolve(unstarted(error)))
     child.on("exit", (code, signal) => {
       for (const passed of PASSED_ON) process.off(passed, forward)
-      const executed = ended(
-        signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal },
-      )
+      const executed = ended(endOf(code, signal))
       void Promise.race([outputEnded, sleep(OUTPUT_GRACE_MILLIS)]).then(() =>
         resolve({ ...executed, outputEnded }),
       )
     })
   })
-}
-
-const notStarted = (error: unknown, command: string): RunEnd => {
-  const found = error instanceof Error ? error : new Error(String(error))
-  return {
-    kind: "notStarted",
-    command,
-    code: "code" in found ? String(found.code) : found.message,
-    errno: "errno" in found && typeof found.errno === "number" ? found.errno : undefined,
-  }
 }
 
 /** Copies output as it comes, as slowly as its reader takes it; a reader that went away stops nothing. */
