@@ -232,7 +232,7 @@ it.live("a request behind another waits for its answer, and one to connect to so
   }),
 )
 
-it.live("a client that asks to connect to somewhere else and resets its connection harms nobody", () =>
+it.live("a client that asks to connect to somewhere else and resets its connection ends no server", () =>
   Effect.gen(function* () {
     const { answer, begun, context } = yield* stoppable
     const onServer = Effect.provideContext<HttpServer.HttpServer>(context)

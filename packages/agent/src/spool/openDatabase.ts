@@ -7,7 +7,7 @@ const BUSY_MILLIS = 5_000
 /** Beside a page cache of this size the agent stays within its memory. */
 const CACHE_KIB = 512
 
-/** Members of the agent's group may report from jobs; the key has a file of its own that they cannot read. */
+/** Members of the agent's group may report from jobs; the key is in another file, which they cannot read. */
 const FILE_MODE = 0o660
 
 /** With its mode from the beginning, which SQLite gives to the log beside it. */

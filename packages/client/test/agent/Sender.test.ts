@@ -83,7 +83,7 @@ describe("a sender", () => {
     const { answers, declarations, pass } = sending()
     await pass(180_000)
     assert.deepStrictEqual(declarations(), ['{"checks":["disk"]}'])
-    // Somebody deleted the agent, and its schedule with it.
+    // An operator deleted the agent, and its schedule with it.
     answers.heartbeat = PENDING
     await pass(120_000)
     answers.heartbeat = ACCEPTED

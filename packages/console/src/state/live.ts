@@ -113,7 +113,7 @@ const poll = (): void => {
   if (document.hidden || token.peek() === "") return
   const isMissed = takeMissed()
   if (!isStreaming() || isMissed) return refresh()
-  // In both directions: somebody may set the clock.
+  // In both directions: the clock may be set back.
   if (Math.abs(now.peek() - timeAt) < TIME_MILLIS) return
   timeAt = now.peek()
   passTime()

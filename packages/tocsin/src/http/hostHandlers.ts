@@ -101,7 +101,7 @@ export const nodeListener =
     const path = basePath !== "" && url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
     const isOurs = OURS.test(path) || (hasMetrics && METRICS.test(path)) || (hasConsole && CONSOLE.test(path))
     if (typeof next === "function" && !isOurs) return next()
-    // Nobody reads an answer, and requests without an address have no limits.
+    // An answer would not arrive, and requests without an address have no limits.
     if (isReset(request.socket)) return void request.socket.destroy()
     inOrder(request.socket, response, () => {
       if (isClosed()) return answer(response, closedAnswer())
