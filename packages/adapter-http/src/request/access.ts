@@ -16,12 +16,13 @@ export interface OperatorTokens {
 }
 
 /**
- * Who may read the metrics: everyone, or holders of an operator token or of one of these. Each
- * request sees it as it is.
+ * Who may read the metrics: everyone while it is open, else holders of an operator token or of one of
+ * these. Each request sees it as it is.
  */
-export type MetricsAccess =
-  | "open"
-  | { readonly tokens: ReadonlyArray<Redacted.Redacted>; readonly isOpen?: boolean }
+export interface MetricsAccess {
+  readonly tokens: ReadonlyArray<Redacted.Redacted>
+  readonly isOpen: boolean
+}
 
 /** All tokens of a server's settings. */
 export interface ServiceTokens extends OperatorTokens {
@@ -102,8 +103,7 @@ export const make = (
   { sha256 }: Pick<Hashing["Service"], "sha256">,
 ): Access => {
   const access = metrics?.access
-  const isOpen = () => access === "open" || access?.isOpen === true
-  const scraper = access === undefined || access === "open" ? [] : access.tokens
+  const scraper = access?.tokens ?? []
   // The last role counts: a token in both settings of operators may change things.
   const roleOf = BearerToken.roleOf(sha256, { scraper, reader: readTokens, operator: uiTokens })
   return {
@@ -123,7 +123,7 @@ export const make = (
       return isOperatorToken(token) ? Result.succeed({ kind: "of_operator", token }) : Result.fail(notValid)
     },
     metrics: (authorization) => {
-      if (isOpen()) return undefined
+      if (access?.isOpen === true) return undefined
       const token = tokenOf(authorization)
       return token !== undefined && roleOf(token) !== undefined ? undefined : notForMetrics
     },

@@ -29,7 +29,7 @@ const scrape = (stubs: Stubs, times: number) =>
         HttpRouter.toWebHandler(
           ApiRoutes.layer({
             uiTokens: [Redacted.make(UI_TOKEN)],
-            metrics: { access: "open", version: "1.2.3" },
+            metrics: { access: { tokens: [], isOpen: true }, version: "1.2.3" },
           }).pipe(Layer.provide([Layer.fresh(stubServices(stubs)), HttpServer.layerServices])),
         ),
       ),

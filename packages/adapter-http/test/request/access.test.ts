@@ -13,8 +13,8 @@ const mayRead = (metrics: Access.MetricsAccess, operators: Access.OperatorTokens
 
 describe("who may read the metrics", () => {
   it("includes holders of a metrics token or an operator token", () => {
-    const own = mayRead({ tokens: [] }, tokens)
-    const withToken = mayRead({ tokens: [Redacted.make("scraper")] }, tokens)
+    const own = mayRead({ tokens: [], isOpen: false }, tokens)
+    const withToken = mayRead({ tokens: [Redacted.make("scraper")], isOpen: false }, tokens)
     for (const known of ["Bearer operator", "Bearer reader", "bearer operator", "Bearer  operator "]) {
       assert.isTrue(own(known), known)
       assert.isTrue(withToken(known), known)
@@ -36,8 +36,8 @@ describe("who may read the metrics", () => {
   })
 
   it("includes everyone if they are open, and no one if no token is set", () => {
-    assert.isTrue(mayRead("open", { uiTokens: [] })(undefined))
-    assert.isFalse(mayRead({ tokens: [] }, { uiTokens: [] })("Bearer x"))
+    assert.isTrue(mayRead({ tokens: [], isOpen: true }, { uiTokens: [] })(undefined))
+    assert.isFalse(mayRead({ tokens: [], isOpen: false }, { uiTokens: [] })("Bearer x"))
   })
   it("follows what changes", () => {
     const access = { tokens: [], isOpen: true }

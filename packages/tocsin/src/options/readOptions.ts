@@ -91,11 +91,11 @@ const origins: Reader<ReadonlyArray<string>, HttpOptions["allowedOrigins"]> = (n
 
 const metrics: Reader<MonitorOptions["metrics"], HttpOptions["metrics"]> = (name, given, complain) => {
   if (given === undefined || given === false) return undefined
-  if (given === true) return { access: { tokens: [] }, version: VERSION }
-  if (given === "open") return { access: "open", version: VERSION }
+  if (given === true || given === "open")
+    return { access: { tokens: [], isOpen: given === "open" }, version: VERSION }
   const { token } = group<{ readonly token: string }>()({ token: text })(name, Object(given), complain) ?? {}
   if (token !== undefined && TOKEN.test(token))
-    return { access: { tokens: [Redacted.make(token)] }, version: VERSION }
+    return { access: { tokens: [Redacted.make(token)], isOpen: false }, version: VERSION }
   return complain(
     `${name} must be true, false, "open" or { token }, a token of 1 to 512 visible ASCII characters`,
   )
