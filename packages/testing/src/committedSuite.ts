@@ -6,7 +6,7 @@ import type { Command, Committed } from "@tocsin/core/engine/workspace/Decision"
 import { Effect, Exit } from "effect"
 import { incidentIdOf, incidentRecord, outboxRecord, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"
-import { enroll } from "./samples.ts"
+import { enroll, eventOf, register, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 /** Reads an agent, as most commands do first. */
@@ -81,6 +81,27 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
         const { changes } = yield* storage.transact(open("a"))
         assert.deepInclude(changes, { isWrite: true, isOutboxChanged: true })
         assert.deepStrictEqual(changes.incidents, [{ before: undefined, after: incidentRecord("a") }])
+      }),
+    )
+
+    it.effect("names the checks that go with a deleted or blocked agent", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const { admission, commits } = replica
+        const named: Array<ReadonlyArray<string>> = []
+        yield* commits.listen({ committed: ({ topics }) => named.push(namesOfTopics(topics)) })
+        yield* register(replica, "pending")
+        yield* admission.remove(AgentId.make("pending"))
+        assert.deepStrictEqual(named.splice(0), [["agents"], ["agents", "audit"]])
+        yield* enroll(replica, "deleted", "blocked")
+        yield* send(replica, "deleted", [eventOf(0, { status: "ok" })])
+        named.length = 0
+        yield* admission.remove(AgentId.make("deleted"))
+        yield* admission.block(AgentId.make("blocked"))
+        assert.deepStrictEqual(named, [
+          ["agents", "checks", "audit"],
+          ["agents", "blacklist", "checks", "audit"],
+        ])
       }),
     )
 

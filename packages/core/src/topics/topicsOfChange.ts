@@ -35,8 +35,11 @@ const looksTheSame = (before: AgentRecord, after: AgentRecord): boolean =>
   haveSameLabels(before.labels, after.labels)
 
 /** The topics of a changed agent: none for a heartbeat in time that says nothing new. */
-export const topicsOfAgent = (before: AgentRecord | undefined, after: AgentRecord | undefined): Topics =>
-  before !== undefined && after !== undefined && looksTheSame(before, after) ? NO_TOPICS : AGENTS
+export const topicsOfAgent = (before: AgentRecord | undefined, after: AgentRecord | undefined): Topics => {
+  // The checks of a deleted agent leave every list with its row.
+  if (after === undefined) return before?.admission_state === "accepted" ? AGENTS | CHECKS : AGENTS
+  return before !== undefined && looksTheSame(before, after) ? NO_TOPICS : AGENTS
+}
 
 /** The topics of a changed expectation: none for its next look. */
 export const topicsOfExpectation = (
