@@ -96,6 +96,10 @@ describe("the tables of the memory storage", () => {
       assert.strictEqual((yield* replica.storage.expire(piece)).removed, limit)
       assert.isAtMost(history.looks, limit + 1)
       assert.strictEqual(history.size, rows - limit)
+      history.looks = 0
+      const young = { ...piece, before: Instant.fromMillis(START_MILLIS) }
+      assert.strictEqual((yield* replica.storage.expire(young)).removed, 0)
+      assert.strictEqual(history.looks, 1)
     }),
   )
 })

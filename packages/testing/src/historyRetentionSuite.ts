@@ -73,6 +73,26 @@ export const historyRetentionSuite = <Place>(subject: StorageUnderTest<Place>): 
       }),
     )
 
+    it.effect("expires rows stored after one that was received while the clock was ahead", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const agent = agentRecord("a")
+        const { agent_id, registration_id } = agent
+        yield* replica.storage.transact(function* (workspace) {
+          yield { agents: [agent_id] }
+          workspace.putAgent(agent)
+          for (const [n, received] of [0, 50, 1, 2, 60, 3, 4].entries())
+            workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: at(received) })
+        })
+        assert.strictEqual(yield* expire(replica, at(3), 2), 3)
+        assert.deepStrictEqual(yield* eventsOf(replica, ...range(7)), [6, 5, 4, 1])
+        assert.strictEqual(yield* expire(replica, at(10), 2), 1)
+        assert.deepStrictEqual(yield* eventsOf(replica, ...range(7)), [6, 4, 1])
+        assert.strictEqual(yield* expire(replica, at(100), 2), 2)
+        assert.deepStrictEqual(yield* eventsOf(replica, ...range(7)), [6])
+      }),
+    )
+
     race(subject, { name: "expired from several clients concurrently, each row once" }, (replica) =>
       Effect.gen(function* () {
         const names = range(8).map((n) => `agent-${n}`)

@@ -12,6 +12,7 @@ import type {
   OutboxId,
   SilenceId,
 } from "../contract/Identifiers.ts"
+import type { Instant } from "../contract/Instant.ts"
 import type { OperatorName } from "../contract/Operators.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { IncidentChangeRecord, IncidentKind } from "../incidents/IncidentRecord.ts"
@@ -29,10 +30,21 @@ import type { MemberRanking, Members } from "./MemberRanking.ts"
 
 const itself = <Row>(row: Row): Row => row
 
-/** Results by number. */
+/** Results by number. They are added in the order of their numbers. */
 export class HistoryRows extends ListedRows<"history", number, StoredHistoryRecord> {
+  /** From this number on, results are also in the order in which they were received. */
+  inOrderFrom = 0
+  #lastReceivedAt: Instant | undefined
+
   constructor() {
     super({ list: "history", listed: itself, idOf: ({ seq }) => seq })
+  }
+
+  override set(seq: number, row: StoredHistoryRecord): this {
+    // The clock was set back.
+    if (this.#lastReceivedAt !== undefined && row.received_at < this.#lastReceivedAt) this.inOrderFrom = seq
+    this.#lastReceivedAt = row.received_at
+    return super.set(seq, row)
   }
 }
 

@@ -157,8 +157,12 @@ function* resultsOf(tables: MemoryTables, keys: ReadonlyArray<string>): Generato
 
 /** Results received before the bound, except the newest of each check. */
 function* oldResults(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["history"]> {
+  const { inOrderFrom } = tables.history
   for (const row of tables.history.values()) {
-    if (row.received_at >= before) return
+    if (row.received_at >= before) {
+      if (row.seq >= inOrderFrom) return
+      continue
+    }
     const isNewest = tables.newestResults.get(row.registration_id)?.get(row.check_id) === row.seq
     if (!isNewest) yield { key: String(row.seq), isNewest }
   }
