@@ -5,6 +5,7 @@ import type { SilenceRequest } from "@tocsin/core/contract/Silences"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import type { Matcher } from "@tocsin/core/silences/Matcher"
+import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Effect, Exit, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
@@ -14,10 +15,13 @@ import { settled } from "../service/settled.ts"
 const NAMES = ["chat"]
 const DISKS: ReadonlyArray<Matcher> = [{ field: "check_id", op: "glob", value: "disk*" }]
 
-const openSilences = Effect.fnUntraced(function* (document: object = {}) {
+const openSilences = Effect.fnUntraced(function* (
+  document: object = {},
+  retention: Partial<RetentionOptions> = {},
+) {
   const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
   const open = Effect.fnUntraced(function* (name: string) {
-    const process = yield* service.open(name, { keepsHouse: true })
+    const process = yield* service.open(name, { keepsHouse: true, retention })
     yield* process.policy.replace(compilePolicy(Result.getOrThrow(readPolicy(document, NAMES)), NAMES))
     yield* settled
     return process
@@ -229,6 +233,36 @@ describe("flapping", () => {
       assert.strictEqual(messages().length, 4)
       yield* after("15 seconds")
       assert.deepStrictEqual(messages().slice(4), ["opened warning"])
+    }),
+  )
+
+  it.effect("counts openings of incidents whose retention is shorter than its span", () =>
+    Effect.gen(function* () {
+      const short = { incidents: Duration.minutes(1), outbox: Duration.minutes(1) }
+      const { after, messages, process, turns } = yield* openSilences(
+        { routes: [{ flapping: { openings: 3, within: "2h", after: "30m" } }] },
+        short,
+      )
+      for (const _ of [1, 2]) {
+        yield* turns("disk", "warning")
+        yield* turns("disk", "ok")
+        yield* after("55 minutes")
+      }
+      yield* turns("disk", "warning")
+      // The first opening is older than two hours then, and still holds the firing of the third.
+      yield* after("29 minutes")
+      assert.strictEqual(messages().length, 4)
+      yield* after("2 minutes")
+      assert.deepStrictEqual(messages().slice(4), ["opened warning"])
+      yield* turns("disk", "ok")
+      const incidents = Effect.map(
+        process.queries.incidents({ sort: "opened_at", direction: "asc", limit: 10 }),
+        ({ items }) => items.length,
+      )
+      yield* after("2 hours")
+      assert.strictEqual(yield* incidents, 1)
+      yield* after("45 minutes")
+      assert.strictEqual(yield* incidents, 0)
     }),
   )
 })

@@ -36,8 +36,15 @@ export interface Policy {
   readonly hasRoutes: boolean
   /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
   readonly hasTimers: boolean
-  /** The longest span and the most openings that a route counts to see whether a key flaps. */
-  readonly flapping: { readonly within: Duration.Duration; readonly openings: number } | undefined
+  /** The most of all routes that count the openings of a key; absent if none does. */
+  readonly flapping:
+    | {
+        readonly within: Duration.Duration
+        readonly openings: number
+        /** How long an incident may be open while the count decides about it. */
+        readonly after: Duration.Duration
+      }
+    | undefined
   readonly route: (facts: MatchedFacts) => Routing
   readonly windows: ReadonlyArray<PolicyWindow>
   readonly freshness: FreshnessRules
@@ -83,11 +90,14 @@ const compileFreshness = (rules: ReadonlyArray<Freshness>): FreshnessRules => {
 }
 
 const flappingOf = (routes: ReadonlyArray<Route>): Policy["flapping"] => {
-  const [first, ...others] = routes.flatMap(({ flapping }) => flapping ?? [])
+  const [first, ...others] = routes.flatMap(({ after = Duration.zero, flapping }) =>
+    flapping === undefined ? [] : { ...flapping, after: Duration.max(after, flapping.after) },
+  )
   return (
     first &&
     others.reduce<NonNullable<Policy["flapping"]>>(
-      (most, { openings, within }) => ({
+      (most, { after, openings, within }) => ({
+        after: Duration.max(most.after, after),
         within: Duration.max(most.within, within),
         openings: Math.max(most.openings, openings),
       }),

@@ -12,6 +12,7 @@ import { lookAtDueIncidents } from "../timers/lookAtIncidents.ts"
 import { lookUnderPolicy } from "../timers/lookUnderPolicy.ts"
 import { sweepSilentAgents } from "../liveness/sweepDeadAgents.ts"
 import { discardUnclaimed } from "../notifications/discardUnclaimed.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Ids } from "../ports/Ids.ts"
@@ -90,15 +91,19 @@ const round = ({ name, pause, piece }: Chore) =>
 const isWhole = (count: number): boolean => count >= PIECE
 
 /** Each piece of a rule starts where the previous one ended. */
-const expiry = (storage: Storage["Service"], rule: RetentionName, time: Duration.Duration) => {
+const expiry = (storage: Storage["Service"], rule: RetentionName, time: () => Duration.Duration) => {
   let after: string | undefined
   return Effect.gen(function* () {
-    const before = Instant.minus(yield* Instant.now, time)
+    const before = Instant.minus(yield* Instant.now, time())
     const result = yield* storage.expire({ rule, before, after, limit: PIECE })
     after = result.after
     return result.isMore
   })
 }
+
+/** How long an incident may count as an opening of its key. Removing it earlier would end a hold. */
+const countsFor = ({ flapping }: Policy): Duration.Duration =>
+  flapping === undefined ? Duration.zero : Duration.sum(flapping.within, flapping.after)
 
 /** The chores that remove rows after their retention. */
 const retentionChores = (
@@ -110,16 +115,19 @@ const retentionChores = (
   {
     name: "removing the rows of deleted agents",
     pause: idlePause(PURGE_EVERY),
-    piece: expiry(storage, "deleted_agents", Duration.zero),
+    piece: expiry(storage, "deleted_agents", () => Duration.zero),
   },
   ...(["history", "outbox", "incidents", "silences", "audit"] as const).flatMap((rule) => {
     // The stories of incidents name silences.
-    const time = retention[rule === "silences" ? "incidents" : rule]
+    const isOfIncidents = rule === "incidents" || rule === "silences"
+    const time = retention[isOfIncidents ? "incidents" : rule]
     if (time === undefined) return []
     return {
       name: `removing ${RetentionRules[rule].subject} after its retention`,
       pause: Effect.sleep(EXPIRE_EVERY),
-      piece: expiry(storage, rule, time),
+      piece: expiry(storage, rule, () =>
+        isOfIncidents ? Duration.max(time, countsFor(incidents.policy())) : time,
+      ),
     }
   }),
   {
