@@ -75,7 +75,7 @@ describe("the systemd unit", () => {
 
   it("allows the threads of the most workers that SERVICE_WORKERS takes, and of their parent", () => {
     // test/processes/workers.test.ts counts the threads of each.
-    const [threads, mostWorkers] = [11, 64]
+    const [threads, mostWorkers] = [23, 64]
     assert.isAbove(Number(service["TasksMax"]?.[0]), threads * (mostWorkers + 1))
   })
 

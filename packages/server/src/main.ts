@@ -2,6 +2,10 @@
 import process from "node:process"
 import { isMainThread } from "node:worker_threads"
 
+// Lookups of names get half of libuv's threads, and each name whose server is silent holds one. The
+// variable counts only before the first work for a thread.
+process.env["UV_THREADPOOL_SIZE"] ??= "16"
+
 const args = process.argv.slice(2)
 // Each loads only what it needs: the command line would add some MiB to the server's idle memory.
 if (!isMainThread) (await import("./policy/trialThread.ts")).runTrialThread()

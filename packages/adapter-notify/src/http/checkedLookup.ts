@@ -10,9 +10,29 @@ export type ResolveName = (
   callback: (error: NodeJS.ErrnoException | null, addresses: ReadonlyArray<LookupAddress>) => void,
 ) => void
 
-/** The resolver of target names: the system's unless another is provided. */
+/**
+ * Asks for a name that is being looked up no second time: all who wait get the answer, and who comes
+ * later asks again. A name whose server is silent holds a thread of libuv for ten seconds and more,
+ * and a lookup outlives its attempt, so attempts and their retries would take them all. The options
+ * of all callers must be equal.
+ */
+export const sharedLookup = (resolve: ResolveName): ResolveName => {
+  const underWay = new Map<string, Array<Parameters<ResolveName>[2]>>()
+  return (hostname, options, callback) => {
+    const waiting = underWay.get(hostname)
+    if (waiting !== undefined) return void waiting.push(callback)
+    const callbacks = [callback]
+    underWay.set(hostname, callbacks)
+    resolve(hostname, options, (error, addresses) => {
+      underWay.delete(hostname)
+      for (const answer of callbacks) answer(error, addresses)
+    })
+  }
+}
+
+/** The resolver of target names: the system's, shared by all targets, unless another is provided. */
 export const NameLookup = Context.Reference<ResolveName>("@tocsin/adapter-notify/http/NameLookup", {
-  defaultValue: () => (hostname, options, callback) => lookup(hostname, options, callback),
+  defaultValue: () => sharedLookup((hostname, options, callback) => lookup(hostname, options, callback)),
 })
 
 /** `code` of the error for a name whose addresses are all refused. */

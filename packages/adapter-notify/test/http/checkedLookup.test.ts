@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from "node:dns"
 import { assert, describe, it } from "@effect/vitest"
-import { checkedLookup } from "../../src/http/checkedLookup.ts"
+import { checkedLookup, type ResolveName, sharedLookup } from "../../src/http/checkedLookup.ts"
 
 const resolved: ReadonlyArray<LookupAddress> = [
   { address: "169.254.169.254", family: 4 },
@@ -28,5 +28,42 @@ describe("a checked lookup", () => {
   it("hands out the first of them where one is asked for", () => {
     assert.deepStrictEqual(handed({}, false), [[null, "10.0.0.7", 4]])
     assert.deepStrictEqual(handed({}, true), [[null, "2606:4700:4700::1111", 6]])
+  })
+})
+
+/** A shared lookup over a resolver that answers when it is asked to, and what the callers got. */
+const sharing = () => {
+  const asked: Array<{ readonly name: string; readonly answer: Parameters<ResolveName>[2] }> = []
+  const got: Array<ReadonlyArray<unknown>> = []
+  const resolve = sharedLookup((name, _options, answer) => void asked.push({ name, answer }))
+  return {
+    lookUp: (name: string) => resolve(name, { all: true }, (...answer) => got.push([name, ...answer])),
+    names: () => asked.map(({ name }) => name),
+    answer: (index: number, ...answer: Parameters<Parameters<ResolveName>[2]>) =>
+      asked[index]?.answer(...answer),
+    got,
+  }
+}
+
+describe("a shared lookup", () => {
+  it("asks once for a name whose answer is awaited, so that a silent one holds one thread", () => {
+    const { lookUp, names } = sharing()
+    for (let attempt = 0; attempt < 32; attempt++) lookUp("silent.test")
+    lookUp("well.test")
+    assert.deepStrictEqual(names(), ["silent.test", "well.test"])
+  })
+
+  it("gives its answer to all who wait for it, and asks again for the next", () => {
+    const { answer, got, lookUp, names } = sharing()
+    lookUp("receiver.test")
+    lookUp("receiver.test")
+    const failure = Object.assign(new Error("getaddrinfo receiver.test"), { code: "EAI_AGAIN" })
+    answer(0, failure, [])
+    const failed = ["receiver.test", failure, []]
+    assert.deepStrictEqual(got, [failed, failed])
+    lookUp("receiver.test")
+    assert.strictEqual(names().length, 2)
+    answer(1, null, resolved)
+    assert.deepStrictEqual(got, [failed, failed, ["receiver.test", null, resolved]])
   })
 })
