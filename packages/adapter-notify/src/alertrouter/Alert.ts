@@ -30,6 +30,13 @@ const FIRING_SPAN = Duration.minutes(4)
 export const firingUntil = (now: Instant.Instant): Instant.Instant => Instant.plus(now, FIRING_SPAN)
 
 /**
+ * The end of an alert that is over. An end in the future comes from a clock set back since: to
+ * Alertmanager, the alert would fire until then.
+ */
+export const endedBy = (endedAt: Instant.Instant, now: Instant.Instant): Instant.Instant =>
+  Instant.min(endedAt, now)
+
+/**
  * The identity of an alert (docs/rules.md#alertmanager). The incident's opener and key never
  * change, so only another severity makes another alert.
  */
@@ -55,11 +62,12 @@ const alertAnnotations = ({ severity, summary, incident }: AlertFacts): Alert["a
   }
 }
 
-/** The alert of an incident; `endsAt` is {@link firingUntil}, or the end of the incident. */
+/** The alert of an incident; `endsAt` is {@link firingUntil}, or {@link endedBy}. */
 export const alertOf = (facts: AlertFacts, endsAt: Instant.Instant): Alert => ({
   labels: alertLabels(facts),
   annotations: alertAnnotations(facts),
-  startsAt: facts.incident.opened_at,
-  // After a clock was set back, the end could precede the start, which Alertmanager refuses.
-  endsAt: Instant.max(endsAt, facts.incident.opened_at),
+  // After a clock was set back, the start could follow the end, which Alertmanager refuses. A later
+  // end would keep the alert firing until then.
+  startsAt: Instant.min(facts.incident.opened_at, endsAt),
+  endsAt,
 })

@@ -5,7 +5,7 @@ import { Duration, Effect, type Redacted, Schema, type Scope } from "effect"
 import type { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { testText } from "../text/incidentText.ts"
-import { Alert, alertOf, firingUntil } from "./Alert.ts"
+import { Alert, alertOf, endedBy, firingUntil } from "./Alert.ts"
 
 export interface AlertRouterOptions extends PostingOptions {
   /** Base address of the Alertmanager. */
@@ -24,7 +24,7 @@ const testAlert = (now: Instant.Instant): Alert => ({
 })
 
 const alertOfNotification = (notification: DeliveryAttempt, now: Instant.Instant): Alert => {
-  const ended = notification.incident.resolved_at ?? now
+  const ended = endedBy(notification.incident.resolved_at ?? now, now)
   return alertOf(notification, notification.event_type === "firing" ? firingUntil(now) : ended)
 }
 
@@ -34,9 +34,10 @@ const alertOfNotification = (notification: DeliveryAttempt, now: Instant.Instant
 const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Instant): ReadonlyArray<Alert> =>
   claimed
     .toSorted((a, b) => (a.incident.opened_at < b.incident.opened_at ? -1 : 1))
-    .map(({ alert: { severity, ended_at }, incident }) =>
-      alertOf({ severity, summary: incident.summary, incident }, ended_at ?? firingUntil(now)),
-    )
+    .map(({ alert: { severity, ended_at }, incident }) => {
+      const endsAt = ended_at === undefined ? firingUntil(now) : endedBy(ended_at, now)
+      return alertOf({ severity, summary: incident.summary, incident }, endsAt)
+    })
 
 /** Posts to Alertmanager's `/api/v2/alerts` (docs/rules.md#alertmanager). */
 export const alertRouter = Effect.fnUntraced(function* (

@@ -43,6 +43,19 @@ const setNow = TestClock.setTime(Number(now / 1_000n))
 const routing = (url: string) =>
   alertRouter({ url: Redacted.make(url), timeout: Duration.seconds(15), denyPrivateTargets: false })
 
+/** An alert of an incident, held by this process. */
+const claim = (incident: ClaimedAlert["incident"], ended_at: Instant.Instant | undefined): ClaimedAlert => ({
+  alert: {
+    receiver: "alert_router",
+    incident_id: incident.id,
+    severity: "critical",
+    next_at: now,
+    ended_at,
+    leased_until: now,
+  },
+  incident,
+})
+
 describe("an alert router", () => {
   it.effect("gets a firing alert that ends four minutes from now", () =>
     Effect.gen(function* () {
@@ -74,25 +87,28 @@ describe("an alert router", () => {
     }),
   )
 
+  it.effect("gets the end as now if the clock has been set back since", () =>
+    Effect.gen(function* () {
+      const opened = at("2026-01-31T09:30:00Z")
+      const ended = at("2026-01-31T09:42:10Z")
+      yield* setNow
+      const receiver = yield* startAlertmanager
+      const router = yield* routing(receiver.origin)
+      const incident = { ...resolved.incident, opened_at: opened, resolved_at: ended }
+      yield* router.send({ ...resolved, incident })
+      yield* router.resend?.([claim(incident, ended)]) ?? assert.fail("no resend")
+      for (let posts = 0; posts < 2; posts++) {
+        const [alert] = decode((yield* Queue.take(receiver.requests)).body)
+        assert.strictEqual(alert?.endsAt, "2026-01-31T08:50:00.000Z")
+      }
+    }),
+  )
+
   it.effect("gets many alerts again in one request, each in its current state", () =>
     Effect.gen(function* () {
       yield* setNow
       const receiver = yield* startAlertmanager
       const router = yield* routing(receiver.origin)
-      const claim = (
-        incident: ClaimedAlert["incident"],
-        ended_at: Instant.Instant | undefined,
-      ): ClaimedAlert => ({
-        alert: {
-          receiver: "alert_router",
-          incident_id: incident.id,
-          severity: "critical",
-          next_at: now,
-          ended_at,
-          leased_until: now,
-        },
-        incident,
-      })
       const reopened = { ...firing.incident, opened_at: at("2026-01-31T08:45:00Z") }
       const result = yield* (
         router.resend?.([claim(reopened, undefined), claim(resolved.incident, at("2026-01-31T08:42:10Z"))]) ??
