@@ -14,6 +14,7 @@ export const makeApp = (monitor: Monitor): FastifyInstance => {
       monitor.node(request.raw, reply.raw)
     })
   })
-  app.addHook("onClose", () => monitor.close())
+  // Before Fastify waits for open requests: live views end with the monitor.
+  app.addHook("preClose", () => monitor.close())
   return app
 }

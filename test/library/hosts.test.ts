@@ -295,7 +295,13 @@ describe("hosts of the examples", () => {
     const base = await app.listen({ port: 0, host: "127.0.0.1" })
     await conversation(`${base}/monitoring`, monitor)
     assert.strictEqual(await (await fetch(base)).text(), "hello")
+    const view = await fetch(`${base}/monitoring/ops/v1/stream`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    })
+    assert.strictEqual(view.status, 200)
+    // Fastify waits for the live view, which ends with the monitor.
     await app.close()
+    await view.text()
   })
 
   it("Hono", async () => {
