@@ -44,6 +44,12 @@ const MAINTENANCE = {
   comment: "new disks",
 } satisfies SilenceRequest
 
+/** More results than the examination keeps notifications. */
+const DISKS = Array.from({ length: 60 }, (_, disk) => ({
+  check: `disk-${disk}`,
+  status: "critical" as const,
+}))
+
 const faultsOf = (health: Health): ReadonlyArray<string> =>
   health.state === "unwell" ? health.faults.map(({ text }) => text) : []
 
@@ -100,12 +106,46 @@ describe("a service is well", () => {
     }),
   )
 
+  it.effect("while a receiver that was removed is down, which hides no other that is down", () =>
+    Effect.gen(function* () {
+      const timeline = yield* openWith({ notifiers: ["webhook", "messenger"] })
+      const { agent, after, checkOf, messenger, process, webhook } = timeline
+      const check = yield* checkOf(process.storage, ["messenger"])
+      yield* webhook.answers(deferred)
+      yield* agent().reports(...DISKS)
+      yield* messenger.answers(deferred)
+      yield* agent().reports({ check: "load", status: "critical" })
+      yield* after("14 minutes")
+      assert.deepStrictEqual(yield* check, { state: "well" })
+      yield* after("3 minutes")
+      assert.deepStrictEqual(faultsOf(yield* check), [
+        "messenger has not delivered a notification for 17 minutes",
+      ])
+    }),
+  )
+
+  it.effect("while a receiver that was removed refuses, which hides no other that refuses", () =>
+    Effect.gen(function* () {
+      const timeline = yield* openWith({ notifiers: ["webhook", "messenger"] })
+      const { agent, after, checkOf, messenger, process, webhook } = timeline
+      const check = yield* checkOf(process.storage, ["messenger"])
+      yield* messenger.answers(refused)
+      yield* agent().reports({ check: "load", status: "critical" })
+      yield* messenger.answers(delivered)
+      yield* webhook.answers(refused)
+      yield* after("5 minutes")
+      yield* agent().reports(...DISKS)
+      assert.deepStrictEqual(faultsOf(yield* check), [
+        "messenger failed to deliver a notification 5 minutes ago",
+      ])
+    }),
+  )
+
   it.effect("while notifications are held, which hide none that is late", () =>
     Effect.gen(function* () {
       const { agent, after, check, front, process, webhook } = yield* openWith({ separateFront: true })
       yield* front.operations.silence(MAINTENANCE)
-      const disks = Array.from({ length: 60 }, (_, disk) => `disk-${disk}`)
-      yield* agent().reports(...disks.map((disk) => ({ check: disk, status: "critical" as const })))
+      yield* agent().reports(...DISKS)
       yield* after("20 minutes")
       yield* webhook.has()
       assert.deepStrictEqual(yield* check, { state: "well" })

@@ -1,5 +1,5 @@
 import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
-import { firstRows } from "../engine/lists/readPage.ts"
+import { eachPage } from "../engine/lists/readPage.ts"
 import { Context, Duration, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "../contract/Instant.ts"
@@ -9,7 +9,13 @@ import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, StorageError, type StorageFailure } from "../ports/Storage.ts"
-import { type Health, type HealthFacts, judgeHealth, type NotificationMoment } from "./judgeHealth.ts"
+import {
+  type Health,
+  type HealthFacts,
+  judgeHealth,
+  LATE_AFTER,
+  type NotificationMoment,
+} from "./judgeHealth.ts"
 
 /** A healthy storage answers a trivial read faster. */
 const PATIENCE = Duration.seconds(5)
@@ -77,50 +83,65 @@ const withinPatience = <A>(effect: Effect.Effect<A, StorageError>): Effect.Effec
 const failureOf = (effect: Effect.Effect<void, StorageError>): Effect.Effect<StorageFailure | undefined> =>
   Effect.match(effect, { onSuccess: () => undefined, onFailure: ({ reason }) => reason })
 
-/** Rows read per state. Some may belong to notifiers of other replicas. */
+/** Rows kept per state. */
 const ROWS = 50
+/** How far back dead letters are read: a daily run of the doctor reports each. */
+export const DEAD_LETTERS_FOR = Duration.hours(25)
 const WAITING = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
 
 /** Waiting and failed notifications. */
 export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
 
 /**
- * Reads up to 50 notifications of each state: waiting ones from the oldest, failed ones from the
+ * Reads up to 50 notifications of each state: late ones from the oldest, failed ones from the
  * latest. A held one is not waiting (docs/rules.md#holds).
  */
-export const notificationMoments = (
+export const notificationMoments = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   receivers: Receivers["Service"],
-): Effect.Effect<NotificationMoments, StorageError> => {
+): Effect.fn.Return<NotificationMoments, StorageError> {
   const notifiers = receivers.current()
-  if (notifiers.size === 0) return Effect.succeed({ undelivered: [], givenUp: [] })
+  if (notifiers.size === 0) return { undelivered: [], givenUp: [] }
+  const now = yield* Instant.now
   const momentsOf = momentsIn(storage, (item) => notifiers.has(item.receiver))
-  return Effect.all({
-    undelivered: Effect.map(
-      Effect.forEach(WAITING, (state) =>
-        momentsOf(
-          { filter: { state, held: false }, sort: "created_at", direction: "asc" },
-          (item) => item.counts_from,
-        ),
-      ),
-      (moments) => moments.flat(),
-    ),
-    givenUp: momentsOf(
-      { filter: { state: "failed" }, sort: "updated_at", direction: "desc" },
-      (item) => item.updated_at,
-    ),
+  const undelivered = yield* Effect.forEach(WAITING, (state) =>
+    momentsOf({
+      which: { filter: { state, held: false }, sort: "created_at", direction: "asc" },
+      at: (item) => item.counts_from,
+      // Its age counts from its creation or later.
+      matters: (item) => item.created_at < Instant.minus(now, LATE_AFTER),
+    }),
+  )
+  const givenUp = yield* momentsOf({
+    which: { filter: { state: "failed" }, sort: "updated_at", direction: "desc" },
+    at: (item) => item.updated_at,
+    matters: (item) => item.updated_at > Instant.minus(now, DEAD_LETTERS_FOR),
   })
+  return { undelivered: undelivered.flat(), givenUp }
+})
+
+interface Moments {
+  readonly which: Omit<ListQuery<"outbox">, "list">
+  readonly at: (item: OutboxRecord) => Instant.Instant
+  /** Whether a row can be a fault; all rows behind one that cannot are like it. */
+  readonly matters: (item: OutboxRecord) => boolean
 }
 
-type Which = Omit<ListQuery<"outbox">, "list">
-
-/** Reads the first notifications of a list, keeps ours, and dates each. */
+/** Reads the first of our notifications in a list, past those of removed receivers, and dates each. */
 const momentsIn =
   (storage: Storage["Service"], isOurs: (item: OutboxRecord) => boolean) =>
-  (
-    which: Which,
-    at: (item: OutboxRecord) => Instant.Instant,
-  ): Effect.Effect<ReadonlyArray<NotificationMoment>, StorageError> =>
-    Effect.map(firstRows(storage, { list: "outbox", ...which }, ROWS), (items) =>
-      items.filter(isOurs).map((item) => ({ notifier: item.notifier, at: at(item) })),
-    )
+  ({ at, matters, which }: Moments): Effect.Effect<ReadonlyArray<NotificationMoment>, StorageError> =>
+    Effect.suspend(() => {
+      const found: Array<NotificationMoment> = []
+      const keep = (items: ReadonlyArray<OutboxRecord>): boolean => {
+        for (const item of items) {
+          if (found.length === ROWS || !matters(item)) return false
+          if (isOurs(item)) found.push({ notifier: item.notifier, at: at(item) })
+        }
+        return true
+      }
+      const reading = eachPage(storage, { list: "outbox", ...which }, (items) =>
+        Effect.sync(() => keep(items)),
+      )
+      return Effect.as(reading, found)
+    })

@@ -3,13 +3,8 @@ import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
-import {
-  type ListName,
-  type ListQuery,
-  type ListRows,
-  orderColumns,
-  type Position,
-} from "../engine/lists/ListDefinitions.ts"
+import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
+import { eachPage } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
@@ -20,7 +15,6 @@ import { compileMatchers, type Matchers } from "../silences/Matcher.ts"
 
 /** A preview states no end. */
 const FOREVER = Instant.fromMicros(2n ** 62n)
-const PIECE = 500
 const SAMPLE = 20
 /** A silence of few agents is never refused. */
 const FEW_AGENTS = 10
@@ -127,20 +121,4 @@ const coveredBy = commandOf(function* (
   const incidents = Array.from(workspace.found.incidentsToRead.values())
   const { covering } = yield* gatherHolds(workspace, incidents, { ...WITHOUT_POLICY, covers: [cover] }, now)
   return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
-})
-
-/** Reads a list in pieces. */
-const eachPage = Effect.fnUntraced(function* <L extends ListName>(
-  storage: Storage["Service"],
-  query: ListQuery<L>,
-  use: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<void, StorageError>,
-): Effect.fn.Return<void, StorageError> {
-  const columns = orderColumns(query.list, query.sort)
-  for (let from: Position | undefined; ;) {
-    const rows = yield* storage.page({ ...query, from, isBackward: false, limit: PIECE })
-    yield* use(rows)
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PIECE) return
-    from = { values: columns.map((column) => column.of(last)), isInclusive: false }
-  }
 })

@@ -32,6 +32,25 @@ export const firstRows = <L extends ListName>(
 ): Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError> =>
   storage.page({ ...query, from: undefined, isBackward: false, limit })
 
+/** Rows that {@link eachPage} reads at a time. */
+const PIECE = 500
+
+/** Reads a list in pieces, to its end or until `use` returns false. */
+export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
+  storage: Storage["Service"],
+  query: ListQuery<L>,
+  use: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<boolean | void, StorageError>,
+): Effect.fn.Return<void, StorageError> {
+  const columns = orderColumns(query.list, query.sort)
+  for (let from: Position | undefined; ;) {
+    const rows = yield* storage.page({ ...query, from, isBackward: false, limit: PIECE })
+    if ((yield* use(rows)) === false) return
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PIECE) return
+    from = { values: columns.map((column) => column.of(last)), isInclusive: false }
+  }
+})
+
 /**
  * Reads one page of a list, and one row more to see whether another page follows. In the other
  * direction there is a page whenever a cursor led here; `back=true` without a cursor is the first

@@ -5,7 +5,11 @@ import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { BeatReceiver, type Notifier, type TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { type NotificationMoments, notificationMoments } from "@tocsin/core/health/HealthExamination"
+import {
+  DEAD_LETTERS_FOR,
+  type NotificationMoments,
+  notificationMoments,
+} from "@tocsin/core/health/HealthExamination"
 import { Duration, Effect, Redacted, Result } from "effect"
 import { beatReceiver } from "../../beats.ts"
 import { ageText } from "../../output/texts.ts"
@@ -15,9 +19,6 @@ import type { Settings } from "../../settings/Settings.ts"
 import { useCases } from "../UseCases.ts"
 import { replicaFindings } from "./examineReplicas.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
-
-/** A daily run of the doctor reports each dead letter. */
-const DEAD_LETTERS_FOR = Duration.hours(25)
 
 /** Reports late notifications, as a beat does, and the dead letters of a day. */
 export const deliveryFindings = (
