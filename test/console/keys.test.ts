@@ -1,4 +1,4 @@
-import { describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
@@ -45,6 +45,46 @@ describe.skipIf(chromium === undefined)(`keys while a box has the focus${skipped
           for (const name of ["disk", "load"]) await page.getByLabel(`Select ${name} is high`).click()
           await page.keyboard.press("a")
           await page.getByText("Acknowledged 2 incidents").waitFor()
+        })
+      }),
+    )
+
+    it.effect("leave out incidents that are acknowledged, also at Undo", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-taken")
+          for (const check_id of ["disk", "load"])
+            await demo.report("host-taken", [{ check_id, status: "critical", output: `${check_id} is high` }])
+          const operator = { name: "bob", role: "respond" }
+          const { token } = (await demo.call("POST", "ops/v1/operators", operator)) as {
+            readonly token: string
+          }
+          const taken = "ops/v1/incidents?agent_id=host-taken&check_id=disk"
+          const { items } = (await demo.call("GET", taken)) as { readonly items: [{ readonly id: string }] }
+          const note = { note: "replacing the disk" }
+          await demo.call("PUT", `ops/v1/incidents/${items[0].id}/acknowledgement`, note, token)
+
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-taken/`)
+          await signIn(page)
+          const last = page.getByRole("log", { name: "Last action" })
+          for (const name of ["disk", "load"]) await page.getByLabel(`Select ${name} is high`).click()
+          await page.keyboard.press("a")
+          await last.getByText("Acknowledged 1 incident; left out 1 already acknowledged").waitFor()
+          await last.getByRole("button", { name: "Undo" }).click()
+          await last.getByText("Undone").waitFor()
+          await page.getByLabel("Select disk is high").click()
+          await page.getByRole("button", { name: "Acknowledge" }).click()
+          await last.getByText("Acknowledged 0 incidents; left out 1 already acknowledged").waitFor()
+          assert.strictEqual(await last.getByRole("button").count(), 0)
+
+          await page.getByRole("link", { name: "disk is high" }).click()
+          await page.getByText("bob has acknowledged it").waitFor()
+          await page.getByRole("button", { name: "Acknowledge" }).click()
+          await page.getByText(/^token-.* has acknowledged it/).waitFor()
+          await last.getByText("Acknowledged 1 incident").waitFor()
+          assert.strictEqual(await last.getByRole("button").count(), 0)
         })
       }),
     )

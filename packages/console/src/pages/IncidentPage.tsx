@@ -193,7 +193,7 @@ export const IncidentPage = () => {
   const why = useRef<HTMLElement>(null)
   const [note, span] = [useSignal(""), useSignal("")]
   const acknowledges = async (): Promise<Message> => {
-    const done = await acknowledge([id], span.value, note.value)
+    const done = await acknowledge([id], { span: span.value, text: note.value })
     note.value = ""
     return done
   }

@@ -1,6 +1,7 @@
 import type { AcknowledgedAll, Incident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
-import { countText } from "../format/times.ts"
+import { countText, numberText } from "../format/times.ts"
+import { listOf, MOST } from "./lists.ts"
 import type { Selection } from "./selection.ts"
 import { call } from "./session.ts"
 import type { Message } from "./useAct.ts"
@@ -12,20 +13,51 @@ const withdrawAll = async (ids: Selection): Promise<void> => {
   for (const id of ids) await call("DELETE", `${path(id)}/acknowledgement`)
 }
 
+/** The acknowledged incidents. Read for each act: a selection may exceed the rows that the page has. */
+const readTaken = async (): Promise<ReadonlySet<string>> => {
+  const { read } = listOf<Incident>("ops/v1/incidents", { state: "open", acknowledged: true }, MOST)
+  const taken = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const { items, next_cursor } = await read(cursor)
+    for (const { id } of items) taken.add(id)
+    cursor = next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return taken
+}
+
+/** How to acknowledge one incident, also in place of another acknowledgement. */
+interface Replacing {
+  readonly span: string
+  readonly text: string
+}
+
 /**
- * Acknowledges incidents, for so long and with a note if these are given; each that was is withdrawn
- * again on demand.
+ * Acknowledges incidents. Those that are acknowledged already are left out, unless one is replaced:
+ * Undo withdraws, and so could not restore what was there before.
  */
-export const acknowledge = async (ids: Selection, span = "", text = ""): Promise<Message> => {
+export const acknowledge = async (ids: Selection, replacing?: Replacing): Promise<Message> => {
+  const taken = await readTaken()
+  const asked = replacing === undefined ? ids.filter((id) => !taken.has(id)) : ids
+  const { span = "", text = "" } = replacing ?? {}
   // The note of an acknowledgement is one line.
   const note = text.trim().replaceAll(/\s+/g, " ")
-  const { items } = await call<AcknowledgedAll>("POST", "ops/v1/incidents/acknowledge", {
-    body: { ids, ...(span !== "" && { for: span }), ...(note !== "" && { note }) },
-  })
+  const body = { ids: asked, ...(span !== "" && { for: span }), ...(note !== "" && { note }) }
+  const { items } =
+    asked.length === 0
+      ? { items: [] }
+      : await call<AcknowledgedAll>("POST", "ops/v1/incidents/acknowledge", { body })
   const done = items.filter(({ outcome }) => outcome === "acknowledged").map(({ id }) => id)
-  const missed = items.length - done.length
-  const rest = missed === 0 ? "" : `; ${countText(missed, "other")} had resolved`
-  return { text: `Acknowledged ${countText(done.length, "incident")}${rest}`, undo: () => withdrawAll(done) }
+  const [leftOut, missed] = [ids.length - asked.length, items.length - done.length]
+  const added = done.filter((id) => !taken.has(id))
+  return {
+    text: [
+      `Acknowledged ${countText(done.length, "incident")}`,
+      ...(leftOut === 0 ? [] : [`left out ${numberText(leftOut)} already acknowledged`]),
+      ...(missed === 0 ? [] : [`${countText(missed, "other")} had resolved`]),
+    ].join("; "),
+    undo: added.length === 0 ? undefined : () => withdrawAll(added),
+  }
 }
 
 /** Withdraws the acknowledgement of an incident. */
