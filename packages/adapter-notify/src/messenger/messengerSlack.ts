@@ -12,12 +12,15 @@ export interface MessengerSlackOptions extends PostingOptions {
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" }
 
-/** The start of a mention in Mattermost and Rocket.Chat: `@channel`, `@all`, `@alice`. */
-const MENTION = /(?<!\w)@(?=\w)/g
+/**
+ * The start of a mention in Mattermost and Rocket.Chat: `@channel`, `@alice`, and, since Mattermost passes
+ * over `_` before it, `_@all`.
+ */
+const MENTION = /(?<![a-zA-Z0-9])@(?=\w)/g
 /** Invisible, and ends the mention. */
 const ZERO_WIDTH_SPACE = "\u200b"
 
-/** Slack's limit, and escapes that prevent links and mentions. */
+/** Slack's limit, and escapes that prevent mentions, and links whose text hides their address. */
 export const slackMedium: TextMedium = {
   limit: 3_000,
   escape: (text) =>
