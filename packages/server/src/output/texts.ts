@@ -38,8 +38,8 @@ export const sizeText = (bytes: number): string => {
   return `${size.toFixed(power === 0 || size >= 100 ? 0 : 1)} ${SIZE_UNITS[power] ?? ""}`
 }
 
-/** DEL and the C1 controls: JSON admits them unescaped, but terminals act on them. */
-const TERMINAL_CONTROLS = /[\u007f-\u009f]/g
+/** DEL, the C1 controls, separators and bidirectional overrides: JSON admits them unescaped, but terminals act on them. */
+const TERMINAL_CONTROLS = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
 const INDENT = 2
 

@@ -1,6 +1,7 @@
 import { MAX_SECRET_BYTES, readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import { nearestName } from "@tocsin/core/contract/nearestName"
 import { Result } from "effect"
+import { withoutSecrets } from "../output/texts.ts"
 import { definitions, type Settings } from "./Settings.ts"
 import type { Setting } from "./settingTypes.ts"
 
@@ -88,7 +89,9 @@ const readSetting = (
     if (effective === undefined) return Result.succeed(undefined)
     const value = parse(effective)
     if (value !== undefined) return Result.succeed(value)
-    const shown = isSecret ? "a value that is not shown" : JSON.stringify(effective.slice(0, LONGEST_ECHO))
+    const shown = isSecret
+      ? "a value that is not shown"
+      : JSON.stringify(withoutSecrets(effective).slice(0, LONGEST_ECHO))
     return Result.fail(`${place} is set to ${shown}, but must be ${takes}`)
   })
 

@@ -28,8 +28,8 @@ describe("texts of the command line", () => {
   it("JSON has instants as the API has them, and nothing that a terminal acts on", () => {
     const at = parse("2026-01-31T08:30:00.25Z")
     assert.strictEqual(
-      jsonText({ at, text: "\u009B31m\u007F\u001B" }),
-      '{"at":"2026-01-31T08:30:00.250Z","text":"\\u009b31m\\u007f\\u001b"}',
+      jsonText({ at, text: "\u009B31m\u007F\u001B a\u202Eb\u2028" }),
+      '{"at":"2026-01-31T08:30:00.250Z","text":"\\u009b31m\\u007f\\u001b a\\u202eb\\u2028"}',
     )
   })
 

@@ -36,6 +36,13 @@ describe("SERVICE_PUBLIC_URL", () => {
     "is not %s",
     (text) => assert.match(complaint({ SERVICE_PUBLIC_URL: text }) ?? "", /SERVICE_PUBLIC_URL is set to /),
   )
+
+  it("is shown without the password that it must not have", () => {
+    for (const name of ["SERVICE_PUBLIC_URL", "SERVICE_ALLOWED_ORIGINS"]) {
+      const message = complaint({ [name]: "https://admin:hunter2@a.example" })
+      assert.include(message, `${name} is set to "https://…@a.example", but must be`)
+    }
+  })
 })
 
 describe("SERVICE_ALLOWED_ORIGINS", () => {
