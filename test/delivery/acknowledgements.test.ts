@@ -229,6 +229,40 @@ describe("an acknowledgement", () => {
   )
 })
 
+describe("an acknowledgement that ran out during an outage, while agents may still report recoveries", () => {
+  const SHORT = { for: Duration.minutes(5) }
+
+  it.effect("can be withdrawn, which ends its hold", () =>
+    Effect.gen(function* () {
+      const { acknowledge, after, id, isDownFor, service, webhook } = yield* acknowledgedCritical
+      yield* acknowledge(SHORT)
+      yield* isDownFor("10 minutes")
+      yield* after("30 seconds")
+      yield* webhook.has()
+      const { operations } = yield* service.open("operators", { delivers: false })
+      assert.deepStrictEqual(yield* operations.withdraw(id()), { count: 1 })
+      yield* after("5 seconds")
+      yield* webhook.has("firing critical db")
+    }),
+  )
+
+  it.effect("ends when the incident worsens loudly, which notifies everyone", () =>
+    Effect.gen(function* () {
+      const { acknowledge, after, disk, isDownFor, outbox, webhook } = yield* open
+      yield* disk.turns("critical")
+      yield* disk.turns("warning")
+      yield* acknowledge(SHORT)
+      yield* isDownFor("10 minutes")
+      yield* after("30 seconds")
+      yield* disk.turns("critical")
+      yield* webhook.has("firing critical a/disk", "firing critical a/disk")
+      assert.strictEqual(outbox.item(1).cause, "worsened")
+      yield* after("10 minutes")
+      yield* outbox.is("firing sent", "firing sent")
+    }),
+  )
+})
+
 describe("a note", () => {
   it.effect("is part of the story, also of a resolved incident", () =>
     Effect.gen(function* () {

@@ -13,8 +13,8 @@ import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import {
   type Acknowledgement,
   acknowledgementOf,
-  acknowledgementInForce,
   ackColumns,
+  isAcknowledged,
   NOT_ACKNOWLEDGED,
 } from "./Acknowledgement.ts"
 import { AcknowledgementTransitions } from "./AcknowledgementTransitions.ts"
@@ -88,7 +88,8 @@ export const withdraw = commandOf(function* (
   yield* ensure(workspace, { incidents: [id] })
   const incident = workspace.incidents.get(id)
   if (incident === undefined) return undefined
-  if (acknowledgementInForce(incident, now) === undefined) return 0
+  // Also one that has run out, until a timer ends it: it may still hold.
+  if (!isAcknowledged(incident)) return 0
   move(AcknowledgementTransitions, "acknowledged", "withdrawn")
   const act: Act = {
     act: "withdrawn",

@@ -1,4 +1,4 @@
-import { acknowledgementInForce, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
+import { acknowledgementOf, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
 import { AcknowledgementTransitions } from "../acknowledgements/AcknowledgementTransitions.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
@@ -207,7 +207,7 @@ export class Incidents {
    * the acknowledgement, and every receiver is notified again.
    */
   #notify(incident: IncidentRecord, member: MemberRecord): void {
-    const acknowledged = acknowledgementInForce(incident, this.#now)?.severity
+    const acknowledged = acknowledgementOf(incident)?.severity
     const isWorse =
       acknowledged !== undefined && SEVERITY_RANK[incident.severity] > SEVERITY_RANK[acknowledged]
     if (!isWorse) return enqueueFirings(this.#workspace, incident, member, this.#enqueue)
