@@ -31,6 +31,7 @@ const faults = {
   rate: "429 rate_limited",
   blocked: "403 agent_blocked",
   "another agent's": "409 conflict",
+  terms: "400 validation",
 } as const
 type Fault = keyof typeof faults
 const order = Object.keys(faults)
@@ -66,22 +67,40 @@ const agentWith = Effect.fnUntraced(function* (set: ReadonlyArray<Fault>) {
   return set.includes("another agent's") ? { ...newAgent(), key: agent.key } : agent
 })
 
-const bodyOf = (set: ReadonlyArray<Fault>, agent: TestAgent, endpoint: "heartbeat" | "events"): string => {
-  const right =
-    endpoint === "heartbeat" ? heartbeatBody(agent) : { agent_id: agent.agent_id, events: [event()] }
-  const json = JSON.stringify(set.includes("schema") ? { ...right, agent_id: 1 } : right)
+/** Requests of agents: the method, the path and a body. */
+const requests = {
+  heartbeat: ["POST", () => "/api/v1/heartbeat", (agent: TestAgent): object => heartbeatBody(agent)],
+  events: [
+    "POST",
+    () => "/api/v1/events",
+    ({ agent_id }: TestAgent): object => ({ agent_id, events: [event()] }),
+  ],
+  expectations: [
+    "PUT",
+    ({ agent_id }: TestAgent) => `/ops/v1/agents/${agent_id}/expectations`,
+    (_agent: TestAgent, set: ReadonlyArray<Fault>): object => ({
+      checks: [{ check_id: "disk", cron: set.includes("terms") ? "0 0 30 2 *" : "0 3 * * *", tz: "UTC" }],
+    }),
+  ],
+} as const
+type Kind = keyof typeof requests
+
+const bodyOf = (set: ReadonlyArray<Fault>, agent: TestAgent, kind: Kind): string => {
+  const right = requests[kind][2](agent, set)
+  const json = JSON.stringify(set.includes("schema") ? { ...right, extra: 1 } : right)
   const text = set.includes("JSON") ? json.slice(0, -1) : json
   return set.includes("size") ? text.padEnd(LIMIT + 1, " ") : text
 }
 
-const send = Effect.fnUntraced(function* (set: ReadonlyArray<Fault>, endpoint: "heartbeat" | "events") {
+const send = Effect.fnUntraced(function* (set: ReadonlyArray<Fault>, kind: Kind) {
   const { uiToken } = yield* Tocsin
   const agent = yield* agentWith(set)
   const token = set.includes("UI token as key") ? uiToken : agent.key
-  return yield* call("POST", `/api/v1/${endpoint}${set.includes("path") ? "/nowhere" : ""}`, {
+  const [method, pathOf] = requests[kind]
+  return yield* call(method, `${pathOf(agent)}${set.includes("path") ? "/nowhere" : ""}`, {
     token: set.includes("token malformed") ? `${token} ${token}` : token,
     headers: set.includes("encoding") ? { "content-encoding": "gzip" } : {},
-    body: bodyOf(set, agent, endpoint),
+    body: bodyOf(set, agent, kind),
   })
 })
 
@@ -106,7 +125,8 @@ export const orderSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   together(
     "requests",
     (it) => {
-      const of = Object.keys(faults) as ReadonlyArray<Fault>
+      const all = Object.keys(faults) as ReadonlyArray<Fault>
+      const of = all.filter((fault) => fault !== "terms")
       describe("POST /api/v1/heartbeat", () => {
         it.effect.each(sets(of).map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
           Effect.gen(function* () {
@@ -122,6 +142,16 @@ export const orderSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         it.effect.each(sets(some).map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
           Effect.gen(function* () {
             const answer = yield* send(set, "events")
+            assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, answerTo(set, codes))
+          }),
+        )
+      })
+
+      describe("PUT /ops/v1/agents/{agent_id}/expectations", () => {
+        const codes = { ...faults, "another agent's": "403 agent_not_accepted" }
+        it.effect.each(sets(all).map((set) => [set.join(", "), set] as const))("with wrong %s", ([, set]) =>
+          Effect.gen(function* () {
+            const answer = yield* send(set, "expectations")
             assert.strictEqual(`${answer.status} ${errorOf(answer).code}`, answerTo(set, codes))
           }),
         )

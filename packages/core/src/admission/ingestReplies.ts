@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { BatchOutcome } from "../checks/applyBatch.ts"
+import type { ValidationError } from "../contract/Errors.ts"
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
 import type { ExpectationsResponse } from "../contract/Expectations.ts"
 import type { DeclarationOutcome } from "../freshness/declareExpectations.ts"
@@ -101,7 +102,8 @@ export const batchReply = (
 /** The reply to a declaration of expected checks. */
 export const declarationReply = (
   result: DeclarationOutcome,
-): Effect.Effect<ExpectationsResponse, AgentBlocked | AgentNotAccepted> => {
+): Effect.Effect<ExpectationsResponse, AgentBlocked | AgentNotAccepted | ValidationError> => {
+  if (result.outcome === "invalid") return Effect.fail(result.error)
   if (result.outcome !== "declared") return result.outcome === "agent_blocked" ? blocked : notAccepted
   const { expected, withdrawn } = result
   return Effect.succeed({ expected, withdrawn })

@@ -19,7 +19,6 @@ import type { Hashing } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import { declareExpectations } from "./declareExpectations.ts"
-import { termsOf } from "./termsOf.ts"
 
 interface Parts {
   readonly hashing: Hashing["Service"]
@@ -47,16 +46,14 @@ export const takeDeclarations = ({ bodies, hashing, heartbeats, incidents, rules
     ExpectationsResponse,
     ValidationError | AgentBlocked | AgentNotAccepted | NotAnAgentKey | RateLimited | StorageError
   > {
-    const checks = yield* Effect.fromResult(termsOf(request, rules.staleAfter))
     const { key_hash } = hashing.identify(presented)
     const permission = heartbeats.take(key_hash, yield* Instant.now)
     if (!permission.allowed) return yield* tooManyDeclarations(permission.retryAfterSeconds)
-    const isComplete = request.complete
     const { staleAfter } = rules
     const result = yield* transact(
-      declareExpectations({ agent_id, key_hash, checks, isComplete, incidents, staleAfter }),
+      declareExpectations({ agent_id, key_hash, request, incidents, staleAfter }),
     )
-    bodies.note(key_hash, result.outcome === "declared")
+    bodies.note(key_hash, result.outcome === "declared" || result.outcome === "invalid")
     return yield* answer(declarationReply(result), { outcome: result.outcome, presented, key_hash })
   })
 }

@@ -33,7 +33,8 @@ export const parseSchedule = (given: {
   }
   const walls = Cron.parse(cron, "UTC")
   if (Result.isFailure(walls)) return wrong("cron", `is not a cron expression: ${walls.failure.message}`)
-  const zone = IANA_NAME.test(tz) ? DateTime.zoneMakeNamed(tz) : Option.none()
+  // Effect keeps every name that it has found, so another letter case must not be another name.
+  const zone = IANA_NAME.test(tz) ? DateTime.zoneMakeNamed(tz.toLowerCase()) : Option.none()
   if (Option.isNone(zone)) {
     return wrong("tz", "must be an IANA time zone, such as Europe/Berlin")
   }
