@@ -3,6 +3,8 @@ import type { AddressInfo } from "node:net"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Context, Effect, Layer } from "effect"
+import { consoleFiles } from "tocsin/console"
+import { createTestMonitor, type TestMonitorOptions } from "tocsin/testing"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
@@ -20,6 +22,36 @@ export const startService = Effect.fnUntraced(function* (environment: Readonly<R
     },
   })
   return { ...server, demo: new DemoClient(server.baseUrl) }
+})
+
+/** A service whose clock the test moves, with the console. */
+export const startMonitor = Effect.fnUntraced(function* (options: TestMonitorOptions = {}) {
+  const monitor = yield* Effect.acquireRelease(
+    Effect.promise(async () =>
+      createTestMonitor({
+        startAt: new Date(performance.timeOrigin + performance.now()).toISOString(),
+        uiTokens: [OPERATOR_TOKEN],
+        console: await consoleFiles(),
+        ...options,
+      }),
+    ),
+    (opened) => Effect.promise(() => opened.close()),
+  )
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const opened = createServer(monitor.node)
+      await new Promise<void>((resolve) => opened.listen(0, "127.0.0.1", resolve))
+      return opened
+    }),
+    (opened) =>
+      Effect.sync(() => {
+        opened.close()
+        opened.closeAllConnections()
+      }),
+  )
+  // A server that listens on TCP has such an address.
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { monitor, baseUrl, demo: new DemoClient(baseUrl) }
 })
 
 /** A receiver that refuses the first message of each incident for good, and takes the others. */

@@ -61,6 +61,16 @@ export class DemoClient {
     await this.call("POST", `api/v1/agents/${agent_id}/accept`)
   }
 
+  /** Declares checks of an agent that must report. */
+  declare(agent_id: string, checks: ReadonlyArray<object>): Promise<unknown> {
+    return this.call(
+      "PUT",
+      `ops/v1/agents/${agent_id}/expectations`,
+      { checks },
+      `key-of-${agent_id}-0123456789`,
+    )
+  }
+
   /** Reports results in batches as large as the API takes. */
   async report(agent_id: string, results: ReadonlyArray<Result>): Promise<void> {
     for (let from = 0; from < results.length; from += 200) {

@@ -151,19 +151,24 @@ const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
   )
 }
 
-/** The check's place among those of its agent, which tells when it must report. */
+/**
+ * The check's place among those of its agent, which tells when it must report. A check that never did
+ * is only among the overdue ones.
+ */
 const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | undefined =>
   useResource(`expected ${agent_id}/${check_id}`, ["checks"], async (signal) => {
-    let cursor: string | undefined
-    do {
-      const page = await call<{
-        items: ReadonlyArray<ExpectedCheckState>
-        next_cursor?: string | null
-      }>("GET", "ops/v1/checks", { query: { agent_id, limit: MOST, cursor }, signal })
-      const found = page.items.find((check) => check.check_id === check_id)
-      if (found !== undefined) return found
-      cursor = page.next_cursor ?? undefined
-    } while (cursor !== undefined)
+    for (const is_stale of [undefined, true]) {
+      let cursor: string | undefined
+      do {
+        const page = await call<{
+          items: ReadonlyArray<ExpectedCheckState>
+          next_cursor?: string | null
+        }>("GET", "ops/v1/checks", { query: { agent_id, is_stale, limit: MOST, cursor }, signal })
+        const found = page.items.find((check) => check.check_id === check_id)
+        if (found !== undefined) return found
+        cursor = page.next_cursor ?? undefined
+      } while (cursor !== undefined)
+    }
     return undefined
   }).value
 

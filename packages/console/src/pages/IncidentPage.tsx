@@ -10,9 +10,11 @@ import {
   explanationOf,
   firingsOf,
   holdText,
+  memberText,
   openingsOf,
   silencesOf,
   storyOf,
+  subjectOf,
   untilText,
 } from "../state/incidentStory.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
@@ -26,20 +28,22 @@ import { ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { IncidentActs } from "./IncidentActs.tsx"
 
+const memberLink = (member: IncidentDetail["members"][number]): string => {
+  const { agent_id, check_id } = subjectOf(member)
+  return check_id === undefined ? linkTo("agents", [agent_id]) : linkTo("checks", [agent_id, check_id])
+}
+
 const Members = ({ members }: Pick<IncidentDetail, "members">) => (
   <ul class="plain" aria-label="Members">
-    {members.map(({ agent_id, check_id, severity, summary, joined_at, left_at }) => (
-      <li class="row member" key={`${agent_id}/${check_id}/${joined_at}`}>
-        {left_at === null ? <Mark state={severity} /> : <span class="mark">left</span>}
-        <a href={check_id === "" ? linkTo("agents", [agent_id]) : linkTo("checks", [agent_id, check_id])}>
-          {agent_id}
-          {check_id !== "" && `/${check_id}`}
-        </a>
-        <span class="subject">{summary}</span>
+    {members.map((member) => (
+      <li class="row member" key={`${memberText(member)} ${member.joined_at}`}>
+        {member.left_at === null ? <Mark state={member.severity} /> : <span class="mark">left</span>}
+        <a href={memberLink(member)}>{memberText(member)}</a>
+        <span class="subject">{member.summary}</span>
         <span class="notes">
-          <em>{left_at === null ? "joined" : "left"}</em>
+          <em>{member.left_at === null ? "joined" : "left"}</em>
         </span>
-        <Time at={left_at ?? joined_at} />
+        <Time at={member.left_at ?? member.joined_at} />
       </li>
     ))}
   </ul>
@@ -129,9 +133,9 @@ const OPENINGS = 50
 
 /** How often the incident's key opened lately: a check that comes and goes needs another remedy. */
 const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "members">) => {
-  const { agent_id, check_id } = members[0] ?? {}
+  const [subject] = members.map(subjectOf)
   const { value } = useResource(`openings of ${incident.id}`, ["incidents"], (signal) => {
-    const query = { agent_id, check_id, sort: "opened_at", limit: OPENINGS }
+    const query = { ...subject, sort: "opened_at", limit: OPENINGS }
     return call<{ items: ReadonlyArray<HeldIncident> }>("GET", "ops/v1/incidents", { query, signal })
   })
   const count = openingsOf(incident, value?.items ?? [])
@@ -178,11 +182,11 @@ const Reasons = ({
 
 /** Of an incident without notifications, the last change of its check says whether they were disabled. */
 const ReasonsOfSilence = ({ detail }: { readonly detail: IncidentDetail }) => {
-  const { agent_id = "", check_id = "" } = detail.members[0] ?? {}
-  const { value } = useResource(`quiet ${agent_id}/${check_id}`, ["checks"], async (signal) =>
-    check_id === ""
+  const [query] = detail.members.map(subjectOf)
+  const { value } = useResource(`quiet ${JSON.stringify(query)}`, ["checks"], async (signal) =>
+    query?.check_id === undefined
       ? undefined
-      : await call<CheckExplanation>("GET", "ops/v1/explain", { query: { agent_id, check_id }, signal }),
+      : await call<CheckExplanation>("GET", "ops/v1/explain", { query, signal }),
   )
   return <Reasons detail={detail} isQuiet={value?.last_change?.notifications_enabled === false} />
 }

@@ -9,6 +9,20 @@ export interface StoryEntry {
   readonly text: string
 }
 
+type Member = Pick<IncidentDetail["members"][number], "agent_id" | "check_id">
+
+/** A member's agent and check; where an agent is silent, it is the member itself, without a check. */
+export const subjectOf = ({ agent_id, check_id }: Member) => ({
+  agent_id,
+  check_id: check_id.startsWith("@") ? undefined : check_id,
+})
+
+/** What a member is called. */
+export const memberText = (member: Member): string => {
+  const { agent_id, check_id } = subjectOf(member)
+  return check_id === undefined ? agent_id : `${agent_id}/${check_id}`
+}
+
 const ACTS: Readonly<Record<string, string>> = {
   acknowledged: "acknowledged it",
   withdrawn: "withdrew the acknowledgement",
@@ -63,10 +77,10 @@ export const storyOf = (
   now: number,
 ): ReadonlyArray<StoryEntry> =>
   [
-    ...timeline.map(({ at, change, agent_id, check_id, severity }): StoryEntry => ({
+    ...timeline.map(({ at, change, severity, ...member }): StoryEntry => ({
       at,
       kind: "change",
-      text: `${agent_id}${check_id === "" ? "" : `/${check_id}`} ${change}${change === "left" ? "" : `: ${severity}`}`,
+      text: `${memberText(member)} ${change}${change === "left" ? "" : `: ${severity}`}`,
     })),
     ...acts.map(({ at, act, by, text, until }): StoryEntry => ({
       at,
@@ -117,6 +131,16 @@ const presentText = (members: IncidentDetail["members"]): string => {
       ? `${count} or more checks are`
       : `${countText(count, "check")} ${count === 1 ? "is" : "are"}`
   return `It is open because ${some} not ok.`
+}
+
+const causeText = ({ state }: Incident, members: IncidentDetail["members"]): string => {
+  const isOpen = state === "open"
+  const silent = members.map(subjectOf).find(({ check_id }) => check_id === undefined)?.agent_id
+  if (silent !== undefined)
+    return isOpen
+      ? `It is open because ${silent} is silent.`
+      : `It resolved because ${silent} made contact again, or was deleted or blocked.`
+  return isOpen ? presentText(members) : "It resolved because no check was left that was not ok."
 }
 
 /** The service lists no more. */
@@ -174,7 +198,7 @@ export const explanationOf = (
   isQuiet: boolean,
   now: number,
 ): ReadonlyArray<string> => [
-  incident.state === "open" ? presentText(members) : "It resolved because no check was left that was not ok.",
+  causeText(incident, members),
   ...(acknowledgement === null || incident.state !== "open" ? [] : [acknowledgedText(acknowledgement, now)]),
   ...new Set(deliverySentences(deliveries, isQuiet)),
 ]

@@ -1,0 +1,61 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { startMonitor } from "./Site.ts"
+
+describe.skipIf(chromium === undefined)(`what reports no more, or never did${skipped}`, () => {
+  layer(Browser.layer, { excludeTestServices: true })((it) => {
+    it.effect("an agent that is silent again and again: its incident is about it, and about no check", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await monitor.advance("6 minutes")
+          await demo.heartbeat("web-1")
+          await monitor.advance("6 minutes")
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+          const refused: Array<string> = []
+          page.on("response", (response) => {
+            if (response.status() >= 400) refused.push(response.url())
+          })
+          await signIn(page)
+          await page.getByRole("link", { name: "no contact with web-1" }).click()
+          await page.getByText("It is open because web-1 is silent.").waitFor()
+          await page.getByText("It opened 2 times within an hour.").waitFor()
+          await page.getByRole("list", { name: "Timeline" }).getByText("web-1 joined: critical").waitFor()
+          await demo.heartbeat("web-1")
+          await page.getByText("It resolved because web-1 made contact again").waitFor()
+          const member = page.getByRole("list", { name: "Members" }).getByRole("link")
+          assert.strictEqual(await member.textContent(), "web-1")
+          await member.click()
+          await page.getByText("last seen").waitFor()
+          assert.strictEqual(page.url(), `${baseUrl}/#/agents/web-1`)
+          assert.deepStrictEqual(refused, [])
+        })
+      }),
+    )
+
+    it.effect("an overdue check that never reported: its incident leads to a page that says so", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await demo.declare("web-1", [{ check_id: "backup", every: "1m", severity: "warning" }])
+          for (let minute = 0; minute < 5; minute += 1) {
+            await monitor.advance("1 minute")
+            await demo.heartbeat("web-1")
+          }
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+          await signIn(page)
+          await page.getByRole("link", { name: "backup never reported" }).click()
+          await page.getByRole("link", { name: "web-1/backup" }).click()
+          await page.getByText("It is declared and has never reported.").waitFor()
+          await page.getByText("It is overdue: it had to report").waitFor()
+          assert.strictEqual(await page.getByRole("alert").count(), 0)
+        })
+      }),
+    )
+  })
+})
