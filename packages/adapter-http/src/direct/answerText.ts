@@ -1,11 +1,10 @@
 import { STATUS_CODES } from "node:http"
 import { errorStatus } from "../api/ApiErrors.ts"
 import { errorBody, errorFields, type Failure } from "../response/failures.ts"
-import { fieldsOfEvery } from "../response/headerFields.ts"
+import { fieldsOfEvery, httpDate } from "../response/headerFields.ts"
 
 /** Both endpoints of the agents answer with it (docs/rules.md#the-v1-promise). */
 const ACCEPTED = 202
-const MILLIS_PER_SECOND = 1_000
 
 /** The answer to an agent: the reply of a use case, or why there is none. */
 export type AgentAnswer = { readonly reply: object } | { readonly failure: Failure }
@@ -13,19 +12,6 @@ export type AgentAnswer = { readonly reply: object } | { readonly failure: Failu
 /** The status of an answer. */
 export const statusOf = (answer: AgentAnswer): number =>
   "reply" in answer ? ACCEPTED : errorStatus[answer.failure.code]
-
-let second = 0
-let date = ""
-
-/** A time in the form of the field Date, formatted once a second. */
-const httpDate = (millis: number): string => {
-  const now = Math.floor(millis / MILLIS_PER_SECOND)
-  if (now !== second) {
-    second = now
-    date = new Date(now * MILLIS_PER_SECOND).toUTCString()
-  }
-  return date
-}
 
 const linesOf = (fields: Readonly<Record<string, string>>): string => {
   let lines = ""
@@ -55,7 +41,7 @@ export const answerText = (
   text += `content-length: ${Buffer.byteLength(body)}\r\n`
   if ("failure" in answer) text += linesOf(errorFields(answer.failure))
   text += linesOf(fieldsOfEvery({ requestId, isFinal }))
-  text += `Date: ${httpDate(millis)}\r\n`
+  text += `date: ${httpDate(millis)}\r\n`
   if (!isFinal) text += `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`
   return `${text}\r\n${body}`
 }

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
-import { Cause, Effect, type Types } from "effect"
+import { Cause, Clock, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AllowedOrigins } from "../request/AllowedOrigins.ts"
 import { requestAddress } from "../request/clientAddress.ts"
@@ -12,7 +12,7 @@ import * as AnswerRecorder from "./AnswerRecorder.ts"
 import { type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
 import { FailureLog, logFieldsOf } from "./FailureLog.ts"
 import { errorResponse, type Failure, failureOfDefect } from "./failures.ts"
-import { fieldsOfEvery, fieldsOfShown } from "./headerFields.ts"
+import { fieldsOfEvery, fieldsOfShown, httpDate } from "./headerFields.ts"
 import { lingering, unreadSource } from "./lingering.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -51,16 +51,21 @@ interface Completion {
   readonly request: Request
   readonly requestId: string
   readonly isDraining: boolean
+  readonly millis: number
   readonly fields: CrossOrigin["fields"]
 }
 
-const complete = (response: Response, { request, requestId, isDraining, fields }: Completion): Response => {
+const complete = (
+  response: Response,
+  { request, requestId, isDraining, millis, fields }: Completion,
+): Response => {
   const unread = unreadSource(request)
   const answer = unread === undefined ? response : lingering(response, unread)
   const given: Readonly<Record<string, string>> = {
     ...fieldsOfShown(request.method),
     ...fieldsOfEvery({ requestId, isFinal: isDraining || unread !== undefined }),
     ...fields(request),
+    date: httpDate(millis),
   }
   const vary = [answer.headers["vary"], given["vary"]].filter((field) => field !== undefined)
   return HttpServerResponse.setHeaders(answer, {
@@ -94,6 +99,7 @@ export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponse
       const ids = yield* Ids
       const { isDraining } = yield* Readiness
       const newRequestId = Effect.map(Instant.now, (now) => ids.uuidV7(now))
+      const clock = yield* Clock.Clock
       const { methodsOf, templateOf } = searchable(routes)
       const { preflight, fields } = crossOrigin(allowedOrigins)
 
@@ -123,7 +129,10 @@ export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponse
             ),
           ),
           // Asked only now, so that requests under way at a shutdown close their connections, too.
-          Effect.map((made) => complete(made, { request, requestId, isDraining: isDraining(), fields })),
+          Effect.map((made) => {
+            const millis = clock.currentTimeMillisUnsafe()
+            return complete(made, { request, requestId, isDraining: isDraining(), millis, fields })
+          }),
           Effect.provideService(RequestId, requestId),
           Effect.provideService(FailureLog, failureLog),
           Effect.annotateLogs(logFieldsOf({ requestId, method, url, client: addressOf(request) })),

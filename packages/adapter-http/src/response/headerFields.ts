@@ -16,6 +16,24 @@ export const fieldsOfEvery = ({ requestId, isFinal }: Answered): Record<string, 
   ...(isFinal && { connection: "close" }),
 })
 
+const MILLIS_PER_SECOND = 1_000
+
+let second = 0
+let date = ""
+
+/**
+ * A time in the form of the field Date, formatted once a second. Agents follow it, so it is of the
+ * service's clock, and not the machine's, which node:http would write.
+ */
+export const httpDate = (millis: number): string => {
+  const now = Math.floor(millis / MILLIS_PER_SECOND)
+  if (now !== second) {
+    second = now
+    date = new Date(now * MILLIS_PER_SECOND).toUTCString()
+  }
+  return date
+}
+
 /** The methods whose answers a browser may show to a person. */
 const SHOWN = new Set(["GET", "HEAD"])
 

@@ -34,7 +34,7 @@ const exchange = ({ port }: Way, requests: ReadonlyArray<string>): Promise<strin
     socket.on("close", () => resolve(received))
   })
 
-const withoutDate = (text: string): string => text.replaceAll(/\r\nDate: [^\r]*/g, "")
+const withoutDate = (text: string): string => text.replaceAll(/\r\ndate: [^\r]*/g, "")
 
 /** A line of the log, but for what differs each time. */
 const logged = (line: string): unknown => {
