@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import type { AttemptResult } from "@tocsin/core/notifications/settleAttempts"
-import { makeStoreResult } from "@tocsin/core/notifications/storeResults"
+import { makeStoreResults } from "@tocsin/core/notifications/storeResults"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
@@ -25,15 +25,24 @@ const openClaimed = Effect.fnUntraced(function* (count: number) {
   )
   let transactions = 0
   yield* commits.listen({ committed: () => transactions++ })
-  const storeResult = yield* Effect.provideService(makeStoreResult(lease), Commits, commits)
+  const { storeDigestResult, storeResult } = yield* Effect.provideService(
+    makeStoreResults(lease),
+    Commits,
+    commits,
+  )
   const store = (results: ReadonlyArray<AttemptResult>) =>
     Effect.forEach(
       claimed.slice(0, results.length),
       ({ claim }, index) => storeResult(claim, results[index] ?? delivered),
       { concurrency: "unbounded" },
     )
-  const states = () => Array.from(service.rows().outbox.values()).map(({ state }) => state)
-  return { store, states, transactions: () => transactions }
+  const storeTogether = storeDigestResult(
+    claimed.map(({ claim }) => claim),
+    { outcome: "deferred", error: "the receiver answered 503" },
+  )
+  const items = () => Array.from(service.rows().outbox.values())
+  const states = () => items().map(({ state }) => state)
+  return { store, storeTogether, items, states, transactions: () => transactions }
 })
 
 describe("the results of attempts", () => {
@@ -43,6 +52,16 @@ describe("the results of attempts", () => {
       const settlements = yield* store(Array.from({ length: 40 }, () => delivered))
       assert.deepStrictEqual(new Set(settlements), new Set(["settled"]))
       assert.deepStrictEqual(new Set(states()), new Set(["sent"]))
+      assert.strictEqual(transactions(), 1)
+    }),
+  )
+
+  it.effect("of one message are one transaction, so that they are due again at one moment", () =>
+    Effect.gen(function* () {
+      const { items, storeTogether, transactions } = yield* openClaimed(40)
+      yield* storeTogether
+      assert.deepStrictEqual(new Set(items().map(({ state }) => state)), new Set(["retry"]))
+      assert.strictEqual(new Set(items().map(({ next_attempt_at }) => next_attempt_at)).size, 1)
       assert.strictEqual(transactions(), 1)
     }),
   )

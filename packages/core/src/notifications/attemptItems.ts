@@ -9,8 +9,8 @@ import type { DeliveryAttempt } from "./DeliveryAttempt.ts"
 import { digestAttempt } from "./digest.ts"
 import { Receivers } from "./Receivers.ts"
 import { resultOf } from "./resultOf.ts"
-import type { AttemptResult } from "./settleAttempts.ts"
-import { makeStoreResult } from "./storeResults.ts"
+import type { AttemptResult, Settlement } from "./settleAttempts.ts"
+import { makeStoreResults } from "./storeResults.ts"
 
 /** A claimed item whose turn has not come. */
 interface Waiting {
@@ -70,7 +70,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   receiver,
 }: AttemptsInput) {
   const receivers = yield* Receivers
-  const settle = yield* makeStoreResult(lease)
+  const { storeDigestResult, storeResult } = yield* makeStoreResults(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   const turns = yield* makeTurns(concurrency)
   let slowest: Duration.Duration | undefined
@@ -78,10 +78,10 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   // A reload may remove a receiver while its items wait.
   const current = () => receivers.current().get(receiver)
 
-  const end = (item: ClaimedItem, result: AttemptResult) =>
-    Effect.tap(settle(item.claim, result), (settlement) =>
-      Effect.sync(() => settlement === "given_up" && givenUp.value++),
-    )
+  const note = (settlement: Settlement) => {
+    if (settlement === "given_up") givenUp.value++
+  }
+  const end = (item: ClaimedItem, result: AttemptResult) => Effect.map(storeResult(item.claim, result), note)
   const sendTimed = Effect.fnUntraced(function* (notification: DeliveryAttempt) {
     const [took, result] = yield* Effect.timed(current()?.send(notification) ?? Effect.interrupt)
     slowest = slowest === undefined ? took : Duration.max(slowest, took)
@@ -104,6 +104,14 @@ export const makeAttempts = Effect.fnUntraced(function* ({
     const sendDigest = current()?.sendDigest
     return digestAttempt(items, {
       sendDigest: sendDigest && ((notifications) => turns.take(sendDigest(notifications), undefined)),
+      endDigest: (result) =>
+        Effect.map(
+          storeDigestResult(
+            items.map(({ claim }) => claim),
+            result,
+          ),
+          (settlements) => settlements.forEach(note),
+        ),
       attempt: (item, beginBy) =>
         attempt(item, beginBy === undefined ? {} : { beginBy, late: { outcome: "released" } }),
       end,

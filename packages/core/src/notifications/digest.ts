@@ -15,6 +15,8 @@ export const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<Read
 interface DigestInput {
   /** Absent if a reload has replaced the receiver by one that takes single messages only. */
   readonly sendDigest: Notifier["sendDigest"]
+  /** Settles all items by the answer to their message. */
+  readonly endDigest: (result: AttemptResult) => Effect.Effect<unknown, never, Commits>
   /** Attempts one item, and settles it. */
   readonly attempt: (item: ClaimedItem, beginBy?: Instant.Instant) => Effect.Effect<unknown, never, Commits>
   readonly end: (item: ClaimedItem, result: AttemptResult) => Effect.Effect<unknown, never, Commits>
@@ -29,14 +31,14 @@ interface DigestInput {
  */
 export const digestAttempt = Effect.fnUntraced(function* (
   items: ReadonlyArray<ClaimedItem>,
-  { attempt, concurrency, end, lease, sendDigest }: DigestInput,
+  { attempt, concurrency, end, endDigest, lease, sendDigest }: DigestInput,
 ) {
   const each = (act: (item: ClaimedItem) => Effect.Effect<unknown, never, Commits>) =>
     Effect.forEach(items, act, { concurrency, discard: true })
   if (sendDigest === undefined || items.length === 1) return yield* each((item) => attempt(item))
   const startedAt = yield* Instant.now
   const result = yield* resultOf(sendDigest(items.map(({ notification }) => notification)))
-  if (result.outcome !== "refused") return yield* each((item) => end(item, result))
+  if (result.outcome !== "refused") return yield* endDigest(result)
   // Later attempts could outlast their lease, and another replica would repeat them.
   const until = Instant.plus(startedAt, Duration.divideUnsafe(lease, 2))
   return yield* each((item) =>

@@ -22,12 +22,12 @@ const AT_ONCE = 256
 const BETWEEN_TRIES = "1 second"
 
 /**
- * Makes the function that stores the result of an attempt. Deliveries that end while others are being
+ * Makes the functions that store the results of attempts. Deliveries that end while others are being
  * stored are stored together: a transaction costs more than a result. While the storage is
- * unreachable it retries for as long as the claim can hold: a lost result makes the receiver get the
+ * unreachable they retry for as long as the claim can hold: a lost result makes the receiver get the
  * same message twice.
  */
-export const makeStoreResult = Effect.fnUntraced(function* (lease: Duration.Duration) {
+export const makeStoreResults = Effect.fnUntraced(function* (lease: Duration.Duration) {
   const commits = yield* Commits
   const waiting: Array<Waiting> = []
   let isStoring = false
@@ -59,8 +59,7 @@ export const makeStoreResult = Effect.fnUntraced(function* (lease: Duration.Dura
   const storeAlone = (attempt: EndedAttempt) =>
     Effect.map(store([attempt]), ([settlement = "lost"]) => settlement)
 
-  return Effect.fnUntraced(function* (claim: Claim, result: AttemptResult) {
-    const attempt = { claim, result, random: yield* Random.next }
+  const insist = Effect.fnUntraced(function* (attempt: EndedAttempt) {
     const giveUpAt = Instant.plus(yield* Instant.now, lease)
     let settled = yield* Effect.exit(needsIncident(attempt) ? storeAlone(attempt) : storeTogether(attempt))
     while (Exit.isFailure(settled)) {
@@ -77,4 +76,17 @@ export const makeStoreResult = Effect.fnUntraced(function* (lease: Duration.Dura
     }
     return settled.value
   })
+
+  return {
+    storeResult: (claim: Claim, result: AttemptResult) =>
+      Effect.flatMap(Random.next, (random) => insist({ claim, result, random })),
+    /** Stores the result of one message at one moment: its items are due again as one message. */
+    storeDigestResult: Effect.fnUntraced(function* (claims: ReadonlyArray<Claim>, result: AttemptResult) {
+      const random = yield* Random.next
+      const attempts = claims.map((claim) => ({ claim, result, random }))
+      const settled = yield* Effect.exit(store(attempts))
+      if (Exit.isSuccess(settled)) return settled.value
+      return yield* Effect.forEach(attempts, insist, { concurrency: AT_ONCE })
+    }),
+  }
 })
