@@ -87,9 +87,10 @@ export const SilenceForm = () => {
       : matchers.length > 0
         ? [matchers]
         : []
-  const begin = starts.value === "" ? undefined : new Date(starts.value)
-  const startsAt = begin === undefined || Number.isNaN(begin.getTime()) ? undefined : begin.toISOString()
-  const end = readEnd(span.value.trim(), startsAt === undefined ? now.value : Date.parse(startsAt))
+  const begin = Date.parse(starts.value)
+  // The service takes a start in the past as now.
+  const startsAt = begin > now.value ? new Date(begin).toISOString() : undefined
+  const end = readEnd(span.value.trim(), startsAt === undefined ? now.value : begin)
   const silences: NewSilences | undefined =
     end && lists.length > 0 ? { lists, ends: end.ends, startsAt, comment: comment.value.trim() } : undefined
   const missing = [
@@ -181,6 +182,7 @@ export const SilenceForm = () => {
         </p>
       ) : (
         <p class="lead">
+          {begin <= now.value && "Starts now. "}
           Ends {momentText(end.at, now.value)}.
           {missing.length > 0 && ` Still missing: ${missing.join(", ")}.`}
         </p>
