@@ -28,7 +28,8 @@ export const parseSchedule = (given: {
   readonly tz: string
 }): Result.Result<Schedule, ScheduleProblem> => {
   const { cron, tz } = given
-  if (cron.trim().split(/\s+/u).length !== 5) {
+  const fields = cron.trim().split(/\s+/u)
+  if (fields.length !== 5) {
     return wrong("cron", "must have five fields: minute, hour, day, month, weekday")
   }
   const walls = Cron.parse(cron, "UTC")
@@ -38,7 +39,7 @@ export const parseSchedule = (given: {
   if (Option.isNone(zone)) {
     return wrong("tz", "must be an IANA time zone, such as Europe/Berlin")
   }
-  if (!hasDate(walls.success)) {
+  if (!hasDate(walls.success, fields)) {
     return wrong("cron", "never fires: no date matches it")
   }
   return Result.succeed({ cron, tz, walls: walls.success, zone: zone.value })
@@ -46,9 +47,18 @@ export const parseSchedule = (given: {
 
 const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Whether some date matches; a search for one would take many milliseconds to give up. */
-const hasDate = ({ days, months, weekdays }: Cron.Cron): boolean =>
-  weekdays.size > 0 ||
+/**
+ * Whether the day and the weekday must both match, as cron has it where one of them begins with `*`.
+ */
+const needsBoth = ([, , day, , weekday]: ReadonlyArray<string>): boolean =>
+  [day, weekday].some((field) => field?.startsWith("*"))
+
+/**
+ * Whether some date matches; a search for one would take many milliseconds to give up. Each date falls
+ * on each weekday in some year.
+ */
+const hasDate = ({ days, months, weekdays }: Cron.Cron, fields: ReadonlyArray<string>): boolean =>
+  (weekdays.size > 0 && !needsBoth(fields)) ||
   days.size === 0 ||
   LONGEST_MONTHS.some(
     (longest, n) => (months.size === 0 || months.has(n + 1)) && Math.min(...days) <= longest,

@@ -128,6 +128,7 @@ describe("a schedule in its time zone", () => {
     ["0 * * * * *", "UTC", "cron", "must have five fields"],
     ["61 * * * *", "UTC", "cron", "is not a cron expression"],
     ["0 0 31 2 *", "UTC", "cron", "never fires"],
+    ["0 0 30 2 */7", "UTC", "cron", "never fires"],
     ["0 0 * * *", "Europe/Atlantis", "tz", "must be an IANA time zone"],
     ["0 0 * * *", "+01:00", "tz", "must be an IANA time zone"],
     ["0 0 * * *", "", "tz", "must be an IANA time zone"],
