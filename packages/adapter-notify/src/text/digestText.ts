@@ -8,17 +8,19 @@ const MOST_LINES = 20
 
 /**
  * Several notifications of one type as one text: how many, then a line for each, the most severe
- * first. Lines that do not fit are counted.
+ * first and incidents that have resolved since last. Lines that do not fit are counted.
  */
 export const digestText = (
   notifications: ReadonlyArray<DeliveryAttempt>,
   { limit, escape }: TextMedium,
 ): string => {
-  const isFiring = notifications.some(({ event_type }) => event_type === "firing")
-  const count = `${notifications.length} incidents ${isFiring ? "are firing" : "are resolved"}`
+  const count = `${notifications.length} incidents ${stateOf(notifications)}`
   const isCut = notifications.length > MOST_LINES
   const shown = notifications
-    .toSorted((a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity])
+    .toSorted(
+      (a, b) =>
+        Number(isOver(a)) - Number(isOver(b)) || SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
+    )
     .slice(0, isCut ? MOST_LINES - 1 : MOST_LINES)
   const more = isCut ? [`… and ${notifications.length - shown.length} more`] : []
   const others = [count, ...more]
@@ -27,7 +29,18 @@ export const digestText = (
   return [count, ...lines, ...more].join("\n")
 }
 
+/** A firing can wait until its incident has resolved. */
+const isOver = ({ event_type, incident }: DeliveryAttempt): boolean =>
+  event_type === "firing" && incident.resolved_at !== undefined
+
+const stateOf = (notifications: ReadonlyArray<DeliveryAttempt>): string => {
+  if (notifications.every(({ event_type }) => event_type === "resolved")) return "are resolved"
+  const over = notifications.filter(isOver).length
+  return over === 0 ? "are firing" : `fired, ${over} of them resolved by now`
+}
+
 const lineOf = (notification: DeliveryAttempt): string => {
+  const title = `${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`
   const summary = plainLine(notification.summary ?? "")
-  return summary === "" ? titleOf(notification) : `${titleOf(notification)}: ${summary}`
+  return summary === "" ? title : `${title}: ${summary}`
 }

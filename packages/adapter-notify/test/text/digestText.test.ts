@@ -25,6 +25,19 @@ describe("a digest", () => {
     )
   })
 
+  it("says which of the firing incidents have resolved, after those that are open", () => {
+    const ended = { ...firing, incident: resolved.incident }
+    assert.strictEqual(
+      digestText([ended, ...many(1), shared], telegramMedium),
+      [
+        "3 incidents fired, 1 of them resolved by now",
+        "WARNING: web-1/disk: low",
+        "WARNING: storage <rack 4> & others: /var is 97 % full",
+        "CRITICAL: web-1/disk (resolved by now): /var is 97 % full",
+      ].join("\n"),
+    )
+  })
+
   it("has at most 20 lines beside the count, and counts the others", () => {
     for (const [count, lines, last] of [
       [20, 20, "WARNING: web-1/disk: low"],
