@@ -1,7 +1,17 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "@tocsin/bench/processes/freePort"
@@ -193,6 +203,29 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.strictEqual((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
     assert.strictEqual(await endOf(child, "SIGTERM"), 0)
   })
+
+  it.skipIf(!isRoot)(
+    `makes what the agent can use when root runs a command${isRoot ? "" : " (only root can)"}`,
+    () => {
+      const { run, state } = makeHost("as-root", "  job: { report_only: true, every: 1d }\n")
+      const [agent, group] = [40_001, 40_002]
+      mkdirSync(state)
+      chownSync(state, agent, group)
+      chmodSync(root, 0o711)
+      assert.strictEqual(run("report", "job", "ok").stderr, "")
+      for (const command of ["fingerprint", "rotate", "status"]) assert.strictEqual(run(command).status, 0)
+      // A job itself keeps the rights of its caller.
+      assert.deepStrictEqual(run("run", "job", "--", "id", "-u"), { status: 0, stdout: "0\n", stderr: "" })
+      const owners = readdirSync(state).map((name) => {
+        const { uid, gid } = statSync(join(state, name))
+        return [name, uid, gid]
+      })
+      assert.deepStrictEqual(
+        owners.toSorted(),
+        ["agent.lock", "key", "key.next", "spool.db"].map((name) => [name, agent, group]),
+      )
+    },
+  )
 
   it.skipIf(!isRoot)(
     `sends from memory while its disk is full${isRoot ? "" : " (only root can make a small disk)"}`,

@@ -1,10 +1,12 @@
 import { makeStateFolder } from "../spool/makeStateFolder.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"
+import { actAsOwner } from "./actAsOwner.ts"
 import { readOptions, withoutArguments } from "./options.ts"
 import { complain, print } from "./output.ts"
 
 const keysOf = (state: string): KeyFile => {
   makeStateFolder(state)
+  actAsOwner(state)
   return new KeyFile(state)
 }
 

@@ -9,6 +9,7 @@ import { savedMark } from "../sending/timeMark.ts"
 import type { CheckReport } from "@tocsin/client/agent/CheckReport"
 import { newEventId } from "@tocsin/client/agent/eventId"
 import { SpoolFile } from "../spool/SpoolFile.ts"
+import { actAsOwner } from "./actAsOwner.ts"
 import { UsageError } from "./options.ts"
 
 /** A report without what the configuration says about its check. */
@@ -33,6 +34,7 @@ export const spoolReport = (
 ): void => {
   const check = checkOf(config, bare.checkId)
   makeStateFolder(state)
+  actAsOwner(state)
   const file = SpoolFile.open(spoolPath(state))
   try {
     const at = correctedNow(savedMark(file.notes().get("time_mark")), systemClock)

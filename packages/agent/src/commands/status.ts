@@ -7,6 +7,7 @@ import { spoolPath } from "../daemon/Daemon.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"
 import { savedMark } from "../sending/timeMark.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
+import { actAsOwner } from "./actAsOwner.ts"
 import { readOptions, withoutArguments } from "./options.ts"
 import { complain, print } from "./output.ts"
 
@@ -29,6 +30,7 @@ const NO_STATE = 1
 /** `tocsin-agent status`: what waits, and what the server last said. Works beside a running agent. */
 export const status = (argv: ReadonlyArray<string>): number => {
   const { state, json } = withoutArguments(readOptions(argv, ["json"]))
+  actAsOwner(state)
   if (!existsSync(spoolPath(state))) {
     complain(`${state} has no spool: start the agent first, or name its folder with --state`)
     return NO_STATE

@@ -67,6 +67,8 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   /** The declaration that a server has answered for good. */
   #declared: string | undefined
   #lastSaid = ""
+  /** Why the replacement key cannot be read. */
+  #keyFault = ""
 
   constructor(options: SenderOptions<Result>, statements: Statements) {
     this.#options = options
@@ -169,7 +171,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   /** Sends, to the replacement key's server answer first while a rotation waits. */
   async #request(kind: RequestKind, server: number, batch: ReadonlyArray<OutgoingResult>): Promise<Answer> {
     const { keys } = this.#options
-    const next = kind === "heartbeat" ? keys.next() : undefined
+    const next = kind === "heartbeat" ? this.#nextKey() : undefined
     if (next !== undefined) {
       const answer = await this.#send(kind, server, next, batch)
       if (answer.verdict === "taken") {
@@ -181,6 +183,19 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
       }
     }
     return await this.#send(kind, server, keys.current(), batch)
+  }
+
+  /** The replacement key. One that cannot be read must not stop heartbeats. */
+  #nextKey(): string | undefined {
+    const before = this.#keyFault
+    this.#keyFault = ""
+    try {
+      return this.#options.keys.next()
+    } catch (error) {
+      this.#keyFault = error instanceof Error ? error.message : String(error)
+      if (this.#keyFault !== before) this.#options.log(`the former key stays in use: ${this.#keyFault}`)
+      return undefined
+    }
   }
 
   async #send(

@@ -30,8 +30,12 @@ const unreadable: ResultQueue = {
 const empty: ResultQueue = { ...unreadable, size: () => 0, hasChange: () => false }
 
 /** A sender whose server gives the answers of a table, and whose time passes by its own waits. */
-const sending = (queue: ResultQueue<OutgoingResult> = empty) => {
+const sending = (
+  queue: ResultQueue<OutgoingResult> = empty,
+  next: () => string | undefined = () => undefined,
+) => {
   let now = 0
+  const logged: Array<string> = []
   const requests: Array<OutgoingRequest & { readonly at: number }> = []
   const answers: Record<OutgoingRequest["kind"], HttpAnswer> = {
     heartbeat: ACCEPTED,
@@ -46,8 +50,8 @@ const sending = (queue: ResultQueue<OutgoingResult> = empty) => {
       clock,
       boot: "boot",
       random: () => 0.5,
-      log: () => {},
-      keys: { current: () => "key", next: () => undefined, promote: () => {}, fingerprintOf: () => "print" },
+      log: (message) => logged.push(message),
+      keys: { current: () => "key", next, promote: () => {}, fingerprintOf: () => "print" },
       transport: {
         send: async (request) => {
           requests.push({ ...request, at: now })
@@ -63,6 +67,7 @@ const sending = (queue: ResultQueue<OutgoingResult> = empty) => {
   return {
     answers,
     during,
+    logged,
     sender,
     requests,
     declarations: () => requests.filter(({ kind }) => kind === "declaration").map(({ body }) => body),
@@ -119,5 +124,19 @@ describe("a sender", () => {
       Array.from({ length: 11 }, (_, minute) => minute * 60_000),
     )
     assert.lengthOf(declarations(), 1)
+  })
+  it("uses the former key while the next one cannot be read, and says so once", async () => {
+    const { logged, pass, requests } = sending(empty, () => {
+      throw new Error("EACCES: permission denied, open 'key.next'")
+    })
+    await pass(180_000)
+    assert.deepStrictEqual(
+      requests.filter(({ kind }) => kind === "heartbeat").map(({ at, key }) => [at, key]),
+      [0, 1, 2, 3].map((minute) => [minute * 60_000, "key"]),
+    )
+    assert.deepStrictEqual(
+      logged.filter((message) => message.includes("key.next")),
+      ["the former key stays in use: EACCES: permission denied, open 'key.next'"],
+    )
   })
 })
