@@ -232,6 +232,25 @@ describe.concurrent("the doctor", () => {
       }),
   )
 
+  it.live.skipIf(!isRoot || cannotProvoke)(
+    `sends a user who may not read the data to the service's user, as other commands do${isRoot ? "" : " (skipped: needs root)"}`,
+    () =>
+      Effect.gen(function* () {
+        const place = { cwd: yield* scratchFolder, environment: {} }
+        yield* tocsin(place, "migrate")
+        chmodSync(place.cwd, 0o755)
+        const stranger = { ...place, uid: NOBODY }
+        const { code, findings } = yield* examine(stranger)
+        assert.match(messageOf(findings, "storage"), /run the command as the service's user/)
+        assert.strictEqual(code, EXIT_CODES.storage.code)
+        for (const args of [["agents", "list"], ["summary"], ["migrate"], ["backup", "/tmp/never-made.db"]]) {
+          const ran = yield* tocsin(stranger, ...args)
+          assert.match(ran.stderr, /this user may not read the folder of .*: run the command as/, args[0])
+          assert.strictEqual(ran.code, EXIT_CODES.storage.code)
+        }
+      }),
+  )
+
   it.live("finds a read-only PostgreSQL", () =>
     Effect.gen(function* () {
       const { url, replica } = yield* scratchPostgres

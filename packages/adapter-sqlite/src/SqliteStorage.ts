@@ -52,7 +52,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
   Layer.effect(
     Storage,
     Effect.gen(function* () {
-      const file = realFile(options.file)
+      const file = yield* realFile(options.file)
       const lock: LockOptions = {
         failures: new SqliteFailures(file),
         lockMillis: Duration.toMillis(options.lockTimeout ?? LOCK_TIMEOUT),

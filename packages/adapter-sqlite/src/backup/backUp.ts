@@ -107,11 +107,12 @@ const isOtherProcess = (pid: number): boolean => {
 
 /** Fails if the target is the database itself, by any path, or is open in a program. */
 const requireUnused = Effect.fnUntraced(function* ({ source, target }: BackupOptions) {
-  if (new FileIdentity(source).isThatOf(target)) {
+  if (new FileIdentity(yield* realFile(source)).isThatOf(target)) {
     return yield* inUse(`${target} is the database itself: name another file`)
   }
   // SQLite keeps these while a program has the file open, and after a crash.
-  const beside = SIDE_FILES.map((suffix) => `${realFile(target)}${suffix}`).find((path) => existsSync(path))
+  const written = yield* realFile(target)
+  const beside = SIDE_FILES.map((suffix) => `${written}${suffix}`).find((path) => existsSync(path))
   if (beside === undefined) return
   return yield* inUse(
     `${target} is a database in use (${beside} exists): name another file, or stop the program that uses it`,

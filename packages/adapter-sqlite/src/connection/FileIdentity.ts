@@ -1,6 +1,8 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Predicate } from "effect"
+import { SqliteFailures } from "./SqliteFailures.ts"
 
 // As many as Linux follows.
 const MOST_LINKS = 40
@@ -45,9 +47,22 @@ const stat = (file: string) => statSync(file, { bigint: true, throwIfNoEntry: fa
 
 /**
  * The file that a path leads to through symbolic links, beside which SQLite keeps the log. The file
- * need not exist yet. A path whose links lead nowhere is returned as it is.
+ * need not exist yet. A path whose links lead nowhere is returned as it is. Fails if this user may not
+ * look into a folder on the way.
  */
-export const realFile = (path: string): string => {
+export const realFile = (path: string): Effect.Effect<string, StorageError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(followed(path))
+    } catch (cause) {
+      if (!(Predicate.hasProperty(cause, "code") && cause.code === "EACCES"))
+        return new SqliteFailures(path).toEffect(cause)
+      const message = `this user may not read the folder of ${path}: run the command as the service's user, for example by sudo -u tocsin`
+      return Effect.fail(new StorageError({ reason: "read_only", message }))
+    }
+  })
+
+const followed = (path: string): string => {
   let file = path
   for (let links = 0; links < MOST_LINKS; links++) {
     if (existsSync(file)) return lstatSync(file).isSymbolicLink() ? realpathSync(file) : file

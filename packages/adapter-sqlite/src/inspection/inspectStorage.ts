@@ -31,11 +31,11 @@ const LOCK_TIMEOUT = Duration.seconds(2)
  * Inspects a database file without writing to it or creating it. Fails for files that a server must
  * not open: damaged, not writable, newer than this code, or another program's.
  */
-export const inspectStorage = Effect.fn("inspectStorage")((
+export const inspectStorage = Effect.fn("inspectStorage")(function* (
   path: string,
-): Effect.Effect<SqliteInspection, StorageError> => {
-  const file = realFile(path)
-  return whileLocked(
+): Effect.fn.Return<SqliteInspection, StorageError> {
+  const file = yield* realFile(path)
+  return yield* whileLocked(
     () => {
       nodeSqlite()
       const found = inspectFile(file)

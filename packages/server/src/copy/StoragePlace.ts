@@ -5,6 +5,7 @@ import * as PgTarget from "@tocsin/adapter-pg/copy/withCopyTarget"
 import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as SqliteSource from "@tocsin/adapter-sqlite/copy/withCopySource"
 import * as SqliteTarget from "@tocsin/adapter-sqlite/copy/withCopyTarget"
+import { realFile } from "@tocsin/adapter-sqlite/connection/FileIdentity"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
@@ -39,9 +40,14 @@ export interface StoragePlace {
 
 const sqlitePlace = (file: string): StoragePlace => ({
   name: `SQLite in ${file}`,
-  state: existsSync(file)
-    ? Effect.map(SqliteInspection.inspectStorage(file), ({ applied = 0, ...rest }) => ({ applied, ...rest }))
-    : Effect.succeed({ applied: 0, known: 0, markedAt: undefined }),
+  state: Effect.flatMap(realFile(file), (found): StoragePlace["state"] =>
+    existsSync(found)
+      ? Effect.map(SqliteInspection.inspectStorage(found), ({ applied = 0, ...rest }) => ({
+          applied,
+          ...rest,
+        }))
+      : Effect.succeed({ applied: 0, known: 0, markedAt: undefined }),
+  ),
   withSource: (use) => SqliteSource.withCopySource(file, use),
   withTarget: (use) => SqliteTarget.withCopyTarget(file, use),
 })
