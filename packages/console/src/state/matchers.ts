@@ -5,7 +5,8 @@ export interface Matcher {
   readonly value: string
 }
 
-const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!=|=|\sglob\s)\s*(.*)$/
+// Operators of other programs, such as `==` and `=~`, would else read as a part of the value.
+const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!?=(?![=~])|\sglob\s)\s*(.*)$/
 
 const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"]
 

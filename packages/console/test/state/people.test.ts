@@ -36,7 +36,7 @@ describe("what people read, type and select", () => {
     const matcher = fc.record({
       field: fc.constantFrom("agent_id", "check_id", "severity", "label:env", "label:a.b"),
       op: fc.constantFrom("=" as const, "!=" as const, "glob" as const),
-      value: fc.stringMatching(/^[a-zA-Z0-9*?._-]{1,20}$/),
+      value: fc.stringMatching(/^[a-zA-Z0-9*?._=~-]{1,20}$/),
     })
     fc.assert(
       fc.property(fc.array(matcher, { maxLength: 5 }), (matchers) => {
@@ -44,6 +44,9 @@ describe("what people read, type and select", () => {
       }),
     )
     assert.include(parseMatchers("\nagent = db-1").fault ?? "", "Line 2: “agent” is not a field")
+    for (const op of ["==", "=~", "!==", "!=~", "!~"])
+      for (const text of [`label:team ${op} db`, `label:team${op}db`])
+        assert.include(parseMatchers(text).fault ?? "", "is not FIELD = VALUE", text)
   })
 
   it("a silence until a time of day ends at the next one", () => {
