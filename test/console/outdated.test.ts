@@ -80,6 +80,23 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
       }),
     )
 
+    it.effect("shows no count that was never read", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-counted")
+          const { page } = await openConsole(context, baseUrl)
+          const summary = await startOutages(page, "/system-summary")
+          summary.begin()
+          await signIn(page)
+          await page.getByText("– open · – alive").waitFor()
+          summary.end()
+          await page.getByText(/\d open · \d+ alive/).waitFor()
+        })
+      }),
+    )
+
     it.effect("repeats the details of a row that did not get through", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site

@@ -139,6 +139,9 @@ const Navigation = () => {
   )
 }
 
+/** A count, or a dash until it is read. */
+const knownText = (count: number | undefined): string => (count === undefined ? "–" : numberText(count))
+
 /** The frame of every page: the navigation, the state of the connection, and what was last done. */
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
@@ -161,8 +164,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         <Navigation />
         <div class="who">
           <p class="counts">
-            <b>{numberText(counts?.open_incidents ?? 0)}</b> open ·{" "}
-            <b>{numberText(counts?.agents_online ?? 0)}</b> alive
+            <b>{knownText(counts?.open_incidents)}</b> open · <b>{knownText(counts?.agents_online)}</b> alive
           </p>
           <Updated />
           <p title={me.value?.name.startsWith("token-") === true ? SHARED : undefined}>
