@@ -1,4 +1,4 @@
-import { isSecretLikeLabelKey } from "@tocsin/core/contract/Labels"
+import { isSecretLikeLabelKey } from "@tocsin/core/contract/isSecretLikeLabelKey"
 import {
   decodeEventBatchRequest,
   decodeExpectationsRequest,

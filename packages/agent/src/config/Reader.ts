@@ -33,6 +33,8 @@ export const text =
     if (length < 1 || length > max) return refused(place, `must have 1 to ${max} characters`)
     // oxlint-disable-next-line eslint/no-control-regex -- control characters are what it looks for
     if (/[\u0000-\u001f]/.test(value)) return refused(place, "must not contain control characters")
+    if (!value.isWellFormed())
+      return refused(place, "must not contain half of a character (a lone surrogate)")
     if (form !== undefined && !form.test(value))
       return refused(place, `must be ${expected ?? "in another form"}`)
     return value

@@ -1,3 +1,4 @@
+import { isSecretLikeLabelKey } from "@tocsin/core/contract/isSecretLikeLabelKey"
 import {
   anyText,
   duration,
@@ -52,6 +53,16 @@ const LABEL_KEY = {
 /** One is the agent's own: the server allows 32. */
 const MAX_LABELS = 31
 
+/** The server refuses every heartbeat with such a label. */
+const labels: Reader<ReadonlyMap<string, string>> = (value, place) => {
+  const read = mapOf(labelValue, { max: MAX_LABELS, ...LABEL_KEY })(value, place)
+  for (const key of read?.keys() ?? []) {
+    if (isSecretLikeLabelKey(key))
+      place.refuse("has a name that looks like a secret: remove the label or rename it", [...place.path, key])
+  }
+  return read
+}
+
 const labelValue: Reader<string> = (value, place) => (value === "" ? "" : text({ max: 256 })(value, place))
 
 const ENV_NAME = { form: /^[A-Za-z_][A-Za-z0-9_]*$/, expected: "letters, digits and _" }
@@ -73,7 +84,8 @@ const cron = text({
 
 const timeZone: Reader<string> = (value, place) => {
   try {
-    if (typeof value === "string") {
+    // Offsets such as +01:00 are no names, and have no summer time.
+    if (typeof value === "string" && !/^[+-]/.test(value)) {
       // Throws for a name that it does not know.
       Intl.DateTimeFormat("en", { timeZone: value })
       return value
@@ -115,7 +127,7 @@ export const configReader = record({
   ca_file: text({ max: 4_096 }),
   agent_id: idText,
   hostname: text({ max: 253 }),
-  labels: mapOf(labelValue, { max: MAX_LABELS, ...LABEL_KEY }),
+  labels,
   max_parallel: integer({ min: 1, max: 256 }),
   metrics_port: integer({ min: 1, max: 65_535 }),
   defaults: record(sharedFields),

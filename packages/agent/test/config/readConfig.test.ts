@@ -82,6 +82,26 @@ describe("a configuration", () => {
     ])
   })
 
+  it("refuses what the server would refuse of every heartbeat or declaration", () => {
+    assert.deepStrictEqual(
+      reading(
+        [
+          "server: http://a",
+          'hostname: "half \\ud83d"',
+          "labels: { env: prod, auth: ldap }",
+          "checks:",
+          "  job: { report_only: true, cron: '0 2 * * *', tz: '+01:00' }",
+        ].join("\n"),
+      ).problems,
+      [
+        "config.yaml:2: hostname must not contain half of a character (a lone surrogate)",
+        "config.yaml:3: labels.auth has a name that looks like a secret: remove the label or rename it",
+        "config.yaml:5: checks.job.tz must be an IANA time zone such as Europe/Berlin",
+        "config.yaml:5: checks.job must have cron and tz together",
+      ],
+    )
+  })
+
   it("has probes, with thresholds in the notation of the plugins", () => {
     const { config } = reading(
       "server: http://a\nchecks:\n  web: { http: { url: 'https://a.example', warning: 1, days: { critical: '14:' } } }\n  disk: { disk: }\n",

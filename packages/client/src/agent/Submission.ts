@@ -154,7 +154,7 @@ export const afterAnswer = (
     ...state,
     admission,
     failures: 0,
-    ...duesAfter(state, made, pause),
+    ...duesAfter({ ...state, admission }, made, pause),
     ...(isTaken && made.kind === "events" && widened(state)),
   }
   return { state: next, deed: isTaken && made.kind === "events" ? "remove" : "keep" }
@@ -177,7 +177,7 @@ const duesAfter = (
   if (pause === "blocked") return { notBefore: now + BLOCKED_MILLIS, heartbeatDue: now + BLOCKED_MILLIS }
   if (pause === "loud") {
     // A heartbeat that the server cannot read must not keep results back.
-    return kind === "heartbeat" && state.admission === "accepted"
+    return kind === "heartbeat" && maySend(state)
       ? { notBefore: now, heartbeatDue: now + LOUD_MILLIS }
       : { notBefore: now + LOUD_MILLIS, heartbeatDue: now + LOUD_MILLIS }
   }

@@ -43,6 +43,14 @@ describe("sending", () => {
     assert.strictEqual(nextStep(pending, BUSY, 60_000).kind, "heartbeat")
   })
 
+  it("sends results although its heartbeat is invalid, also right after a start", () => {
+    for (const before of [START, ACCEPTED]) {
+      const { state } = answered(before, "heartbeat", "invalid")
+      assert.strictEqual(nextStep(state, BUSY, 0).kind, "events")
+      assert.strictEqual(state.heartbeatDue, 300_000)
+    }
+  })
+
   it("sends at most five batches a second", () => {
     const { state, deed } = answered(ACCEPTED, "events", "taken", { events: 200, now: 1_000 })
     assert.strictEqual(deed, "remove")

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { Schema } from "effect"
 import { CheckResultEvent, type EventBatchRequest, HeartbeatRequest } from "../../src/contract/Requests.ts"
-import { isSecretLikeLabelKey } from "../../src/contract/Labels.ts"
+import { isSecretLikeLabelKey } from "../../src/contract/isSecretLikeLabelKey.ts"
 import * as Instant from "../../src/contract/Instant.ts"
 
 const FIRST_MICROS = -62_135_596_800_000_000n

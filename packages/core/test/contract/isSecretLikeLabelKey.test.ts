@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { isSecretLikeLabelKey } from "../../src/contract/Labels.ts"
+import { isSecretLikeLabelKey } from "../../src/contract/isSecretLikeLabelKey.ts"
 
 const WORDS = [
   "password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "privatekey", "signingkey",
