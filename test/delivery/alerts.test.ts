@@ -73,6 +73,24 @@ describe("an alert", () => {
     }),
   )
 
+  it.effect("rests while reloads have removed its receiver", () =>
+    Effect.gen(function* () {
+      const { service, disk, after, process } = yield* openRouted()
+      const start = yield* Instant.now
+      yield* disk.turns("critical")
+      yield* after("70 seconds")
+      yield* process.sendsTo()
+      yield* after("200 seconds")
+      yield* process.sendsTo("alert_router")
+      yield* after("70 seconds")
+      assert.deepStrictEqual(repeatsSince(service, start), [
+        "60 critical fires",
+        "270 critical fires",
+        "330 critical fires",
+      ])
+    }),
+  )
+
   it.effect("replaces the alert of another severity immediately, with and without a notification", () =>
     Effect.gen(function* () {
       const { service, disk, after, router } = yield* openRouted()

@@ -100,6 +100,26 @@ describe("claimed ahead", () => {
     }),
   )
 
+  it.effect("is sent once, and no more at a time, if reloads remove the receiver and bring it back", () =>
+    Effect.gen(function* () {
+      const { count, most, passes, process, receivers, reports } = yield* openUntil(AT_ONCE, {
+        ...delivered,
+        answeringMillis: 10_000,
+      })
+      yield* reports(criticalChecks(CHECKS))
+      yield* Effect.andThen(process.sendsTo(), settled)
+      yield* Effect.andThen(process.sendsTo("webhook"), settled)
+      yield* passes("5 minutes")
+      yield* settled
+      assert.strictEqual(
+        count(({ state }) => state === "sent"),
+        CHECKS,
+      )
+      assert.isAtMost(most.atOnce, CONCURRENCY)
+      assert.strictEqual(receivers.arrivals.length, CHECKS)
+    }),
+  )
+
   it.effect("goes back when the service stops", () =>
     Effect.gen(function* () {
       const { count, process, reports } = yield* openUntil(AT_ONCE, slow)

@@ -45,6 +45,8 @@ export interface Process {
   readonly queries: Queries["Service"]
   readonly signal: OutboxSignal["Service"]
   readonly faults: Faults
+  /** From now on it sends to these receivers only, as after a reload. */
+  readonly sendsTo: (...receivers: ReadonlyArray<NotifierName>) => Effect.Effect<void>
   /** Shuts it down. Takes time by the clock while attempts are running. */
   readonly close: Effect.Effect<void>
 }
@@ -202,10 +204,9 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
         ),
       }),
     )
-    const notifiers = (opened.configured ?? rules.notifiers).map(
-      (kind) => [kind, receivers.notifier(kind, name)] as const,
-    )
-    const layer = layerOf(opened, storage, new Map(notifiers)).pipe(
+    const notifiersOf = (kinds: ReadonlyArray<NotifierName>) =>
+      new Map(kinds.map((kind) => [kind, receivers.notifier(kind, name)]))
+    const layer = layerOf(opened, storage, notifiersOf(opened.configured ?? rules.notifiers)).pipe(
       Layer.provide(Layer.succeed(RuleSettings, rules)),
       Layer.provide(Layer.succeedContext(shared)),
       Layer.provide(Layer.succeed(IdlePause, idle)),
@@ -214,18 +215,24 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     const close = Scope.close(scope, Exit.void)
     closings.push(close)
     const services = yield* Layer.buildWithScope(Layer.fresh(layer), scope)
+    const policy = Context.get(services, PolicyInForce)
     const process: Process = {
       name,
       rules,
       storage,
       commits: Context.get(services, Commits),
-      policy: Context.get(services, PolicyInForce),
+      policy,
       ingest: Context.get(services, Ingest),
       admission: Context.get(services, Admission),
       operations: Context.get(services, Operations),
       queries: Context.get(services, Queries),
       signal: Context.get(services, OutboxSignal),
       faults,
+      sendsTo: (...kinds) =>
+        Effect.andThen(
+          Context.get(services, CurrentReceivers).replace(notifiersOf(kinds)),
+          policy.replace(policy.current()),
+        ),
       close,
     }
     return process

@@ -11,6 +11,7 @@ import { claimOutbox } from "./claimOutbox.ts"
 import { claimSize } from "./claimSize.ts"
 import { digestsOf } from "./digest.ts"
 import { keepLooking, waitForMore } from "./keepLooking.ts"
+import { Receivers } from "./Receivers.ts"
 
 /** How one receiver is served. */
 export interface ReceiverOptions {
@@ -44,7 +45,7 @@ const beginWithin = (lease: Duration.Duration): Duration.Duration =>
         maximum: LONGEST_WAIT,
       })
 
-/** Delivers the outbox items of one receiver forever: claims due items while attempts are free. */
+/** Delivers the outbox items of one receiver while it is in use: claims due items while attempts are free. */
 export const deliverItems = Effect.fnUntraced(function* ({
   receiver,
   kind,
@@ -56,6 +57,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const signal = yield* OutboxSignal
   const { current: policy } = yield* PolicyInForce
   const { staleAfter } = yield* RuleSettings
+  const receivers = yield* Receivers
   const attempts = yield* makeAttempts({ receiver, kind, lease, concurrency: () => options().concurrency })
   let unsettled = 0
   const endAttempt = Effect.suspend(() => {
@@ -92,6 +94,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
 
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
+    if (!receivers.current().has(receiver)) return yield* signal.after(seen)
     const { concurrency, digestOver } = options()
     yield* attempts.resize
     const free = concurrency - unsettled

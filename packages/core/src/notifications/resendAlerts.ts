@@ -20,15 +20,15 @@ interface ResendInput {
 const ALERTS_AT_ONCE = 100
 
 /**
- * Sends alerts again, forever, to a receiver that forgets what is not repeated
+ * Sends alerts again, while it is in use, to a receiver that forgets what is not repeated
  * (docs/rules.md#alertmanager).
  */
 export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, underWay }: ResendInput) {
   const commits = yield* Commits
   const signal = yield* OutboxSignal
   const receivers = yield* Receivers
-  const resend: NonNullable<Notifier["resend"]> = (alerts) =>
-    receivers.current().get(receiver)?.resend?.(alerts) ?? Effect.interrupt
+  const current = () => receivers.current().get(receiver)?.resend
+  const resend: NonNullable<Notifier["resend"]> = (alerts) => current()?.(alerts) ?? Effect.interrupt
 
   const post = (claimed: ReadonlyArray<ClaimedAlert>) =>
     Effect.exit(Effect.interruptible(resend(claimed))).pipe(
@@ -43,6 +43,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
 
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
+    if (current() === undefined) return yield* signal.after(seen)
     const posting = yield* claim()
     yield* posting === undefined ? waitForMore([receiver], seen) : Fiber.await(posting)
   })

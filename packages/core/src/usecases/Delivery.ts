@@ -7,7 +7,7 @@ import type { NotifierName } from "../contract/Status.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Storage } from "../ports/Storage.ts"
-import type { OutboxSignal } from "./OutboxSignal.ts"
+import { OutboxSignal } from "./OutboxSignal.ts"
 
 /** The options of delivery. */
 export interface DeliveryOptions {
@@ -45,8 +45,9 @@ const FINISH_WITHIN = Duration.seconds(4)
 
 /**
  * Delivers the outbox until the layer closes, with one worker for each receiver, so that a dead one
- * delays only its own items. Workers follow the policy in force. On close, running attempts end or
- * are released (docs/rules.md#delivery).
+ * delays only its own items. Workers follow the policy in force. Those of a removed receiver stay, for
+ * its attempts may still run when it comes back. On close, running attempts end or are released
+ * (docs/rules.md#delivery).
  */
 export const layer: Layer.Layer<never, never, Commits | Storage | OutboxSignal | Receivers | PolicyInForce> =
   Layer.effectDiscard(
@@ -54,23 +55,23 @@ export const layer: Layer.Layer<never, never, Commits | Storage | OutboxSignal |
       const { lease, concurrency } = yield* DeliverySettings
       const { current } = yield* Receivers
       const policy = yield* PolicyInForce
+      const signal = yield* OutboxSignal
       const underWay = yield* FiberSet.make()
       // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
       // rest.
       yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN))
       const workers = yield* FiberMap.make<WorkerName, never>()
+      const run = (name: WorkerName, worker: Worker) =>
+        FiberMap.run(workers, name, worker, { onlyIfMissing: true })
 
       const follow = Effect.gen(function* () {
-        const wanted = new Map<WorkerName, Worker>()
         for (const [receiver, { kind, resend }] of current()) {
           const options = () => optionsOf(policy.current().receivers.get(receiver), concurrency)
-          wanted.set(`${receiver}/items`, deliverItems({ receiver, kind, options, lease, underWay }))
+          yield* run(`${receiver}/items`, deliverItems({ receiver, kind, options, lease, underWay }))
           if (resend !== undefined)
-            wanted.set(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
+            yield* run(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
         }
-        for (const [name] of workers) if (!wanted.has(name)) yield* FiberMap.remove(workers, name)
-        for (const [name, worker] of wanted)
-          yield* FiberMap.run(workers, name, worker, { onlyIfMissing: true })
+        yield* signal.raise
       })
       const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
       yield* follow
