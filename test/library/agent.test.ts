@@ -113,4 +113,24 @@ describe("monitor.agent", () => {
     await monitor.close()
     assert.strictEqual(await codeOf(monitor.agent("late")), "closed")
   })
+
+  it("is refused where the monitor closes while it opens", async () => {
+    const monitor = await createMonitor({ storage: memory(), log: false, notifiers: [] })
+    const opening = codeOf(monitor.agent("shop"))
+    await monitor.close()
+    assert.strictEqual(await opening, "closed")
+  })
+
+  it("is no longer the monitor's once it is closed", async () => {
+    const monitor = await createMonitor({ storage: memory(), log: false, notifiers: [] })
+    const agents = [await monitor.agent("ended"), await monitor.agent("open")]
+    await agents[0]?.close()
+    const closed: Array<string> = []
+    for (const agent of agents) {
+      const { close } = agent
+      Object.assign(agent, { close: () => (closed.push(agent.agentId), close()) })
+    }
+    await monitor.close()
+    assert.deepStrictEqual(closed, ["open"])
+  })
 })

@@ -1,7 +1,7 @@
 import type { TopicsChanged } from "@tocsin/client/Resources"
 import type { ProgramAgent } from "@tocsin/client/program/ProgramAgent"
 import type { AgentCalls } from "./api/AgentCalls.ts"
-import type { LocalAgentOptions } from "./api/localAgent.ts"
+import type { LocalAgentOptions } from "./api/LocalAgents.ts"
 import type { MonitorCalls } from "./api/monitorCalls.ts"
 import type { By } from "./api/signedCalls.ts"
 import type { Reply } from "./api/Calls.ts"

@@ -8,9 +8,8 @@ import { refuseBesideOlder } from "@tocsin/core/usecases/refuseOlder"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
-import type { ProgramAgent } from "@tocsin/client/program/ProgramAgent"
 import { agentCalls } from "./api/AgentCalls.ts"
-import { openLocalAgent } from "./api/localAgent.ts"
+import { LocalAgents } from "./api/LocalAgents.ts"
 import { Calls, causeToTocsinError, closed } from "./api/Calls.ts"
 import { monitorCalls } from "./api/monitorCalls.ts"
 import { Activity } from "./http/Activity.ts"
@@ -119,9 +118,8 @@ export const assemble = (
   const callbacks = new IncidentCallbacks(subscribe, (cause) =>
     Effect.runForkWith(services)(Effect.logError(CALLBACK_FAILED, cause)),
   )
-  const agents = new Set<ProgramAgent>()
   const close = once(async () => {
-    await Promise.all(Array.from(agents, (agent) => agent.close()))
+    await agents.close()
     await Effect.runPromiseWith(services)(Effect.flatMap(Readiness, ({ drain }) => drain))
     calls.close()
     await activity.idle(FINISH_WITHIN_MILLIS)
@@ -140,13 +138,10 @@ export const assemble = (
     ),
     ...monitorCalls(calls, services),
   }
+  const agents = new LocalAgents(ofApi, services)
   return {
     ...ofApi,
-    agent: async (agentId, options = {}) => {
-      const agent = await openLocalAgent(agentId, options, ofApi, services)
-      agents.add(agent)
-      return agent
-    },
+    agent: agents.open,
     setPolicy: (policy, by) => calls.reply(replacePolicy({ policy, by }, surroundings, services, scope)),
     changes: ({ signal } = {}) =>
       calls.isClosed ? refused() : new LiveChanges(topicChanges(services), signal),

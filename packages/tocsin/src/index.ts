@@ -41,7 +41,7 @@ export type { CustomNotifier, SendContext, SendResult } from "./notifiers/Custom
 export type { Notification } from "./notifiers/Notification.ts"
 export type { IncidentNews } from "./live/IncidentChange.ts"
 export type { NodeListener } from "./http/hostHandlers.ts"
-export type { LocalAgentOptions } from "./api/localAgent.ts"
+export type { LocalAgentOptions } from "./api/LocalAgents.ts"
 export type {
   AgentDuration,
   CheckFunction,

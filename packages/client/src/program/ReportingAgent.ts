@@ -135,6 +135,7 @@ export class ReportingAgent implements ProgramAgent {
       this.#surroundings.log(
         `${this.agentId} closes, and ${lost} reports are lost: the server has not taken them`,
       )
+    this.#surroundings.onClosed?.()
   }
 
   #add(report: CheckReport): void {

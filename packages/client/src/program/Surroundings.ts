@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly random: () => number
   readonly log: (message: string) => void
   readonly transport: Transport
+  /** Called once the agent is closed. */
+  readonly onClosed?: () => void
 }
 
 /** Timers take 24 days at most. */

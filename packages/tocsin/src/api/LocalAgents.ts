@@ -8,7 +8,7 @@ import type { MonitorCalls } from "./monitorCalls.ts"
 import { Clock, type Context, Effect, Random } from "effect"
 import { hostname as hostOf } from "node:os"
 import type { AgentCalls } from "./AgentCalls.ts"
-import type { Reply } from "./Calls.ts"
+import { closed, type Reply } from "./Calls.ts"
 import type { By } from "./signedCalls.ts"
 import { TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
 
@@ -72,31 +72,56 @@ const surroundingsOf = (services: Context.Context<never>, agentId: string) => {
   }
 }
 
-/** Registers an agent of this process, accepts its key, and lets it report. */
-export const openLocalAgent = async (
-  agentId: string,
-  { key = newKey(), hostname = hostOf(), labels, by }: LocalAgentOptions,
-  calls: AgentCalls & Pick<MonitorCalls, "agents">,
-  services: Context.Context<never>,
-): Promise<ProgramAgent> => {
-  const surroundings = surroundingsOf(services, agentId)
-  const heartbeat = {
-    hostname,
-    features: { push: true, metrics: false },
-    ...(labels !== undefined && { labels }),
+/** The agents of this process that are open. */
+export class LocalAgents {
+  readonly #calls: AgentCalls & Pick<MonitorCalls, "agents">
+  readonly #services: Context.Context<never>
+  readonly #open = new Set<ProgramAgent>()
+  #areClosed = false
+
+  constructor(calls: AgentCalls & Pick<MonitorCalls, "agents">, services: Context.Context<never>) {
+    this.#calls = calls
+    this.#services = services
   }
-  const { accepted } = await calls.heartbeat(key, {
-    agent_id: agentId,
-    observed_at: new Date(surroundings.clock.wall()).toISOString(),
-    ...heartbeat,
-  })
-  if (!accepted) await calls.agents.accept(agentId, { by })
-  const fingerprint = fingerprintOf(key)
-  // Digests come in real time: a test that advances its clock must not have to wait for one.
-  await fingerprint
-  return new ReportingAgent(
-    { agentId, servers: ["this process"], key, fingerprint, heartbeat },
-    { ...surroundings, transport: inProcess(calls) },
-    (message) => new TocsinError("validation", message),
-  )
+
+  /** Registers an agent of this process, accepts its key, and lets it report. */
+  readonly open = async (
+    agentId: string,
+    { key = newKey(), hostname = hostOf(), labels, by }: LocalAgentOptions = {},
+  ): Promise<ProgramAgent> => {
+    const surroundings = surroundingsOf(this.#services, agentId)
+    const heartbeat = {
+      hostname,
+      features: { push: true, metrics: false },
+      ...(labels !== undefined && { labels }),
+    }
+    const { accepted } = await this.#calls.heartbeat(key, {
+      agent_id: agentId,
+      observed_at: new Date(surroundings.clock.wall()).toISOString(),
+      ...heartbeat,
+    })
+    if (!accepted) await this.#calls.agents.accept(agentId, { by })
+    const fingerprint = fingerprintOf(key)
+    // Digests come in real time: a test that advances its clock must not have to wait for one.
+    await fingerprint
+    // One that opens while the others close would never be closed.
+    if (this.#areClosed) throw closed()
+    const agent = new ReportingAgent(
+      { agentId, servers: ["this process"], key, fingerprint, heartbeat },
+      {
+        ...surroundings,
+        transport: inProcess(this.#calls),
+        onClosed: () => void this.#open.delete(agent),
+      },
+      (message) => new TocsinError("validation", message),
+    )
+    this.#open.add(agent)
+    return agent
+  }
+
+  /** Closes all, and refuses others. */
+  async close(): Promise<void> {
+    this.#areClosed = true
+    await Promise.all(Array.from(this.#open, (agent) => agent.close()))
+  }
 }
