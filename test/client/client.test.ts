@@ -226,6 +226,16 @@ layer(service, { excludeTestServices: true })("a client as promises", (it) => {
     }),
   )
 
+  it.effect("takes a field of a body that is undefined for none, as JSON does", () =>
+    Effect.gen(function* () {
+      const client = yield* promised()
+      const id = uuidV7(1_772_366_400_000n, "no incident")
+      const unset: object = { note: undefined, for: undefined }
+      const refused = yield* rejection(() => client.incidents.acknowledge(id, unset))
+      assert.strictEqual(refused.code, "not_found")
+    }),
+  )
+
   it.effect("refuses what does not fit the contract before it sends anything", () =>
     Effect.gen(function* () {
       const sent: Array<unknown> = []

@@ -4,6 +4,7 @@ import { describeIssue } from "@tocsin/core/contract/describeIssue"
 import { ValidationError } from "@tocsin/core/contract/Errors"
 import { Record, Result, Schema, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { asJson } from "./asJson.ts"
 
 type V1 = (typeof TocsinApi)["groups"]
 type Ops = (typeof OpsApi)["groups"]
@@ -125,7 +126,10 @@ const asTexts = (parameters: object): object =>
 
 const bodyReaderOf = ({ payload }: AnyEndpoint): EndpointCodec["read"] | undefined => {
   const [body] = payload.values()
-  return body && reader("payload", body.schemas[0])
+  if (body === undefined) return undefined
+  const read = reader("payload", body.schemas[0])
+  // Most bodies fit as they are, and are not converted.
+  return (given) => Result.orElse(read(given), () => read(asJson(given)))
 }
 
 /** Reads an object of parameters, or the value of the only one. */

@@ -13,6 +13,7 @@ import type {
   ExpectationsResponse,
   HeartbeatRequest,
 } from "@tocsin/client/Resources"
+import { asJson } from "@tocsin/client/calls/asJson"
 import { decodeAgentPath } from "@tocsin/core/contract/decodeRequest"
 import type { ValidationError } from "@tocsin/core/contract/Errors"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
@@ -107,14 +108,6 @@ const sendingAsJson = <A, E extends CallError>(
 
 const readAgentId = (agentId: unknown): Result.Result<AgentId, ValidationError> =>
   Result.map(decodeAgentPath({ agent_id: String(agentId) }), ({ agent_id }) => agent_id)
-
-const asJson = (body: unknown): unknown => {
-  try {
-    return JSON.parse(JSON.stringify(body))
-  } catch {
-    return body
-  }
-}
 
 /** {@link AgentCalls} on running use cases. */
 export const agentCalls = (
