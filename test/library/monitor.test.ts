@@ -127,7 +127,9 @@ describe("silences", () => {
       for: "2h",
       comment: "new disks",
     }
-    const silence = await monitor.silences.create({ ...request, by: "eva" })
+    const signed = { ...request, by: "eva" }
+    assert.deepInclude(await monitor.silences.create(signed, { dry_run: true }), { agents: 1 })
+    const silence = await monitor.silences.create(signed, undefined)
     if (!("id" in silence)) return assert.fail("it is a preview")
     assert.deepInclude(silence, { state: "active", created_by: "eva" })
     await send(monitor, "a", resultOf("critical"))
@@ -140,7 +142,8 @@ describe("silences", () => {
       held_now: 1,
     })
     const ends_at = new Date(Date.now() + 86_400_000).toISOString()
-    await monitor.silences.change(silence.id, { ends_at, by: "ann" })
+    const unset: object = { for: undefined }
+    await monitor.silences.change(silence.id, { ends_at, by: "ann", ...unset })
     assert.deepStrictEqual(await collect(monitor.silences.all({ state: "active" })), [
       { ...silence, ends_at },
     ])

@@ -26,12 +26,11 @@ interface Signed {
 
 /** Takes the name of who acts out of the arguments of a call. */
 export const readSigned = (given: ReadonlyArray<unknown>): Result.Result<Signed, ValidationError> => {
-  const last = given.at(-1)
-  if (typeof last !== "object" || last === null || !("by" in last))
-    return Result.succeed({ by: undefined, input: given })
-  const { by: name, ...others } = last
+  const at = given.findLastIndex((one) => typeof one === "object" && one !== null && "by" in one)
+  if (at === -1) return Result.succeed({ by: undefined, input: given })
+  const { by: name, ...others } = Object(given[at]) as By
   return Result.mapBoth(decodeActor({ by: name }), {
-    onSuccess: ({ by }) => ({ by, input: [...given.slice(0, -1), others] }),
+    onSuccess: ({ by }) => ({ by, input: given.with(at, others) }),
     onFailure: (issue) => new ValidationError({ message: describeIssue(issue, "the arguments") }),
   })
 }
