@@ -293,6 +293,14 @@ describe("a start", () => {
   })
 
   it.each([
+    [{ policy: null }, "policy must be an object"],
+    [{ notifiers: null }, "notifiers must be an array"],
+  ])("refuses an option that is null: %j", async (options, message) => {
+    const error = await failureOf(createMonitor({ ...quiet, storage: memory(), ...options } as never))
+    assert.deepStrictEqual([error.code, error.message], ["options", message])
+  })
+
+  it.each([
     [{ staleAfter: 1_999 }, "staleAfter must be 2 seconds or longer"],
     [
       { staleAfter: "1 second", deadAfter: "1 second" },

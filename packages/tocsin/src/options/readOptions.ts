@@ -179,11 +179,12 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   const lease = read.deliveryLease ?? defaultDelivery.lease
   const rules = rulesOf(read)
   problems.push(...thresholdProblems({ ...defaultRules, ...rules }))
-  const notifiers = given?.notifiers ?? (given?.policy?.receivers === undefined ? [debug()] : [])
+  const { policy: document = {}, notifiers = document?.receivers === undefined ? [debug()] : [] } =
+    read satisfies Pick<MonitorOptions, "policy" | "notifiers">
   const problemsOfNotifiers = notifierProblems(notifiers, { denyPrivateTargets })
   problems.push(...problemsOfNotifiers)
   const names = problemsOfNotifiers.length === 0 ? notifiers.map(({ name }) => name) : []
-  const policy = readGivenPolicy(given?.policy ?? {}, names)
+  const policy = readGivenPolicy(document, names)
   if (problemsOfNotifiers.length === 0 && Result.isFailure(policy)) problems.push(...policy.failure)
   const beats = beatsOf(read.beat, denyPrivateTargets, complain)
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
