@@ -7,6 +7,7 @@ import {
   type IncidentNews,
   keyValue,
   type KeyValueStore,
+  type LogEntry,
   memory,
   type Monitor,
   TocsinError,
@@ -103,6 +104,21 @@ describe("close waits for what is under way", () => {
     await closing
     assert.isTrue(wasClosed)
   })
+})
+
+it("close resolves and logs the failure of a store that cannot be closed", async () => {
+  const store: KeyValueStore = {
+    load: () => [],
+    write: async () => {},
+    close: () => Promise.reject(new Error("the volume is gone")),
+  }
+  const storage = keyValue({ name: "a store", open: async () => store })
+  const logged: Array<LogEntry> = []
+  const monitor = await createMonitor({ storage, notifiers: [], log: (entry) => void logged.push(entry) })
+  await monitor.close()
+  const [entry, ...others] = logged.filter(({ message }) => message === "a store could not be closed")
+  assert.match(entry?.cause ?? "", /the volume is gone/)
+  assert.lengthOf(others, 0)
 })
 
 describe("a closed monitor", () => {

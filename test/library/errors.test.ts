@@ -339,6 +339,17 @@ describe("a start", () => {
     assert.isTrue(error.message.startsWith(message), error.message)
   })
 
+  it("is refused for a key-value store without its functions", async () => {
+    for (const store of [undefined, null, {}, { load: () => [] }]) {
+      const storage = keyValue({ name: "a store", open: async () => store as never })
+      const error = await failureOf(createMonitor({ ...quiet, storage }))
+      assert.deepStrictEqual(
+        [error.code, error.message],
+        ["storage", "open of a store must resolve with a store: an object with load and write"],
+      )
+    }
+  })
+
   it("of a test monitor names the places of its own options", async () => {
     const { createTestMonitor } = await import("tocsin/testing")
     for (const notifiers of [[5], "pager", [webhook({} as never)]]) {

@@ -51,8 +51,13 @@ export const keyValue = (options: KeyValueOptions): StorageChoice => {
   const acquire = Effect.gen(function* () {
     const store = yield* Effect.acquireRelease(
       Effect.tryPromise({ try: open, catch: (cause) => openFailure(name, cause) }),
-      ({ close }) => Effect.ignore(Effect.promise(async () => close?.())),
+      (opened) =>
+        Effect.catchCause(
+          Effect.tryPromise(async () => opened?.close?.()),
+          (cause) => Effect.logWarning(`${name} could not be closed`, cause),
+        ),
     )
+    if (!isStore(store)) return yield* notAStore
     const tables = yield* Effect.tryPromise({
       try: () => loadTables(store.load()),
       catch: (cause) => readFailure(name, cause),
@@ -66,6 +71,16 @@ export const keyValue = (options: KeyValueOptions): StorageChoice => {
 
 const openFailure = (name: string, cause: unknown): StorageError =>
   failure(cause instanceof Error ? cause.message : `${name} cannot be opened; the cause says why`)(cause)
+
+const isStore = (given: unknown): boolean => {
+  const { load, write } = Object(given) as Partial<KeyValueStore>
+  return typeof load === "function" && typeof write === "function"
+}
+
+const notAStore = new StorageError({
+  reason: "unavailable",
+  message: "open of a store must resolve with a store: an object with load and write",
+})
 
 const readFailure = (name: string, cause: unknown): StorageError =>
   failure(
