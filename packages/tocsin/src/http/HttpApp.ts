@@ -1,4 +1,3 @@
-import type * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
 import type { About } from "@tocsin/adapter-http/pages/ServiceState"
@@ -10,6 +9,7 @@ import type { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
+import type * as nodeHttpModule from "./nodeHttp.ts"
 
 /** What the HTTP API of a monitor needs to know. */
 export interface HttpOptions extends ApiRoutes.ApiOptions {
@@ -40,8 +40,8 @@ export class HttpApp extends Context.Service<
   static readonly layer = (options: HttpOptions): Layer.Layer<HttpApp, never, Required> =>
     Layer.unwrap(
       Effect.map(
-        Effect.promise(() => import("@effect/platform-node/NodeHttpServer")),
-        (server) => appOn(server, options),
+        Effect.promise(() => import("./nodeHttp.ts")),
+        (nodeHttp) => appOn(nodeHttp, options),
       ),
     )
 }
@@ -51,7 +51,7 @@ const routesOf = (options: HttpOptions) =>
     ? ApiRoutes.layerWithOperations(options)
     : ApiRoutes.layerWithPages(options, options.pages.about, options.pages.console)
 
-const appOn = (server: typeof NodeHttpServer, options: HttpOptions): Layer.Layer<HttpApp, never, Required> =>
+const appOn = (nodeHttp: NodeHttp, options: HttpOptions): Layer.Layer<HttpApp, never, Required> =>
   Layer.effect(
     HttpApp,
     Effect.gen(function* () {
@@ -65,7 +65,7 @@ const appOn = (server: typeof NodeHttpServer, options: HttpOptions): Layer.Layer
       const services = yield* Effect.context<Platform>()
       return HttpApp.of({
         web: HttpEffect.toWebHandlerWith<Platform, OfRequest>(services)(app),
-        node: yield* server.makeHandler(app, { scope }),
+        node: yield* nodeHttp.makeHandler(app, { scope }),
       })
     }),
   ).pipe(
@@ -73,13 +73,14 @@ const appOn = (server: typeof NodeHttpServer, options: HttpOptions): Layer.Layer
       routesOf(options).pipe(
         Layer.provideMerge(HttpRouter.layer),
         Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
-        Layer.provideMerge(server.layerHttpServices),
+        Layer.provideMerge(nodeHttp.services),
       ),
     ),
     Layer.provide([Intake.layer, FailureLog.layer]),
   )
 
-type Platform = Layer.Success<typeof NodeHttpServer.layerHttpServices>
+type NodeHttp = typeof nodeHttpModule
+type Platform = Layer.Success<NodeHttp["services"]>
 type OfRequest = HttpServerRequest.HttpServerRequest | Scope.Scope
 
 const withoutBasePath =
