@@ -224,6 +224,12 @@ describe("node:http", () => {
   })
 })
 
+it("a monitor leaves the program's standard input alone", async () => {
+  const before = process.stdin.listenerCount("end")
+  await using _monitor = await start()
+  assert.strictEqual(process.stdin.listenerCount("end"), before)
+})
+
 describe("Express", () => {
   const appOf = (monitor: Monitor, path: string) =>
     express()
@@ -236,6 +242,32 @@ describe("Express", () => {
       await conversation(path === "/" ? base : `${base}${path}`, monitor)
       assert.strictEqual(await (await fetch(`${base}/hello`)).text(), "hello")
       assert.strictEqual((await fetch(`${base}/nowhere`)).status, 404)
+    })
+  })
+
+  it("leaves paths outside of basePath to the app, also those of Tocsin's names", async () => {
+    await using monitor = await start({
+      basePath: "/monitoring",
+      metrics: "open",
+      console: { script: "x", style: "x" },
+    })
+    const own = ["/", "/docs", "/openapi.json", "/metrics", "/api/v1/health", "/monitoringx/api/v1/health"]
+    const app = express().use(monitor.node)
+    for (const path of own) app.get(path, (_request, response) => void response.send("the app's own"))
+    await listening(app, async (base) => {
+      for (const path of own)
+        assert.strictEqual(await (await fetch(`${base}${path}`)).text(), "the app's own", path)
+      for (const path of ["/", "/docs", "/openapi.json", "/metrics", "/api/v1/health"])
+        assert.strictEqual((await fetch(`${base}/monitoring${path}`)).status, 200, path)
+      assert.strictEqual((await fetch(`${base}/nowhere`)).status, 404)
+    })
+  })
+
+  it("mounted at the path that basePath states too", async () => {
+    await using monitor = await start({ basePath: "/monitoring" })
+    await listening(appOf(monitor, "/monitoring"), async (base) => {
+      await conversation(`${base}/monitoring`, monitor)
+      assert.strictEqual((await fetch(`${base}/api/v1/health`)).status, 404)
     })
   })
 

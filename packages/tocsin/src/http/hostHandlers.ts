@@ -86,6 +86,13 @@ const OURS = /^\/(?:api\/v1|ops\/v1|docs)\/|^\/(?:openapi\.json|docs)(?:\?|$)/
 
 const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/
 
+/** The path below the base path, with its query; empty for one that is not below it. */
+const pathBelow = (basePath: string, { url = "", baseUrl = "" }: ParsedRequest): string => {
+  if (url.startsWith(`${basePath}/`)) return url.slice(basePath.length)
+  // Express has taken it off where the monitor is mounted there.
+  return baseUrl.endsWith(basePath) ? url : ""
+}
+
 const answer = (response: ServerResponse, { status, headers, body }: HostError): void => {
   response.writeHead(status, headers).end(body)
 }
@@ -97,8 +104,7 @@ const answer = (response: ServerResponse, { status, headers, body }: HostError):
 export const nodeListener =
   ({ node, basePath, hasMetrics, hasConsole, isClosed, activity }: NodeListenerOptions): NodeListener =>
   (request: ParsedRequest, response, next) => {
-    const { url = "" } = request
-    const path = basePath !== "" && url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
+    const path = pathBelow(basePath, request)
     const isOurs = OURS.test(path) || (hasMetrics && METRICS.test(path)) || (hasConsole && CONSOLE.test(path))
     if (typeof next === "function" && !isOurs) return next()
     // An answer would not arrive, and requests without an address have no limits.

@@ -1,9 +1,12 @@
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
 
-/** What body parsers leave at a request. */
+/** What hosts leave at a request. */
 export interface ParsedRequest extends IncomingMessage {
+  /** The body that a parser has read. */
   readonly body?: unknown
+  /** The path that Express has taken off `url`. */
+  readonly baseUrl?: string
 }
 
 const bytesOf = (body: unknown): string | Uint8Array => {

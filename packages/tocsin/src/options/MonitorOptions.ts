@@ -61,7 +61,10 @@ export interface MonitorOptions {
   readonly uiTokens?: ReadonlyArray<string> | undefined
   /** Tokens that may read only. */
   readonly readTokens?: ReadonlyArray<string> | undefined
-  /** The prefix of `/api/v1` in the paths that reach `fetch` and `node`: `/monitoring`. */
+  /**
+   * The prefix of `/api/v1` in the paths that reach `fetch` and `node`: `/monitoring`. With Express's
+   * `next`, other paths are the app's own.
+   */
   readonly basePath?: string | undefined
   /** How many proxies add to X-Forwarded-For; 0 unless given. */
   readonly trustedProxies?: number | undefined
