@@ -120,8 +120,9 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   },
   {
     file: "packages/core/src/contract/overfullBody.ts",
-    wording: "the request body must contain at most … values; send at most 200 events and 32 labels",
-    code: "`the request body must contain at most ${MAX_VALUES} values; send at most 200 events and 32 labels`",
+    wording:
+      "the request body must contain at most … values; send at most 200 events, 32 labels and 1000 checks",
+    code: "`the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`",
   },
   {
     file: "packages/core/src/usecases/Beats.ts",

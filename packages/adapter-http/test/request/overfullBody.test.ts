@@ -2,6 +2,7 @@ import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result } from "effect"
 import * as fc from "fast-check"
+import { MAX_EXPECTATIONS } from "@tocsin/core/contract/Expectations"
 import { MAX_VALUES, overfullBody } from "@tocsin/core/contract/overfullBody"
 import { parseJson } from "../../src/request/RequestBody.ts"
 
@@ -26,9 +27,11 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 }))
 
 const repeated = (unit: string): string => unit.repeat(Math.floor((MIB - 100) / unit.length))
-const WHOLE = "the request body must contain at most 5000 values; send at most 200 events and 32 labels"
+const WHOLE =
+  "the request body must contain at most 8000 values; send at most 200 events, 32 labels and 1000 checks"
 const LABELS = "labels must contain at most 32 entries"
 const EVENTS = "events must contain 1 to 200 events"
+const CHECKS = "checks must contain at most 1000 checks"
 const wide = Array.from({ length: 75_000 }, (_, at) => `"${at}":"v"`).join(",")
 const deep = `${"[".repeat(500_000)}${"]".repeat(500_000)}`
 
@@ -39,6 +42,7 @@ const tooMany: ReadonlyArray<readonly [name: string, text: string, message: stri
   ["labels in the name of a field", `{"labels\\":{":{${wide}}}`, WHOLE],
   ["a value repeated", `[${repeated("1,")}1]`, WHOLE],
   ["a value repeated as events", `{"events":[${repeated("1,")}1]}`, EVENTS],
+  ["objects repeated as checks", `{"checks":[${repeated('{"check_id":"a"},')}1]}`, CHECKS],
   ["events that are nested deep", `{"events":[${deep}]}`, WHOLE],
   ["one key repeated", `{${repeated('"a":1,')}"a":1}`, WHOLE],
   ["empty objects", `{"x":[],"events":[${repeated("{},")}1]}`, EVENTS],
@@ -62,7 +66,22 @@ describe("the values of a body", () => {
     )
   })
 
-  it("of the largest batch are half of what may be", () => {
+  it("of the largest declaration may be", () => {
+    const check = {
+      cron: "0 3 * * *",
+      tz: "UTC",
+      grace: "1h",
+      severity: "critical",
+      notifications_enabled: false,
+    }
+    const checks = Array.from({ length: MAX_EXPECTATIONS }, (_, at) => ({
+      check_id: `check-${at}`,
+      ...check,
+    }))
+    assert.isTrue(Result.isSuccess(parseJson(Buffer.from(JSON.stringify({ checks, complete: true })))))
+  })
+
+  it("of the largest batch are less than half of what may be", () => {
     const event = {
       event_id: "0190a5d0-0000-7000-8000-000000000001",
       check_id: "disk",

@@ -1,11 +1,12 @@
+import { DECLARATION_SIZE_RULE, MAX_EXPECTATIONS } from "./Expectations.ts"
 import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
 import { BATCH_SIZE_RULE, MAX_EVENTS } from "./Requests.ts"
 
 /**
- * Twice as many values as the largest batch has, so a body with more cannot fit the contract.
- * JSON.parse takes 2 ms for this many, and up to 100 ms for as many as 1 MiB can contain.
+ * More values than the largest declaration has, 7,002, so a body with more cannot fit the contract.
+ * JSON.parse takes 3 ms for this many, and up to 100 ms for as many as 1 MiB can contain.
  */
-export const MAX_VALUES = 5_000
+export const MAX_VALUES = 8_000
 
 /** A value and the separator before the next one. */
 const LEAST_BYTES_OF_VALUE = 2
@@ -91,5 +92,7 @@ export const overfullBody = (json: Uint8Array): string | undefined => {
   if (overflow === undefined) return undefined
   if (overflow.entries > MAX_EVENTS && isNamed(json, overflow, "events")) return `events ${BATCH_SIZE_RULE}`
   if (overflow.entries > MAX_LABELS && isNamed(json, overflow, "labels")) return `labels ${TOO_MANY_LABELS}`
-  return `the request body must contain at most ${MAX_VALUES} values; send at most 200 events and 32 labels`
+  if (overflow.entries > MAX_EXPECTATIONS && isNamed(json, overflow, "checks"))
+    return `checks ${DECLARATION_SIZE_RULE}`
+  return `the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`
 }
