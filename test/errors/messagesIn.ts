@@ -28,10 +28,12 @@ const TAKES: Readonly<Record<string, number>> = {
   logError: 0,
   logWarning: 0,
   notFound: 0,
+  problem: 0,
   refusal: 0,
   refuse: 0,
   unready: 0,
   usageFailure: 0,
+  wrong: 1,
 }
 
 /** Functions that take a message or a function that returns one. */

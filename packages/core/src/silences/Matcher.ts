@@ -54,13 +54,14 @@ export type Matcher = typeof Matcher.Type
 export const isPositive = ({ field, op, value }: Matcher): boolean =>
   field !== "severity" && (op === "=" || (op === "glob" && hasLiteral(value)))
 
+const namelessMessage =
+  "must hold at least one matcher with = or a glob with a literal character, on a field other than severity"
+
 /** Conditions that must all hold, at least one of which names what it means. */
 export const Matchers = Schema.Array(Matcher).check(
   Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE),
   Schema.makeFilter<ReadonlyArray<Matcher>>((matchers) =>
-    matchers.some(isPositive)
-      ? undefined
-      : "must hold at least one matcher with = or a glob with a literal character, on a field other than severity",
+    matchers.some(isPositive) ? undefined : namelessMessage,
   ),
 )
 export type Matchers = typeof Matchers.Type
