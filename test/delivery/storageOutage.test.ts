@@ -116,3 +116,18 @@ describe("a defect", () => {
     }),
   )
 })
+
+describe("right after the storage refused all writes for longer than the stale threshold", () => {
+  it.effect("an incident that opens notifies as usual, since no hold ended meanwhile", () =>
+    Effect.gen(function* () {
+      const { after, disk, front, webhook } = yield* openTimeline({ process: { keepsHouse: true } })
+      yield* after("1 minute")
+      front.faults.isReadOnly = true
+      yield* after("3 minutes")
+      front.faults.isReadOnly = false
+      yield* disk.turns("critical")
+      yield* after("15 seconds")
+      yield* webhook.has("firing critical a/disk")
+    }),
+  )
+})

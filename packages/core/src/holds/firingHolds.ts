@@ -1,4 +1,4 @@
-import type { Duration } from "effect"
+import { Duration } from "effect"
 import { type Acknowledgement, acknowledgementOf } from "../acknowledgements/Acknowledgement.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -42,9 +42,10 @@ const factsOf = (
 ): HoldFacts => ({
   // An incident that has improved is acknowledged at what it shows now.
   severity: SEVERITY_RANK[severity] < SEVERITY_RANK[incident.severity] ? severity : incident.severity,
-  // Escalations and reminders have times of their own.
+  // Escalations and reminders have times of their own. Without `after`, no hold ended in an outage, though
+  // the incident may have opened before the mark showed that the outage was over.
   opensAt:
-    cause === "escalation" || cause === "reminder"
+    cause === "escalation" || cause === "reminder" || Duration.isZero(after)
       ? incident.opened_at
       : settledEnd(Instant.plus(incident.opened_at, after), settling),
   acknowledgement: settledAcknowledgement(incident, settling, now),
