@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
 import { deferred, delivered, hanging, refused } from "../service/Receivers.ts"
@@ -122,6 +122,30 @@ describe("a digest", () => {
         states(),
         Array.from({ length: 4 }, () => "firing sent"),
       )
+    }),
+  )
+
+  it.effect("that is refused for good is sent singly at the pace of a slow receiver", () =>
+    Effect.gen(function* () {
+      const receiver = { digest: { over: 5 }, concurrency: 1 }
+      const options = { lease: Duration.seconds(6) }
+      const { digests, reports, seen, service } = yield* openMessenger(receiver, options)
+      seen.answerDigestsWith(refused)
+      seen.answerWith({ ...delivered, answeringMillis: 1_000 })
+      yield* reports(criticalChecks(60))
+      const itemsAfter = Effect.fnUntraced(function* (time: Duration.Input) {
+        yield* Effect.andThen(service.passes(time), settled)
+        return Array.from(service.rows().outbox.values())
+      })
+      const errors = new Set((yield* itemsAfter("10 seconds")).map(({ last_error }) => last_error))
+      assert.deepStrictEqual(errors, new Set([undefined]))
+      for (const { attempts, state } of yield* itemsAfter("1 minute"))
+        assert.deepStrictEqual([state, attempts], ["sent", 1])
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[60], 60])
+      // Later ones are digests again.
+      seen.answerDigestsWith(delivered)
+      yield* reports(ok(60))
+      assert.deepStrictEqual([digests(), seen.arrivals.length], [[60, 60], 60])
     }),
   )
 })

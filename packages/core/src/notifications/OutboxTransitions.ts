@@ -121,7 +121,7 @@ export const OutboxTransitions = [
     from: "sending",
     trigger: "withdrawn",
     condition:
-      "its attempt has not begun when the service stops, or 5 s after the claim, less with a lease below 20 s",
+      "its attempt has not begun when the service stops, or 5 s after the claim, less with a lease below 20 s; or the receiver refused its digest",
     to: "pending",
     effects: "attempts as before the claim; due since before the claim",
   },

@@ -56,12 +56,6 @@ const makeTurns = Effect.fnUntraced(function* (concurrency: () => number) {
   }
 })
 
-/** When an attempt may begin at the latest, and how it is settled otherwise. */
-interface Turn {
-  readonly beginBy?: Instant.Instant
-  readonly late?: AttemptResult
-}
-
 /** The attempts at one receiver. */
 export const makeAttempts = Effect.fnUntraced(function* ({
   concurrency,
@@ -87,8 +81,8 @@ export const makeAttempts = Effect.fnUntraced(function* ({
     slowest = slowest === undefined ? took : Duration.max(slowest, took)
     return result
   })
-  /** Attempts an item when its turn comes, and settles it. */
-  const attempt = (item: ClaimedItem, { beginBy, late = { outcome: "unsent" } }: Turn = {}) =>
+  /** Attempts an item when its turn comes, by `beginBy` at the latest, and settles it. */
+  const attempt = (item: ClaimedItem, beginBy?: Instant.Instant) =>
     Effect.suspend(() => {
       let isBegun = false
       const begin = Effect.suspend(() => {
@@ -96,15 +90,16 @@ export const makeAttempts = Effect.fnUntraced(function* ({
         return sendTimed(item.notification)
       })
       return Effect.flatMap(resultOf(turns.take(begin, beginBy)), (result) =>
-        end(item, isBegun ? result : late),
+        end(item, isBegun ? result : { outcome: "unsent" }),
       )
     })
-  /** Attempts items of one type as one message. */
-  const attemptDigest = (items: ReadonlyArray<ClaimedItem>) => {
+  /** Attempts items of one type as one message; see {@link digestAttempt}. */
+  const attemptDigest = (items: ReadonlyArray<ClaimedItem>, onRefused: () => void) => {
     const sendDigest = current()?.sendDigest
     return digestAttempt(items, {
       sendDigest: sendDigest && ((notifications) => turns.take(sendDigest(notifications), undefined)),
-      endDigest: (result) =>
+      attempt,
+      end: (result) =>
         Effect.map(
           storeDigestResult(
             items.map(({ claim }) => claim),
@@ -112,11 +107,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
           ),
           (settlements) => settlements.forEach(note),
         ),
-      attempt: (item, beginBy) =>
-        attempt(item, beginBy === undefined ? {} : { beginBy, late: { outcome: "released" } }),
-      end,
-      lease,
-      concurrency: concurrency(),
+      onRefused,
     })
   }
 

@@ -31,6 +31,12 @@ interface DeliverInput extends Pick<Notifier, "kind"> {
   readonly underWay: FiberSet.FiberSet
 }
 
+interface ClaimOptions extends Pick<ReceiverOptions, "digestOver"> {
+  readonly limit: number
+  /** How many attempts may begin now. */
+  readonly free: number
+}
+
 /** The longest that an item claimed ahead waits: after that, the receiver has become slow. */
 const LONGEST_WAIT = Duration.seconds(5)
 /** The longest attempt; two thirds of the lease where that is shorter (docs/rules.md#delivery). */
@@ -60,6 +66,8 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const receivers = yield* Receivers
   const attempts = yield* makeAttempts({ receiver, kind, lease, concurrency: () => options().concurrency })
   let unsettled = 0
+  // So many items are claimed as single ones, since their digest was refused.
+  let singles = 0
   const endAttempt = Effect.suspend(() => {
     unsettled -= 1
     // Nothing can be claimed before.
@@ -67,9 +75,8 @@ export const deliverItems = Effect.fnUntraced(function* ({
   })
 
   // So is claiming: a claimed item is attempted or withdrawn, not left to its lease.
-  const claim = Effect.fnUntraced(function* (limit: number, free: number) {
+  const claim = Effect.fnUntraced(function* ({ digestOver, free, limit }: ClaimOptions) {
     const random = yield* Random.next
-    const { digestOver } = options()
     const claimed = yield* commits.transact(
       claimOutbox({
         notifiers: [receiver],
@@ -82,8 +89,12 @@ export const deliverItems = Effect.fnUntraced(function* ({
     )
     const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
     const begun = claimed.some(({ isInDigest }) => isInDigest)
-      ? digestsOf(claimed).map((items) => attempts.attemptDigest(items))
-      : claimed.map((item, index) => attempts.attempt(item, index < free ? {} : { beginBy }))
+      ? digestsOf(claimed).map((items) =>
+          attempts.attemptDigest(items, () => {
+            singles += items.length
+          }),
+        )
+      : claimed.map((item, index) => attempts.attempt(item, index < free ? undefined : beginBy))
     for (const one of begun) {
       unsettled += 1
       // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
@@ -95,14 +106,20 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
     if (!receivers.current().has(receiver)) return yield* signal.after(seen)
-    const { concurrency, digestOver } = options()
+    const { concurrency } = options()
+    const digestOver = singles > 0 ? undefined : options().digestOver
     yield* attempts.resize
     const free = concurrency - unsettled
     if (free <= 0) return yield* signal.after(seen)
     const slowest = attempts.takeSlowest()
     const limit = digestOver === undefined ? claimSize({ concurrency, free, slowest }) : free
+    const isIdle = unsettled === 0
+    const found = yield* claim({ limit, free, digestOver })
+    // Others may have taken them: what comes later may be a digest again.
+    const isDrained = isIdle && found < limit
+    if (digestOver === undefined) singles = isDrained ? 0 : Math.max(0, singles - found)
     // Where a claim finds as much as it asks for, there may be more.
-    if ((yield* claim(limit, free)) < limit) yield* waitForMore([receiver], seen)
+    if (found < limit) yield* waitForMore([receiver], seen)
   })
   return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
 })

@@ -1,6 +1,5 @@
-import { Duration, Effect } from "effect"
+import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import * as Instant from "../contract/Instant.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
 import { resultOf } from "./resultOf.ts"
@@ -15,35 +14,30 @@ export const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<Read
 interface DigestInput {
   /** Absent if a reload has replaced the receiver by one that takes single messages only. */
   readonly sendDigest: Notifier["sendDigest"]
-  /** Settles all items by the answer to their message. */
-  readonly endDigest: (result: AttemptResult) => Effect.Effect<unknown, never, Commits>
   /** Attempts one item, and settles it. */
-  readonly attempt: (item: ClaimedItem, beginBy?: Instant.Instant) => Effect.Effect<unknown, never, Commits>
-  readonly end: (item: ClaimedItem, result: AttemptResult) => Effect.Effect<unknown, never, Commits>
-  readonly lease: Duration.Duration
-  /** How many items are attempted or settled at the same time. */
-  readonly concurrency: number
+  readonly attempt: (item: ClaimedItem) => Effect.Effect<unknown, never, Commits>
+  /** Settles all items by the answer to their message. */
+  readonly end: (result: AttemptResult) => Effect.Effect<unknown, never, Commits>
+  /** Called before the items of a refused message are due again. */
+  readonly onRefused: () => void
 }
 
 /**
  * Attempts items of one type as one message; each settles by its answer. If the receiver refuses the
- * message for good, one item may be the reason: each is sent singly (docs/rules.md#digests).
+ * message for good, one item may be the reason: they wait again as if it had not been sent, for the
+ * caller to send each singly (docs/rules.md#digests).
  */
 export const digestAttempt = Effect.fnUntraced(function* (
   items: ReadonlyArray<ClaimedItem>,
-  { attempt, concurrency, end, endDigest, lease, sendDigest }: DigestInput,
+  { attempt, end, onRefused, sendDigest }: DigestInput,
 ) {
-  const each = (act: (item: ClaimedItem) => Effect.Effect<unknown, never, Commits>) =>
-    Effect.forEach(items, act, { concurrency, discard: true })
-  if (sendDigest === undefined || items.length === 1) return yield* each((item) => attempt(item))
-  const startedAt = yield* Instant.now
-  const result = yield* resultOf(sendDigest(items.map(({ notification }) => notification)))
-  if (result.outcome !== "refused") return yield* endDigest(result)
-  // Later attempts could outlast their lease, and another replica would repeat them.
-  const until = Instant.plus(startedAt, Duration.divideUnsafe(lease, 2))
-  return yield* each((item) =>
-    Effect.flatMap(Instant.now, (now) =>
-      now < until ? attempt(item, until) : end(item, { outcome: "released" }),
-    ),
-  )
+  const [first] = items
+  if (first !== undefined && items.length === 1) return yield* attempt(first)
+  const result =
+    sendDigest === undefined
+      ? undefined
+      : yield* resultOf(sendDigest(items.map(({ notification }) => notification)))
+  if (result !== undefined && result.outcome !== "refused") return yield* end(result)
+  onRefused()
+  return yield* end({ outcome: "unsent" })
 })

@@ -15,7 +15,10 @@ import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayRetry, retryDelay, wasAttempted } from "./retrySchedule.ts"
 
-/** How an attempt ended; `released` if the service stopped during it, `unsent` if it did not begin. */
+/**
+ * How an attempt ended: `released` if the service stopped during it, `unsent` if it did not begin, or
+ * was a digest that was refused.
+ */
 export type AttemptResult = DeliveryResult | { readonly outcome: "released" } | { readonly outcome: "unsent" }
 
 /** A claimed item, and the end of its lease, which distinguishes this claim from every other. */
@@ -36,7 +39,7 @@ export const LEASE_EXPIRED = {
   error: "the attempt did not finish before its lease expired",
 } as const satisfies AttemptResult
 
-/** A claimed item whose attempt did not begin (docs/rules.md#delivery). */
+/** A claimed item that was not attempted singly (docs/rules.md#delivery). */
 const withdrawn = (item: Sending, now: Instant.Instant): OutboxRecord => ({
   ...item,
   state: move(OutboxTransitions, item.state, "withdrawn"),
