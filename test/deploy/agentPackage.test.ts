@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import process from "node:process"
@@ -16,8 +16,8 @@ const ISOLATOR = "unshare"
 const isDebian = spawnSync(PACKER, ["--version"]).status === 0
 const obstacle = isDebian ? whyNotIsolated() : "this is no Debian"
 
-/** Installs, upgrades, removes and purges the package in a copy of this system that is thrown away. */
-const SCRIPT = `
+/** Runs a script with the package in a copy of this system that is thrown away. */
+const onDebian = (script: string) => `
 set -eu
 mount -t tmpfs none "$SCRATCH"
 mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
@@ -29,25 +29,67 @@ cp "$DEB" "$SCRATCH/root/packages/first.deb"
 cp "$NODE" "$SCRATCH/root/usr/local/bin/node"
 exec chroot "$SCRATCH/root" sh -euc '
   cd /packages
+  state=/var/lib/tocsin-agent
+  upgrade() {
+    rm -rf second
+    dpkg-deb -R first.deb second
+    sed -i "s/^Version: .*/Version: 9.0.0/" second/DEBIAN/control
+    echo "# another default" >> second/etc/tocsin-agent/config.yaml
+    dpkg-deb -b second second.deb >/dev/null
+    dpkg --force-confold -i second.deb >/dev/null 2>&1
+  }
   agent() { setpriv --reuid=tocsin-agent --regid=tocsin-agent --clear-groups tocsin-agent "$@"; }
   dpkg -i first.deb >/dev/null
-  echo "state $(stat -c "%A %U %G" /var/lib/tocsin-agent)"
+${script}
+'`
+
+const LIFE = `
   agent check 2>&1 || true
   sed -i "s,^#server.*,server: http://127.0.0.1:8080," /etc/tocsin-agent/config.yaml
   agent check
   before=$(agent fingerprint)
-  dpkg-deb -R first.deb second
-  sed -i "s/^Version: .*/Version: 9.0.0/" second/DEBIAN/control
-  echo "# another default" >> second/etc/tocsin-agent/config.yaml
-  dpkg-deb -b second second.deb >/dev/null
-  dpkg --force-confold -i second.deb >/dev/null 2>&1
+  upgrade
   [ "$(agent fingerprint)" = "$before" ] && grep ^server: /etc/tocsin-agent/config.yaml
   dpkg -r tocsin-agent >/dev/null
   ls /etc/tocsin-agent/config.yaml /var/lib/tocsin-agent/key
   dpkg -P tocsin-agent >/dev/null
   ls -d /etc/tocsin-agent /var/lib/tocsin-agent 2>/dev/null || echo purged
-  id tocsin-agent 2>/dev/null || echo no user
-'`
+  id tocsin-agent 2>/dev/null || echo no user`
+
+/** A user of the group, whose jobs report. */
+const MEMBER = `
+  useradd --system reporter
+  member() { setpriv --reuid=reporter --regid=reporter --groups=tocsin-agent "$@"; }
+  backlog() { agent status | grep -o "[0-9]* results"; }
+`
+
+const MAY = `${MEMBER}
+  stat -c "%A %U %G %n" $state $state/spool
+  member tocsin-agent report job ok
+  before=$(tocsin-agent fingerprint)
+  tocsin-agent report job critical
+  backlog
+  stat -c "%A %U %G %n" $state/key $state/agent.lock
+  for deed in "cat key" "true <agent.lock" "touch key.next" "mkdir other" "rm key" "mv spool other"; do
+    if member sh -c "cd $state; $deed" 2>/dev/null; then echo "did $deed"; fi
+  done
+  [ "$(tocsin-agent fingerprint)" = "$before" ] && echo the same key`
+
+/** The folder as the former package left it, with what a member could add to it. */
+const FORMER = `${MEMBER}
+  rm -r $state/spool $state/spool.db
+  chmod 3770 $state
+  umask 7
+  agent fingerprint >before
+  agent report job critical
+  (umask 77; cp $state/key $state/key.next)
+  member sh -c "cd $state; touch agent.lock; mkdir spool.new; ln -s /root spool"
+  upgrade
+  stat -c "%A %U %G %n" $state $state/spool $state/key.next /root
+  readlink $state/spool.db
+  backlog
+  agent fingerprint 2>/dev/null | cmp - before && echo the same key
+  [ $state/spool.db -ef $state/spool/spool.db ] && echo a spool for the former package`
 
 describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
   const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
@@ -66,34 +108,76 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.include(output, "tocsin-agent start")
   })
 
+  const why = obstacle === undefined ? "" : ` (${obstacle})`
+  const said = (script: string) => {
+    const deb = readdirSync(join(folder, "agent")).find((name) => name.endsWith(".deb")) ?? ""
+    const scratch = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
+    const env = {
+      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      DEB: join(folder, "agent", deb),
+      NODE: process.execPath,
+      SCRATCH: scratch,
+    }
+    // Its mounts end with its namespace.
+    const { stdout, stderr } = spawnSync(ISOLATOR, ["--mount", "sh", "-c", onDebian(script)], {
+      encoding: "utf8",
+      env,
+    })
+    rmSync(scratch, { recursive: true })
+    return { lines: stdout.trim().split("\n"), stderr }
+  }
+
+  it.skipIf(obstacle !== undefined)(`are installed, upgraded, removed and purged on Debian${why}`, () => {
+    const { lines, stderr } = said(LIFE)
+    assert.deepStrictEqual(
+      lines,
+      [
+        "tocsin-agent: /etc/tocsin-agent/config.yaml:8: must have server: the address of the Tocsin server",
+        "/etc/tocsin-agent/config.yaml: 4 checks, no problems",
+        "server: http://127.0.0.1:8080",
+        "/etc/tocsin-agent/config.yaml",
+        "/var/lib/tocsin-agent/key",
+        "purged",
+        "no user",
+      ],
+      stderr,
+    )
+  })
+
   it.skipIf(obstacle !== undefined)(
-    `are installed, upgraded, removed and purged on Debian${obstacle === undefined ? "" : ` (${obstacle})`}`,
+    `let members of the group report, and keep the key from them${why}`,
     () => {
-      const deb = readdirSync(join(folder, "agent")).find((name) => name.endsWith(".deb")) ?? ""
-      const scratch = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
-      const env = {
-        PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        DEB: join(folder, "agent", deb),
-        NODE: process.execPath,
-        SCRATCH: scratch,
-      }
-      // Its mounts end with its namespace.
-      const { stdout, stderr } = spawnSync(ISOLATOR, ["--mount", "sh", "-c", SCRIPT], {
-        encoding: "utf8",
-        env,
-      })
-      rmSync(scratch, { recursive: true })
+      const { lines, stderr } = said(MAY)
       assert.deepStrictEqual(
-        stdout.trim().split("\n"),
+        lines,
         [
-          "state drwxrws--T tocsin-agent tocsin-agent",
-          "tocsin-agent: /etc/tocsin-agent/config.yaml:8: must have server: the address of the Tocsin server",
-          "/etc/tocsin-agent/config.yaml: 4 checks, no problems",
-          "server: http://127.0.0.1:8080",
-          "/etc/tocsin-agent/config.yaml",
-          "/var/lib/tocsin-agent/key",
-          "purged",
-          "no user",
+          "drwx--s--- tocsin-agent tocsin-agent /var/lib/tocsin-agent",
+          "drwxrws--T tocsin-agent tocsin-agent /var/lib/tocsin-agent/spool",
+          "2 results",
+          "-rw------- tocsin-agent tocsin-agent /var/lib/tocsin-agent/key",
+          "-rw------- tocsin-agent tocsin-agent /var/lib/tocsin-agent/agent.lock",
+          "the same key",
+        ],
+        stderr,
+      )
+    },
+  )
+
+  it.skipIf(obstacle !== undefined)(
+    `take over key and spool of the former package, and leave it both${why}`,
+    () => {
+      const { lines, stderr } = said(FORMER)
+      assert.deepStrictEqual(
+        lines,
+        [
+          "drwx--s--- tocsin-agent tocsin-agent /var/lib/tocsin-agent",
+          "drwxrws--T tocsin-agent tocsin-agent /var/lib/tocsin-agent/spool",
+          "-rw------- tocsin-agent tocsin-agent /var/lib/tocsin-agent/key.next",
+          "drwx------ root root /root",
+          "spool/spool.db",
+          "1 results",
+          "the same key",
+          "a spool for the former package",
         ],
         stderr,
       )
@@ -107,6 +191,14 @@ describe("the agent's systemd unit", () => {
   it("counts as started when the agent says so, and is restarted when it hangs", () => {
     assert.deepStrictEqual([service["Type"], service["NotifyAccess"]], [["notify"], ["all"]])
     assert.deepStrictEqual([service["WatchdogSec"], service["Restart"]], [["60s"], ["on-failure"]])
+  })
+
+  it("lets members of the group enter the state folder, as the package does", () => {
+    assert.deepStrictEqual(service["StateDirectoryMode"], ["2710"])
+    assert.include(
+      readFileSync("deploy/agent/debian/postinst", "utf8"),
+      "install -d -m 2710 -o tocsin-agent -g tocsin-agent $state\n",
+    )
   })
 
   it("allows the compiler of Node.js, and gives checks no privileges", () => {

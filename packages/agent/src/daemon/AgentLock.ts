@@ -1,7 +1,10 @@
+import { closeSync, existsSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 
 /** SQLite's code for a lock that another process holds. */
 const BUSY = 5
+/** A user who can read the file can hold the lock. */
+const FILE_MODE = 0o600
 
 /**
  * Held by the agent that runs on a state folder. The system releases it when the process ends,
@@ -16,6 +19,7 @@ export class AgentLock {
 
   /** Takes the lock; `undefined` if another agent holds it. */
   static take(path: string): AgentLock | undefined {
+    if (!existsSync(path)) closeSync(openSync(path, "a", FILE_MODE))
     const database = new DatabaseSync(path, { timeout: 0 })
     try {
       // A journal on a full disk would refuse the lock.

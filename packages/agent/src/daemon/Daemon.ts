@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Clock } from "@tocsin/client/agent/Clock"
 import type { AgentConfig } from "../config/AgentConfig.ts"
@@ -33,7 +34,14 @@ const FIRST_OWN_MILLIS = 5_000
 /** A stop waits for processes of checks up to this. */
 const STOP_MILLIS = 6_000
 
-export const spoolPath = (state: string): string => join(state, "spool.db")
+/**
+ * Where other users report from jobs, the spool has a folder that they can write to, as the package
+ * makes it (docs/agent.md#files). Elsewhere it is in the state folder.
+ */
+export const spoolPath = (state: string): string => {
+  const shared = join(state, "spool")
+  return join(existsSync(shared) ? shared : state, "spool.db")
+}
 
 /** A running agent: checks feed the spool, the sender empties it. */
 export class Daemon {

@@ -3,6 +3,7 @@ import { makeFile, syncFolder } from "@tocsin/client/agent/makeFile"
 import { createHash, randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import { join } from "node:path"
+import { isForeign } from "../spool/isForeign.ts"
 
 const KEY_BYTES = 32
 const KEY_TEXT = /^[0-9a-f]{64}$/
@@ -55,7 +56,10 @@ export class KeyFile implements Keys {
 const newKey = () => `${randomBytes(KEY_BYTES).toString("hex")}\n`
 
 const readKey = (path: string): string => {
+  const refused = (why: string) =>
+    new Error(`${path} ${why}: remove it, start the agent again, and accept the new fingerprint`)
+  if (isForeign(path)) throw refused("belongs to another user, who may know the key")
   const key = fs.readFileSync(path, "utf8").trim()
   if (KEY_TEXT.test(key)) return key
-  throw new Error(`${path} holds no key: remove it, start the agent again, and accept the new fingerprint`)
+  throw refused("holds no key")
 }

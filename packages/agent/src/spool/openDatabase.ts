@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, lstatSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
+import { isForeign } from "./isForeign.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
 
@@ -12,6 +13,8 @@ const FILE_MODE = 0o660
 
 /** With its mode from the beginning, which SQLite gives to the log beside it. */
 const createFile = (path: string): void => {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  if (isLink && isForeign(path)) throw new Error(`${path} is a link of another user: remove it`)
   if (existsSync(path)) return
   closeSync(openSync(path, "a", FILE_MODE))
   chmodSync(path, FILE_MODE)

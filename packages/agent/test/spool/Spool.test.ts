@@ -1,7 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
-import { existsSync, mkdtempSync, rmSync, symlinkSync, unlinkSync } from "node:fs"
+import { existsSync, lchownSync, mkdtempSync, rmSync, symlinkSync, unlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
@@ -170,6 +170,15 @@ describe("the spool", () => {
     assert.deepStrictEqual(waiting(other), ["web critical", "disk critical", "web ok"])
     other.close()
     again.close()
+  })
+
+  const isRoot = process.geteuid?.() === 0
+  it.skipIf(!isRoot)(`follows no link of another user${isRoot ? "" : " (only root can make one)"}`, () => {
+    const path = join(folder, "spool.db")
+    symlinkSync("elsewhere", path)
+    lchownSync(path, 40_002, 40_002)
+    assert.throws(() => open(), /spool\.db is a link of another user: remove it/)
+    assert.isFalse(existsSync(join(folder, "elsewhere")))
   })
 
   it("gives no more than a request may hold, but always one result", () => {

@@ -1,0 +1,38 @@
+import { chownSync, lchownSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { KeyFile } from "../../src/key/KeyFile.ts"
+
+const KEY = "ab".repeat(32)
+const OTHER = 40_002
+const isRoot = process.geteuid?.() === 0
+const unless = isRoot ? "" : " (only root can make one)"
+
+let folder = ""
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tocsin-key-"))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe("a key file", () => {
+  it.skipIf(!isRoot)(`of another user is refused, because that user knows the key${unless}`, () => {
+    for (const name of ["key", "key.next"]) {
+      writeFileSync(join(folder, name), KEY)
+      chownSync(join(folder, name), OTHER, OTHER)
+    }
+    const keys = new KeyFile(folder)
+    assert.throws(() => keys.current(), /key belongs to another user/)
+    assert.throws(() => keys.next(), /key\.next belongs to another user/)
+    chownSync(folder, OTHER, OTHER)
+    assert.deepStrictEqual([keys.current(), keys.next()], [KEY, KEY])
+  })
+
+  it.skipIf(!isRoot)(`that another user linked is refused${unless}`, () => {
+    const keys = new KeyFile(folder)
+    keys.current()
+    symlinkSync("key", join(folder, "key.next"))
+    lchownSync(join(folder, "key.next"), OTHER, OTHER)
+    assert.throws(() => keys.next(), /key\.next belongs to another user/)
+  })
+})
