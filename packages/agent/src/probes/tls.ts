@@ -25,11 +25,10 @@ export const tls: Probe<SettingsOf<typeof reader>> = {
       return {
         words: said,
         measures: [{ ...days, words: said }],
-        // The date has a figure of its own.
-        faults:
-          verify && shown.refusal !== undefined && !shown.refusal.includes("expired")
-            ? [{ status: "critical", words: `${target}: ${shown.refusal}` }]
-            : [],
+        faults: (verify ? refusalsOf(shown, days.value < 0) : []).map((words) => ({
+          status: "critical",
+          words: `${target}: ${words}`,
+        })),
       }
     } catch (error) {
       return critical(`${target}: ${wordsOf(error)}`)
@@ -47,8 +46,25 @@ interface Handshake {
 
 interface Shown {
   readonly certificate: PeerCertificate
-  /** Why it is not trusted. */
-  readonly refusal: string | undefined
+  /** Why it is not trusted, as a code of OpenSSL. */
+  readonly distrust: string | undefined
+  /** Why it does not name the server. */
+  readonly misnomer: string | undefined
+}
+
+const EXPIRED = "CERT_HAS_EXPIRED"
+/** Node.js adds what it finds about the name to the codes of OpenSSL. */
+const MISNAMED = "ERR_TLS_CERT_ALTNAME_INVALID"
+
+/** The date of the server's own certificate has a figure of its own; those above it have none. */
+const refusalsOf = ({ distrust, misnomer }: Shown, isExpired: boolean): ReadonlyArray<string> => {
+  const untrusted =
+    distrust === EXPIRED
+      ? isExpired
+        ? undefined
+        : "an intermediate or root certificate has expired"
+      : distrust?.replaceAll("_", " ").toLowerCase()
+  return [untrusted, misnomer].filter((words) => words !== undefined)
 }
 
 const handshake = async (asked: Handshake): Promise<Shown> => {
@@ -80,10 +96,9 @@ const handshake = async (asked: Handshake): Promise<Shown> => {
       const certificate = socket.getPeerCertificate()
       // A code, although its type is an error.
       const refused: unknown = socket.authorizationError
-      const words = refused ? wordsOf(refused).replaceAll("_", " ").toLowerCase() : undefined
-      const refusal = words ?? checkServerIdentity(name, certificate)?.message
+      const distrust = refused && refused !== MISNAMED ? wordsOf(refused) : undefined
       socket.destroy()
-      resolve({ certificate, refusal })
+      resolve({ certificate, distrust, misnomer: checkServerIdentity(name, certificate)?.message })
     })
   })
 }

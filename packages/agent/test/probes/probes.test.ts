@@ -2,12 +2,12 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createHttp } from "node:http"
 import { createServer as createTcp, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createServer as createTls } from "node:tls"
+import { createServer as createTls, getCACertificates, setDefaultCACertificates } from "node:tls"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { probeFields } from "../../src/probes/probes.ts"
 import { runProbe } from "../../src/probes/runProbe.ts"
@@ -142,6 +142,51 @@ describe.skipIf(!hasOpenssl)("the tls probe", () => {
     const refused = await probe("tls", target)
     assert.strictEqual(refused.status, "critical")
     assert.include(refused.output, "self signed cert")
+  })
+
+  it("is critical where a certificate above the server's expired, or its name is another", async () => {
+    const path = (name: string) => join(folder, name)
+    const read = (name: string) => readFileSync(path(name), "utf8")
+    const openssl = (args: string) =>
+      execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore", cwd: folder })
+    const key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout"
+    openssl(`req -x509 -days 30 -subj /CN=root ${key} root.key -out root.pem`)
+    writeFileSync(path("authority"), "basicConstraints=CA:TRUE")
+    writeFileSync(path("server"), "subjectAltName=DNS:localhost")
+    const issue = (name: string, by: string, kind: string, days: number) => {
+      openssl(`req -new -subj /CN=${name} ${key} ${name}.key -out ${name}.request`)
+      openssl(
+        `x509 -req -in ${name}.request -CA ${by}.pem -CAkey ${by}.key -set_serial 2 -days ${days} -extfile ${kind} -out ${name}.pem`,
+      )
+    }
+    issue("between", "root", "authority", -1)
+    issue("below", "between", "server", 30)
+    issue("expired", "root", "server", -1)
+    const serve = async (name: string, chain: string) =>
+      await listen(createTls({ key: read(`${name}.key`), cert: chain }))
+    const [below, expired] = [
+      await serve("below", read("below.pem") + read("between.pem")),
+      await serve("expired", read("expired.pem")),
+    ]
+    const before = getCACertificates("default")
+    setDefaultCACertificates([...before, read("root.pem")])
+    const target = { host: "127.0.0.1", name: "localhost" }
+    const outdated = await probe("tls", { ...target, port: below })
+    assert.match(
+      outdated.output,
+      /^TLS CRITICAL - 127\.0\.0\.1:\d+: an intermediate or root certificate has expired \| days=/,
+    )
+    const misnamed = await probe("tls", { ...target, name: "other.example", port: below })
+    assert.match(
+      misnamed.output,
+      /root certificate has expired, .*other\.example\. is not in the cert's altnames/,
+    )
+    // The date of the server's own certificate has a figure of its own.
+    const late = await probe("tls", { ...target, port: expired })
+    assert.match(late.output, /^TLS CRITICAL - 127\.0\.0\.1:\d+: certificate expired on [\d-]+ \| days=-\d+/)
+    const both = await probe("tls", { ...target, name: "other.example", port: expired })
+    assert.match(both.output, /is not in the cert's altnames.*, .*certificate expired on/)
+    setDefaultCACertificates(before)
   })
 
   it("says where no TLS is spoken", async () => {
