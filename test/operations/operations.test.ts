@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Agent, enroll, eventOf, push } from "../processes/Agent.ts"
-import { type Base, call, incidentsOf, OPERATOR_TOKEN, outboxOf } from "../processes/api.ts"
+import { type Base, call, incidentsOf, operate, OPERATOR_TOKEN, outboxOf } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { secretOf, webhookSecretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
@@ -117,6 +117,26 @@ describe("/ops/v1", () => {
       assert.deepStrictEqual(yield* report(server, agent, "ok", later), { accepted: 1, deduplicated: 0 })
       fails(yield* ops(server, "POST", "agents/web-1/checks/none/reset-clock"), 404, "not_found")
       fails(yield* ops(server, "POST", "agents/web-9/checks/disk/reset-clock"), 404, "not_found")
+    }),
+  )
+
+  it.live("lets an agent whose clock was in the future name its host again", () =>
+    Effect.gen(function* () {
+      const { server, agent } = yield* makeSite
+      const reset = "agents/web-1/checks/disk/reset-clock"
+      const named = Effect.fnUntraced(function* (hostname: string, observed_at: string) {
+        const { agent_id, key } = agent
+        const json = { agent_id, observed_at, hostname, features: { push: true, metrics: false } }
+        yield* operate(server, "POST", "/api/v1/heartbeat", { token: key, json })
+        const { text } = yield* operate(server, "GET", "/api/v1/agents/web-1")
+        return (parse(text) as { readonly hostname: string }).hostname
+      })
+      yield* report(server, agent, "ok")
+      assert.strictEqual(yield* named("from-the-future", "2999-01-01T00:00:00Z"), "from-the-future")
+      assert.strictEqual(yield* named("now", new Date().toISOString()), "from-the-future")
+      assert.deepStrictEqual(yield* ops(server, "POST", reset), { status: 200, body: { count: 1 } })
+      assert.strictEqual(yield* named("now", new Date().toISOString()), "now")
+      assert.deepStrictEqual(yield* ops(server, "POST", reset), { status: 200, body: { count: 0 } })
     }),
   )
 

@@ -24,7 +24,8 @@ export type CheckActionOutcome =
 
 /**
  * Releases a check frozen by an agent's clock in the future: results count again from the arrival
- * of the last applied one. Count 0 if the clock was not ahead (docs/rules.md#clocks-in-the-future).
+ * of the last applied one, and heartbeats of its agent from that of the last one. Count 0 if the clock
+ * was not ahead (docs/rules.md#clocks-in-the-future).
  */
 export const resetClock = commandOf(function* (
   workspace,
@@ -35,8 +36,11 @@ export const resetClock = commandOf(function* (
   const { agent, check } = yield* find(workspace, ref)
   if (agent === undefined) return { outcome: "no_such_agent" }
   if (check === undefined) return { outcome: "no_such_check" }
-  if (check.last_observed_at <= check.received_at) return { outcome: "done", count: 0 }
-  workspace.checks.put({ ...check, last_observed_at: check.received_at })
+  const isCheckAhead = check.last_observed_at > check.received_at
+  const isAgentAhead = agent.observed_at > agent.last_seen_at
+  if (!isCheckAhead && !isAgentAhead) return { outcome: "done", count: 0 }
+  if (isCheckAhead) workspace.checks.put({ ...check, last_observed_at: check.received_at })
+  if (isAgentAhead) workspace.putAgent({ ...agent, observed_at: agent.last_seen_at })
   recordAudit(workspace, now, by, "check.clock_reset", [auditedCheck(ref)], {})
   return { outcome: "done", count: 1 }
 })

@@ -144,13 +144,9 @@ const changesOf = (
       return lines("check.deleted", isDone ? [`${action.agent}/${action.check}`] : gone)
     }
     case "resetClock": {
-      const freed = changed<"checks">(
-        after.checks,
-        before.checks,
-        auditedCheck,
-        (was, is) => was.last_observed_at > is.last_observed_at,
-      )
-      return lines("check.clock_reset", freed.map(auditedCheck))
+      const { reply } = outcome as { readonly reply?: CheckActionOutcome }
+      const isDone = reply?.outcome === "done" && reply.count > 0
+      return lines("check.clock_reset", isDone ? [`${action.agent}/${action.check}`] : [])
     }
     case "replay": {
       const replayed = changed<"outbox">(
