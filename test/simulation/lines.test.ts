@@ -84,6 +84,13 @@ describe("a simulation", () => {
     )
   })
 
+  it("takes lines of any year", () => {
+    const zero = { ...heartbeat(0), received_at: "0001-01-01T00:00:00Z" }
+    const early = { ...batch(0, event(1, 0, "critical")), received_at: "0001-01-01T00:00:30Z" }
+    const [notified] = run([zero, early]).notifications
+    assert.strictEqual(notified?.at, "0001-01-01T00:00:30.000Z")
+  })
+
   it("reads stored results in the order of any list", () => {
     const stored = [
       { ...event(1, 0, "critical"), agent_id: "web-1", received_at: at(0) },

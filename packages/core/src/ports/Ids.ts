@@ -26,7 +26,9 @@ export const countingIds = (): Ids["Service"] => {
   return {
     uuidV7: (now) => {
       drawn += 1
-      const time = (now / MICROS_PER_MILLI).toString(16).padStart(12, "0")
+      // No UUID is older than 1970.
+      const millis = now > 0n ? now / MICROS_PER_MILLI : 0n
+      const time = millis.toString(16).padStart(12, "0")
       return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${drawn.toString(16).padStart(12, "0")}`
     },
     secret: () => {
