@@ -72,7 +72,10 @@ export const editSilence = commandOf(function* (
   const state = silenceState(silence, now)
   if (state === "expired") return { outcome: "ended" }
   const { comment = silence.comment } = changes
-  const end = editedEnd(changes.ends_at ?? silence.ends_at, silence, rules, now)
+  const end =
+    changes.ends_at === undefined
+      ? Result.succeed(silence.ends_at)
+      : editedEnd(changes.ends_at, silence, rules, now)
   if (Result.isFailure(end)) return { outcome: "invalid", message: end.failure }
   const ends_at = end.success
   const edited = { ...silence, comment, ends_at }

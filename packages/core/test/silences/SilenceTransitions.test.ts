@@ -116,4 +116,17 @@ describe("a silence", () => {
       yield* forAll(fc.array(step, { maxLength: 25 }), { runs: 150 }, play)
     }),
   )
+
+  it.effect("keeps its end when only its comment changes, also beyond a limit that was lowered", () =>
+    Effect.gen(function* () {
+      const storage = MemoryStorage.make(new MemoryTables())
+      const times = Result.getOrThrow(silenceTimes({ for: Duration.days(19) }, RULES, yield* Instant.now))
+      yield* transact(storage, createSilence({ id: ID, matchers: [], comment: "c", ...times }, EVA))
+      const edit = (changes: Parameters<typeof editSilence>[1]) =>
+        transact(storage, editSilence(ID, changes, { longestSilence: Duration.days(7) }, EVA))
+      const { outcome } = yield* edit({ comment: "d" })
+      assert.strictEqual(outcome, "edited")
+      assert.strictEqual((yield* edit({ ends_at: times.ends_at })).outcome, "invalid")
+    }),
+  )
 })
