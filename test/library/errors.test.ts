@@ -309,7 +309,8 @@ describe("a start", () => {
     ],
     [{ staleAfter: "1 minute", deadAfter: "1 minute" }, "deadAfter must be longer than staleAfter"],
     [{ deadAfter: "119 seconds" }, "deadAfter must be longer than staleAfter"],
-  ] as const)("is refused for thresholds that tell no outage: %j", async (thresholds, message) => {
+    [{ acknowledgedFor: "8 days" }, "acknowledgedFor must not be longer than longestAcknowledgement"],
+  ] as const)("is refused for rules that contradict each other: %j", async (thresholds, message) => {
     const error = await failureOf(createMonitor({ ...quiet, storage: memory(), ...thresholds }))
     assert.deepStrictEqual([error.code, error.message], ["options", message])
     const durations = Object.entries(thresholds).map(([name, time]) => [name, Duration.fromInputUnsafe(time)])
@@ -317,6 +318,28 @@ describe("a start", () => {
     const layer = Tocsin.services({ storage: MemoryStorage.layer, rules })
     const exit = await Effect.runPromiseExit(Effect.scoped(Layer.build(layer)))
     assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", message)
+  })
+
+  it("is refused for times that no storage can hold", async () => {
+    const longest = "36500 days"
+    const tooLong = 36_500 * 86_400_000 + 1
+    const names = ["deadAfter", "longestSilence", "deliveryLease", "storageTimeout"]
+    const all = (time: unknown) => Object.fromEntries(names.map((name) => [name, time]))
+    const error = await failureOf(
+      createMonitor({ ...quiet, storage: memory(), ...all(tooLong), retention: { audit: 1e300 } }),
+    )
+    assert.deepStrictEqual(
+      error.message.split("\n").map((line) => line.split(",")[0]),
+      [
+        "deadAfter must be a time above 0",
+        "longestSilence must be a time above 0",
+        "retention.audit must be a time above 0",
+        "deliveryLease must be a time above 0",
+        "storageTimeout must be a time above 0",
+      ],
+    )
+    await using monitor = await createMonitor({ ...quiet, storage: memory(), ...all(longest) })
+    assert.isTrue(await monitor.isReady())
   })
 
   it.each<[unknown, string]>([

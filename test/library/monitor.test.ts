@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { createMonitor, memory, newEventId, sqlite, type StorageChoice } from "tocsin"
+import { createTestMonitor } from "tocsin/testing"
 import { collect, enroll, heartbeatOf, keyOf, resultOf, send, until } from "./requests.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-library-"))
@@ -194,6 +195,33 @@ describe.each<[string, () => StorageChoice]>([
       const response = await monitor.fetch(new Request(`http://host${path}`, { headers }))
       assert.include(await response.text(), '"notifier":"pager"')
     }
+  })
+})
+
+describe("acknowledgements and silences", () => {
+  it("last as the options say, and the audit is kept as long", async () => {
+    await using monitor = await createTestMonitor({
+      acknowledgedFor: "1 day",
+      longestAcknowledgement: "8 days",
+      longestSilence: "31 days",
+      retention: { audit: "3 days" },
+      staleAfter: "40 days",
+      deadAfter: "50 days",
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    const id = (await monitor.incidents.list()).items[0]?.id ?? ""
+    const untilOf = async (request: { readonly for?: string }) =>
+      (await monitor.incidents.acknowledge(id, request)).until
+    assert.strictEqual(await untilOf({}), "2026-01-02T00:00:00.000Z")
+    assert.strictEqual(await untilOf({ for: "8d" }), "2026-01-09T00:00:00.000Z")
+    const tooLong = await monitor.incidents.acknowledge(id, { for: "9d" }).outcome()
+    assert.match(tooLong.ok ? "" : tooLong.error.message, /longer than 8d .*longestAcknowledgement/)
+    const matchers = [{ field: "check_id", op: "=", value: "disk" } as const]
+    await monitor.silences.create({ matchers, for: "31d", comment: "new disks" })
+    assert.isNotEmpty((await monitor.audit.list()).items)
+    await monitor.advance("4 days")
+    assert.deepStrictEqual((await monitor.audit.list()).items, [])
   })
 })
 

@@ -39,7 +39,7 @@ const notForAgents: Failure<"unauthorized"> = {
 }
 const notValid: Failure<"unauthorized"> = {
   code: "unauthorized",
-  message: "this token is not valid; use a token from SERVICE_AUTH_TOKEN",
+  message: "this token is not valid; use a token from SERVICE_AUTH_TOKEN, or uiTokens in a program",
 }
 /** The refusal of a token that no named operator has. */
 export const noLongerValid: Failure<"unauthorized"> = {

@@ -1,3 +1,4 @@
+import { LONGEST_SETTING } from "@tocsin/core/contract/DurationText"
 import { unknownOptions } from "@tocsin/core/contract/nearestName"
 import { Duration, Option, Record } from "effect"
 
@@ -33,9 +34,13 @@ export const asGiven =
 export const duration: Reader<Duration.Input, Duration.Duration> = (name, given, complain) => {
   if (given === undefined) return undefined
   const read = Option.getOrUndefined(Duration.fromInput(given))
-  return read !== undefined && Duration.isFinite(read) && Duration.isPositive(read)
+  const fits =
+    read !== undefined && Duration.isPositive(read) && Duration.isLessThanOrEqualTo(read, LONGEST_SETTING)
+  return fits
     ? read
-    : complain(`${name} must be a time above 0, such as "5 minutes" or a number of milliseconds`)
+    : complain(
+        `${name} must be a time above 0, at most 36500 days, such as "5 minutes" or a number of milliseconds`,
+      )
 }
 
 export const flag = checked<boolean>((given) => typeof given === "boolean", "true or false")

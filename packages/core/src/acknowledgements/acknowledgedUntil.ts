@@ -1,4 +1,4 @@
-import { Result } from "effect"
+import { Duration, Result } from "effect"
 import type { AcknowledgeRequest } from "../contract/Acknowledgements.ts"
 import { formatDuration } from "../contract/DurationText.ts"
 import * as Instant from "../contract/Instant.ts"
@@ -14,10 +14,20 @@ export const acknowledgedUntil = (
     return Result.fail("for and until exclude each other; give one of them")
   const until = request.until ?? Instant.plus(now, request.for ?? rules.acknowledgedFor)
   if (until <= now) return Result.fail("until must be in the future")
+  if (until > Instant.LATEST) return Result.fail("until must be before the year 10000")
   const longest = rules.longestAcknowledgement
   return until > Instant.plus(now, longest)
     ? Result.fail(
-        `an acknowledgement must not last longer than ${formatDuration(longest)} (SERVICE_ACK_MAX); acknowledge again later`,
+        `an acknowledgement must not last longer than ${formatDuration(longest)} (SERVICE_ACK_MAX, or longestAcknowledgement in a program); acknowledge again later`,
       )
     : Result.succeed(until)
 }
+
+/** What is wrong with the lengths of acknowledgements, one sentence each. */
+export const acknowledgementProblems = ({
+  acknowledgedFor,
+  longestAcknowledgement,
+}: Pick<RuleOptions, "acknowledgedFor" | "longestAcknowledgement">): ReadonlyArray<string> =>
+  Duration.isGreaterThan(acknowledgedFor, longestAcknowledgement)
+    ? ["acknowledgedFor must not be longer than longestAcknowledgement"]
+    : []

@@ -2,6 +2,9 @@ import { Duration, Effect, Schema, SchemaIssue, SchemaTransformation } from "eff
 
 /** Milliseconds of each unit. */
 export const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/** No setting is longer: times that it reaches from now stay within what every storage and format holds. */
+export const LONGEST_SETTING = Duration.days(36_500)
+
 const TEXT = /^(?<count>\d{1,9})(?<unit>ms|s|m|h|d)$/u
 
 /** Reads a duration as people write it: `1500ms`, `90s`, `5m`, `12h`, `93d`. */

@@ -23,6 +23,9 @@ export const fromMicros = (micros: bigint): Instant =>
 /** The instant of a whole number of milliseconds since 1970. */
 export const fromMillis = (millis: number): Instant => fromMicros(BigInt(millis) * MICROS_PER_MILLI)
 
+/** 9999-12-31T23:59:59Z: no later year has four digits, as RFC 3339 writes them. */
+export const LATEST = fromMillis(253_402_300_799_000)
+
 /** The instant of a whole number of nanoseconds since 1970, cut to the microsecond. */
 export const fromNanos = (nanos: bigint): Instant => fromMicros(nanos / NANOS_PER_MICRO)
 

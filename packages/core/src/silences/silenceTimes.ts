@@ -7,9 +7,6 @@ import type { SilenceRecord } from "./SilenceRecord.ts"
 
 type SilenceLimit = Pick<RuleOptions, "longestSilence">
 
-/** 9999-12-31T23:59:59Z: no later year has four digits, as RFC 3339 writes them. */
-const LATEST = Instant.fromMillis(253_402_300_799_000)
-
 /** An end that a silence with this start may have. */
 const endAfter = (
   starts_at: Instant.Instant,
@@ -17,10 +14,10 @@ const endAfter = (
   { longestSilence }: SilenceLimit,
 ): Result.Result<Instant.Instant, string> => {
   if (ends_at <= starts_at) return Result.fail("ends_at must be in the future, and after starts_at")
-  if (ends_at > LATEST) return Result.fail("ends_at must be before the year 10000")
+  if (ends_at > Instant.LATEST) return Result.fail("ends_at must be before the year 10000")
   return ends_at > Instant.plus(starts_at, longestSilence)
     ? Result.fail(
-        `a silence must not last longer than ${formatDuration(longestSilence)} (SERVICE_SILENCE_MAX); extend it later`,
+        `a silence must not last longer than ${formatDuration(longestSilence)} (SERVICE_SILENCE_MAX, or longestSilence in a program); extend it later`,
       )
     : Result.succeed(ends_at)
 }

@@ -1,6 +1,7 @@
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
+import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledgedUntil"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
-import { Duration, Result, Schema } from "effect"
+import { Result, Schema } from "effect"
 import { configuredKinds, NOTIFIER_ADDRESSES } from "../rules.ts"
 import {
   type Environment,
@@ -40,7 +41,7 @@ interface Conflict {
 const conflicts = (values: Values): ReadonlyArray<Conflict> => {
   const has = (name: Name) => values[name] !== undefined
   const { SERVICE_DEAD_AFTER: deadAfter, SERVICE_STALE_AFTER: staleAfter } = values
-  const { SERVICE_ACK_FOR: ackFor, SERVICE_ACK_MAX: ackMax } = values
+  const { SERVICE_ACK_FOR: acknowledgedFor, SERVICE_ACK_MAX: longestAcknowledgement } = values
   return [
     {
       names: ["SERVICE_AUTH_TOKEN", "DATABASE_URL"],
@@ -69,7 +70,10 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
     {
       names: ["SERVICE_ACK_FOR", "SERVICE_ACK_MAX"],
       message: "SERVICE_ACK_FOR must not be longer than SERVICE_ACK_MAX",
-      holds: ackFor !== undefined && ackMax !== undefined && Duration.isGreaterThan(ackFor, ackMax),
+      holds:
+        acknowledgedFor !== undefined &&
+        longestAcknowledgement !== undefined &&
+        acknowledgementProblems({ acknowledgedFor, longestAcknowledgement }).length > 0,
     },
     {
       names: ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],

@@ -1,7 +1,7 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
-import { parseDuration } from "@tocsin/core/contract/DurationText"
+import { formatDuration, LONGEST_SETTING, parseDuration } from "@tocsin/core/contract/DurationText"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
@@ -83,17 +83,20 @@ export const fraction: SettingType<number> = {
   },
 }
 
+const LONGEST = formatDuration(LONGEST_SETTING)
+
 export const duration: SettingType<Duration.Duration> = {
-  takes: "a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than 0",
+  takes: `a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than 0, at most ${LONGEST}`,
   parse: (given) => {
     const value = parseDuration(given)
-    return value && Duration.isZero(value) ? undefined : value
+    const fits = value && !Duration.isZero(value) && Duration.isLessThanOrEqualTo(value, LONGEST_SETTING)
+    return fits ? value : undefined
   },
 }
 
 /** How long an agent may be silent. */
 export const threshold: SettingType<Duration.Duration> = {
-  takes: `a duration such as 90s, 5m or 12h, ${Duration.toSeconds(SHORTEST_THRESHOLD)}s or longer`,
+  takes: `a duration such as 90s, 5m or 12h, from ${formatDuration(SHORTEST_THRESHOLD)} to ${LONGEST}`,
   parse: (given) => {
     const value = duration.parse(given)
     return value && Duration.isGreaterThanOrEqualTo(value, SHORTEST_THRESHOLD) ? value : undefined
@@ -102,7 +105,7 @@ export const threshold: SettingType<Duration.Duration> = {
 
 /** How long something is kept; infinity for `0`. */
 export const keepFor: SettingType<Duration.Duration> = {
-  takes: "a duration such as 12h or 93d, or 0 to keep forever",
+  takes: `a duration such as 12h or 93d, at most ${LONGEST}, or 0 to keep forever`,
   parse: (given) => (given === "0" ? Duration.infinity : duration.parse(given)),
 }
 

@@ -11,6 +11,14 @@ const complaint = (environment: Readonly<Record<string, string>>): string => {
   return result.failure.message
 }
 
+it.each(["SERVICE_DEAD_AFTER", "SERVICE_RETENTION_HISTORY", "SERVICE_DELIVERY_LEASE"])(
+  "%s is a hundred years at most",
+  (name) => {
+    assert.isTrue(Result.isSuccess(checkedSettings({ [name]: "36500d" })))
+    assert.include(complaint({ [name]: "36501d" }), "36500d")
+  },
+)
+
 describe("SERVICE_ACK_FOR", () => {
   it("is not longer than SERVICE_ACK_MAX, whichever is set", () => {
     const message = "SERVICE_ACK_FOR must not be longer than SERVICE_ACK_MAX"

@@ -10,7 +10,6 @@ import { storageStack } from "@tocsin/core/engine/commits/storageStack"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { type BeatReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -21,6 +20,7 @@ import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyP
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import { ruleProblems } from "@tocsin/core/ports/ruleProblems"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -49,7 +49,7 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly ids?: Layer.Layer<Ids> | undefined
   /**
    * What differs from the defaults; all notifiers are told unless `notifiers` names some.
-   * Thresholds it cannot keep are a defect.
+   * Rules that contradict each other are a defect.
    */
   readonly rules?: Partial<RuleOptions> | undefined
   readonly retention?: Partial<Housekeeping.RetentionOptions> | undefined
@@ -164,7 +164,7 @@ const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
       RuleSettings,
       Effect.flatMap(Notifiers, (notifiers) => {
         const rules = { ...defaultRules, notifiers: Array.from(notifiers.keys()), ...options.rules }
-        const problems = thresholdProblems(rules)
+        const problems = ruleProblems(rules)
         // A mistake in the program, as a wrong type would be.
         return problems.length === 0 ? Effect.succeed(rules) : Effect.die(new Error(problems.join("\n")))
       }),

@@ -25,6 +25,8 @@ export interface RetentionOption {
   readonly outbox?: DurationOption | false | undefined
   /** Pending agents, since their last heartbeat. 7 days unless given. */
   readonly pending?: DurationOption | false | undefined
+  /** The audit. 400 days unless given. */
+  readonly audit?: DurationOption | false | undefined
 }
 
 /**
@@ -93,6 +95,12 @@ export interface MonitorOptions {
    * longer than `staleAfter`.
    */
   readonly deadAfter?: DurationOption | undefined
+  /** How long an acknowledgement lasts unless it says otherwise. 8 hours unless given. */
+  readonly acknowledgedFor?: DurationOption | undefined
+  /** How long an acknowledgement may last. 7 days unless given; not shorter than `acknowledgedFor`. */
+  readonly longestAcknowledgement?: DurationOption | undefined
+  /** How long a silence may last. 30 days unless given. */
+  readonly longestSilence?: DurationOption | undefined
   /** Heartbeats of one key; `false` for no limit. 120 a minute, 60 at once unless given. */
   readonly heartbeatRate?: RateOption | false | undefined
   /**

@@ -18,7 +18,7 @@ import {
   texts,
 } from "@tocsin/client/options/readers"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
-import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
+import { ruleProblems } from "@tocsin/core/ports/ruleProblems"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
@@ -147,11 +147,20 @@ const options = group<MonitorOptions>()({
   console: consoleOf,
   staleAfter: duration,
   deadAfter: duration,
+  acknowledgedFor: duration,
+  longestAcknowledgement: duration,
+  longestSilence: duration,
   heartbeatRate: rate,
   registrationRate: rate,
   maxPendingAgents: integer(0),
   acceptFingerprints: texts(/^[0-9a-f]{16}$/, "16 lower-case hex digits"),
-  retention: group<RetentionOption>()({ history: kept, incidents: kept, outbox: kept, pending: kept }),
+  retention: group<RetentionOption>()({
+    history: kept,
+    incidents: kept,
+    outbox: kept,
+    pending: kept,
+    audit: kept,
+  }),
   delivery: flag,
   housekeeping: flag,
   // The address is judged by `denyPrivateTargets`, below.
@@ -178,7 +187,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   const denyPrivateTargets = read.denyPrivateTargets ?? false
   const lease = read.deliveryLease ?? defaultDelivery.lease
   const rules = rulesOf(read)
-  problems.push(...thresholdProblems({ ...defaultRules, ...rules }))
+  problems.push(...ruleProblems({ ...defaultRules, ...rules }))
   const { policy: document = {}, notifiers = document?.receivers === undefined ? [debug()] : [] } =
     read satisfies Pick<MonitorOptions, "policy" | "notifiers">
   const problemsOfNotifiers = notifierProblems(notifiers, { denyPrivateTargets })
@@ -223,6 +232,9 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
 const rulesOf = ({
   staleAfter,
   deadAfter,
+  acknowledgedFor,
+  longestAcknowledgement,
+  longestSilence,
   heartbeatRate,
   registrationRate,
   maxPendingAgents,
@@ -230,6 +242,9 @@ const rulesOf = ({
 }: Partial<Given>): Partial<RuleOptions> => ({
   ...(staleAfter && { staleAfter }),
   ...(deadAfter && { deadAfter }),
+  ...(acknowledgedFor && { acknowledgedFor }),
+  ...(longestAcknowledgement && { longestAcknowledgement }),
+  ...(longestSilence && { longestSilence }),
   ...(heartbeatRate && { heartbeatRate }),
   ...(registrationRate && { registrationRate }),
   ...(maxPendingAgents !== undefined && { maxPendingAgents }),
