@@ -150,6 +150,50 @@ describe("an alert", () => {
     }),
   )
 
+  it.effect("survives an end of the incident before it that had to be tried again", () =>
+    Effect.gen(function* () {
+      const { disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answers(deferred)
+      yield* disk.turns("ok")
+      yield* router.answers(delivered)
+      yield* disk.turns("critical")
+      yield* after("10 seconds")
+      yield* router.has("firing critical a/disk", "firing critical a/disk", "resolved critical a/disk")
+      yield* router.fires(CRITICAL)
+    }),
+  )
+
+  it.effect("survives an end of the incident before it that arrives during its own attempt", () =>
+    Effect.gen(function* () {
+      const { disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answers(takes(1_000))
+      yield* disk.turns("ok")
+      yield* router.answers(takes(0, 2_000))
+      yield* disk.turns("critical")
+      yield* after("3 seconds")
+      yield* router.has("firing critical a/disk", "firing critical a/disk", "resolved critical a/disk")
+      yield* router.fires(CRITICAL)
+    }),
+  )
+
+  it.effect("survives an end of the incident before it that arrives during a repeat", () =>
+    Effect.gen(function* () {
+      const { disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answers(deferred)
+      yield* disk.turns("ok")
+      yield* router.answers(delivered)
+      yield* disk.turns("critical")
+      // The next attempt begins after 4 to 6 seconds.
+      yield* router.answers(takes(57_500))
+      yield* router.answersRepeats(takes(0, 10_000))
+      yield* after("71 seconds")
+      yield* router.fires(CRITICAL)
+    }),
+  )
+
   it.effect("survives the end of the incident before it", () =>
     Effect.gen(function* () {
       const { disk, after, router } = yield* openRouted()

@@ -61,14 +61,17 @@ export function* recordDelivered(
   item: OutboxRecord,
   now: Instant.Instant,
 ): Decision<void> {
-  if (item.notifier !== "alert_router" || item.event_type !== "firing") return
+  if (item.notifier !== "alert_router") return
+  if (item.event_type !== "firing") return yield* fireAgain(workspace, item, now)
   yield* ensure(workspace, { incidents: [item.incident_id] })
   const incident = workspace.incidents.get(item.incident_id)
   if (incident === undefined) return
   const { incident_id, receiver } = item
   const present: AlertRef = { receiver, incident_id, severity: incident.severity }
   if (incident.state === "open" && incident.severity === item.severity) {
-    startAlert(workspace, present, Instant.plus(now, RESEND_EVERY))
+    const alert = alertOf(workspace, present)
+    const next_at = Instant.plus(now, RESEND_EVERY)
+    startAlert(workspace, present, isFiringAlert(alert) ? Instant.min(alert.next_at, next_at) : next_at)
     return
   }
   const former: AlertRef = { receiver, incident_id, severity: item.severity }
@@ -82,7 +85,7 @@ export function* recordDelivered(
   if (incident.state === "open" && !isFiring) startAlert(workspace, present, now)
 }
 
-const isFiringAlert = (alert: AlertRecord | undefined): boolean =>
+const isFiringAlert = (alert: AlertRecord | undefined): alert is AlertRecord =>
   alert !== undefined && alert.ended_at === undefined
 
 /** Claims alerts of a receiver that are due to be sent again. */
@@ -117,30 +120,56 @@ export const claimAlerts = commandOf(function* (
  * two are one, so sending the old one as ended would end the new one.
  */
 function* isOutdone(workspace: Workspace, { row, incident }: WithIncident<AlertRecord>): Decision<boolean> {
-  if (row.ended_at === undefined || incident.state === "open") return false
+  if (row.ended_at === undefined) return false
+  const later = yield* laterIncident(workspace, incident)
+  return later !== undefined && isFiringAlert(alertOf(workspace, { ...row, incident_id: later.id }))
+}
+
+/** The open incident whose alerts have the same labels as those of a resolved one. */
+function* laterIncident(
+  workspace: Workspace,
+  incident: IncidentRecord,
+): Decision<IncidentRecord | undefined> {
+  if (incident.state === "open") return undefined
   const ref = { kind: incident.kind, incident_key: incident.incident_key }
   yield* ensure(workspace, { openIncidents: [ref] })
   const open = workspace.openIncident(ref)
-  if (open === undefined || !isOpenedAlike(open, incident)) return false
-  return isFiringAlert(alertOf(workspace, { ...row, incident_id: open.id }))
+  const isAlike =
+    open?.opener_agent_id === incident.opener_agent_id && open.opener_check_id === incident.opener_check_id
+  return isAlike ? open : undefined
 }
 
-const isOpenedAlike = (a: IncidentRecord, b: IncidentRecord): boolean =>
-  a.opener_agent_id === b.opener_agent_id && a.opener_check_id === b.opener_check_id
+/**
+ * After an alert was sent as ended: sends that of a later incident with the same labels again, which
+ * has ended with it where it arrived before. That may be so already while its first attempt is under way.
+ */
+function* fireAgain(workspace: Workspace, ended: AlertRef, now: Instant.Instant): Decision<void> {
+  const { incident_id, receiver, severity } = ended
+  yield* ensure(workspace, { incidents: [incident_id] })
+  const incident = workspace.incidents.get(incident_id)
+  const open = incident && (yield* laterIncident(workspace, incident))
+  if (open?.severity !== severity) return
+  const present: AlertRef = { receiver, incident_id: open.id, severity }
+  const isUnderWay = workspace.outbox
+    .group(open.id)
+    .some((item) => item.receiver === receiver && item.severity === severity && item.state === "sending")
+  if (isUnderWay || isFiringAlert(alertOf(workspace, present))) startAlert(workspace, present, now)
+}
 
 /**
  * Ends a claim after its post: due again in a minute, or deleted once it has been sent as ended for
  * long enough.
  */
 export const settleAlert = commandOf(function* (workspace, now, claimed: AlertRecord): Decision<void> {
+  if (claimed.ended_at !== undefined) yield* fireAgain(workspace, claimed, now)
   const alert = yield* heldAlert(workspace, claimed)
   if (alert === undefined) return
   // Due immediately if it has ended, or fires again, since it was claimed.
-  const isOutdated = alert.ended_at !== claimed.ended_at
+  const isOutdated = alert.ended_at !== claimed.ended_at || alert.next_at !== claimed.next_at
   const isOver = alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR)
   if (isOver && !isOutdated) workspace.alerts.delete(alert)
   else {
-    const next_at = isOutdated ? now : Instant.plus(now, RESEND_EVERY)
+    const next_at = isOutdated ? alert.next_at : Instant.plus(now, RESEND_EVERY)
     workspace.alerts.put({ ...alert, next_at, leased_until: undefined })
   }
 })
