@@ -23,22 +23,22 @@ export const lookAfter = (earliest: Instant.Instant): Instant.Instant => later(e
 const later = (instant: Instant.Instant, millis: number): Instant.Instant =>
   Instant.fromMicros(instant + micros(millis))
 
-/** The occurrence that a result of this moment leaves to be met next. */
-const nextUnmet = (schedule: Schedule, reportedAt: Instant.Instant): Instant.Instant => {
-  const next = nextAfter(schedule, reportedAt)
-  const following = nextAfter(schedule, next)
-  const part = (following - next) / EARLY_PART
-  const early = part < micros(LONGEST_EARLY_MILLIS) ? part : micros(LONGEST_EARLY_MILLIS)
-  return next - reportedAt <= early ? following : next
-}
-
+/**
+ * The occurrence that a check is to meet next: the first since it is expected and since its last result,
+ * or the one that follows, where that result was early for the first.
+ */
 const occurrenceToMeet = (
   schedule: Schedule,
   since: Instant.Instant,
   reportedAt: Instant.Instant | undefined,
 ): Instant.Instant => {
-  const first = nextAfter(schedule, since)
-  return reportedAt === undefined ? first : Instant.max(first, nextUnmet(schedule, reportedAt))
+  if (reportedAt === undefined) return nextAfter(schedule, since)
+  const first = nextAfter(schedule, Instant.max(since, reportedAt))
+  const early = first - reportedAt
+  if (early > micros(LONGEST_EARLY_MILLIS)) return first
+  const following = nextAfter(schedule, first)
+  const isEarlyForIt = early <= (following - first) / EARLY_PART && nextAfter(schedule, reportedAt) === first
+  return isEarlyForIt ? following : first
 }
 
 /**

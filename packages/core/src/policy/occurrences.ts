@@ -26,7 +26,7 @@ interface Period {
   readonly next: Instant.Instant
 }
 
-/** Every decision on a firing asks, nearly always within the same period; finding it takes 0.1 ms. */
+/** Every decision on a firing asks, nearly always within the same period; finding it takes 0.04 ms. */
 const lastPeriods = new WeakMap<Schedule, Period>()
 
 const latestStart = (schedule: Schedule, now: Instant.Instant): Instant.Instant => {

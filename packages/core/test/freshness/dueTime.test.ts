@@ -1,8 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as Instant from "../../src/contract/Instant.ts"
 import { dueTime } from "../../src/freshness/dueTime.ts"
 import type { Terms } from "../../src/freshness/ExpectationRecord.ts"
+import { timeZoneOf } from "../../src/policy/TimeZone.ts"
 
 const at = (text: string): Instant.Instant => Instant.fromMillis(Date.parse(text))
 const iso = (instant: Instant.Instant): string => new Date(Number(instant / 1_000n)).toISOString()
@@ -91,6 +92,15 @@ describe("a check with `cron` is due `grace` after the time that its last result
     ],
   ])("in the night of a clock change: %s", (_name, cron, tz, declared, expected) => {
     assert.strictEqual(due(terms(cron, tz), undefined, declared), expected)
+  })
+
+  it("is found with few offsets of its zone, which take nearly all of its time", () => {
+    const zone = timeZoneOf("Europe/Berlin") ?? assert.fail()
+    const offsets = vi.spyOn(zone, "offsetAt")
+    due(nightly, "2026-01-02T02:20:00Z")
+    const asked = offsets.mock.calls.length
+    offsets.mockRestore()
+    assert.isAtMost(asked, 7)
   })
 
   it("is met once, the first time, where its time comes twice", () => {
