@@ -18,6 +18,7 @@ import { freePort } from "@tocsin/bench/processes/freePort"
 import { AGENT } from "@tocsin/test/processes/program"
 import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 import { serve } from "@tocsin/testing/agents/serve"
+import { SpoolFile } from "../src/spool/SpoolFile.ts"
 
 const PATIENCE_MILLIS = 150_000
 
@@ -202,6 +203,21 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.include(await metrics.text(), 'tocsin_agent_check_status{check="two"} 2\n')
     assert.strictEqual((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
     assert.strictEqual(await endOf(child, "SIGTERM"), 0)
+  })
+
+  it("shows nothing that a terminal acts on, whatever is in the spool", () => {
+    const { run, state } = makeHost("shown", "")
+    run("fingerprint")
+    const file = SpoolFile.open(join(state, "spool.db"))
+    const message = "no\u001b[2J\nagent running\u009b31m"
+    const notes = { admission: "\u001b[31m", last_answer: JSON.stringify({ at: "\u0007", message }) }
+    file.write({ add: [], notes: new Map(Object.entries(notes)) })
+    file.close()
+    const { stdout } = run("status")
+    assert.include(stdout, "last answer   no [2J agent running 31m\n")
+    for (const shown of [stdout, run("status", "--json").stdout]) assert.notMatch(shown, /(?!\n)\p{Cc}/u)
+    assert.strictEqual(run("report", "\u001b[2J", "ok").stderr.includes("\u001b"), false)
+    assert.strictEqual(run("\u001b[2J").stderr.includes("\u001b"), false)
   })
 
   it.skipIf(!isRoot)(

@@ -3,7 +3,7 @@ import type { Severity } from "@tocsin/core/contract/Status"
 import { timestamp } from "@tocsin/core/contract/Fields"
 import { Duration, Schema } from "effect"
 import { checkIdOf, type NotifiedIncident, whereText } from "../text/incidentText.ts"
-import { plainLine } from "../text/plainLine.ts"
+import { plainLine } from "@tocsin/core/contract/plainLine"
 
 /** An alert of Alertmanager's v2 API (postableAlert), in Alertmanager's format. */
 export const Alert = Schema.Struct({

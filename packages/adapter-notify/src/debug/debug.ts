@@ -4,7 +4,7 @@ import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Schema } from "effect"
 import { testText } from "../text/incidentText.ts"
-import { plainLine } from "../text/plainLine.ts"
+import { plainLine } from "@tocsin/core/contract/plainLine"
 
 /** The fields of the line that the debug notifier logs, version 1. */
 export const DebugNotification = Schema.Struct({

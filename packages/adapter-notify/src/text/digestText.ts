@@ -1,7 +1,8 @@
 import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
 import { type TextMedium, titleOf } from "./incidentText.ts"
-import { cutText, plainLine } from "./plainLine.ts"
+import { plainLine } from "@tocsin/core/contract/plainLine"
+import { cutText } from "./cutText.ts"
 
 /** Few people read further; the first line has the count. */
 const MOST_LINES = 20

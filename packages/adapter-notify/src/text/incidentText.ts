@@ -2,7 +2,8 @@ import type { CheckId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { HEARTBEAT } from "@tocsin/core/incidents/MemberRecord"
 import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
-import { cutText, plainLine } from "./plainLine.ts"
+import { plainLine } from "@tocsin/core/contract/plainLine"
+import { cutText } from "./cutText.ts"
 
 /** The incident of a notification. */
 export type NotifiedIncident = DeliveryAttempt["incident"]

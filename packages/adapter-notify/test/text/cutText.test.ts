@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { cutText } from "../../src/text/plainLine.ts"
+import { cutText } from "../../src/text/cutText.ts"
 
 const cut = (text: string, limit: number, escape = (part: string) => part) => cutText(text, { limit, escape })
 

@@ -1,7 +1,8 @@
+import { plainLine } from "@tocsin/core/contract/plainLine"
 import { writeSync } from "node:fs"
 
-/** Writes a line for people to standard error; a reader that went away is no reason to end. */
-export const complain = (message: string): void => writeLine(2, `tocsin-agent: ${message}`)
+/** Writes one line for people to standard error; a reader that went away is no reason to end. */
+export const complain = (message: string): void => writeLine(2, `tocsin-agent: ${plainLine(message)}`)
 
 /** Writes a line of a command's output. */
 export const print = (line: string): void => writeLine(1, line)

@@ -1,3 +1,4 @@
+import { plainLine } from "@tocsin/core/contract/plainLine"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { systemClock } from "../clock/Clock.ts"
@@ -36,8 +37,9 @@ export const status = (argv: ReadonlyArray<string>): number => {
     return NO_STATE
   }
   const found = statusOf(state)
-  if (json) print(JSON.stringify(found))
-  else for (const [name, value] of lines(found)) print(`${name.padEnd(14)}${value}`)
+  // Members of the group write to the spool.
+  if (json) print(plainLine(JSON.stringify(found)))
+  else for (const [name, value] of lines(found)) print(`${name.padEnd(14)}${plainLine(value)}`)
   return 0
 }
 

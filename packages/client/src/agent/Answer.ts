@@ -1,3 +1,5 @@
+import { plainLine } from "@tocsin/core/contract/plainLine"
+
 /** What came back for a request, before it is judged. */
 export interface HttpAnswer {
   readonly status: number
@@ -79,7 +81,7 @@ export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answe
   const body = parsed(answer.body)
   const verdict = verdictOf(answer.status, body, kind)
   const said = fieldOf(fieldOf(body, "error"), "message")
-  const words = typeof said === "string" ? said : answer.body.replaceAll(/\s+/g, " ")
+  const words = plainLine(typeof said === "string" ? said : answer.body).replaceAll(/\s+/g, " ")
   return {
     verdict,
     message: `${answer.status} ${words.slice(0, MESSAGE_LENGTH)}`.trim(),

@@ -1,4 +1,4 @@
-import { plainLine } from "@tocsin/adapter-notify/text/plainLine"
+import { plainLine } from "@tocsin/core/contract/plainLine"
 import { displayWidth } from "effect/cli/CliOutput"
 
 type Colour = "green" | "yellow" | "red" | "magenta" | "dim"

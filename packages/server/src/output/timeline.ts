@@ -1,4 +1,4 @@
-import { plainLine } from "@tocsin/adapter-notify/text/plainLine"
+import { plainLine } from "@tocsin/core/contract/plainLine"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { Severity } from "@tocsin/core/contract/Status"
 import type {
