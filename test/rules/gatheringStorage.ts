@@ -1,16 +1,12 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
-import {
-  type Command,
-  type Committed,
-  type Decision,
-  withChanges,
-} from "@tocsin/core/engine/workspace/Decision"
+import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Deferred, Effect } from "effect"
 import { transact } from "@tocsin/testing/transact"
 
-type Waiting = (workspace: Workspace, now: Instant) => Decision<Effect.Effect<void>>
+type Waiting = (workspace: Workspace, now: Instant) => Decision<Effect.Effect<unknown>>
 
 /** A storage that holds commands back until a group of them is complete. */
 export interface GatheringStorage {
@@ -33,7 +29,7 @@ export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage 
     const group = waiting
     waiting = []
     return transact(storage, function* (workspace, now) {
-      const answers: Array<Effect.Effect<void>> = []
+      const answers: Array<Effect.Effect<unknown>> = []
       for (const decide of group) answers.push(yield* decide(workspace, now))
       return answers
     })
@@ -44,11 +40,11 @@ export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage 
     },
     storage: Storage.of({
       ...storage,
-      transact: Effect.fnUntraced(function* <A>(command: Command<A>) {
-        const answer = Deferred.makeUnsafe<Committed<A>>()
+      transact: Effect.fnUntraced(function* <A>(command: Command<Outcome<A>>) {
+        const answer = Deferred.makeUnsafe<A>()
         waiting.push(function* (workspace, now) {
-          const reply = yield* withChanges(command)(workspace, now)
-          return Effect.asVoid(Deferred.succeed(answer, reply))
+          const outcome = yield* command(workspace, now)
+          return Effect.suspend(() => Deferred.succeed(answer, outcome.committed()))
         })
         if (waiting.length >= groupSize) for (const tell of yield* commit) yield* tell
         return yield* Deferred.await(answer)

@@ -10,6 +10,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { integer, oneOf } from "../properties/arbitraries.ts"
 import { enrollment } from "./Scenario.ts"
 import { openWorld, type World } from "./World.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const limit = 500
 const STALE_MILLIS = 120_000
@@ -96,7 +97,7 @@ describe("an outage of the service", () => {
           const { before, after } = yield* world.perform({ action: "sweep" })
           const opened = after.incidents.size - before.incidents.size
           assert.strictEqual(opened, isDead && before.incidents.size === 0 ? items.length : 0)
-          yield* world.storage.transact(leaveMark(defaultRules))
+          yield* transact(world.storage, leaveMark(defaultRules))
           marks.push(now)
         }
       }),
@@ -108,7 +109,7 @@ describe("the mark when a clock is set", () => {
   const DAY = 86_400_000
   const EVERY = 5_000
 
-  const leave = ({ storage }: World) => storage.transact(leaveMark(defaultRules))
+  const leave = ({ storage }: World) => transact(storage, leaveMark(defaultRules))
   /** Whether an agent that was silent for years is called dead now. */
   const isCalledDead = ({ storage }: World) =>
     Effect.gen(function* () {

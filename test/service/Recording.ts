@@ -1,12 +1,12 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { assertSame } from "@tocsin/testing/assertSame"
 import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
-import { transact } from "@tocsin/testing/transact"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -14,7 +14,7 @@ import { TestClock } from "effect/testing"
 interface Recorded {
   readonly number: number
   readonly at: Instant
-  readonly command: Command<unknown>
+  readonly command: Command<Outcome<unknown>>
   readonly reply: unknown
   readonly storageTime: Instant | undefined
 }
@@ -45,22 +45,24 @@ export const record = () => {
   const { begin, ids } = makeIds()
   const recorded: Array<Recorded> = []
   let commands = 0
+  let isOver = false
 
   const storage = Storage.of({
     ...memory,
     transact: (command) =>
       Effect.suspend(() => {
+        if (isOver) return Effect.never
         const number = (commands += 1)
-        let now: Pick<Recorded, "at" | "storageTime"> | undefined
+        let decided: Pick<Recorded, "at" | "storageTime"> | undefined
         const timed: typeof command = function* (workspace, at) {
           begin(number)
-          const reply = yield* command(workspace, at)
-          now = { at, storageTime: workspace.found.storageTime }
-          return reply
+          const outcome = yield* command(workspace, at)
+          if (outcome.changes.isWrite) decided = { at, storageTime: workspace.found.storageTime }
+          return outcome
         }
-        return Effect.tap(memory.transact(timed), ({ changes, reply }) =>
+        return Effect.tap(memory.transact(timed), (reply) =>
           Effect.sync(() => {
-            if (changes.isWrite && now !== undefined) recorded.push({ number, command, reply, ...now })
+            if (decided !== undefined) recorded.push({ number, command, reply, ...decided })
           }),
         )
       }),
@@ -68,9 +70,11 @@ export const record = () => {
 
   /** Repeats all that changed something. Asserts equal replies, and equal rows at the end. */
   const repeatOn = Effect.fnUntraced(function* (other: Storage["Service"]) {
+    // The repeated commands report to the processes that gave them.
+    isOver = true
     for (const { at, command, number, reply, storageTime } of recorded) {
       yield* TestClock.setTime(Number(at / 1_000n))
-      const repeated = yield* transact(other, function* (workspace, now) {
+      const repeated = yield* other.transact(function* (workspace, now) {
         begin(number)
         const decision = command(workspace, now)
         for (let step = decision.next(); ; step = decision.next()) {

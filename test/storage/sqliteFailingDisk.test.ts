@@ -11,6 +11,7 @@ import { Context, Duration, Effect, Exit, Layer, Result, Scope } from "effect"
 import * as fc from "fast-check"
 import { seeded } from "../processes/seeded.ts"
 import { FailingDisk } from "./FailingDisk.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const RUNS = 20
 const LONGEST = 25
@@ -159,7 +160,7 @@ class Story {
       let ended = 0
       for (let n = 0; n < count; n++) {
         const name = `agent-${this.#names++}`
-        const written = storage.transact(putAgent(name)).pipe(
+        const written = transact(storage, putAgent(name)).pipe(
           Effect.tap(() => Effect.sync(() => this.#acknowledged.add(name))),
           Effect.exit,
           Effect.tap(() => Effect.sync(() => ended++)),

@@ -2,7 +2,7 @@ import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import { OTHER_CHANGES } from "@tocsin/core/engine/workspace/CommandChanges"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import { CurrentOperator } from "@tocsin/core/operators/CurrentOperator"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -30,12 +30,12 @@ export interface LawfulOptions {
   readonly defect: Defect
 }
 
-/** Carries the reply of a command out of a transaction that is not kept. */
+/** Carries the outcome of a command out of a transaction that is not kept. */
 class Lost extends Error {
-  readonly reply: unknown
-  constructor(reply: unknown) {
+  readonly outcome: unknown
+  constructor(outcome: unknown) {
     super("lost by a planted defect")
-    this.reply = reply
+    this.outcome = outcome
   }
 }
 
@@ -77,16 +77,16 @@ export const lawfulStorage = (
 
   return Storage.of({
     ...memory,
-    transact: <A>(command: Command<A>) =>
+    transact: <A>(command: Command<Outcome<A>>) =>
       Effect.gen(function* () {
         const { name } = yield* CurrentOperator
         const now = yield* Instant.now
         return yield* memory.transact(judged(command, now, name === OPERATOR.name)).pipe(
           Effect.provideService(Clock.Clock, clock),
           Effect.catchDefect((defect) =>
-            // The reply of this command.
+            // The outcome of this command.
             defect instanceof Lost
-              ? Effect.succeed({ reply: defect.reply as A, changes: OTHER_CHANGES })
+              ? Effect.succeed((defect.outcome as Outcome<A>).committed())
               : Effect.die(defect),
           ),
         )

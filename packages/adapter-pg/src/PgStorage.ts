@@ -2,7 +2,6 @@ import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { withChanges } from "@tocsin/core/engine/workspace/Decision"
 import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
@@ -143,17 +142,19 @@ export const layer = ({
         poolMetrics({ commands: database, groups: groupDatabase, probe: prober, hints: listener }),
       )
       const announcer = new Announcer()
+      // Before the groups, so that it closes after them and announces what they still commit.
+      const topics = yield* TopicAnnouncer.start(database.pg)
       const groups = yield* GroupCommit.start({
         database: { ...database, announcer },
         groupDatabase: { ...groupDatabase, announcer },
         lanes,
         cachedRows,
         instruments,
+        topics,
       })
       const hints = yield* hintsOfOthers(listener.pg, announcer.sender)
-      const topics = yield* TopicAnnouncer.start(database.pg)
       const others = { hints, topicsOfOthers: topicsOfOthers(listener.pg, topics.sender) }
-      return make({ groups, database, prober, groupDatabase, topics, others })
+      return make({ groups, database, prober, groupDatabase, others })
     }),
   )
 
@@ -172,12 +173,11 @@ interface Connected {
   readonly prober: Database
   /** Its plans use indexes. */
   readonly groupDatabase: Database
-  readonly topics: TopicAnnouncer
   readonly others: Pick<Storage["Service"], "hints" | "topicsOfOthers">
 }
 
 const make = (connected: Connected): Storage["Service"] => {
-  const { database, groupDatabase, groups, others, prober, topics } = connected
+  const { database, groupDatabase, groups, others, prober } = connected
   const { pg, sql } = database
   const findOne = <A>(
     statement: PgStatement,
@@ -187,11 +187,7 @@ const make = (connected: Connected): Storage["Service"] => {
     retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
   const silenceScans = makeSilenceScans(systemReads(sql))
   return Storage.of({
-    transact: (command) =>
-      Effect.map(groups.transact(silenceScans.watch(withChanges(command))), (committed) => {
-        topics.note(committed.changes.topics)
-        return committed
-      }),
+    transact: (command) => groups.transact(silenceScans.watch(command)),
     page: (request) => retryTransient(readPage(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], agentTable.decode),
     counts: (aliveSince) => retryTransient(silenceScans.counts(aliveSince)),

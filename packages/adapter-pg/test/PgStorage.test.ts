@@ -12,6 +12,7 @@ import { scriptOf } from "../src/client/script.ts"
 import { eventually } from "./client/eventually.ts"
 import { openStorage } from "./openStorage.ts"
 import { waitingForLocks } from "./waitingForLocks.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const { agent_id } = agentRecord("a")
 
@@ -35,7 +36,7 @@ const setUp = Effect.gen(function* () {
   const scratch = yield* ScratchPostgres
   const storage = yield* openStorage({ url: scratch.url })
   const admin = yield* scratch.replica({ maxConnections: 1 })
-  yield* storage.transact(write)
+  yield* transact(storage, write)
   const [database] = yield* admin.sql<{ name: string }>`SELECT current_database() AS name`
   return { admin, scratch, storage, database: database?.name ?? "", url: scratch.url }
 })
@@ -48,7 +49,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
         Effect.gen(function* () {
           yield* scratch.away
           const requests = [
-            storage.transact(write),
+            transact(storage, write),
             storage.agent(agent_id),
             purge(storage, 10),
             storage.probe,
@@ -59,7 +60,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
           }
         }),
       )
-      yield* storage.transact(write)
+      yield* transact(storage, write)
       yield* storage.probe
     }),
   )
@@ -70,11 +71,11 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       const network = yield* faultyNetwork(url)
       const bounds = { connectTimeout: "300 millis", replyTimeout: "200 millis" } as const
       const storage = yield* openStorage({ url: network.url, ...bounds })
-      yield* storage.transact(write)
+      yield* transact(storage, write)
       yield* network.holdReplies
-      assert.strictEqual(reasonOf(yield* Effect.flip(storage.transact(write)), url), "unavailable")
+      assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), url), "unavailable")
       yield* network.passReplies
-      yield* storage.transact(write)
+      yield* transact(storage, write)
     }),
   )
 
@@ -83,14 +84,14 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       const { url } = yield* ScratchPostgres
       const network = yield* faultyNetwork(url)
       const storage = yield* openStorage({ url: network.url, replyTimeout: "300 millis" })
-      yield* storage.transact(write)
+      yield* transact(storage, write)
       yield* storage.probe
       yield* network.vanish
       assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "unavailable")
-      yield* storage.transact(write)
+      yield* transact(storage, write)
       yield* storage.probe
       yield* network.vanish
-      yield* storage.transact(write)
+      yield* transact(storage, write)
       yield* storage.probe
     }),
   )
@@ -100,12 +101,12 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       const { url } = yield* ScratchPostgres
       const network = yield* faultyNetwork(url)
       const storage = yield* openStorage({ url: network.url })
-      yield* storage.transact(write)
+      yield* transact(storage, write)
       yield* storage.probe
       yield* network.vanishBut("transaction_read_only")
       assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "unavailable")
       yield* storage.probe
-      yield* storage.transact(write)
+      yield* transact(storage, write)
     }),
   )
 
@@ -114,9 +115,9 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       const { url } = yield* ScratchPostgres
       const network = yield* faultyNetwork(url)
       const storage = yield* openStorage({ url: network.url })
-      yield* storage.transact(write)
+      yield* transact(storage, write)
       yield* network.vanish
-      const fiber = yield* Effect.forkChild(Effect.flip(storage.transact(write)))
+      const fiber = yield* Effect.forkChild(Effect.flip(transact(storage, write)))
       yield* eventually(Effect.isFailure(storage.probe))
       assert.include(
         (yield* Effect.flip(storage.probe)).message,
@@ -134,7 +135,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       const { sql } = admin
       yield* sql`ALTER DATABASE ${sql(database)} SET default_transaction_read_only = on`
       yield* scratch.killConnections
-      assert.strictEqual(reasonOf(yield* Effect.flip(storage.transact(write)), url), "read_only")
+      assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), url), "read_only")
       assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
       assert.strictEqual(
         reasonOf(yield* Effect.flip(storage.establish("pepper_check", "x")), url),
@@ -147,7 +148,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       yield* sql
         .withTransaction(sql.unsafe(`ALTER DATABASE ${database} RESET default_transaction_read_only`))
         .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN READ WRITE"))
-      yield* eventually(Effect.isSuccess(storage.transact(write)))
+      yield* eventually(Effect.isSuccess(transact(storage, write)))
       yield* eventually(Effect.isSuccess(storage.probe))
     }),
   )
@@ -162,9 +163,9 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
         CREATE TRIGGER disk_full BEFORE UPDATE ON agent FOR EACH ROW EXECUTE FUNCTION disk_full()
       `)
       yield* sql.unsafe(failWrites)
-      assert.strictEqual(reasonOf(yield* Effect.flip(storage.transact(write)), url), "full")
+      assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), url), "full")
       yield* sql`DROP TRIGGER disk_full ON agent`
-      yield* storage.transact(write)
+      yield* transact(storage, write)
     }),
   )
 
@@ -184,7 +185,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       const error = yield* Effect.flip(openStorage({ url: limitedUrl }))
       assert.strictEqual(reasonOf(error, limitedUrl), "unavailable")
       assert.include(error.message, "max_connections")
-      yield* storage.transact(write)
+      yield* transact(storage, write)
     }),
   )
 
@@ -225,7 +226,7 @@ layer(ScratchPostgres.layer)("a storage whose rows are locked by another program
       statementTimeout: "400 millis",
     } as const
     const storage = yield* openStorage({ url: scratch.url, ...bounds })
-    yield* storage.transact(write)
+    yield* transact(storage, write)
     return { scratch, storage, holder: yield* scratch.replica(), observer: yield* scratch.replica() }
   })
 
@@ -233,10 +234,10 @@ layer(ScratchPostgres.layer)("a storage whose rows are locked by another program
     Effect.gen(function* () {
       const { holder, scratch, storage } = yield* setUpLocked
       const error = yield* holder.sql.withTransaction(
-        Effect.andThen(holder.sql`LOCK TABLE agent`, Effect.flip(storage.transact(write))),
+        Effect.andThen(holder.sql`LOCK TABLE agent`, Effect.flip(transact(storage, write))),
       )
       assert.strictEqual(reasonOf(error, scratch.url), "timed_out")
-      yield* storage.transact(write)
+      yield* transact(storage, write)
     }),
   )
 
@@ -247,7 +248,7 @@ layer(ScratchPostgres.layer)("a storage whose rows are locked by another program
       const waiting = yield* holder.sql.withTransaction(
         Effect.gen(function* () {
           yield* holder.sql`LOCK TABLE agent`
-          const fibers = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(storage.transact(write)))
+          const fibers = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(transact(storage, write)))
           yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 3))
           yield* storage.probe
           return fibers
@@ -264,13 +265,13 @@ layer(ScratchPostgres.layer)("a storage whose rows are locked by another program
       yield* holder.sql.withTransaction(
         Effect.gen(function* () {
           yield* holder.sql`SELECT 1 FROM agent WHERE agent_id = ${agent_id} FOR UPDATE`
-          const fiber = yield* Effect.forkChild(storage.transact(write))
+          const fiber = yield* Effect.forkChild(transact(storage, write))
           yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
           yield* Fiber.interrupt(fiber)
           assert.strictEqual(yield* waitingForLocks(observer), 0)
         }),
       )
-      yield* storage.transact(write)
+      yield* transact(storage, write)
     }),
   )
 })

@@ -10,6 +10,7 @@ import { purge } from "@tocsin/testing/expireAll"
 import { Duration, Effect, Layer } from "effect"
 import * as PgStorage from "../src/PgStorage.ts"
 import { type TableStatistics, tableStatistics } from "./tableStatistics.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
@@ -152,7 +153,7 @@ layer(ScratchPostgres.layer)("transactions", (it) => {
               yield* send(replica, agent, batchOf(2, "ok"))
             }
             const claim = { notifiers: ["debug" as const], limit: 10, lease: Duration.seconds(60), random: 0 }
-            yield* replica.storage.transact(claimOutbox(claim))
+            yield* transact(replica.storage, claimOutbox(claim))
             yield* replica.admission.block(AgentId.make(agents[0] ?? ""))
             yield* replica.admission.remove(AgentId.make(agents[1] ?? ""))
             yield* replica.admission.unblock(blacklistIdOf(agents[0] ?? ""))

@@ -2,7 +2,7 @@ import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
-import { decideSync, withChanges } from "@tocsin/core/engine/workspace/Decision"
+import { decideSync } from "@tocsin/core/engine/workspace/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
@@ -103,19 +103,16 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   const retention = makeRetentionTables(connection)
   return Storage.of({
     transact: (asked) => {
-      const command = silenceScans.watch(withChanges(asked))
+      const command = silenceScans.watch(asked)
       return Clock.clockWith((clock) =>
-        commits.submit(
-          (workspace, isFirst) => {
-            // The moment of the decision, not of the call: a command may have waited for another process.
-            const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
-            return decideSync(command(workspace, now), (scope) => {
-              if (!isFirst && isSearch(scope)) throw new NeedsOwnWorkspace()
-              loadRows({ rows, workspace, now }, scope)
-            })
-          },
-          { isAlone: false },
-        ),
+        commits.submit((workspace, isFirst) => {
+          // The moment of the decision, not of the call: a command may have waited for another process.
+          const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
+          return decideSync(command(workspace, now), (scope) => {
+            if (!isFirst && isSearch(scope)) throw new NeedsOwnWorkspace()
+            loadRows({ rows, workspace, now }, scope)
+          })
+        }),
       )
     },
     page: (request) => read(() => readPage(request)),
@@ -146,9 +143,8 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (notifiers, now) => read(() => untilNextDue(tables, notifiers, now)),
     ...signsOfOthers(connection),
-    expire: (piece) => commits.submit(() => expireNow(retention, piece), { isAlone: true }),
-    establish: (name, value) =>
-      commits.submit(() => tables.established.establish(name, value), { isAlone: true }),
+    expire: (piece) => commits.submitAlone(() => expireNow(retention, piece)),
+    establish: (name, value) => commits.submitAlone(() => tables.established.establish(name, value)),
     probe: Effect.suspend(() => {
       if (log.refusal !== undefined) return log.refusal
       try {

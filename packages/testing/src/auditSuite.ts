@@ -20,6 +20,7 @@ import { rowsOf } from "./rowsOf.ts"
 import { agentNames, eventId, register, start } from "./samples.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const RUNS = 40
 
@@ -189,7 +190,8 @@ const expires = Effect.fnUntraced(function* (replica: Replica) {
   yield* put(replica, population)
   const many = Array.from({ length: 250 }, (_, n) => `agent-${n}`)
   yield* TestClock.setTime(Number(at(14) / 1_000n))
-  yield* replica.storage.transact(
+  yield* transact(
+    replica.storage,
     // oxlint-disable-next-line eslint/require-yield -- it only writes
     function* (workspace, now) {
       for (const half of [many.slice(0, 100), many.slice(100, 200), many.slice(200)])

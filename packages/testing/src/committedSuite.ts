@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { namesOf as namesOfTopics, topicsNamed } from "@tocsin/core/topics/Topics"
-import { NO_CHANGES, OTHER_CHANGES } from "@tocsin/core/engine/workspace/CommandChanges"
-import type { Command, Committed } from "@tocsin/core/engine/workspace/Decision"
+import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "@tocsin/core/engine/workspace/CommandChanges"
+import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import { reporting } from "@tocsin/core/engine/workspace/Outcome"
+import type { Storage } from "@tocsin/core/ports/Storage"
 import { Effect, Exit } from "effect"
 import { incidentIdOf, incidentRecord, outboxRecord, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"
@@ -61,11 +63,21 @@ const topicsOf: ReadonlyMap<(agent: string) => Command<string>, ReadonlyArray<st
   [share, ["incidents"]],
 ])
 
-/** The names of the rows that a command reports as changed. */
-const namesOf = ({ changes }: Committed<string>) =>
-  changes.incidents.map(({ before, after }) => [before?.summary, after?.summary])
+/** Runs a command. Returns its reply, and what it reported before that. */
+const commit = <A>(storage: Storage["Service"], command: Command<A>) =>
+  Effect.suspend(() => {
+    const reports: Array<CommandChanges> = []
+    return Effect.map(storage.transact(reporting(command, (changes) => reports.push(changes))), (reply) => {
+      assert.lengthOf(reports, 1)
+      return { reply, changes: reports[0] ?? NO_CHANGES }
+    })
+  })
 
-/** `Storage.transact` returns the changes of each command, without those of its group. */
+/** The names of the rows that a command reports as changed. */
+const namesOf = ({ incidents }: CommandChanges) =>
+  incidents.map(({ before, after }) => [before?.summary, after?.summary])
+
+/** `Storage.transact` reports the changes of each command, without those of its group. */
 export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("a committed command", () => {
     it.effect("returns its reply, and whether it changed anything that has listeners", () =>
@@ -73,12 +85,12 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")
         const { storage } = replica
-        assert.deepStrictEqual(yield* storage.transact(look("a")), { reply: "a", changes: NO_CHANGES })
-        const renamed = yield* storage.transact(seen("a"))
+        assert.deepStrictEqual(yield* commit(storage, look("a")), { reply: "a", changes: NO_CHANGES })
+        const renamed = yield* commit(storage, seen("a"))
         assert.deepStrictEqual(renamed.changes, { ...OTHER_CHANGES, topics: topicsNamed(["agents"]) })
-        const heartbeat = yield* storage.transact(seen("a"))
+        const heartbeat = yield* commit(storage, seen("a"))
         assert.deepStrictEqual(heartbeat.changes, OTHER_CHANGES)
-        const { changes } = yield* storage.transact(open("a"))
+        const { changes } = yield* commit(storage, open("a"))
         assert.deepInclude(changes, { isWrite: true, isOutboxChanged: true })
         assert.deepStrictEqual(changes.incidents, [{ before: undefined, after: incidentRecord("a") }])
       }),
@@ -121,7 +133,7 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
           const commands = agents.flatMap((agent, n) => kinds[n % kinds.length]?.(agent) ?? [])
           const exits = yield* Effect.forEach(
             commands,
-            (command) => Effect.exit(replica.storage.transact(command)),
+            (command) => Effect.exit(commit(replica.storage, command)),
             { concurrency: "unbounded" },
           )
           const shared: Array<ReadonlyArray<string | undefined>> = []
@@ -137,7 +149,7 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
               namesOfTopics(changes.topics),
               kind === undefined ? [] : topicsOf.get(kind),
             )
-            if (kind === share) shared.push(...namesOf(exit.value))
+            if (kind === share) shared.push(...namesOf(changes))
             else
               assert.deepStrictEqual(
                 changes.incidents.map(({ after }) => after),

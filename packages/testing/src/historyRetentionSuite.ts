@@ -10,6 +10,7 @@ import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { eventId, eventOf, start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const at = (n: number) => Instant.fromMicros(start + BigInt(n))
 const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
@@ -22,7 +23,7 @@ const expire = ({ storage }: Replica, before: Instant.Instant, limit = 100) =>
 const putHistory = (replica: Replica, name: string) => {
   const agent = agentRecord(name)
   const { agent_id, registration_id } = agent
-  return replica.storage.transact(function* (workspace) {
+  return transact(replica.storage, function* (workspace) {
     yield { agents: [agent_id] }
     workspace.putAgent(agent)
     for (const n of range(6))
@@ -78,7 +79,7 @@ export const historyRetentionSuite = <Place>(subject: StorageUnderTest<Place>): 
         const replica = yield* openReplica(subject)
         const agent = agentRecord("a")
         const { agent_id, registration_id } = agent
-        yield* replica.storage.transact(function* (workspace) {
+        yield* transact(replica.storage, function* (workspace) {
           yield { agents: [agent_id] }
           workspace.putAgent(agent)
           for (const [n, received] of [0, 50, 1, 2, 60, 3, 4].entries())

@@ -11,6 +11,7 @@ import { newPlace, openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send, start, START_MILLIS } from "./samples.ts"
 import { because, skippedFor, type StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const a = AgentId.make("a")
 const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -132,7 +133,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* TestClock.adjust("1 micro")
       const { storage } = yield* openReplica(subject)
       // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-      const { reply } = yield* storage.transact(function* (_workspace, now) {
+      const reply = yield* transact(storage, function* (_workspace, now) {
         return { now, odd: [undefined, "\0", Number.NaN] }
       })
       assert.deepStrictEqual<unknown>(reply, { now: start + 1n, odd: [undefined, "\0", Number.NaN] })

@@ -10,6 +10,7 @@ import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const a = AgentId.make("a")
 const CHECKS = 4
@@ -91,7 +92,7 @@ const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* enroll(replica, "a")
       yield* report(replica, "a")
       const anew = agentRecord("a", { hostname: "anew", registered_at: Instant.fromMicros(7n) })
-      yield* replica.storage.transact(function* (workspace) {
+      yield* transact(replica.storage, function* (workspace) {
         yield { agents: [a] }
         const former = workspace.agents.get(a)
         if (former !== undefined) workspace.removeAgent(former)

@@ -25,6 +25,7 @@ import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
 import { START_MILLIS, start } from "./samples.ts"
 import { uuidV7 } from "./SeededIds.ts"
+import { transact } from "./transact.ts"
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex")
 const uuid = (name: string): string => uuidV7(BigInt(START_MILLIS), name)
@@ -201,7 +202,7 @@ export const write = (
   rowRequests: ReadonlyArray<RowRequest>,
   put: (workspace: Workspace) => void,
 ): Effect.Effect<void, StorageError> =>
-  storage.transact(function* (workspace): Decision<void> {
+  transact(storage, function* (workspace): Decision<void> {
     yield* rowRequests
     put(workspace)
   })

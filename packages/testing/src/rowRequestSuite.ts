@@ -6,6 +6,7 @@ import { agentRecord, blacklistIdOf, keyHashOf, registrationIdOf } from "./recor
 import { openReplica } from "./Replica.ts"
 import { enroll, eventId, eventOf, heartbeatOf, keyOf, register, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const [a, b, c, nobody] = [AgentId.make("a"), AgentId.make("b"), AgentId.make("c"), AgentId.make("nobody")]
 const [disk, cpu] = [CheckId.make("disk"), CheckId.make("cpu")]
@@ -238,7 +239,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")
-        yield* replica.storage.transact(function* (workspace) {
+        yield* transact(replica.storage, function* (workspace) {
           yield { agents: [a] }
           workspace.putAgent(agentRecord("a", { hostname: "changed" }))
           yield { agents: [a], keysOfAgents: [a] }

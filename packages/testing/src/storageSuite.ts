@@ -13,6 +13,7 @@ import { expirySuite } from "./model/expirySuite.ts"
 import { incidentRowRequestSuite } from "./incidentRowRequestSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
 import { largeIncidentSuite } from "./largeIncidentSuite.ts"
+import { interruptedSuite } from "./interruptedSuite.ts"
 import { listSuite } from "./lists/listSuite.ts"
 import { livenessSuite } from "./livenessSuite.ts"
 import { modelSuite } from "./model/modelSuite.ts"
@@ -68,6 +69,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`storage: ${subject.name}`, { timeout: TIMEOUT_MILLIS }, () => {
     portSuite(subject)
     committedSuite(subject)
+    interruptedSuite(subject)
     rowRequestSuite(subject)
     incidentRowRequestSuite(subject)
     agentRowSuite(subject)

@@ -1,9 +1,10 @@
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import { Effect } from "effect"
+import { reporting } from "@tocsin/core/engine/workspace/Outcome"
+import type { Effect } from "effect"
 
-/** Runs a command on a storage, and returns its reply alone. */
+/** Runs a command on a storage, and returns its reply. Nothing listens for its changes. */
 export const transact = <A>(
   storage: Storage["Service"],
   command: Command<A>,
-): Effect.Effect<A, StorageError> => Effect.map(storage.transact(command), ({ reply }) => reply)
+): Effect.Effect<A, StorageError> => storage.transact(reporting(command, () => {}))

@@ -11,6 +11,7 @@ import { itemsOf, pageOf } from "../client/itemsOf.ts"
 import { acceptedAgent, event, pendingAgent, push } from "../client/TestAgent.ts"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
+import { transact } from "@tocsin/testing/transact"
 
 /** What one request changes, as the audit states it: action, subject and parameters. */
 interface Step {
@@ -35,7 +36,8 @@ const populated = Effect.fnUntraced(function* (storage: () => Storage["Service"]
   yield* push(agent, inTheFuture, event({ status: "warning", exit_code: 1 }))
   const [incident] = yield* itemsOf("/api/v1/incidents")
   const id = String(incident?.["id"])
-  yield* storage().transact(
+  yield* transact(
+    storage(),
     // oxlint-disable-next-line eslint/require-yield -- it only writes
     function* (workspace) {
       workspace.outbox.put({

@@ -3,6 +3,7 @@ import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { CheckId } from "@tocsin/core/contract/Identifiers"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { storedTables } from "@tocsin/core/ports/StoredTables"
@@ -21,7 +22,7 @@ export interface KnownRows {
 export interface Begun {
   readonly scope: CommandScope
   readonly workspace: Workspace
-  readonly decision: Decision<unknown>
+  readonly decision: Decision<Outcome<unknown>>
 }
 
 /** What became of a command on rows of its agent. */
@@ -40,7 +41,7 @@ export type Tried =
    */
   | {
       readonly kind: "decided"
-      readonly reply: unknown
+      readonly outcome: Outcome<unknown>
       readonly agent: AgentRecord
       readonly checks: ReadonlyArray<CheckRecord>
     }
@@ -53,7 +54,7 @@ const unlessThrown = <A, B>(attempt: () => A, otherwise: B): A | B =>
   Result.getOrElse(Result.try(attempt), () => otherwise)
 
 /** Runs a command up to its first request. `undefined` if it must not share a transaction. */
-export const beginCommand = (command: Command<unknown>, now: Instant): Begun | undefined =>
+export const beginCommand = (command: Command<Outcome<unknown>>, now: Instant): Begun | undefined =>
   unlessThrown(() => {
     const workspace = new Workspace()
     const decision = command(workspace, now)
@@ -77,7 +78,7 @@ const attempt = ({ decision, workspace }: Begun, scope: AgentScope, rows: KnownR
     return mayShare(step.value, scope) ? { kind: "more", next: step.value } : UNSHAREABLE
   }
   const changed = changedRows(workspace, scope)
-  return changed === undefined ? NOTHING_MORE : { kind: "decided", reply: step.value, ...changed }
+  return changed === undefined ? NOTHING_MORE : { kind: "decided", outcome: step.value, ...changed }
 }
 
 const checkIdsOf = ({ request }: AgentScope): ReadonlyArray<CheckId> => request.checks?.check_ids ?? []

@@ -1,7 +1,6 @@
 import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { Effect } from "effect"
 import type { AgentCache, CachedAgent } from "../cache/AgentCache.ts"
 import { beginCommand, decideOnRows, type KnownRows } from "../cache/decideOnRows.ts"
 import type { AgentUpdate, Written } from "../cache/verifyingUpdate.ts"
@@ -99,7 +98,7 @@ export class CachedGroup {
       case "more":
         return moved(arrived, "sent_to_lock", { scope, next: tried.next })
       case "decided": {
-        const member = moved(arrived, "decided", { scope, reply: tried.reply })
+        const member = moved(arrived, "decided", { scope, outcome: tried.outcome })
         draft.add(member, tried.agent, tried.checks)
         this.#drafts.set(scope.agent_id, draft)
         this.#commands += 1
@@ -128,9 +127,7 @@ export class CachedGroup {
       }
       this.#cache.confirm(agentId)
       draft.keepIn(this.#cache, version)
-      return draft.members.map((member) =>
-        moved(member, "verified", { answer: Effect.succeed(member.reply) }),
-      )
+      return draft.members.map((member) => moved(member, "verified", { answer: member.outcome }))
     })
   }
 

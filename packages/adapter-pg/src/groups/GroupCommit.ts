@@ -4,11 +4,13 @@ import { Line } from "@tocsin/core/engine/Line"
 import type { Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
 import { AgentCache } from "../cache/AgentCache.ts"
 import type { CommandScope } from "../cache/CommandScope.ts"
 import { type Written, writeIfFresh } from "../cache/verifyingUpdate.ts"
 import type { CommandDatabase } from "../Database.ts"
+import type { TopicAnnouncer } from "../hints/TopicAnnouncer.ts"
 import * as RealTime from "../RealTime.ts"
 import { retryTransient } from "../transactions/retryTransient.ts"
 import { transactAlone } from "../transactions/transactAlone.ts"
@@ -53,6 +55,7 @@ interface GroupCommitOptions {
   readonly lanes: number
   readonly cachedRows: number
   readonly instruments: Instruments
+  readonly topics: TopicAnnouncer
 }
 
 /**
@@ -98,9 +101,9 @@ export class GroupCommit {
 
   /**
    * Runs a command; see `Storage.transact`. Interruption withdraws it until a group has begun with
-   * it.
+   * it, or until the COMMIT of its own transaction.
    */
-  transact<A>(command: Command<A>): Effect.Effect<A, StorageError> {
+  transact<A>(command: Command<Outcome<A>>): Effect.Effect<A, StorageError> {
     return Clock.clockWith((clock) =>
       Effect.callback<A, StorageError>((resume) => {
         // The answer is the reply of this very command.
@@ -135,15 +138,23 @@ export class GroupCommit {
       case "alone":
         submission.caller.resume(this.#alone(submission))
         break
-      case "answered":
-        submission.caller.resume(submission.answer)
+      case "answered": {
+        const { answer, caller } = submission
+        caller.resume(answer instanceof Outcome ? Effect.succeed(this.#committed(answer)) : answer)
+      }
     }
   }
 
   /** Runs in the caller's fiber. */
   #alone(submission: Submission<"alone">): Answer {
-    const transaction = transactAlone(this.#options.database, submission.caller.command)
-    return Effect.flatMap(Effect.exit(transaction), (answer) => moved(submission, "ended", { answer }).answer)
+    const transaction = transactAlone(this.#options.database, submission.caller.command, this.#committed)
+    return Effect.onExit(transaction, (answer) => Effect.sync(() => moved(submission, "ended", { answer })))
+  }
+
+  /** Reports what was committed to this process and the others. Returns the reply. */
+  readonly #committed = <A>(outcome: Outcome<A>): A => {
+    this.#options.topics.note(outcome.changes.topics)
+    return outcome.committed()
   }
 
   #placeAll(submissions: ReadonlyArray<Submission>): void {

@@ -2,18 +2,19 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import type { Place } from "@tocsin/core/engine/Line"
 import { move, type Transition } from "@tocsin/core/engine/TransitionTable"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { type Clock, Effect } from "effect"
 import type { CommandScope } from "../cache/CommandScope.ts"
 import { type SubmissionState, SubmissionTransitions } from "./SubmissionTransitions.ts"
 
-/** The outcome of a command, with which its caller's fiber continues. */
+/** The reply or failure of a command, with which its caller's fiber continues. */
 export type Answer = Effect.Effect<unknown, StorageError>
 
 /** A command and its caller; the same object in every state. */
 export interface Caller {
-  readonly command: Command<unknown>
+  readonly command: Command<Outcome<unknown>>
   readonly clock: Clock.Clock
   readonly resume: (answer: Answer) => void
   /** Where its submission waits. */
@@ -24,11 +25,12 @@ export interface Caller {
 interface Parts {
   readonly arrived: object
   readonly early: object
-  readonly cached: { readonly scope: CommandScope; readonly reply: unknown }
+  readonly cached: { readonly scope: CommandScope; readonly outcome: Outcome<unknown> }
   /** `next` is what it will probably ask for after its first request; `undefined` if not known. */
   readonly locked: { readonly scope: CommandScope; readonly next: RowRequest | undefined }
   readonly alone: object
-  readonly answered: { readonly answer: Answer }
+  /** An outcome is reported when its caller gets the reply, or would have got it. */
+  readonly answered: { readonly answer: Answer | Outcome<unknown> }
 }
 
 /** A command on its way from `Storage.transact` to its reply, in one of some states. */

@@ -34,19 +34,19 @@ export const lockedGroup = (
   cache: AgentCache,
   members: ReadonlyArray<Locked>,
 ): Effect.Effect<ReadonlyArray<Decided>, SqlError.SqlError | StorageError> =>
-  Effect.map(
-    commandTransaction(database, { begin: transaction, newRows: "inserted" }, (loading) =>
-      decideAll(loading, members),
-    ),
-    (committed) => {
-      const isAnswered = (index: number) => committed.reply[index]?.state === "answered"
-      remember(
-        cache,
-        committed,
-        members.filter((_, index) => isAnswered(index)),
-      )
-      return committed.reply
+  commandTransaction(
+    database,
+    {
+      begin: transaction,
+      newRows: "inserted",
+      onCommitted: (committed: Committed<ReadonlyArray<Decided>>) => {
+        const { reply } = committed
+        const answered = members.filter((_, index) => reply[index]?.state === "answered")
+        remember(cache, committed, answered)
+        return reply
+      },
     },
+    (loading) => decideAll(loading, members),
   )
 
 const decideAll = Effect.fnUntraced(function* (
@@ -104,7 +104,7 @@ const decideShared = Effect.fnUntraced(function* (
     }
     step = decision.next()
   }
-  return moved(member, "committed", { answer: Effect.succeed(step.value) })
+  return moved(member, "committed", { answer: step.value })
 })
 
 /** Whether a request repeats a part of the first requests of the group. */

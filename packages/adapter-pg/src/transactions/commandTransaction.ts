@@ -20,32 +20,53 @@ export interface Committed<A> extends Loading {
   readonly ref: TransactionRef | undefined
 }
 
+/** How a transaction begins, what it may assume of new rows, and what becomes of it. */
+interface TransactionOptions<A, B> {
+  readonly begin: Begin
+  readonly newRows: NewRows
+  /** Called once, as soon as it is known to be committed, also if its fiber was interrupted. */
+  readonly onCommitted: (committed: Committed<A>) => B
+}
+
 /**
  * Loads, decides and persists in one transaction. If the connection is lost during COMMIT, it asks
  * PostgreSQL whether the transaction committed: then it succeeds, otherwise it fails like any
- * transaction that was rolled back.
+ * transaction that was rolled back. If it is interrupted during COMMIT, it asks as well.
  */
-export const commandTransaction = <A>(
+export const commandTransaction = <A, B>(
   database: CommandDatabase,
-  { begin, newRows }: { readonly begin: Begin; readonly newRows: NewRows },
+  { begin, newRows, onCommitted }: TransactionOptions<A, B>,
   decide: (loading: Loading) => Effect.Effect<A, SqlError.SqlError>,
-): Effect.Effect<Committed<A>, SqlError.SqlError | StorageError> =>
+): Effect.Effect<B, SqlError.SqlError | StorageError> =>
   database.announcer.attempt((announce) => {
     const { pg } = database
-    let decided: Committed<A> | undefined
+    /** What was persisted, as long as it is not known to be committed. */
+    let persisted: Committed<A> | undefined
     const body = Effect.tap(decideAndPersist(pg, newRows, decide), (written) => {
-      decided = written
+      persisted = written
       return written.workspace.leavesDelivery ? announce(pg) : Effect.void
     })
-    return Effect.catchIf(begin(database, body), isLostCommit, (error) => {
-      if (decided === undefined) return Effect.fail(error)
+    const settled = Effect.suspend(() => {
       // A decision that wrote nothing has nothing to lose.
-      if (decided.ref === undefined) return Effect.succeed(decided)
-      const committed = Effect.succeed(decided)
-      return Effect.flatMap(settleCommit(pg, decided.ref), (outcome) =>
-        outcome === "committed" ? committed : Effect.fail(error),
+      if (persisted?.ref === undefined) return Effect.succeed(persisted)
+      return Effect.map(settleCommit(pg, persisted.ref), (outcome) =>
+        outcome === "committed" ? persisted : undefined,
       )
     })
+    const committed = (decided: Committed<A>): B => {
+      persisted = undefined
+      return onCommitted(decided)
+    }
+    return Effect.catchIf(begin(database, body), isLostCommit, (error) =>
+      Effect.flatMap(settled, (decided) =>
+        decided === undefined ? Effect.fail(error) : Effect.succeed(decided),
+      ),
+    ).pipe(
+      Effect.map(committed),
+      Effect.onInterrupt(() =>
+        Effect.ignore(Effect.map(settled, (decided) => decided && committed(decided))),
+      ),
+    )
   })
 
 const decideAndPersist = Effect.fnUntraced(function* <A>(

@@ -1,27 +1,36 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import { Effect } from "effect"
 import type { CommandDatabase } from "../Database.ts"
-import { commandTransaction } from "./commandTransaction.ts"
+import { commandTransaction, type Committed } from "./commandTransaction.ts"
 import { indexedTransaction } from "./indexedTransaction.ts"
 import type { Loading } from "./Loading.ts"
 import { loadRows } from "./loadRows.ts"
 import { retryTransient } from "./retryTransient.ts"
 import { search } from "./search.ts"
 
-/** Runs a command in a transaction of its own; see `Storage.transact`. */
+/**
+ * Runs a command in a transaction of its own; see `Storage.transact`. `committed` gets its outcome,
+ * and makes the reply.
+ */
 export const transactAlone = <A>(
   database: CommandDatabase,
-  command: Command<A>,
-): Effect.Effect<A, StorageError> => {
-  const attempt = commandTransaction(
-    database,
-    { begin: indexedTransaction, newRows: "upserted" },
-    (loading) => decideAlone(loading, command),
+  command: Command<Outcome<A>>,
+  committed: (outcome: Outcome<A>) => A,
+): Effect.Effect<A, StorageError> =>
+  retryTransient(
+    commandTransaction(
+      database,
+      {
+        begin: indexedTransaction,
+        newRows: "upserted",
+        onCommitted: ({ reply }: Committed<Outcome<A>>) => committed(reply),
+      },
+      (loading) => decideAlone(loading, command),
+    ),
   )
-  return retryTransient(Effect.map(attempt, ({ reply }) => reply))
-}
 
 const decideAlone = Effect.fnUntraced(function* <A>(loading: Loading, command: Command<A>) {
   const now = yield* Instant.now

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { Outcome, reporting } from "@tocsin/core/engine/workspace/Outcome"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { commandOf, type Decision } from "@tocsin/core/engine/workspace/Decision"
 import { boolean, integer, oneOf } from "@tocsin/test/properties/arbitraries"
@@ -65,7 +66,7 @@ class Life {
 
   submit(kind: Kind, name: string): void {
     const caller: Caller = {
-      command: askingCommand(kind, AgentId.make(name)),
+      command: reporting(askingCommand(kind, AgentId.make(name)), () => {}),
       clock: Clock.Clock.defaultValue(),
       resume: (_answer: Answer) => this.answers.set(caller, (this.answers.get(caller) ?? 0) + 1),
       place: undefined,
@@ -125,7 +126,9 @@ class Life {
     this.#at.set(caller, submission)
     this.moves.push(`${from} ${state}`)
     if (submission.state === "alone") this.#move(moved(submission, "ended", { answer: REPLY }))
-    if (submission.state === "answered") caller.resume(submission.answer)
+    if (submission.state !== "answered") return
+    const { answer } = submission
+    caller.resume(answer instanceof Outcome ? Effect.succeed(answer.committed()) : answer)
   }
 }
 

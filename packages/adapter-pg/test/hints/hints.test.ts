@@ -9,6 +9,7 @@ import { TestClock } from "effect/testing"
 import { eventually } from "../client/eventually.ts"
 import { CHANNEL } from "../../src/hints/Announcer.ts"
 import * as PgStorage from "../../src/PgStorage.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const setUp = Effect.gen(function* () {
   const scratch = yield* ScratchPostgres
@@ -73,7 +74,8 @@ layer(ScratchPostgres.layer)("announcements", (it) => {
       yield* enroll(replica, "quiet")
       const result = (n: number, status: "ok" | "critical") =>
         send(replica, "quiet", [eventOf(n, { status, notifications_enabled: n > 2 })])
-      const claim = replica.storage.transact(
+      const claim = transact(
+        replica.storage,
         claimOutbox({ notifiers: ["debug"], limit: 100, lease: Duration.minutes(1), random: 0 }),
       )
       const steps: ReadonlyArray<Effect.Effect<unknown, unknown>> = [

@@ -5,6 +5,7 @@ import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPost
 import { expireAll } from "@tocsin/testing/expireAll"
 import { agentRecord } from "@tocsin/testing/records"
 import { eventOf } from "@tocsin/testing/samples"
+import { transact } from "@tocsin/testing/transact"
 import { Effect } from "effect"
 import { openStorage } from "../openStorage.ts"
 
@@ -15,8 +16,8 @@ const setUp = Effect.gen(function* () {
 })
 
 /** Stores the n-th event of an agent, received at the instant n. */
-const store = ({ transact }: Storage["Service"], name: string, n: number) =>
-  transact(function* (workspace) {
+const store = (storage: Storage["Service"], name: string, n: number) =>
+  transact(storage, function* (workspace) {
     const { agent_id, registration_id } = agentRecord(name)
     yield { agents: [agent_id] }
     workspace.putAgent(agentRecord(name))

@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { CommandChanges } from "@tocsin/core/engine/workspace/CommandChanges"
 import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
+import { reporting } from "@tocsin/core/engine/workspace/Outcome"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
@@ -112,6 +114,27 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
         yield* network.deliver
         assert.strictEqual(yield* Fiber.join(fiber), 2)
         assert.strictEqual(yield* countOf(observer, "one"), 2)
+      }),
+    )
+
+    it.effect(`while it is on its way, and its caller is interrupted: reports what was kept (${way})`, () =>
+      Effect.gen(function* () {
+        const { command, network, observer, storage } = yield* setUpCounter(agents)
+        yield* network.breakNext("delayed")
+        const reports: Array<CommandChanges> = []
+        const fiber = yield* Effect.forkChild(
+          storage.transact(reporting(command, (changes) => reports.push(changes))),
+        )
+        yield* eventually(Effect.map(network.delayed, (count) => count === 1))
+        const interrupting = yield* Effect.forkChild(Fiber.interrupt(fiber))
+        yield* network.deliver
+        yield* Fiber.join(interrupting)
+        yield* eventually(Effect.sync(() => reports.length > 0))
+        assert.strictEqual(yield* countOf(observer, "one"), 2)
+        assert.deepStrictEqual(
+          reports.map(({ isWrite }) => isWrite),
+          [true],
+        )
       }),
     )
 

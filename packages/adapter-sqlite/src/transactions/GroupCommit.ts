@@ -1,15 +1,16 @@
 import { Line } from "@tocsin/core/engine/Line"
 import type { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { Workspace, type WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect } from "effect"
+import { Effect, identity } from "effect"
 import { type LockOptions, LockPatience } from "../connection/whileLocked.ts"
 import { isLocked } from "../connection/SqliteFailures.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { Waiting } from "../log/Durability.ts"
 import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
 import type { StoredRows } from "./StoredRows.ts"
-import { makeTask, type Task, type Work } from "./Task.ts"
+import { makeTask, type Task, type TaskOptions, type Work } from "./Task.ts"
 
 /** Sharing a sync with more commands gains nothing. */
 const GROUP_LIMIT = 256
@@ -34,6 +35,8 @@ const TURNS_AFTER = 4
 
 /** How long a few commands wait for the sync in progress, to join later ones. */
 const GATHER_MILLIS = 2
+
+const committed = <A>(outcome: Outcome<A>): A => outcome.committed()
 
 /** Work that searches the tables needs an unused workspace: no search sees its changes. */
 export class NeedsOwnWorkspace extends Error {}
@@ -82,13 +85,29 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work` in a transaction, alone if `isAlone`, and answers when that is durable. Interruption
-   * withdraws work that has not run.
+   * Runs a command's work in a transaction. When that is durable, reports the outcome and answers.
+   * Interruption withdraws work that has not run.
    */
-  submit<A>(work: Work<A>, { isAlone }: { readonly isAlone: boolean }): Effect.Effect<A, StorageError> {
+  submit<A>(work: Work<Outcome<A>>): Effect.Effect<A, StorageError> {
+    return this.#submit(work, { isAlone: false, replyOf: committed<A> })
+  }
+
+  /** Runs work in its own transaction, and answers with its result when that is durable. */
+  submitAlone<A>(work: Work<A>): Effect.Effect<A, StorageError> {
+    return this.#submit(work, { isAlone: true, replyOf: identity<A> })
+  }
+
+  #submit<Result, A>(
+    work: Work<Result>,
+    { isAlone, replyOf }: Omit<TaskOptions<Result, A>, "patience">,
+  ): Effect.Effect<A, StorageError> {
     return Effect.callback((resume) => {
       if (this.#isClosed) return resume(this.#options.failures.closed)
-      const task = makeTask(work, resume, { isAlone, patience: new LockPatience(this.#options.lockMillis) })
+      const task = makeTask(work, resume, {
+        isAlone,
+        replyOf,
+        patience: new LockPatience(this.#options.lockMillis),
+      })
       task.place = this.#queue.add(task)
       this.#scheduleNext()
       return Effect.sync(() => task.place?.leave())

@@ -7,10 +7,13 @@ import type { LockPatience } from "../connection/whileLocked.ts"
 /** A caller's work inside a transaction. `isFirst`: the workspace is unused. */
 export type Work<A> = (workspace: Workspace, isFirst: boolean) => A
 
-interface TaskOptions {
+/** What a task is made of besides its work and its caller. */
+export interface TaskOptions<Result, A> {
   /** Whether it needs its own transaction. */
   readonly isAlone: boolean
   readonly patience: LockPatience
+  /** Makes the reply, once the result is durable, whether or not the caller still waits. */
+  readonly replyOf: (result: Result) => A
 }
 
 /** One caller's work, from its arrival to its answer. */
@@ -27,20 +30,20 @@ export interface Task {
 }
 
 /** A task for the caller behind `resume`. */
-export const makeTask = <A>(
-  work: Work<A>,
+export const makeTask = <Result, A>(
+  work: Work<Result>,
   resume: (effect: Effect.Effect<A, StorageError>) => void,
-  { isAlone, patience }: TaskOptions,
+  { isAlone, patience, replyOf }: TaskOptions<Result, A>,
 ): Task => {
-  let reply: Effect.Effect<A> = Effect.never
+  let result: Result
   return {
     isAlone,
     place: undefined,
     patience,
     run: (workspace, isFirst) => {
-      reply = Effect.succeed(work(workspace, isFirst))
+      result = work(workspace, isFirst)
     },
-    answer: () => resume(reply),
+    answer: () => resume(Effect.succeed(replyOf(result))),
     fail: resume,
   }
 }

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { backUp } from "../../src/backup/backUp.ts"
 import { openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const PERMISSIONS = 0o777
 
@@ -13,7 +14,7 @@ const PERMISSIONS = 0o777
 const openSource = Effect.gen(function* () {
   const source = yield* scratchFile
   const storage = yield* openStorage(source)
-  yield* storage.transact(putAgent("a"))
+  yield* transact(storage, putAgent("a"))
   const target = join(dirname(source), "copy.db")
   const lookDuring = Effect.fnUntraced(function* (look: () => void) {
     yield* backUp({ source, target, onProgress: look, beforeCheck: Effect.sync(look) })

@@ -23,6 +23,7 @@ import { SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { inspectStorage } from "../../src/inspection/inspectStorage.ts"
 import { migrate, migrations } from "../../src/migrations/migrate.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const PAGE_BYTES = 4096
 
@@ -31,7 +32,7 @@ const writeDatabase = (file: string, count = 500) =>
   Effect.scoped(
     Effect.gen(function* () {
       const storage = yield* openStorage(file)
-      yield* Effect.forEach(names(count), (name) => storage.transact(putAgent(name)), {
+      yield* Effect.forEach(names(count), (name) => transact(storage, putAgent(name)), {
         concurrency: "unbounded",
       })
     }),
@@ -200,7 +201,7 @@ describe("what looks odd at the start, and is not", () => {
         [link, "b"],
         [file, "c"],
       ] as const) {
-        yield* Effect.scoped(Effect.flatMap(openStorage(path), (opened) => opened.transact(putAgent(name))))
+        yield* Effect.scoped(Effect.flatMap(openStorage(path), (opened) => transact(opened, putAgent(name))))
       }
       assert.deepStrictEqual(yield* agentIds(yield* openStorage(second)), ["a", "b", "c"])
       assert.deepStrictEqual((yield* inspectStorage(link)).bytes, statSync(file).size)
@@ -213,7 +214,7 @@ describe("what looks odd at the start, and is not", () => {
       const [file, copy] = [yield* scratchFile, yield* scratchFile]
       const storage = yield* openStorage(file)
       const before = statSync(file).size
-      yield* Effect.forEach(names(500), (name) => storage.transact(putAgent(name)), {
+      yield* Effect.forEach(names(500), (name) => transact(storage, putAgent(name)), {
         concurrency: "unbounded",
       })
       copyFileSync(`${file}-wal`, `${copy}-wal`)
@@ -232,7 +233,7 @@ describe("what looks odd at the start, and is not", () => {
       const [file, copy] = [yield* scratchFile, yield* scratchFile]
       yield* writeDatabase(file)
       const storage = yield* openStorage(file)
-      yield* storage.transact(putAgent("a"))
+      yield* transact(storage, putAgent("a"))
       for (const suffix of ["", "-wal"]) copyFileSync(`${file}${suffix}`, `${copy}${suffix}`)
       truncateSync(copy, PAGE_BYTES * 4)
       const error = yield* Effect.flip(openStorage(copy))
@@ -258,7 +259,7 @@ describe("damage that shows later", () => {
       const error = yield* Effect.flip(agentIds(storage))
       assert.strictEqual(error.reason, "damaged")
       const written = yield* Effect.forEach(names(5_000), (name) =>
-        Effect.result(storage.transact(putAgent(name))),
+        Effect.result(transact(storage, putAgent(name))),
       )
       const reasons = written.map((result) => (result._tag === "Failure" ? result.failure.reason : "kept"))
       assert.deepStrictEqual(Array.from(new Set(reasons)).toSorted(), ["damaged", "kept"])

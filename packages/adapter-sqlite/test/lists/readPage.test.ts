@@ -21,6 +21,7 @@ import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnecti
 import { pageStatements } from "../../src/lists/readPage.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
 import { openStorage, scratchFile } from "../ScratchFile.ts"
+import { transact } from "@tocsin/testing/transact"
 
 /** One value for each thing that a list can be filtered by. */
 const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
@@ -202,7 +203,7 @@ describe("pages of partitioned lists", () => {
     Effect.gen(function* () {
       const storage = yield* openStorage(yield* scratchFile)
       // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
-      yield* storage.transact(function* (workspace) {
+      yield* transact(storage, function* (workspace) {
         for (const row of population) workspace.incidents.put(row)
       })
       const queries = queriesOf("incidents").filter(({ filter }) => !isByMember(filter))

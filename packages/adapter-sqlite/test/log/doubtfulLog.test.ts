@@ -5,6 +5,7 @@ import { Effect, type Scope } from "effect"
 import { SALTS_AT, SALTS_BYTES } from "../../src/log/LogFile.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { pagesInUse, spoil } from "./logInspection.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const ACKNOWLEDGED = names(20)
 
@@ -13,7 +14,7 @@ const crashedFile = Effect.gen(function* () {
   const file = yield* scratchFile
   const crashed = yield* scratchFile
   const storage = yield* openStorage(file)
-  yield* Effect.forEach(ACKNOWLEDGED, (name) => storage.transact(putAgent(name)))
+  yield* Effect.forEach(ACKNOWLEDGED, (name) => transact(storage, putAgent(name)))
   copyFileSync(file, crashed)
   copyFileSync(`${file}-wal`, `${crashed}-wal`)
   const log = readFileSync(`${file}-wal`)

@@ -5,6 +5,7 @@ import { eventually } from "../eventually.ts"
 import { openStorage, putAgent } from "../ScratchFile.ts"
 import { pagesInUse, spoil } from "./logInspection.ts"
 import { SlowDisk } from "./SlowDisk.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const [file = "", way] = process.argv.slice(2)
 
@@ -15,9 +16,9 @@ await Effect.runPromise(
     // Never closed.
     const scope = yield* Scope.make()
     const storage = yield* Scope.provide(openStorage(file, { log: { sync: disk.sync } }), scope)
-    for (let n = 0; n < 20; n++) yield* storage.transact(putAgent(`kept-${n}`))
+    for (let n = 0; n < 20; n++) yield* transact(storage, putAgent(`kept-${n}`))
     disk.hang()
-    yield* Effect.forkDetach(Effect.exit(storage.transact(putAgent("lost"))), { startImmediately: true })
+    yield* Effect.forkDetach(Effect.exit(transact(storage, putAgent("lost"))), { startImmediately: true })
     yield* eventually(
       Effect.sync(() => disk.hanging),
       (count) => count === 1,

@@ -11,6 +11,7 @@ import { eventually } from "../eventually.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { beginnings, pagesInUse, readOn, spoil } from "./logInspection.ts"
 import { SlowDisk } from "./SlowDisk.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const END_SPOILED = fileURLToPath(new URL("./endSpoiled.ts", import.meta.url))
 const ACKNOWLEDGED = names(20)
@@ -22,11 +23,11 @@ const openOnFailingDisk = Effect.gen(function* () {
   const scope = yield* Scope.make()
   const storage = yield* Scope.provide(openStorage(file, { log: { sync: disk.sync } }), scope)
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
-  yield* Effect.forEach(ACKNOWLEDGED, (name) => storage.transact(putAgent(name)))
+  yield* Effect.forEach(ACKNOWLEDGED, (name) => transact(storage, putAgent(name)))
   /** Has the sync for one more agent fail, after `meanwhile`. */
   const failSync = Effect.fnUntraced(function* (meanwhile: () => void = () => {}) {
     disk.hang()
-    const lost = yield* Effect.forkChild(Effect.flip(storage.transact(putAgent("lost"))), {
+    const lost = yield* Effect.forkChild(Effect.flip(transact(storage, putAgent("lost"))), {
       startImmediately: true,
     })
     yield* eventually(
@@ -107,9 +108,9 @@ describe("a log after a sync that failed", () => {
       yield* failSync()
       yield* refusalThat(storage, "stop the process")
       assert.strictEqual(beginnings(file), before)
-      assert.strictEqual((yield* Effect.flip(storage.transact(putAgent("refused")))).reason, "unavailable")
+      assert.strictEqual((yield* Effect.flip(transact(storage, putAgent("refused")))).reason, "unavailable")
       yield* reader.stop
-      yield* eventually(Effect.exit(storage.transact(putAgent("after"))), Exit.isSuccess)
+      yield* eventually(Effect.exit(transact(storage, putAgent("after"))), Exit.isSuccess)
       assert.isAbove(beginnings(file), before)
       assert.deepStrictEqual(yield* agentIds(storage), ["after", ...ACKNOWLEDGED, "lost"])
     }),
@@ -125,14 +126,14 @@ describe("a log that does not read back", () => {
         const { file, storage } = disk
         const before = readFileSync(file)
         yield* poison(disk)
-        const refused = yield* Effect.flip(storage.transact(putAgent("refused")))
+        const refused = yield* Effect.flip(transact(storage, putAgent("refused")))
         assert.strictEqual(refused.reason, "damaged")
         assert.include(refused.message, "start Tocsin again")
         yield* disk.close
         assert.deepStrictEqual(readFileSync(file), before)
         const again = yield* openStorage(file)
         assert.deepStrictEqual(yield* agentIds(again), ACKNOWLEDGED)
-        yield* again.transact(putAgent("taken"))
+        yield* transact(again, putAgent("taken"))
         assert.strictEqual(integrityOf(file), "ok")
         assert.isFalse(existsSync(`${file}-wal-spoiled`))
       }),

@@ -7,6 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { migrations } from "../../src/migrations/migrate.ts"
 import { agentIds, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { transact } from "@tocsin/testing/transact"
 
 const WRITER = fileURLToPath(new URL("./writer.ts", import.meta.url))
 // Far more than it writes before it is killed.
@@ -120,7 +121,7 @@ describe("processes", () => {
       Effect.gen(function* () {
         const file = yield* scratchFile
         const folder = dirname(file)
-        yield* Effect.scoped(Effect.flatMap(openStorage(file), (storage) => storage.transact(putAgent("a"))))
+        yield* Effect.scoped(Effect.flatMap(openStorage(file), (storage) => transact(storage, putAgent("a"))))
         const run = Effect.fnUntraced(function* () {
           const writer = yield* startWriter(file, {
             prefix: "b",

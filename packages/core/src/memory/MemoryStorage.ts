@@ -1,5 +1,4 @@
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
-import { withChanges } from "../engine/workspace/Decision.ts"
 import type { AgentId, IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName, Severity } from "../contract/Status.ts"
@@ -34,7 +33,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     transact: (command) =>
       Clock.clockWith((clock) =>
         Effect.succeed(
-          transact(tables, withChanges(command), Instant.fromNanos(clock.currentTimeNanosUnsafe())).reply,
+          transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe())).reply.committed(),
         ),
       ),
     page: (request) => Effect.sync(() => readRows(tables, request)),

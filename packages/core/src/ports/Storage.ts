@@ -5,7 +5,8 @@ import type { AgentId, CheckId, IncidentId, KeyHash } from "../contract/Identifi
 import type { Instant } from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { ListName, ListRows, PageRequest } from "../engine/lists/ListDefinitions.ts"
-import type { Command, Committed } from "../engine/workspace/Decision.ts"
+import type { Command } from "../engine/workspace/Decision.ts"
+import type { Outcome } from "../engine/workspace/Outcome.ts"
 import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
@@ -74,13 +75,16 @@ export class Storage extends Context.Service<
   {
     /**
      * Runs a command: loads the rows that it asks for, lets it decide, and persists exactly what it
-     * changed, all in one serializable transaction. Succeeds once that is durable, with the reply
-     * and the changes of this command (`withChanges`). Not idempotent: a command is decided once,
-     * except that a decision which was certainly not kept may be made again. `now` is Effect's
-     * Clock. An exception in a decision is a defect here: nothing is kept then, and commands of the
-     * same group are not affected. Use cases call `Commits.transact` instead.
+     * changed, all in one serializable transaction. As soon as that is known to be durable, the
+     * storage calls `committed` of the outcome, once, and succeeds with its result, the reply. It
+     * does so in the order of the commits, and also for a caller that was interrupted meanwhile:
+     * not in the caller's fiber, unless nothing can interrupt that in between. Not idempotent: a
+     * command is decided once, except that a decision which was certainly not kept may be made
+     * again. `now` is Effect's Clock. An exception in a decision is a defect here: nothing is kept
+     * then, and commands of the same group are not affected. Use cases call `Commits.transact`
+     * instead.
      */
-    readonly transact: <A>(command: Command<A>) => Effect.Effect<Committed<A>, StorageError>
+    readonly transact: <A>(command: Command<Outcome<A>>) => Effect.Effect<A, StorageError>
     /**
      * Reads one page of a list in the query's order (see PageRequest for backward pages): committed
      * rows only; rows whose agent is deleted are not among them. An index serves it at any depth.

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
-import { type Command, decideSync, withChanges } from "@tocsin/core/engine/workspace/Decision"
+import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
 import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { Context, Effect, Layer } from "effect"
 import { Commits } from "../../src/engine/commits/Commits.ts"
@@ -23,7 +23,7 @@ const watched = Effect.gen(function* () {
         if (told.refusal !== undefined) return Effect.fail(failure(told.refusal))
         const workspace = new Workspace()
         const load = () => workspace.marks.load("service", undefined)
-        return Effect.succeed(decideSync(withChanges(command)(workspace, Instant.fromMicros(0n)), load))
+        return Effect.succeed(decideSync(command(workspace, Instant.fromMicros(0n)), load).committed())
       }),
   })
   const context = yield* Layer.build(

@@ -11,6 +11,7 @@ import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
+import { transact } from "@tocsin/testing/transact"
 
 const RUNS = 150
 
@@ -54,7 +55,8 @@ const openStory = () => {
       for (const name of known.receivers) listed.set(name, now)
     for (const name of given) listed.set(name, now)
     running.set(process, { id, receivers: given })
-    yield* storage.transact(
+    yield* transact(
+      storage,
       reportReplica(
         {
           id,
@@ -75,7 +77,7 @@ const openStory = () => {
     const now = yield* Instant.now
     if (tables.replicas.has(known.id)) for (const name of known.receivers) listed.set(name, now)
     running.delete(process)
-    yield* storage.transact(endReplica(known.id))
+    yield* transact(storage, endReplica(known.id))
   })
 
   const run = (step: Step) => {

@@ -4,15 +4,17 @@ import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { endReplica, reportReplica } from "@tocsin/core/replicas/replicaDecisions"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { start } from "@tocsin/testing/samples"
+import { transact } from "@tocsin/testing/transact"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 
 it.effect("the audit has each policy put in force, and no restart and no start without a policy", () =>
   Effect.gen(function* () {
     const tables = new MemoryTables()
-    const { transact } = MemoryStorage.make(tables)
+    const storage = MemoryStorage.make(tables)
     const reports = (id: string, policy_hash: string) =>
       transact(
+        storage,
         reportReplica(
           {
             id,
@@ -37,7 +39,7 @@ it.effect("the audit has each policy put in force, and no restart and no start w
     yield* reports("one", "a")
     yield* reports("one", "a")
     yield* reports("two", "a")
-    yield* transact(endReplica("one"))
+    yield* transact(storage, endReplica("one"))
     yield* TestClock.adjust("1 hour")
     yield* reports("one again", "a")
     yield* reports("two", "a")

@@ -10,6 +10,7 @@ import { openReplica, type Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 import * as arbitrary from "./agentRecords.ts"
+import { transact } from "../transact.ts"
 
 const RUNS = 40
 
@@ -67,7 +68,7 @@ const checkRoundTrip = (replica: Replica) =>
           assertSame(yield* replica.storage.check(agent_id, check_id), check)
           assertSame(yield* rowsOf(replica, "checks"), [check])
         }
-        yield* replica.storage.transact(function* (workspace) {
+        yield* transact(replica.storage, function* (workspace) {
           yield { agents: [agent_id] }
           workspace.removeAgent(agent)
         })
@@ -80,14 +81,14 @@ const historyRoundTrip = (replica: Replica) =>
     Effect.gen(function* () {
       const { agent_id, registration_id } = agent
       const stored = rows.map((row) => ({ ...row, agent_id, registration_id }))
-      yield* replica.storage.transact(function* (workspace) {
+      yield* transact(replica.storage, function* (workspace) {
         yield { agents: [agent_id] }
         workspace.putAgent(agent)
         for (const row of stored) workspace.store(row)
       })
       const found = yield* rowsOf(replica, "history")
       assertSame(found.map(withoutSeq), stored.toReversed())
-      yield* replica.storage.transact(function* (workspace) {
+      yield* transact(replica.storage, function* (workspace) {
         yield { agents: [agent_id] }
         workspace.removeAgent(agent)
       })

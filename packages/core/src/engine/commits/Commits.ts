@@ -3,10 +3,11 @@ import { CurrentInstruments } from "../metrics/Instruments.ts"
 import { Storage, type StorageError } from "../../ports/Storage.ts"
 import type { CommandChanges } from "../workspace/CommandChanges.ts"
 import type { Command } from "../workspace/Decision.ts"
+import { reporting } from "../workspace/Outcome.ts"
 
 /** Functions that are called synchronously, in the order of the commits as this process sees them. They must not throw. */
 export interface CommitListener {
-  /** A command of this process was committed, with these changes. */
+  /** A command of this process was committed, with these changes; its caller may have stopped waiting. */
   readonly committed?: (changes: CommandChanges) => void
   /** A command of this process failed, or its caller stopped waiting for it. */
   readonly failed?: (error: StorageError) => void
@@ -18,7 +19,7 @@ export interface CommitListener {
 export class Commits extends Context.Service<
   Commits,
   {
-    /** Runs a command by `Storage.transact`, reports it to the listeners, and returns its reply. */
+    /** Runs a command by `Storage.transact`, which reports it to the listeners, and returns its reply. */
     readonly transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>
     /** Adds a listener until the scope closes. */
     readonly listen: (listener: CommitListener) => Effect.Effect<void, never, Scope.Scope>
@@ -35,12 +36,12 @@ export class Commits extends Context.Service<
           storageFailures[error.reason].value += 1
           for (const listener of listeners) listener.failed?.(error)
         })
+      const reportCommit = (changes: CommandChanges): void => {
+        for (const listener of listeners) listener.committed?.(changes)
+      }
       return Commits.of({
         transact: (command) =>
-          Effect.map(Effect.tapError(storage.transact(command), reportFailure), ({ reply, changes }) => {
-            for (const listener of listeners) listener.committed?.(changes)
-            return reply
-          }),
+          Effect.tapError(storage.transact(reporting(command, reportCommit)), reportFailure),
         listen: Effect.fnUntraced(function* (listener) {
           yield* Effect.acquireRelease(
             Effect.sync(() => listeners.add(listener)),

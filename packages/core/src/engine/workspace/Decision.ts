@@ -1,5 +1,4 @@
 import type { Instant } from "../../contract/Instant.ts"
-import type { CommandChanges } from "./CommandChanges.ts"
 import type { RowRequest } from "./RowRequest.ts"
 import type { Workspace } from "./Workspace.ts"
 
@@ -27,31 +26,6 @@ export const commandOf =
   (...input: Input): Command<A> =>
   (workspace, now) =>
     decide(workspace, now, ...input)
-
-/** The reply of a committed command, and what it changed. */
-export interface Committed<A> {
-  readonly reply: A
-  readonly changes: CommandChanges
-}
-
-/**
- * The same command, whose reply includes its changes. Storages run this one: the reply of the
- * committed decision has its own changes, without those of other commands on the same workspace.
- */
-export const withChanges =
-  <A>(command: Command<A>): Command<Committed<A>> =>
-  (workspace, now) =>
-    decideWithChanges(workspace, now, command)
-
-function* decideWithChanges<A>(
-  workspace: Workspace,
-  now: Instant,
-  command: Command<A>,
-): Decision<Committed<A>> {
-  workspace.beginCommand()
-  const reply = yield* command(workspace, now)
-  return { reply, changes: workspace.commandChanges() }
-}
 
 /** Runs a decision for a storage that loads synchronously. */
 export const decideSync = <A>(decision: Decision<A>, load: (request: RowRequest) => void): A => {

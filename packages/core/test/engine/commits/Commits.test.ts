@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Scope, Exit, Stream } from "effect"
 import { Commits } from "../../../src/engine/commits/Commits.ts"
 import * as Instant from "../../../src/contract/Instant.ts"
 import { Storage, StorageError } from "../../../src/ports/Storage.ts"
-import { type Command, decideSync, withChanges } from "../../../src/engine/workspace/Decision.ts"
+import { type Command, decideSync } from "../../../src/engine/workspace/Decision.ts"
 import { Workspace } from "../../../src/engine/workspace/Workspace.ts"
 
 /** Commits to a storage that keeps nothing and fails on request, and what a listener without an interest in hints heard. */
@@ -21,7 +21,7 @@ const observed = Effect.gen(function* () {
         control.isFull
           ? Effect.fail(new StorageError({ reason: "full", message: "full" }))
           : Effect.succeed(
-              decideSync(withChanges(command)(new Workspace(), Instant.fromMicros(0n)), () => {}),
+              decideSync(command(new Workspace(), Instant.fromMicros(0n)), () => {}).committed(),
             ),
       ),
   })

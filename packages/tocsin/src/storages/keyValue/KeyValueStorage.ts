@@ -3,7 +3,8 @@ import { decideExpiry, removeExpired } from "@tocsin/core/memory/expire"
 import { loadRows } from "@tocsin/core/memory/loadRows"
 import type { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import { persistChanges } from "@tocsin/core/memory/persistChanges"
-import { type Command, decideSync, withChanges } from "@tocsin/core/engine/workspace/Decision"
+import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
@@ -124,14 +125,14 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
   // Reads see a change once the store has kept it.
   const memory = MemoryStorage.make(tables)
 
-  const transact = Effect.fnUntraced(function* <A>(command: Command<A>) {
+  const transact = Effect.fnUntraced(function* <A>(command: Command<Outcome<A>>) {
     const now = yield* Instant.now
     const workspace = new Workspace()
-    const reply = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
+    const outcome = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
     const changes = workspace.changes()
     yield* write(changedRows(tables, changes))
     persistChanges(tables, changes)
-    return reply
+    return outcome.committed()
   }, Effect.uninterruptible)
 
   const expire = Effect.fnUntraced(function* (piece: RetentionPiece) {
@@ -143,7 +144,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
 
   return Storage.of({
     ...memory,
-    transact: (command) => inTurn(transact(withChanges(command))),
+    transact: (command) => inTurn(transact(command)),
     expire: (piece) => inTurn(expire(piece)),
     establish: (name, value) =>
       inTurn(
