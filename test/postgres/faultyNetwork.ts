@@ -7,6 +7,8 @@ import { throughLoopback } from "./throughLoopback.ts"
 export interface FaultyNetwork {
   /** The same database, reached this way. */
   readonly url: Redacted.Redacted
+  /** How many connections go this way. */
+  readonly connections: Effect.Effect<number>
   /** Ends every connection that goes this way. New ones can be made. */
   readonly cut: Effect.Effect<void>
   /**
@@ -72,5 +74,13 @@ export const faultyNetwork = Effect.fnUntraced(function* (
     for (const upstream of pairs.values()) vanished.add(upstream)
   })
   const through = yield* throughLoopback(server, target, cut)
-  return { url: through, cut, holdReplies: hold(true), passReplies: hold(false), vanish, vanishBut }
+  return {
+    url: through,
+    connections: Effect.sync(() => pairs.size),
+    cut,
+    holdReplies: hold(true),
+    passReplies: hold(false),
+    vanish,
+    vanishBut,
+  }
 })

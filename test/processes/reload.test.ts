@@ -3,11 +3,12 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
+import { faultyNetwork } from "../postgres/faultyNetwork.ts"
 import { call } from "./api.ts"
-import { scratchFolder } from "./scratch.ts"
+import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { secretOf, webhookSecretOf } from "./secrecy.ts"
-import { startServer } from "./ServerProcess.ts"
+import { launch, startServer } from "./ServerProcess.ts"
 import { until } from "./until.ts"
 
 /** Notes the path of every request. */
@@ -93,6 +94,32 @@ describe("on SIGHUP", () => {
       assert.notInclude(server.output.stderr, "cannot start")
       assert.deepStrictEqual(yield* statusesOf("b"), [200, 200, 200])
       assert.deepStrictEqual(yield* statusesOf("c"), [401, 401, 401])
+    }),
+  )
+
+  it.live("a server that starts follows once it listens", () =>
+    Effect.gen(function* () {
+      const { url } = yield* scratchPostgres
+      const network = yield* faultyNetwork(url)
+      yield* network.holdReplies
+      const environment = {
+        DATABASE_URL: Redacted.value(network.url),
+        SERVICE_AUTH_TOKEN: secretOf("operator"),
+      }
+      const server = yield* launch({ cwd: yield* scratchFolder, environment })
+      yield* until(
+        "the start waits for PostgreSQL",
+        Effect.map(network.connections, (count) => count > 0),
+      )
+      yield* server.signal("SIGHUP")
+      yield* network.passReplies
+      yield* Effect.raceFirst(
+        until(
+          "it listens, and has read its files again",
+          Effect.sync(() => /Tocsin listens on .*were read again/s.test(server.output.stderr)),
+        ),
+        Effect.flatMap(server.ended, (end) => Effect.die(new Error(`it ended: ${JSON.stringify(end)}`))),
+      )
     }),
   )
 

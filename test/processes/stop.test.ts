@@ -123,6 +123,23 @@ describe.concurrent("a server that shuts down", () => {
     }),
   )
 
+  it.live("finishes its requests, though SIGHUP arrives meanwhile", () =>
+    Effect.gen(function* () {
+      const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
+      const server = yield* startServer({ cwd: yield* scratchFolder, environment })
+      const { before, after } = splitBatch(yield* enroll(server, "web-1"))
+      const batch = yield* rawConnection(server.port)
+      yield* batch.write(before)
+      yield* untilRead(server)
+      yield* server.signal("SIGTERM")
+      yield* untilRefused(server)
+      yield* server.signal("SIGHUP")
+      yield* batch.write(after)
+      assert.match(yield* batch.closed, /^HTTP\/1\.1 202 .*\r\n/)
+      yield* assertStops(server)
+    }),
+  )
+
   it.live("ends streams, and does not wait for their clients", () =>
     Effect.gen(function* () {
       const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }

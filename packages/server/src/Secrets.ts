@@ -1,5 +1,6 @@
 import process from "node:process"
 import { Context, Effect, Layer, Queue, Result } from "effect"
+import { onHangup } from "./hangups.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import type { Settings } from "./settings/Settings.ts"
 
@@ -68,16 +69,12 @@ export class Secrets {
     })
   }
 
-  /** Reads the files again at each SIGHUP, for as long as the layer lives. */
+  /** Reads the files again at each SIGHUP, and once if one came before the layer, for as long as that lives. */
   get reloading(): Layer.Layer<never> {
     return Layer.effectDiscard(
       Effect.gen({ self: this }, function* () {
         const hangups = yield* Queue.sliding<void>(1)
-        const note = (): void => void Queue.offerUnsafe(hangups, undefined)
-        yield* Effect.acquireRelease(
-          Effect.sync(() => process.on("SIGHUP", note)),
-          () => Effect.sync(() => process.off("SIGHUP", note)),
-        )
+        onHangup(() => void Queue.offerUnsafe(hangups, undefined))
         yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(hangups), this.#reload)))
       }),
     )

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import process from "node:process"
 import { isMainThread } from "node:worker_threads"
+import { noteHangups } from "./hangups.ts"
 
 // Lookups of names get half of libuv's threads, and each name whose server is silent holds one. The
 // variable counts only before the first work for a thread.
@@ -9,5 +10,8 @@ process.env["UV_THREADPOOL_SIZE"] ??= "16"
 const args = process.argv.slice(2)
 // Each loads only what it needs: the command line would add some MiB to the server's idle memory.
 if (!isMainThread) (await import("./policy/trialThread.ts")).runTrialThread()
-else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) (await import("./serve.ts")).serve()
-else (await import("./commandLine.ts")).runCommandLine(args, import.meta.url)
+else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
+  noteHangups()
+  const { serve } = await import("./serve.ts")
+  serve()
+} else (await import("./commandLine.ts")).runCommandLine(args, import.meta.url)

@@ -58,7 +58,8 @@ export const service = (settings: Settings) =>
         { version: manifest.version, storage: storageKind(settings) },
         yield* consoleFiles(settings),
       )
-      return announcement(settings).pipe(
+      // What follows a reload is there before a SIGHUP that came earlier is followed.
+      return Layer.mergeAll(announcement(settings), secrets.reloading).pipe(
         // Merged, they also stop together, so that deliveries and requests have the same seconds to
         // finish.
         Layer.provide(
@@ -68,7 +69,6 @@ export const service = (settings: Settings) =>
             beatsLayer(secrets, settings),
             connectionWarning(settings),
             policyReloading(secrets),
-            secrets.reloading,
           ),
         ),
         Layer.provide(refuseBesideOlder),

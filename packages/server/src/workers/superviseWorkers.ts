@@ -1,6 +1,7 @@
 import cluster, { type Worker } from "node:cluster"
 import process from "node:process"
 import { Effect, Fiber, Layer } from "effect"
+import { onHangup } from "../hangups.ts"
 import { loggingLayer } from "../logging.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { storageName } from "../storage.ts"
@@ -32,7 +33,7 @@ export const superviseWorkers = (settings: Settings, size: number): void => {
   const workers = new WorkerProcesses(settings, size)
   process.on("SIGTERM", (signal) => workers.stop(signal))
   process.on("SIGINT", (signal) => workers.stop(signal))
-  process.on("SIGHUP", () => workers.happened({ event: "reload_requested" }))
+  onHangup(() => workers.happened({ event: "reload_requested" }))
   setInterval(() => workers.lookForSilence(), LOOK_MILLIS)
   workers.happened({ event: "started" })
 }
