@@ -29,7 +29,10 @@ const hasBothKeys = ({ accepted_key_hash, pending_key_hash }: AgentRecord): bool
 
 const isBlacklistId = Schema.is(BlacklistId)
 
-/** Operators' decisions about agents and their keys (docs/rules.md#agent-keys). */
+/**
+ * Operators' decisions about agents and their keys (docs/rules.md#agent-keys). Those that take
+ * several transactions cannot be interrupted: a client that hangs up leaves none of them half done.
+ */
 export class Admission extends Context.Service<
   Admission,
   {
@@ -93,7 +96,7 @@ export class Admission extends Context.Service<
       ) =>
         Effect.flatMap(signature, (by) =>
           onAllPending({ commits, instruments, storage }, name, (agentIds) => piece(by, agentIds)),
-        )
+        ).pipe(Effect.uninterruptible)
 
       const unblock = Effect.fnUntraced(function* (keyId: string) {
         // Any 64 characters are a valid key_id (docs/rules.md#lists); one that is not an ID of ours
@@ -109,18 +112,20 @@ export class Admission extends Context.Service<
           Effect.andThen(
             withdrawMany(agentId, (agent) => !hasBothKeys(agent)),
             one((by) => actions.block(agentId, options, by)),
-          ),
+          ).pipe(Effect.uninterruptible),
         remove: (agentId) =>
           Effect.andThen(
             withdrawMany(agentId, () => true),
             one((by) => actions.remove(agentId, options, by)),
-          ),
+          ).pipe(Effect.uninterruptible),
         acceptAll: ({ includeRotation }) =>
           all("accept_all", (by, agents) => actions.acceptEach(agents, { by, includeRotation })),
         blockAll: all("block_all", (by, agents) => actions.blockEach(agents, options, by)),
         removeAll: all("remove_all", (by, agents) => actions.removeEach(agents, options, by)),
         unblock,
-        unblockAll: Effect.flatMap(signature, (by) => unblockAll(storage, commits, by)),
+        unblockAll: Effect.flatMap(signature, (by) => unblockAll(storage, commits, by)).pipe(
+          Effect.uninterruptible,
+        ),
       })
     }),
   )
