@@ -1,4 +1,6 @@
 import { isAgentId } from "@tocsin/core/contract/Identifiers"
+import { isLabels, MAX_LABELS } from "@tocsin/core/contract/Labels"
+import { isHostname } from "@tocsin/core/contract/Text"
 import { Redacted } from "effect"
 import type { ProgramAgent } from "./program/ProgramAgent.ts"
 import { fetchTransport } from "./program/fetchTransport.ts"
@@ -34,24 +36,27 @@ export interface AgentOptions {
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-const aboutLabels = "an object of texts"
+/** One label more is the agent's own. */
+const mayHave = (given: unknown): boolean => isLabels(given) && Object.keys(given).length < MAX_LABELS
 
-const isLabels = (given: unknown): boolean =>
-  typeof given === "object" && given !== null && Object.values(given).every((one) => typeof one === "string")
-
-const options = group<AgentOptions>()({
-  baseUrl: address,
-  agentId: required<string>(isAgentId, "1 to 128 letters, digits or the characters . _ : -"),
-  keyFile: text,
-  agentKey: secret,
-  hostname: text,
-  labels: checked<Readonly<Record<string, string>>>(isLabels, aboutLabels),
-  log: checked<((message: string) => void) | false>(
-    (given) => given === false || typeof given === "function",
-    "a function, or false",
-  ),
-  fetch: aFunction(),
-})
+// A function, so that bundles of pages that make no agent leave it out.
+const options = () =>
+  group<AgentOptions>()({
+    baseUrl: address,
+    agentId: required<string>(isAgentId, "1 to 128 letters, digits or the characters . _ : -"),
+    keyFile: text,
+    agentKey: secret,
+    hostname: checked<string>(isHostname, "1 to 253 characters, none of them a control character"),
+    labels: checked<Readonly<Record<string, string>>>(
+      mayHave,
+      "at most 31 texts, by names that do not look like secrets",
+    ),
+    log: checked<((message: string) => void) | false>(
+      (given) => given === false || typeof given === "function",
+      "a function, or false",
+    ),
+    fetch: aFunction(),
+  })
 
 const hostname = (): string | undefined =>
   nodeModule<{ readonly hostname: () => string }>("node:os")?.hostname()
@@ -72,7 +77,7 @@ const hostname = (): string | undefined =>
 export const createAgent = (given: AgentOptions): ProgramAgent => {
   const refuse = (problem: string) => new TocsinClientError("options", problem)
   const problems: Array<string> = []
-  const read = options("", Object(given), (problem) => void problems.push(problem))
+  const read = options()("", Object(given), (problem) => void problems.push(problem))
   if ((read?.keyFile === undefined) === (read?.agentKey === undefined))
     problems.push("give keyFile or agentKey: one of them")
   if (read?.baseUrl === undefined || read.agentId === undefined || problems.length > 0)

@@ -74,7 +74,7 @@ export const makeTestMonitor = async (
   { startAt = START, notifiers = [], log = false, ...options }: TestMonitorOptions,
   dueOf: typeof nextDue,
 ): Promise<TestMonitor> => {
-  const started = Instant.parse(startAt)
+  const started = typeof startAt === "string" ? Instant.parse(startAt) : undefined
   if (started === undefined)
     throw new TocsinError("options", "startAt must be an instant such as 2026-01-01T00:00:00Z")
   const clock = new SteppedClock(Number((started * NANOS_PER_MICRO) / NANOS_PER_MILLI))
