@@ -1,8 +1,10 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { NotifierName } from "@tocsin/core/contract/Status"
+import { isHeld } from "@tocsin/core/holds/heldItems"
 import { type MemoryTables, outboxOf } from "@tocsin/core/memory/MemoryTables"
+import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import type { Storage } from "@tocsin/core/ports/Storage"
-import { type Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { Settling } from "./Settling.ts"
 import type { SteppedClock } from "./SteppedClock.ts"
 
@@ -11,8 +13,8 @@ interface Course {
   readonly clock: SteppedClock
   readonly settling: Settling
   readonly tables: MemoryTables
-  /** The next moment at which an idle loop finds work. */
-  readonly dueFrom: (now: Instant.Instant) => Instant.Instant | undefined
+  /** The next moment at which an idle loop finds work, in an advance that began at a moment. */
+  readonly dueFrom: (now: Instant.Instant, began: Instant.Instant) => Instant.Instant | undefined
 }
 
 const NANOS_PER_MICRO = 1_000n
@@ -25,8 +27,9 @@ export const advance = async (course: Course, nanos: bigint): Promise<void> => {
   const { clock, settling } = course
   const target = clock.currentTimeNanosUnsafe() + nanos
   await settling.settle()
+  const began = Instant.fromNanos(clock.currentTimeNanosUnsafe())
   for (;;) {
-    const due = course.dueFrom(Instant.fromNanos(clock.currentTimeNanosUnsafe()))
+    const due = course.dueFrom(Instant.fromNanos(clock.currentTimeNanosUnsafe()), began)
     const next = clock.nextWake(due === undefined ? undefined : due * NANOS_PER_MICRO)
     if (next === undefined || next > target) break
     await moveTo(course, next)
@@ -51,12 +54,30 @@ export interface IdleWork {
   readonly storage: Storage["Service"]
   /** The receivers of the policy in force. */
   readonly notifiers: () => ReadonlyArray<NotifierName>
+  readonly policy: () => Policy
   /** When a silent agent is dead; absent without housekeeping. */
   readonly deadAfter: Duration.Duration | undefined
 }
 
-/** When open incidents and held notifications are looked at next. */
+/** The longest pause of a loop that looks for other silences and another policy. */
+const ONE_ROUND = Duration.seconds(5)
+/** After this, such loops have also seen other labels of agents. */
+const ALL_LOOKS = Duration.sum(Duration.minutes(5), ONE_ROUND)
+
+/**
+ * Whether loops may still find what a test did before an advance: it may have changed silences, the
+ * policy and what agents say of themselves.
+ */
+const mayFindActs = ({ policy, tables }: IdleWork, now: Instant.Instant, began: Instant.Instant): boolean => {
+  if (now < Instant.plus(began, ONE_ROUND)) return true
+  if (now >= Instant.plus(began, ALL_LOOKS)) return false
+  return policy().freshness.readsAgents || Array.from(tables.outbox.values()).some(isHeld)
+}
+
+/** When open incidents, held notifications and expected checks are looked at next. */
 function* looksOf(tables: MemoryTables) {
+  for (const ofAgent of tables.expectations.values())
+    for (const { look_at } of ofAgent.values()) if (look_at !== undefined) yield look_at
   for (const open of Object.values(tables.openIncidents)) {
     for (const id of open.values()) {
       const at = tables.incidents.get(id)?.next_look_at
@@ -67,17 +88,20 @@ function* looksOf(tables: MemoryTables) {
 }
 
 /**
- * The first moment from `now` on at which an idle loop finds work, or none. A past moment counts
- * until the loop has done its work.
+ * The first moment from `now` on at which an idle loop finds work, or none, in an advance that `began`
+ * at a moment. A past moment counts until the loop has done its work.
  */
 export const nextDue = Effect.fnUntraced(function* (
-  { tables, storage, notifiers, deadAfter }: IdleWork,
+  idle: IdleWork,
   now: Instant.Instant,
+  began: Instant.Instant,
 ) {
+  const { deadAfter, notifiers, storage, tables } = idle
   const untilDue = yield* storage.untilNextDue(notifiers(), now)
   const moments = untilDue === undefined ? [] : [Instant.plus(now, untilDue)]
   if (deadAfter !== undefined) {
     if (tables.removedRegistrations.size > 0) moments.push(now)
+    if (mayFindActs(idle, now, began)) moments.push(now)
     moments.push(...looksOf(tables))
     for (const id of yield* storage.silentAgents(now, Infinity)) {
       const agent = tables.agents.get(id)

@@ -4,6 +4,7 @@ import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
 import * as Instant from "@tocsin/core/contract/Instant"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { IdlePause } from "@tocsin/core/ports/IdlePause"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -115,9 +116,10 @@ export const makeTestMonitor = async (
     tables,
     storage,
     notifiers: () => Array.from(receivers.current().keys()),
+    policy: Context.get(services, PolicyInForce).current,
     deadAfter: read.keepsHouse ? { ...defaultRules, ...read.tocsin.rules }.deadAfter : undefined,
   }
-  const dueFrom = (now: Instant.Instant) => Effect.runSync(dueOf(idle, now))
+  const dueFrom = (now: Instant.Instant, began: Instant.Instant) => Effect.runSync(dueOf(idle, now, began))
   // One after another: the clock goes only forward.
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = (move: () => Promise<void>): Promise<void> => {

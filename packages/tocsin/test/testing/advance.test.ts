@@ -4,7 +4,7 @@ import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
 import { propertyRuns, RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import type { CheckResultEvent } from "../../src/index.ts"
+import type { CheckResultEvent, PolicyOption } from "../../src/index.ts"
 import type { BuiltInNotifier, NotifierOption } from "../../src/notifiers/builtInNotifiers.ts"
 import { makeTestMonitor, type TestMonitor } from "../../src/testing/createTestMonitor.ts"
 import { nextDue } from "../../src/testing/advance.ts"
@@ -18,7 +18,17 @@ const always: typeof nextDue = Effect.fnUntraced(function* (_, now) {
 type Answer = "delivered" | "deferred" | "later" | "refused" | "thrown"
 
 interface Step {
-  readonly act: "heartbeat" | "result" | "accept" | "remove" | "replay" | "nothing"
+  readonly act:
+    | "heartbeat"
+    | "result"
+    | "accept"
+    | "remove"
+    | "replay"
+    | "silence"
+    | "unsilence"
+    | "policy"
+    | "declare"
+    | "nothing"
   readonly agent: string
   readonly status: CheckResultEvent["status"]
   /** How long nothing is done afterwards. */
@@ -50,7 +60,11 @@ const stories: fc.Arbitrary<Story> = fc.record({
     fc.record({
       act: fc.oneof(
         { weight: 3, arbitrary: fc.constantFrom<Step["act"]>("heartbeat", "result") },
-        { weight: 1, arbitrary: fc.constantFrom<Step["act"]>("accept", "remove", "replay", "nothing") },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom<Step["act"]>("accept", "remove", "replay", "declare", "nothing"),
+        },
+        { weight: 2, arbitrary: fc.constantFrom<Step["act"]>("silence", "unsilence", "policy") },
       ),
       agent: fc.constantFrom("a", "b"),
       status: fc.constantFrom("ok", "warning", "critical"),
@@ -62,6 +76,35 @@ const stories: fc.Arbitrary<Story> = fc.record({
     { minLength: 1, maxLength: 10 },
   ),
 })
+
+const POLICIES: ReadonlyArray<PolicyOption> = [
+  { routes: [{ after: "20m" }] },
+  { freshness: [{ match: [`check_id = ${CHECK}`], every: "1m" }] },
+  {},
+  { routes: [{ remind: "15m" }], freshness: [{ match: ["agent_id = a"], every: "2m" }] },
+]
+
+const DECLARED = { check_id: CHECK, every: "90s" }
+
+/** Steps of the agent `a`, 31 s long. */
+const stepsOf = (...acts: ReadonlyArray<Step["act"]>): ReadonlyArray<Step> =>
+  acts.map((act) => ({ act, agent: "a", status: "critical", seconds: 31 }))
+
+const plain = (steps: ReadonlyArray<Step>): Story => ({
+  thresholds: [120, 300],
+  lease: 60,
+  answers: ["delivered"],
+  silences: 0,
+  steps,
+})
+
+/** Acts whose effect is found by loops that are idle at other times. */
+const ACTS: ReadonlyArray<Story> = [
+  plain(stepsOf("silence", "result", "unsilence")),
+  // A policy with `after`, and one without.
+  plain(stepsOf("policy", "result", "policy")),
+  plain(stepsOf("declare", ...Array<Step["act"]>(20).fill("heartbeat"))),
+]
 
 const BEGINNING: ReadonlyArray<Step> = [
   { act: "heartbeat", agent: "a", status: "ok", seconds: 1 },
@@ -142,6 +185,24 @@ const act = async (
       if (item !== undefined) await monitor.outbox.replay(item.id).outcome()
       return
     }
+    case "silence":
+      return void (await monitor.silences
+        .create({
+          matchers: [{ field: "agent_id", op: "=", value: agent }],
+          for: "2h",
+          comment: "repair",
+          by: "alice",
+        })
+        .outcome())
+    case "unsilence": {
+      const [silence] = (await monitor.silences.list({ state: "active" })).items
+      if (silence !== undefined) await monitor.silences.expire(silence.id).outcome()
+      return
+    }
+    case "policy":
+      return void (await monitor.setPolicy(POLICIES[results % POLICIES.length] ?? {}))
+    case "declare":
+      return void (await monitor.expectations(key, agent, { checks: [DECLARED] }).outcome())
     case "nothing":
       return
   }
@@ -232,6 +293,7 @@ describe("advance", () => {
       }),
       {
         numRuns: propertyRuns(20),
+        examples: ACTS.map((story): [Story] => [story]),
         // Shrinking a story that fails ends before the test's own limit, so that the seed is reported.
         interruptAfterTimeLimit: 60_000 * RUNS_FACTOR,
       },
@@ -240,9 +302,9 @@ describe("advance", () => {
 
   it("stops in 10 days only where retention looks, and where something happens", async () => {
     let stops = 0
-    await using monitor = await makeTestMonitor({}, (idle, now) => {
+    await using monitor = await makeTestMonitor({}, (idle, now, began) => {
       stops += 1
-      return nextDue(idle, now)
+      return nextDue(idle, now, began)
     })
     await act(monitor, { act: "heartbeat", agent: "a", status: "ok", seconds: 0 }, 0)
     await monitor.agents.acceptAll()
