@@ -7,6 +7,8 @@ import type { ReceiverListing, ReplicaRecord } from "./ReplicaRecord.ts"
 export const REPORT_EVERY = Duration.seconds(15)
 /** Without a report for this long, a replica counts as gone: it missed four. */
 const LIVE_FOR = Duration.seconds(60)
+/** A replica that has reported its end may still finish requests: a server takes half of this at most. */
+const ENDS_WITHIN = Duration.seconds(20)
 /** Items of a receiver that no live replica has listed for this long are discarded. */
 export const LISTED_FOR = Duration.hours(24)
 
@@ -14,14 +16,23 @@ export const LISTED_FOR = Duration.hours(24)
 export type ReplicaState = "live" | "silent" | "ended"
 
 /**
- * The state of a replica. A report far ahead comes from a clock set back since, and counts as old:
- * a running replica would have reported again.
+ * A moment far ahead comes from a clock set back since, and counts as old: a running replica would
+ * have reported again.
  */
+const isRecent = (at: Instant.Instant, now: Instant.Instant, within: Duration.Duration): boolean =>
+  at > Instant.minus(now, within) && at < Instant.plus(now, within)
+
+/** The state of a replica. */
 export const replicaState = ({ ended_at, seen_at }: ReplicaRecord, now: Instant.Instant): ReplicaState => {
   if (ended_at !== undefined) return "ended"
-  const isRecent = seen_at > Instant.minus(now, LIVE_FOR) && seen_at < Instant.plus(now, LIVE_FOR)
-  return isRecent ? "live" : "silent"
+  return isRecent(seen_at, now, LIVE_FOR) ? "live" : "silent"
 }
+
+/** Whether a replica may still decide by its policy: it is live, or has just ended. */
+export const mayDecide = (replica: ReplicaRecord, now: Instant.Instant): boolean =>
+  replica.ended_at === undefined
+    ? replicaState(replica, now) === "live"
+    : isRecent(replica.ended_at, now, ENDS_WITHIN)
 
 /** Until when a replica listed a receiver. */
 const listedUntil = (
@@ -95,6 +106,6 @@ export const outlivedReplicas = (
   )
 }
 
-/** The hashes of the policies that live replicas follow, each once; more than one means they differ. */
+/** The hashes of the policies that these replicas follow, each once; more than one means they differ. */
 export const policyHashes = (replicas: ReadonlyArray<ReplicaRecord>): ReadonlyArray<string> =>
   Array.from(new Set(replicas.map(({ policy_hash }) => policy_hash))).toSorted()

@@ -3,7 +3,7 @@ import type { Signature } from "../audit/Signature.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import { listingsOf, outlivedReplicas, replicaState } from "./listings.ts"
+import { listingsOf, outlivedReplicas } from "./listings.ts"
 import type { ReplicaRecord } from "./ReplicaRecord.ts"
 
 /** What a process reports of itself. */
@@ -29,7 +29,7 @@ const isReplaced = (
 
 /**
  * Writes this replica's row, and removes rows that nothing depends on. Records in the audit that
- * another policy is in force. Returns the live replicas.
+ * another policy is in force. Returns all rows, also those that it removes.
  */
 export const reportReplica = commandOf(function* (
   workspace,
@@ -51,8 +51,9 @@ export const reportReplica = commandOf(function* (
     seen_at: now,
     ended_at: undefined,
   })
-  for (const { id } of outlivedReplicas(workspace.replicas.group("all"), now)) workspace.replicas.delete(id)
-  return workspace.replicas.group("all").filter((replica) => replicaState(replica, now) === "live")
+  const replicas = workspace.replicas.group("all")
+  for (const { id } of outlivedReplicas(replicas, now)) workspace.replicas.delete(id)
+  return replicas
 })
 
 /** Records that a replica shuts down. */

@@ -2,7 +2,7 @@ import { Duration, Effect, Layer, Queue, Stream } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import { policyHashes, REPORT_EVERY } from "../replicas/listings.ts"
+import { mayDecide, policyHashes, replicaState, REPORT_EVERY } from "../replicas/listings.ts"
 import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
 import { ThisReplica } from "./ThisReplica.ts"
 
@@ -16,16 +16,17 @@ const DIFFERENT =
 const EQUAL = "all servers of this installation follow the same policy again"
 
 /**
- * Reports this process in its row until the layer closes, and compares its policy with those of the
- * other live replicas (docs/rules.md#replicas).
+ * Reports this process in its row until the layer closes, compares its policy with those of the other
+ * replicas, and renews it once they have ended (docs/rules.md#replicas).
  */
 export const layer: Layer.Layer<never, never, ThisReplica | PolicyInForce> = Layer.effectDiscard(
   Effect.gen(function* () {
     const policy = yield* PolicyInForce
     const replica = yield* ThisReplica
     const compare = yield* makeComparison
+    const renew = makeRenewal(policy)
     const report = Effect.suspend(() => replica.report(policy.current())).pipe(
-      Effect.flatMap(compare),
+      Effect.flatMap((replicas) => Effect.andThen(compare(replicas), renew(replicas))),
       Effect.catchCause((cause) =>
         Effect.logWarning("this server cannot report its policy to the others; Tocsin will retry", cause),
       ),
@@ -40,9 +41,10 @@ export const layer: Layer.Layer<never, never, ThisReplica | PolicyInForce> = Lay
 /** Warns while the policies of live replicas differ, and says so once they no longer do. */
 const makeComparison = Effect.sync(() => {
   let warned: { readonly about: string; readonly at: Instant.Instant } | undefined
-  return Effect.fnUntraced(function* (live: ReadonlyArray<ReplicaRecord>) {
-    const hashes = policyHashes(live)
+  return Effect.fnUntraced(function* (all: ReadonlyArray<ReplicaRecord>) {
     const now = yield* Instant.now
+    const live = all.filter((replica) => replicaState(replica, now) === "live")
+    const hashes = policyHashes(live)
     if (hashes.length > 1) {
       const about = hashes.join()
       if (warned?.about === about && now < Instant.plus(warned.at, WARN_EVERY)) return
@@ -55,3 +57,17 @@ const makeComparison = Effect.sync(() => {
     }
   })
 })
+
+/**
+ * Puts the policy in force again once no replica decides by another one. What those decided
+ * meanwhile, such as when to look at an incident, does not follow it.
+ */
+const makeRenewal = ({ current, replace }: PolicyInForce["Service"]) => {
+  let isMixed = false
+  return Effect.fnUntraced(function* (all: ReadonlyArray<ReplicaRecord>) {
+    const now = yield* Instant.now
+    const wasMixed = isMixed
+    isMixed = policyHashes(all.filter((replica) => mayDecide(replica, now))).length > 1
+    if (wasMixed && !isMixed) yield* replace({ ...current() })
+  })
+}

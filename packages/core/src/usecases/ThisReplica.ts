@@ -22,7 +22,7 @@ export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/R
 export class ThisReplica extends Context.Service<
   ThisReplica,
   {
-    /** Reports this process with a policy; the signature is `system` unless given. Returns the live replicas. */
+    /** Reports this process with a policy; the signature is `system` unless given. Returns all replicas. */
     readonly report: (
       policy: Policy,
       signature?: Signature,
