@@ -1,12 +1,12 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckStatus } from "@tocsin/core/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect } from "effect"
+import { Arbitrary, Duration, Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
 import { AGENT, criticalChecks, enroll, report, type Result } from "../service/agents.ts"
 import { type Answer, deferred, delivered, hanging, throwing } from "../service/Receivers.ts"
-import { type Service, whileTimePasses } from "../service/Service.ts"
+import { type ProcessOptions, type Service, whileTimePasses } from "../service/Service.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { expectedAtRouter, firingAtRouter } from "./Router.ts"
 
@@ -14,8 +14,8 @@ const CRITICAL = "a/disk of a/disk is critical"
 const WARNING = "a/disk of a/disk is warning"
 
 /** A timeline with an alert router, and the words for what repeats to it. */
-const openRouted = Effect.fnUntraced(function* (processes = 1) {
-  const timeline = yield* openTimeline({ notifiers: ["alert_router"], hints: true })
+const openRouted = Effect.fnUntraced(function* (processes = 1, process: ProcessOptions = {}) {
+  const timeline = yield* openTimeline({ notifiers: ["alert_router"], hints: true, process })
   const { receivers, open, rows } = timeline.service
   for (let number = 2; number <= processes; number++) yield* open(`process ${number}`)
   const firesIn = Effect.fnUntraced(function* (expected: ReadonlyArray<string>) {
@@ -292,6 +292,18 @@ describe("the alert router", () => {
         ),
       )
       yield* router.isRepeated(0)
+    }),
+  )
+
+  it.effect("has its alerts after one failed repeat, however long a delivery's lease is", () =>
+    Effect.gen(function* () {
+      const { disk, after, router } = yield* openRouted(1, { lease: Duration.minutes(10) })
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(deferred)
+      yield* after("65 seconds")
+      yield* router.answersRepeats(delivered)
+      yield* after("4 minutes")
+      yield* router.fires(CRITICAL)
     }),
   )
 

@@ -47,7 +47,7 @@ const alertOf = (workspace: Workspace, ref: AlertRef): AlertRecord | undefined =
  * A firing alert is sent again at this interval, because the router forgets what is not repeated
  * (docs/rules.md#alertmanager).
  */
-const RESEND_EVERY = Duration.seconds(60)
+export const RESEND_EVERY = Duration.seconds(60)
 /** An ended alert is sent again for this long. */
 const RESEND_ENDED_FOR = Duration.minutes(5)
 

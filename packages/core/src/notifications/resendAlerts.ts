@@ -1,16 +1,16 @@
-import { type Duration, Effect, Exit, Fiber, FiberSet } from "effect"
+import { Duration, Effect, Exit, Fiber, FiberSet } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "../usecases/OutboxSignal.ts"
-import { claimAlerts, releaseAlert, settleAlert } from "./alertDecisions.ts"
+import { claimAlerts, releaseAlert, RESEND_EVERY, settleAlert } from "./alertDecisions.ts"
 import type { ClaimedAlert } from "./DeliveryAttempt.ts"
 import { keepLooking, waitForMore } from "./keepLooking.ts"
 
 interface ResendInput {
   readonly receiver: NotifierName
-  /** How long a claim holds. */
+  /** How long a claim holds at most. A failed alert waits for its end, so it is no longer than a minute. */
   readonly lease: Duration.Duration
   /** Where posts run; interrupted ones are released. */
   readonly underWay: FiberSet.FiberSet
@@ -26,6 +26,7 @@ const ALERTS_AT_ONCE = 100
 export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, underWay }: ResendInput) {
   const commits = yield* Commits
   const signal = yield* OutboxSignal
+  const claimFor = Duration.min(lease, RESEND_EVERY)
   const receivers = yield* Receivers
   const current = () => receivers.current().get(receiver)?.resend
   const resend: NonNullable<Notifier["resend"]> = (alerts) => current()?.(alerts) ?? Effect.interrupt
@@ -37,7 +38,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
     )
 
   const claim = Effect.fnUntraced(function* () {
-    const claimed = yield* commits.transact(claimAlerts({ receiver, limit: ALERTS_AT_ONCE, lease }))
+    const claimed = yield* commits.transact(claimAlerts({ receiver, limit: ALERTS_AT_ONCE, lease: claimFor }))
     return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
   }, Effect.uninterruptible)
 
