@@ -44,7 +44,9 @@ ${script}
 '`
 
 const LIFE = `
-  agent check 2>&1 || true
+  mkdir -p /run/systemd/system
+  ln -s /bin/true /usr/local/bin/systemctl
+  sh /var/lib/dpkg/info/tocsin-agent.postinst configure
   sed -i "s,^#server.*,server: http://127.0.0.1:8080," /etc/tocsin-agent/config.yaml
   agent check
   before=$(agent fingerprint)
@@ -108,6 +110,22 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.include(output, "tocsin-agent start")
   })
 
+  it("say which Node.js they need on an older one", () => {
+    const program = join(folder, "agent/tocsin-agent.mjs")
+    const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.8" } })`
+    const args = ["--import", `data:text/javascript,${encodeURIComponent(old)}`, program, "check"]
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" })
+    assert.deepStrictEqual(
+      [status, stderr],
+      [
+        1,
+        `tocsin-agent needs Node.js 24 or newer, and this is ${process.version}: install it, then run this again.\n`,
+      ],
+    )
+    // An older Node.js lacks the first, and parts of the second, and ends at their import.
+    assert.notMatch(readFileSync(program, "utf8"), /^import .*"node:(sqlite|util)"/m)
+  })
+
   const why = obstacle === undefined ? "" : ` (${obstacle})`
   const said = (script: string) => {
     const deb = readdirSync(join(folder, "agent")).find((name) => name.endsWith(".deb")) ?? ""
@@ -133,6 +151,7 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
       lines,
       [
         "tocsin-agent: /etc/tocsin-agent/config.yaml:8: must have server: the address of the Tocsin server",
+        "Correct this, then: systemctl restart tocsin-agent",
         "/etc/tocsin-agent/config.yaml: 4 checks, no problems",
         "server: http://127.0.0.1:8080",
         "/etc/tocsin-agent/config.yaml",

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import "./requireNode.ts"
 import "./lessMemory.ts"
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"
