@@ -1,14 +1,26 @@
-import { oneOf, record, text } from "../config/Reader.ts"
+import { oneOf, type Reader, record, text } from "../config/Reader.ts"
 import { type Fault, wordsOf } from "./Finding.ts"
 import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
-import { host, oneOrMore, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
+import { oneOrMore, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 import { critical } from "./tcp.ts"
+
+/** A name would need a name server itself. */
+const nameServer: Reader<string> = (value, place) => {
+  try {
+    const { Resolver } = process.getBuiltinModule("node:dns")
+    new Resolver().setServers([String(value)])
+    return String(value)
+  } catch {
+    place.refuse("must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353", place.path)
+    return undefined
+  }
+}
 
 const reader = record(
   {
     name: text({ max: 253 }),
     type: oneOf("A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"),
-    servers: oneOrMore(host, 10),
+    servers: oneOrMore(nameServer, 10),
     expect: oneOrMore(text({ max: 1_024 }), 100),
     wait,
     ...thresholdFields,

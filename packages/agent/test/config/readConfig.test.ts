@@ -120,6 +120,7 @@ describe("a configuration", () => {
           "  c: { process: { pattern: '(' }, env: { A: '1' } }",
           "  d: { disk: { mounts: [relative] }, load: {} }",
           "  e: { load: { warning: '1,2' } }",
+          "  f: { dns: { name: a.example, servers: [192.0.2.1, dns.example, '192.0.2.1:53', '[2001:db8::1]:53', 192.0.2.1:70000] } }",
         ].join("\n"),
       ).problems,
       [
@@ -132,6 +133,8 @@ describe("a configuration", () => {
         "config.yaml:6: checks.d.disk.mounts[0] must be an absolute path",
         "config.yaml:6: checks.d must have only one of disk, load",
         'config.yaml:7: checks.e.load.warning must be one range or three, such as "10" or "15,10,5"',
+        "config.yaml:8: checks.f.dns.servers[1] must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353",
+        "config.yaml:8: checks.f.dns.servers[4] must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353",
       ],
     )
   })
