@@ -177,7 +177,10 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
           yield* Effect.promise(async () => {
             await demo.join("web-1")
             await breakCheck(demo, "web-1", "disk is full")
+            // Only another stream than the page's first one is that of another server.
+            const streaming = page.waitForResponse((response) => response.url().endsWith("/stream"))
             await signIn(page)
+            await streaming
             await shown(page, "disk is full")
             const body = '<script src="console/app.js?v=0123456789abcdef"></script>'
             await page.route(`${first.baseUrl}/`, (route) =>
