@@ -3,13 +3,14 @@ import { segment } from "../api/request.ts"
 import { accept, block, isWaiting, removeAgent } from "../state/agentActs.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { listOf } from "../state/lists.ts"
-import { backTo, go, route } from "../state/location.ts"
+import { asBack, backTo, go, route } from "../state/location.ts"
 import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActs.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
+import { BackLink } from "../view/BackLink.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
@@ -108,15 +109,13 @@ export const AgentPage = () => {
   const { value: agent, failure } = reading
   const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", { agent_id: id }))
   useKeys((command) => {
-    if (command === "back") go(backTo("agents"))
+    if (command === "back") go(asBack(backTo("agents")))
     if (command === "silence" && mayRespond.value) go(silenceOf({ agent_id: id }))
   })
   const reported = itemsOf(listed.pages).find(({ status }) => status !== null)
   return (
     <article>
-      <p class="crumb">
-        <a href={backTo("agents")}>← Back</a>
-      </p>
+      <BackLink to={backTo("agents")} />
       <h1>{id}</h1>
       <ReadingNote reading={reading} />
       {agent !== undefined && failure?.code !== "not_found" && (

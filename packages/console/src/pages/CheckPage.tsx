@@ -5,12 +5,13 @@ import { exactText, relativeText } from "../format/times.ts"
 import { stretchesOf } from "../format/historyStrip.ts"
 import { now } from "../state/clock.ts"
 import { MOST } from "../state/lists.ts"
-import { go, route } from "../state/location.ts"
+import { asBack, go, route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActs.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
+import { BackLink } from "../view/BackLink.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
 import { ReadingNote } from "../view/states.tsx"
@@ -182,14 +183,12 @@ export const CheckPage = () => {
   const { value: found } = reading
   const expected = useExpected(agent_id, check_id)
   useKeys((command) => {
-    if (command === "back") go(linkTo("agents", [agent_id]))
+    if (command === "back") go(asBack(linkTo("agents", [agent_id])))
     if (command === "silence" && mayRespond.value) go(silenceOf({ agent_id, check_id }))
   })
   return (
     <article>
-      <p class="crumb">
-        <a href={linkTo("agents", [agent_id])}>← {agent_id}</a>
-      </p>
+      <BackLink to={linkTo("agents", [agent_id])}>← {agent_id}</BackLink>
       <h1>{check_id}</h1>
       {(found !== undefined || expected?.status !== null) && <ReadingNote reading={reading} />}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}

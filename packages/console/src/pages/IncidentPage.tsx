@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { acknowledge, titleOf } from "../state/incidentActs.ts"
-import { backTo, go, route, setParameters } from "../state/location.ts"
+import { asBack, backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import {
   explanationOf,
@@ -22,6 +22,7 @@ import type { Silence } from "../state/silenceActs.ts"
 import { act, type Message } from "../state/useAct.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
+import { BackLink } from "../view/BackLink.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
 import { ReadingNote } from "../view/states.tsx"
@@ -212,7 +213,7 @@ export const IncidentPage = () => {
     setParameters({ focus: "" })
   }, [isExplained])
   useKeys((command) => {
-    if (command === "back") go(backTo("incidents"))
+    if (command === "back") go(asBack(backTo("incidents")))
     if (command === "explain") setParameters({ focus: "explain" })
     if (!mayRespond.value) return
     if (command === "note") setParameters({ focus: "note" })
@@ -222,9 +223,7 @@ export const IncidentPage = () => {
   if (detail === undefined)
     return (
       <>
-        <p class="crumb">
-          <a href={backTo("incidents")}>← Back</a>
-        </p>
+        <BackLink to={backTo("incidents")} />
         <h1>Incident</h1>
         <ReadingNote reading={reading} />
       </>
@@ -232,9 +231,7 @@ export const IncidentPage = () => {
   const { incident } = detail
   return (
     <article>
-      <p class="crumb">
-        <a href={backTo("incidents")}>← Back</a>
-      </p>
+      <BackLink to={backTo("incidents")} />
       <h1>{titleOf(incident)}</h1>
       <p class="facts">
         <Mark state={incident.severity} /> <b>{incident.state}</b> · opened{" "}

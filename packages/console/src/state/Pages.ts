@@ -59,6 +59,10 @@ export const keepPages = <Item>(pages: Pages<Item>, first: number, last: number)
   ),
 })
 
+/** The places of a list's rows, to be read again; unread unless there are any. */
+export const placesOf = <Item>(pages: Pages<Item> = unread): Pages<Item> =>
+  rowCount(pages) === 0 ? unread : keepPages(pages, 1, 0)
+
 /** The first of the pages in sight that is not in memory as of a beat; undefined if all are. */
 export const pageToRead = <Item>(
   { read, next }: Pages<Item>,

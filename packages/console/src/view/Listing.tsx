@@ -7,6 +7,7 @@ import { ReadingNote } from "./states.tsx"
 interface ListingProps<Item> {
   readonly label: string
   readonly listed: {
+    readonly key: string
     readonly pages: Pages<Item>
     readonly failure: ApiFailure | undefined
     readonly see: (first: number, last: number) => void
@@ -19,14 +20,14 @@ interface ListingProps<Item> {
 
 /** A list in the state of its reading, empty or as rows. */
 export const Listing = <Item,>({ label, listed, keyOf, empty, children }: ListingProps<Item>) => {
-  const { pages, failure, see } = listed
+  const { key, pages, failure, see } = listed
   const isEmpty = rowCount(pages) === 0
   const isRead = !isEmpty || pages.next === null
   return (
     <>
       <ReadingNote reading={{ value: isRead ? pages : undefined, failure }} />
       {isEmpty && isRead && empty}
-      <Rows label={label} pages={pages} see={see} keyOf={keyOf}>
+      <Rows key={key} label={label} pages={pages} see={see} keyOf={keyOf}>
         {children}
       </Rows>
     </>

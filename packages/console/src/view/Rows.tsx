@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { takePlace } from "../state/location.ts"
 import { type Pages, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 
 interface RowsProps<Item> {
@@ -57,6 +58,13 @@ export const Rows = <Item,>({ label, pages, see, keyOf, children }: RowsProps<It
       window.removeEventListener("scroll", look)
       window.removeEventListener("resize", measure)
     }
+  }, [])
+  // From the first frame on, a list that the reader goes back to stands where it was left.
+  useLayoutEffect(() => {
+    const place = takePlace()
+    if (place >= 0 || list.current === null) return
+    window.scrollBy(0, list.current.getBoundingClientRect().top - place)
+    look()
   }, [])
   // After the frame, in which the browser has found out where the list stands.
   useEffect(look, [count])

@@ -1,15 +1,17 @@
-import { effect, useSignal } from "@preact/signals"
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { effect, signal } from "@preact/signals"
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type ApiFailure, asFailure, isUnreached } from "../api/ApiFailure.ts"
 import { beatOf } from "../state/beats.ts"
+import { keepLatest } from "../state/keepLatest.ts"
 import type { List } from "../state/lists.ts"
 import {
   cursorOf,
+  itemsOf,
   keepPages,
   type Pages,
   type PagesInSight,
   pageToRead,
-  unread,
+  placesOf,
   withPage,
 } from "../state/Pages.ts"
 import { token } from "../state/session.ts"
@@ -25,16 +27,19 @@ interface Listed<Item> {
   readonly failure: ApiFailure | undefined
 }
 
-/** Lists as they were last read, for a reader who comes back to one while the server is unreachable. */
+/** Lists as they were last read, for a reader who goes back to one. */
 const lastRead = new Map<string, Pages<unknown>>()
 const LISTS_KEPT = 12
 
-const keepLastRead = (key: string, pages: Pages<unknown>): void => {
-  lastRead.delete(key)
-  lastRead.set(key, pages)
-  const [oldest] = lastRead.keys()
-  if (lastRead.size > LISTS_KEPT && oldest !== undefined) lastRead.delete(oldest)
-}
+/** A list as it was last read. Its key names the list, and so the kind of its items. */
+const known = <Item>(key: string) => lastRead.get(key) as Pages<Item> | undefined
+
+/** A list that is opened: as long as it was, so that a way back leads to the same rows, and without items. */
+const opened = <Item>(key: string): Listed<Item> => ({
+  key,
+  pages: placesOf(known<Item>(key)),
+  failure: undefined,
+})
 
 // What one operator read is not shown to the next.
 effect(() => {
@@ -67,7 +72,7 @@ let lastBeat = 0
 /** A list that is read by pages as they come into sight, and again at each beat. */
 export const usePages = <Item>(list: List<Item>) => {
   const { key } = list
-  const found = useSignal<Listed<Item>>({ key, pages: unread, failure: undefined })
+  const found = useMemo(() => signal(opened<Item>(key)), [])
   const seen = useRef<PagesInSight>([0, 0])
   /** As of which beat the pages in sight are wanted. */
   const beat = useRef(0)
@@ -84,15 +89,18 @@ export const usePages = <Item>(list: List<Item>) => {
       const [first, last] = seen.current
       const taken = keepPages(withPage(pages, index, answer, asOf), first - AROUND, last + AROUND)
       found.value = { ...found.peek(), pages: taken, failure: undefined }
-      keepLastRead(found.peek().key, taken)
+      keepLatest(lastRead, LISTS_KEPT, found.peek().key, taken)
       return true
     } catch (error) {
       if (!isWanted()) return false
       const failure = asFailure(error)
       const before = found.peek()
-      const known = isUnreached(failure) && before.pages === unread ? lastRead.get(before.key) : undefined
-      // The key names the list, and so the kind of its items.
-      found.value = { ...before, ...(known !== undefined && { pages: known as Pages<Item> }), failure }
+      const isLost = isUnreached(failure) && itemsOf(before.pages).length === 0
+      found.value = {
+        ...before,
+        pages: (isLost ? known<Item>(before.key) : undefined) ?? before.pages,
+        failure,
+      }
       return false
     }
   }
@@ -104,7 +112,7 @@ export const usePages = <Item>(list: List<Item>) => {
     reading.current = mine
     if (found.peek().key !== mine.key) {
       seen.current = [0, 0]
-      found.value = { key: mine.key, pages: unread, failure: undefined }
+      found.value = opened(mine.key)
     }
     const isWanted = () => reading.current === mine
     for (;;) {
@@ -125,10 +133,11 @@ export const usePages = <Item>(list: List<Item>) => {
   })
   useEffect(() => () => void (reading.current = { key: "closed" }), [])
 
-  const listed = found.value.key === key ? found.value : { key, pages: unread, failure: undefined }
+  const { pages, failure } = found.value.key === key ? found.value : opened<Item>(key)
   return {
-    pages: listed.pages as Pages<Item>,
-    failure: listed.failure,
+    key,
+    pages,
+    failure,
     /** Says which pages are in sight, so that those are read. */
     see: (first: number, last: number) => {
       const [a, b] = seen.current

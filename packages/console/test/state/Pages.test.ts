@@ -8,6 +8,7 @@ import {
   pageOfRow,
   pagesInSight,
   pageToRead,
+  placesOf,
   rowCount,
   rowsBetween,
   unread,
@@ -71,6 +72,21 @@ describe("pages of a list", () => {
         assert.deepStrictEqual(itemsOf(pages), all)
       }),
     )
+  })
+
+  it("have the rows of a list that is opened again at their places, without items until they are read", () => {
+    fc.assert(
+      fc.property(numbers, limits, fc.nat(20), (all, limit, seen) => {
+        const whole = readAll(all, limit)
+        const opened = placesOf(whole)
+        assert.deepStrictEqual([rowCount(opened), itemsOf(opened)], [all.length, []])
+        const read = readSeen(opened, [seen, seen], { all, limit, beat: 2 })
+        assert.deepStrictEqual(read.read[seen]?.items, whole.read[seen]?.items)
+        assert.strictEqual(rowCount(read), all.length)
+      }),
+    )
+    assert.strictEqual(placesOf(readAll([], 1)), unread)
+    assert.strictEqual(placesOf(), unread)
   })
 
   it("follow a list that changed, once all pages are read again", () => {

@@ -1,0 +1,80 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Page } from "playwright-core"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Site } from "./Site.ts"
+
+const rowOf = (page: Page, row: number) => page.locator(`.rows li[aria-posinset="${row}"]`).getByRole("link")
+
+const isAtTop = (page: Page): Promise<boolean> => page.evaluate("window.scrollY === 0")
+
+/** Scrolls as people do: a page of the list is read once it comes into sight. */
+const scrollToRow = async (page: Page, row: number): Promise<void> => {
+  for (let shown = 50; shown <= row; shown += 50) {
+    await page.evaluate(`{
+      const height = document.querySelector(".rows li").getBoundingClientRect().height
+      window.scrollBy(0, document.querySelector(".rows").getBoundingClientRect().top + ${shown} * height)
+    }`)
+    await rowOf(page, shown + 10).waitFor()
+  }
+}
+
+/** Opens a row far down, goes back, and finds it where it was. */
+const comesBack = async (page: Page, goBack: (title: string) => Promise<unknown>): Promise<void> => {
+  await scrollToRow(page, 250)
+  const title = (await rowOf(page, 255).textContent()) ?? ""
+  const row = page.getByRole("list").getByRole("link", { name: title, exact: true })
+  const place = await row.boundingBox()
+  await row.click()
+  await row.waitFor({ state: "detached" })
+  await goBack(title)
+  await row.waitFor()
+  assert.deepStrictEqual(await row.boundingBox(), place, title)
+}
+
+const shared = Layer.merge(Browser.layer, Site.layer)
+
+describe.skipIf(chromium === undefined)(`a long list${skipped}`, () => {
+  layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("stands where it was left for those who go back, and at its top for those who open it", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-place")
+          await demo.report(
+            "host-place",
+            Array.from({ length: 350 }, (_, index) => ({
+              check_id: `check-${index}`,
+              status: "warning",
+              output: `check-${index} is slow`,
+            })),
+          )
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+          await signIn(page)
+          await rowOf(page, 1).waitFor()
+          const waysBack = {
+            "the browser's": () => page.goBack(),
+            Esc: () => page.keyboard.press("Escape"),
+            "the link": () => page.getByRole("link", { name: "← Back" }).click(),
+          }
+          for (const [way, goBack] of Object.entries(waysBack)) {
+            await page.getByRole("link", { name: "Agents", exact: true }).click()
+            await page.getByRole("link", { name: "host-place" }).waitFor()
+            await page.getByRole("link", { name: "Incidents", exact: true }).click()
+            await rowOf(page, 1).waitFor()
+            assert.isTrue(await isAtTop(page), way)
+            await comesBack(page, async (title) => {
+              await page.getByRole("heading", { name: title, exact: true }).waitFor()
+              assert.isTrue(await isAtTop(page), way)
+              await goBack()
+            })
+          }
+          await page.goto(`${baseUrl}/#/agents/host-place`)
+          await rowOf(page, 1).waitFor()
+          await comesBack(page, () => page.getByRole("link", { name: "← host-place" }).click())
+        })
+      }),
+    )
+  })
+})
