@@ -40,7 +40,7 @@ const reader = record(
 type HttpSettings = SettingsOf<typeof reader>
 
 const DEFAULT_REDIRECTS = 5
-/** Bytes of a body in which a text is looked for. */
+/** Bytes of a body in which a text is looked for: one MiB. */
 const LONGEST_BODY = 1_048_576
 
 /** Asks for a page and examines its status, body, time and certificate; thresholds are seconds. */
@@ -75,12 +75,13 @@ const faultsOf = (page: Page, url: string, settings: HttpSettings): ReadonlyArra
   const highest = redirects === 0 ? 399 : 299
   const isWanted =
     status === undefined ? page.status >= 200 && page.status <= highest : status.includes(page.status)
+  const where = page.bytes > LONGEST_BODY ? " in its first MiB" : ""
   const faults: Array<string> = []
   if (!isWanted) faults.push(`${page.status} ${url}`)
   if (wanted !== undefined && !page.body.includes(wanted))
-    faults.push(`${url} lacks ${JSON.stringify(wanted)}`)
+    faults.push(`${url} lacks ${JSON.stringify(wanted)}${where}`)
   const found = written === undefined ? [true] : searchTexts(written, [page.body])
-  if (found?.[0] === false) faults.push(`${url} does not match /${written}/`)
+  if (found?.[0] === false) faults.push(`${url} does not match /${written}/${where}`)
   return [
     ...faults.map((words): Fault => ({ status: "critical", words })),
     ...(found === undefined ? [{ status: "unknown", words: tooSlow(written ?? "") } as const] : []),

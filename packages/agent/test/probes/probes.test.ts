@@ -45,6 +45,7 @@ beforeAll(async () => {
       else if (url === "/broken") response.writeHead(500).end()
       else if (url === "/secret") response.end(headers["x-token"] ?? "none")
       else if (url === "/slow") response.end(`${"a".repeat(60)}!`)
+      else if (url === "/long") response.end(`${"a".repeat(1_048_576)}needle`)
       else if (url === "/mute") return
       else response.end("all is well\nhere")
     }),
@@ -107,6 +108,14 @@ describe("the http probe", () => {
   it("states time and size as performance data", async () => {
     const { output } = await probe("http", { url: at("/"), warning: 60 })
     assert.match(output, /^HTTP OK - 200 http:\S+ in \d\.\d{3} s \| time=[\d.]+s;60 size=16B$/)
+  })
+
+  it("says how much of a long page it searches", async () => {
+    const searched = { url: at("/long"), text: "needle", pattern: "needle" }
+    assert.match(
+      (await probe("http", searched)).output,
+      /^HTTP CRITICAL - \S+ lacks "needle" in its first MiB, \S+ does not match \/needle\/ in its first MiB \|/,
+    )
   })
 
   it("is unknown at its deadline, and leaves nothing behind", async () => {
