@@ -3,6 +3,7 @@ import { json } from "node:stream/consumers"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { createMonitor, memory, sqlite, type MonitorOptions } from "tocsin"
+import { createTestMonitor } from "tocsin/testing"
 import { enroll, resultOf, send, until } from "./requests.ts"
 
 type Posted = ReadonlyArray<{ readonly labels: { readonly severity: string }; readonly endsAt: string }>
@@ -12,10 +13,11 @@ const listen = async () => {
   const got = { first: Array.of<string>(), second: Array.of<string>() }
   const server = createServer((request, response) => {
     void json(request).then((body) => {
+      if (request.url === "/down") return response.writeHead(503).end()
       const router = request.url?.startsWith("/first/") ? got.first : got.second
       for (const { endsAt, labels } of body as Posted)
         router.push(`${labels.severity} ${Date.parse(endsAt) > Date.now() ? "fires" : "ended"}`)
-      response.writeHead(200).end("{}")
+      return response.writeHead(200).end("{}")
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -70,6 +72,37 @@ describe("two receivers of the kind alert_router", () => {
       await have(["warning ended"], ["warning ended"])
     } finally {
       for (const name of addresses) delete process.env[`ROUTER_${name}`]
+      await close()
+    }
+  })
+})
+
+describe("a receiver that becomes an alert_router", () => {
+  it("gets the firing that waited for it again every minute", async () => {
+    const { close, got, origin } = await listen()
+    process.env["ROUTER"] = `${origin}/first`
+    process.env["HOOK"] = `${origin}/down`
+    try {
+      const routes = [{ to: ["ops"] }] as const
+      await using monitor = await createTestMonitor({
+        policy: { receivers: { ops: { kind: "messenger", url_env: "HOOK" } }, routes },
+      })
+      await enroll(monitor, "a")
+      const isIn = async (state: "retry" | "sent") => {
+        const [item] = (await monitor.outbox.list()).items
+        return item?.state === state
+      }
+      await send(monitor, "a", resultOf("critical"))
+      await until(() => isIn("retry"))
+      await monitor.setPolicy({ receivers: { ops: { kind: "alert_router", url_env: "ROUTER" } }, routes })
+      await monitor.advance("10 seconds")
+      await until(() => isIn("sent"))
+      assert.lengthOf(got.first, 1)
+      await monitor.advance("65 seconds")
+      await until(() => got.first.length === 2)
+    } finally {
+      delete process.env["ROUTER"]
+      delete process.env["HOOK"]
       await close()
     }
   })

@@ -75,7 +75,8 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   const note = (settlement: Settlement) => {
     if (settlement === "given_up") givenUp.value++
   }
-  const end = (item: ClaimedItem, result: AttemptResult) => Effect.map(storeResult(item.claim, result), note)
+  const end = ({ claim }: ClaimedItem, result: AttemptResult) =>
+    Effect.map(storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result), note)
   const sendTimed = Effect.fnUntraced(function* (notification: DeliveryAttempt) {
     const [took, result] = yield* Effect.timed(current()?.send(notification) ?? Effect.interrupt)
     slowest = slowest === undefined ? took : Duration.max(slowest, took)

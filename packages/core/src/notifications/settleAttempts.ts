@@ -24,6 +24,7 @@ export type AttemptResult = DeliveryResult | { readonly outcome: "released" } | 
 /** A claimed item, and the end of its lease, which distinguishes this claim from every other. */
 export interface Claim {
   readonly id: OutboxId
+  /** The kind of notifier that sends it. A reload may have changed it since the item was written. */
   readonly notifier: NotifierName
   readonly incident_id: IncidentId
   readonly leased_until: Instant.Instant
@@ -126,7 +127,8 @@ function* settle(
   if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
   const ended = attempted(item, result, now, random)
   workspace.outbox.put(ended)
-  if (result.outcome === "delivered") yield* recordDelivered(workspace, item, now)
+  if (result.outcome === "delivered")
+    yield* recordDelivered(workspace, { ...item, notifier: claim.notifier }, now)
   else if (result.outcome === "unsent") followWithdrawal(workspace, ended, now)
   else followFailure(workspace, ended, now)
   return ended.state === "failed" ? "given_up" : "settled"
