@@ -43,6 +43,19 @@ exec chroot "$SCRATCH/root" sh -euc '
 ${script}
 '`
 
+/** What a user without rights reads from the commands of {@link LIFE}. */
+const refusals = [
+  "EACCES: permission denied, stat '/var/lib/tocsin-agent/spool.db'",
+  "EACCES: permission denied, open '/var/lib/tocsin-agent/key.unfinished'",
+  "EACCES: permission denied, open '/var/lib/tocsin-agent/key.unfinished'",
+  "EACCES: permission denied, lstat '/var/lib/tocsin-agent/spool.db'",
+  "the result is not reported: EACCES: permission denied, lstat '/var/lib/tocsin-agent/spool.db'",
+  "EACCES: permission denied, open '/var/lib/tocsin-agent/agent.lock'",
+].map(
+  (message) =>
+    `tocsin-agent: ${message}: run it as root or as the owner of the state folder; report and run also work in the folder's group`,
+)
+
 const LIFE = `
   mkdir -p /run/systemd/system
   ln -s /bin/true /usr/local/bin/systemctl
@@ -50,6 +63,9 @@ const LIFE = `
   sed -i "s,^#server.*,server: http://127.0.0.1:8080," /etc/tocsin-agent/config.yaml
   agent check
   before=$(agent fingerprint)
+  for command in status fingerprint rotate "report job ok" "run job -- true" start; do
+    setpriv --reuid=nobody --regid=nogroup --clear-groups tocsin-agent $command 2>&1 || true
+  done
   upgrade
   [ "$(agent fingerprint)" = "$before" ] && grep ^server: /etc/tocsin-agent/config.yaml
   dpkg -r tocsin-agent >/dev/null
@@ -153,6 +169,7 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
         "tocsin-agent: /etc/tocsin-agent/config.yaml:8: must have server: the address of the Tocsin server",
         "Correct this, then: systemctl restart tocsin-agent",
         "/etc/tocsin-agent/config.yaml: 4 checks, no problems",
+        ...refusals,
         "server: http://127.0.0.1:8080",
         "/etc/tocsin-agent/config.yaml",
         "/var/lib/tocsin-agent/key",

@@ -9,7 +9,7 @@ import { run } from "./commands/run.ts"
 import { start } from "./commands/start.ts"
 import { status } from "./commands/status.ts"
 import { UsageError } from "./commands/options.ts"
-import { complain, print } from "./commands/output.ts"
+import { complain, print, reasonOf } from "./commands/output.ts"
 import { USAGE } from "./commands/usage.ts"
 import { AGENT_VERSION } from "./version.ts"
 
@@ -46,7 +46,7 @@ const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number
   try {
     return await command(argv)
   } catch (error) {
-    complain(error instanceof Error ? error.message : String(error))
+    complain(reasonOf(error))
     return error instanceof UsageError ? USAGE_EXIT : 1
   }
 }

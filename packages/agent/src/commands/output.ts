@@ -7,6 +7,16 @@ export const complain = (message: string): void => writeLine(2, `tocsin-agent: $
 /** Writes a line of a command's output. */
 export const print = (line: string): void => writeLine(1, line)
 
+const REFUSALS: ReadonlySet<unknown> = new Set(["EACCES", "EPERM"])
+
+/** Why a command failed, and who can run it where the system refused its caller. */
+export const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return "code" in error && REFUSALS.has(error.code)
+    ? `${error.message}: run it as root or as the owner of the state folder; report and run also work in the folder's group`
+    : error.message
+}
+
 const writeLine = (descriptor: number, line: string): void => {
   try {
     writeSync(descriptor, `${line}\n`)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { systemClock } from "../clock/Clock.ts"
 import { endOf, notStarted, outcomeOf, OUTPUT_GRACE_MILLIS, type RunEnd } from "../checks/RunOutcome.ts"
 import { type CommandOptions, readOptions, UsageError } from "./options.ts"
-import { complain } from "./output.ts"
+import { complain, reasonOf } from "./output.ts"
 import { requireCheckId, spoolReport } from "./spoolReport.ts"
 
 /** Bytes of output that are kept: the last lines say how a job ended. */
@@ -48,7 +48,7 @@ export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
     const { options, checkId } = target()
     spoolReport(options, { ...outcome, checkId, durationMillis })
   } catch (error) {
-    complain(`the result is not reported: ${error instanceof Error ? error.message : String(error)}`)
+    complain(`the result is not reported: ${reasonOf(error)}`)
   }
   await outputEnded
   return outcome.exitCode

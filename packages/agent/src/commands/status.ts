@@ -1,5 +1,5 @@
 import { plainLine } from "@tocsin/core/contract/plainLine"
-import { existsSync } from "node:fs"
+import { statSync } from "node:fs"
 import { join } from "node:path"
 import { systemClock } from "../clock/Clock.ts"
 import { clockOffset, correctedNow } from "@tocsin/client/agent/ServerTime"
@@ -32,7 +32,7 @@ const NO_STATE = 1
 export const status = (argv: ReadonlyArray<string>): number => {
   const { state, json } = withoutArguments(readOptions(argv, ["json"]))
   actAsOwner(state)
-  if (!existsSync(spoolPath(state))) {
+  if (statSync(spoolPath(state), { throwIfNoEntry: false }) === undefined) {
     complain(`${state} has no spool: start the agent first, or name its folder with --state`)
     return NO_STATE
   }

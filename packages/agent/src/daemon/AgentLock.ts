@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from "node:fs"
+import { closeSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 
 /** SQLite's code for a lock that another process holds. */
@@ -19,7 +19,8 @@ export class AgentLock {
 
   /** Takes the lock; `undefined` if another agent holds it. */
   static take(path: string): AgentLock | undefined {
-    if (!existsSync(path)) closeSync(openSync(path, "a", FILE_MODE))
+    // Before SQLite opens it: the system gives up all locks of a process that closes the file.
+    closeSync(openSync(path, "a", FILE_MODE))
     const database = new DatabaseSync(path, { timeout: 0 })
     try {
       // A journal on a full disk would refuse the lock.
