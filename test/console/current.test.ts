@@ -103,6 +103,25 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
       }),
     )
 
+    it.effect("signs out of all tabs that share a kept token, and of no other", () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page: alone } = await openConsole(context, baseUrl)
+          await signIn(alone)
+          const { page: first } = await openConsole(context, `${baseUrl}/#/agents`)
+          await first.getByLabel("Stay signed in on this device").check()
+          await signIn(first)
+          const { page: second } = await openConsole(context, `${baseUrl}/#/outbox`)
+          await second.getByRole("button", { name: "Sign out" }).click()
+          await first.getByText("You were signed out in another tab.").waitFor()
+          assert.strictEqual(first.url(), `${baseUrl}/#/agents`)
+          await alone.getByRole("heading", { name: "Incidents" }).waitFor()
+        })
+      }),
+    )
+
     it.effect("follows a trusted prefix of a proxy, and polls where no stream gets through", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site

@@ -48,6 +48,12 @@ export const signOut = (reason = ""): void => {
   notice.value = reason
 }
 
+/** Signs out with the tab that removes a kept token, which all tabs share. */
+export const startSharing = (): void =>
+  window.addEventListener("storage", ({ key }) => {
+    if (key === KEY && token.value !== "" && stored() === "") signOut("You were signed out in another tab.")
+  })
+
 /** When the last answer of the server arrived, and whether the last request failed to reach it. */
 export const contact = signal<{ readonly at: number; readonly isLost: boolean }>({ at: 0, isLost: false })
 
