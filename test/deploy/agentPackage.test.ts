@@ -70,7 +70,9 @@ const LIFE = `
   [ "$(agent fingerprint)" = "$before" ] && grep ^server: /etc/tocsin-agent/config.yaml
   dpkg -r tocsin-agent >/dev/null
   ls /etc/tocsin-agent/config.yaml /var/lib/tocsin-agent/key
-  dpkg -P tocsin-agent >/dev/null
+  mkdir /etc/tocsin-agent/checks.d
+  touch /etc/tocsin-agent/checks.d/mine.yaml
+  dpkg -P tocsin-agent >/dev/null 2>&1
   ls -d /etc/tocsin-agent /var/lib/tocsin-agent 2>/dev/null || echo purged
   id tocsin-agent 2>/dev/null || echo no user`
 
