@@ -146,7 +146,7 @@ describe("the policy of a monitor", () => {
   })
 
   it("is checked with all other options", async () => {
-    const policy = { windows: [{ name: "w", cron: "0 0 30 2 *", tz: "Nowhere", for: "1h", match: [] }] }
+    const policy = { windows: [{ name: "w", cron: "0 0 3 2 *", tz: "Nowhere", for: "1h", match: [] }] }
     const refused = await problemsOf(createMonitor({ storage: memory(), policy, staleAfter: -1 as never }))
     assert.deepStrictEqual(
       [refused[0], refused[1].filter((line) => line.startsWith("policy"))],
