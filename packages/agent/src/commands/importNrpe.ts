@@ -14,7 +14,7 @@ export const importNrpe = async (argv: ReadonlyArray<string>): Promise<number> =
   const { defaults, checks, problems } = convertNrpe(file)
   const { stringify } = await import("yaml")
   const document = {
-    ...(Object.keys(defaults).length > 0 && { defaults }),
+    defaults,
     checks: Object.fromEntries(checks),
   }
   print(

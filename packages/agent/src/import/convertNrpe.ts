@@ -9,7 +9,7 @@ export type WrittenCheck = { readonly command: ReadonlyArray<string> } | { reado
 
 /** What became of an nrpe.cfg. */
 export interface Conversion {
-  readonly defaults: { readonly timeout?: string }
+  readonly defaults: { readonly timeout: string }
   readonly checks: ReadonlyMap<string, WrittenCheck>
   /** What was not converted, or needs to be looked at, by file and line. */
   readonly problems: ReadonlyArray<Problem>
@@ -46,6 +46,8 @@ const OF_THE_SERVER = new Set([
 ])
 
 const MILLIS_PER_SECOND = 1_000
+/** The `command_timeout` of an NRPE without one. */
+const NRPE_SECONDS = 60
 
 /** Converts an nrpe.cfg and what it includes. */
 export const convertNrpe = (file: string): Conversion => {
@@ -55,7 +57,7 @@ export const convertNrpe = (file: string): Conversion => {
     problems.push({ file: at, line, path, message })
   const prefix = lines.findLast(({ name }) => name === "command_prefix")?.value ?? ""
   const checks = new Map<string, WrittenCheck>()
-  let defaults: Conversion["defaults"] = {}
+  let timeoutSeconds = NRPE_SECONDS
   for (const line of lines) {
     const { name, key, value } = line
     if (name === "command") {
@@ -65,14 +67,15 @@ export const convertNrpe = (file: string): Conversion => {
       if (checks.has(check.id)) refuse(line, path, "is there already: the later one counts, as in NRPE")
       checks.set(check.id, check.check)
     } else if (name === "command_timeout" && /^\d{1,5}$/.test(value) && Number(value) > 0)
-      defaults = { timeout: durationText(Number(value) * MILLIS_PER_SECOND) }
+      timeoutSeconds = Number(value)
     else if (name === "command_prefix") {
       // Used above.
     } else if (OF_THE_SERVER.has(name)) {
       // The agent listens on no port: nothing of it is lost.
     } else refuse(line, name, "has no counterpart in the agent")
   }
-  return { defaults, checks, problems }
+  const timeout = durationText(timeoutSeconds * MILLIS_PER_SECOND)
+  return { defaults: { timeout }, checks, problems }
 }
 
 const checkOf = (

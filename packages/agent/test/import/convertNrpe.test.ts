@@ -30,7 +30,7 @@ describe("an nrpe.cfg", () => {
       "nrpe.cfg": [
         "# A comment",
         "server_port=5666",
-        "command_timeout=60",
+        "command_timeout=120",
         "command[users]=/usr/lib/nagios/plugins/check_users -w 5 -c 10",
         "command[disk a]=/usr/lib/nagios/plugins/check_disk -w '20%' \\",
         "  -c 10% -p /",
@@ -47,7 +47,7 @@ describe("an nrpe.cfg", () => {
       "nrpe.d/b/web.cfg": "command[web]=/usr/lib/nagios/plugins/check_http -H localhost\n",
       "nrpe.d/ignored.txt": "command[no]=no\n",
     })
-    assert.deepStrictEqual(defaults, { timeout: "1m" })
+    assert.deepStrictEqual(defaults, { timeout: "2m" })
     assert.deepStrictEqual(checks, {
       users: { command: ["/bin/users"] },
       "disk-a": { command: ["/usr/lib/nagios/plugins/check_disk", "-w", "20%", "-c", "10%", "-p", "/"] },
@@ -63,6 +63,10 @@ describe("an nrpe.cfg", () => {
       "nrpe.cfg:11: colour has no counterpart in the agent",
       "nrpe_local.cfg:1: command[users] is there already: the later one counts, as in NRPE",
     ])
+  })
+
+  it("ends its commands when NRPE would, also where it does not say so", () => {
+    assert.deepStrictEqual(converted({ "nrpe.cfg": "command[a]=/bin/a\n" }).defaults, { timeout: "1m" })
   })
 
   it("runs its commands with a prefix if it has one", () => {
