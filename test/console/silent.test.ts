@@ -36,6 +36,29 @@ describe.skipIf(chromium === undefined)(`what reports no more, or never did${ski
       }),
     )
 
+    it.effect("the last agent, deleted: what it had resolved is found beside the first run", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startMonitor()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+          await demo.call("DELETE", "api/v1/agents/web-1")
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+          await signIn(page)
+          await page.getByRole("heading", { name: "Bring your first agent" }).waitFor()
+          await page.getByRole("link", { name: "Resolved" }).click()
+          const incident = page.getByRole("link", { name: "disk is full" })
+          await incident.waitFor()
+          const search = page.getByLabel("Search by summary, agent or check")
+          await search.fill("nothing")
+          await page.getByText("No incident matches").waitFor()
+          await search.fill("disk")
+          await incident.waitFor()
+        })
+      }),
+    )
+
     it.effect("an overdue check that never reported: its incident leads to a page that says so", () =>
       Effect.gen(function* () {
         const { baseUrl, demo, monitor } = yield* startMonitor()

@@ -35,37 +35,34 @@ const Command = ({ text }: { readonly text: string }) => (
 
 /** What to do while there are no agents. */
 export const FirstRun = () => (
-  <>
-    <h1>Incidents</h1>
-    <section class="first" aria-labelledby="first">
-      <h2 id="first">Bring your first agent</h2>
+  <section class="first" aria-labelledby="first">
+    <h2 id="first">Bring your first agent</h2>
+    <p>
+      Run this in a clone of Tocsin, on the host to watch. It watches the disks until you stop it, and prints
+      a fingerprint.
+    </p>
+    <Command text={agentCommand(base)} />
+    <details>
+      <summary>An installed agent</summary>
       <p>
-        Run this in a clone of Tocsin, on the host to watch. It watches the disks until you stop it, and
-        prints a fingerprint.
+        <code>npm run build</code> in a clone makes the packages in <code>dist/agent</code>. Copy the one for
+        Debian to the host, then run this. <code>/etc/tocsin-agent/config.yaml</code> comes with checks to
+        change; <code>docs/agent.md</code> has the other packages.
       </p>
-      <Command text={agentCommand(base)} />
-      <details>
-        <summary>An installed agent</summary>
-        <p>
-          <code>npm run build</code> in a clone makes the packages in <code>dist/agent</code>. Copy the one
-          for Debian to the host, then run this. <code>/etc/tocsin-agent/config.yaml</code> comes with checks
-          to change; <code>docs/agent.md</code> has the other packages.
-        </p>
-        <Command text={installCommand(base)} />
-      </details>
-      <details>
-        <summary>A host with nothing but a shell and curl</summary>
-        <p>
-          Copy <code>examples/agent.sh</code> from a clone to the host, then run this. It sends one check
-          result, and prints a fingerprint.
-        </p>
-        <Command text={shellCommand(base)} />
-      </details>
-      <h2>Accept it</h2>
-      <p>It appears here within seconds. Compare its fingerprint before you accept it.</p>
-      <AdmissionList isFirst />
-    </section>
-  </>
+      <Command text={installCommand(base)} />
+    </details>
+    <details>
+      <summary>A host with nothing but a shell and curl</summary>
+      <p>
+        Copy <code>examples/agent.sh</code> from a clone to the host, then run this. It sends one check
+        result, and prints a fingerprint.
+      </p>
+      <Command text={shellCommand(base)} />
+    </details>
+    <h2>Accept it</h2>
+    <p>It appears here within seconds. Compare its fingerprint before you accept it.</p>
+    <AdmissionList isFirst />
+  </section>
 )
 
 /** Without an open incident: nothing is wrong, or nothing was reported yet. */

@@ -121,7 +121,7 @@ export const Incidents = () => {
   const isFiltered = filter !== "" || (severity ?? "") !== ""
   const counts = summary.value
   const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
-  if (!hasAgents && rowCount(listed.pages) === 0) return <FirstRun />
+  const isFirst = !hasAgents && tab === "open" && !isFiltered && rowCount(listed.pages) === 0
   const open = counts?.open_incidents
   return (
     <>
@@ -136,26 +136,32 @@ export const Incidents = () => {
           ["resolved", "Resolved"],
         ]}
       />
-      <div class="tools">
-        <Filters />
-        <IncidentBar />
-      </div>
-      <Listing
-        label="Incidents"
-        listed={listed}
-        keyOf={({ id }) => id}
-        empty={
-          isFiltered ? (
-            <Empty title="No incident matches">Change the filter to see the others.</Empty>
-          ) : nothing === "" ? (
-            <NothingOpen />
-          ) : (
-            <Empty title={nothing} />
-          )
-        }
-      >
-        {drawRow}
-      </Listing>
+      {isFirst ? (
+        <FirstRun />
+      ) : (
+        <>
+          <div class="tools">
+            <Filters />
+            <IncidentBar />
+          </div>
+          <Listing
+            label="Incidents"
+            listed={listed}
+            keyOf={({ id }) => id}
+            empty={
+              isFiltered ? (
+                <Empty title="No incident matches">Change the filter to see the others.</Empty>
+              ) : nothing === "" ? (
+                <NothingOpen />
+              ) : (
+                <Empty title={nothing} />
+              )
+            }
+          >
+            {drawRow}
+          </Listing>
+        </>
+      )}
     </>
   )
 }
