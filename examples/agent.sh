@@ -26,6 +26,7 @@ LC_ALL=C
 export LC_ALL
 
 url=${TOCSIN_URL:-http://127.0.0.1:8080}
+url=${url%/}
 agent_id=${TOCSIN_AGENT_ID:-$(hostname | tr -c 'A-Za-z0-9._:\n-' '-')}
 state=${TOCSIN_STATE_DIR:-${HOME:-/var/lib}/.tocsin-agent}
 output_limit=8192

@@ -46,7 +46,8 @@ const makeHost = Effect.gen(function* () {
     })
   return {
     state,
-    agent: (...args: ReadonlyArray<string>) => runAt(baseUrl, args),
+    // With the slash that browsers add.
+    agent: (...args: ReadonlyArray<string>) => runAt(`${baseUrl}/`, args),
     agentCutOff: (...args: ReadonlyArray<string>) => runAt("http://127.0.0.1:1", args),
     agents: Effect.map(operator("GET", "agents"), ({ items }) => items),
     history: Effect.map(operator("GET", "events/query"), ({ items }) => items),
