@@ -6,7 +6,7 @@ import { describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
-import { startService } from "./Site.ts"
+import { startMonitor, startService } from "./Site.ts"
 
 /** A receiver that takes connections and answers nothing. */
 const startHanging = Effect.map(
@@ -26,9 +26,9 @@ const startHanging = Effect.map(
   (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
 )
 
-describe.skipIf(chromium === undefined)(`a test message in the console${skipped}`, () => {
+describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
-    it.effect("to a receiver that hangs shows what came of it", () =>
+    it.effect("one that hangs: a test message shows what came of it", () =>
       Effect.gen(function* () {
         const folder = yield* scratchFolder
         const file = (name: string, text: string): string => {
@@ -46,6 +46,28 @@ describe.skipIf(chromium === undefined)(`a test message in the console${skipped}
           await page.getByTitle("Send a test message to hung").click()
           const notifiers = page.getByRole("list", { name: "Notifiers" })
           await notifiers.getByText("the test was deferred, The receiver did not answer within 15s").waitFor()
+        })
+      }),
+    )
+
+    it.effect("one that the policy gave up before its notification was due: the incident says so", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor({
+          policy: { receivers: { pager: { kind: "debug" } }, routes: [{ after: "1h", to: ["pager"] }] },
+        })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+          await monitor.setPolicy({})
+          await monitor.advance("26 hours")
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+          await signIn(page)
+          await page.getByRole("link", { name: "disk is full" }).click()
+          await page.getByText("It is open because").waitFor()
+          await page
+            .getByText("Not notified: pager, because no replica had its receiver for 24 hours.")
+            .waitFor()
         })
       }),
     )

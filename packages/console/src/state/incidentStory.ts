@@ -174,13 +174,18 @@ const deliverySentences = (
     [receiversOf(free, ["pending", "sending"]), "On its way"],
   ] as const
   const held = firings.filter(({ held_by, state }) => held_by.length > 0 && state === "pending")
-  const discarded = firings.every(({ state }) => state === "discarded")
+  // Newest first: the last firing of a receiver that got none says why.
+  const discarded = firings.filter(
+    ({ receiver }, index) =>
+      firings.findIndex((each) => each.receiver === receiver) === index &&
+      firings.every((each) => each.receiver !== receiver || each.state === "discarded"),
+  )
   return [
     ...named.filter(([names]) => names !== "").map(([names, what]) => `${what}: ${names}.`),
     ...held.map(
       ({ receiver, held_by }) => `Not notified: ${receiver}, held (${held_by.map(holdText).join("; ")}).`,
     ),
-    ...(discarded ? ["Nobody was notified: it resolved before its notifications were due."] : []),
+    ...discarded.map(({ receiver, why }) => `Not notified: ${receiver}, because ${why}.`),
   ]
 }
 
