@@ -31,10 +31,10 @@ export const parseSchedule = ({
   readonly cron: string
   readonly tz: string
 }): Result.Result<Schedule, ScheduleProblem> => {
-  const parsed = parseWallTimes(cron)
-  if (Result.isFailure(parsed)) return wrong("cron", parsed.failure)
   const zone = timeZoneOf(tz)
   if (zone === undefined) return wrong("tz", "must be an IANA time zone, such as Europe/Berlin")
+  const parsed = parseWallTimes(cron)
+  if (Result.isFailure(parsed)) return wrong("cron", parsed.failure)
   return Result.succeed({ cron, tz, walls: parsed.success, zone })
 }
 
