@@ -61,7 +61,7 @@ export const playPeopleStory = Effect.fnUntraced(function* (
     },
   })
   yield* TestClock.setTime(Date.parse(begins))
-  const testClock = yield* Clock.Clock
+  const testClock = yield* TestClock.testClockWith(Effect.succeed)
   const clock = new ShiftedClock(testClock)
   /** What processes do goes by their clock. */
   const byTheirClock = Effect.provideService(Clock.Clock, clock)

@@ -109,7 +109,8 @@ describe("the mark when a clock is set", () => {
   const DAY = 86_400_000
   const EVERY = 5_000
 
-  const leave = ({ storage }: World) => transact(storage, leaveMark(defaultRules))
+  // As after everything else that a clock dated ahead is set right.
+  const leave = ({ storage }: World) => transact(storage, leaveMark(defaultRules, { isRight: true }))
   /** Whether an agent that was silent for years is called dead now. */
   const isCalledDead = ({ storage }: World) =>
     Effect.gen(function* () {

@@ -17,6 +17,8 @@ export interface Result {
   readonly loud?: boolean
   readonly key?: string | undefined
   readonly output?: string
+  /** When its agent observed it, by a clock other than the service's; now by default. */
+  readonly observedAt?: Instant.Instant
 }
 
 /** Critical results of so many checks with different names. */
@@ -45,10 +47,10 @@ export const report = Effect.fnUntraced(function* (
   agent: AgentId = AGENT,
 ) {
   const now = yield* Instant.now
-  const events = results.map(({ check, status, loud = true, key, output }) => ({
+  const events = results.map(({ check, status, loud = true, key, output, observedAt = now }) => ({
     event_id: EventId.make(uuidV7(now / 1_000n, `event ${reported++}`)),
     check_id: CheckId.make(check),
-    observed_at: now,
+    observed_at: observedAt,
     status,
     exit_code: status === "ok" ? 0 : 2,
     duration_ms: 1,

@@ -5,6 +5,7 @@ import { auditSuite } from "./auditSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { alertClaimSuite } from "./alertClaimSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
+import { clockSuite } from "./clockSuite.ts"
 import { committedSuite } from "./committedSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
 import { heldSuite } from "./heldSuite.ts"
@@ -88,6 +89,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     auditSuite(subject)
     auditStorySuite(subject)
     livenessSuite(subject)
+    clockSuite(subject)
     checkRemovalSuite(subject)
     purgeSuite(subject)
     historyRetentionSuite(subject)

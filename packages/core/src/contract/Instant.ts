@@ -44,6 +44,13 @@ export const max = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 /** The earlier of two instants. */
 export const min = (a: Instant, b: Instant): Instant => (a < b ? a : b)
 
+/**
+ * Whether a moment is less than a duration ago. One in the future is not: a clock that dated it has been
+ * set back since.
+ */
+export const isRecent = (at: Instant, duration: Duration.Duration, present: Instant): boolean =>
+  at <= present && present < plus(at, duration)
+
 /** Now, by Effect's Clock, cut to the microsecond. */
 export const now: Effect.Effect<Instant> = Effect.map(Clock.currentTimeNanos, fromNanos)
 

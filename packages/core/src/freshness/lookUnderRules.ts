@@ -82,7 +82,7 @@ export const lookUnderRules = (
   let pass: { readonly policy: Policy; readonly from: Position } | undefined
   const isDone = Effect.fnUntraced(function* (policy: Policy, now: Instant.Instant) {
     if (done !== undefined) {
-      const isOld = policy.freshness.readsAgents && now >= Instant.plus(done.at, AGAIN_AFTER)
+      const isOld = policy.freshness.readsAgents && !Instant.isRecent(done.at, AGAIN_AFTER, now)
       return done.policy === policy && !isOld
     }
     // At the start: the rules of a former policy may have left overdue checks, and none else matter.

@@ -80,7 +80,7 @@ const withinPatience = <A>(effect: Effect.Effect<A, StorageError>): Effect.Effec
     ),
   )
 
-const failureOf = (effect: Effect.Effect<void, StorageError>): Effect.Effect<StorageFailure | undefined> =>
+const failureOf = (effect: Effect.Effect<unknown, StorageError>): Effect.Effect<StorageFailure | undefined> =>
   Effect.match(effect, { onSuccess: () => undefined, onFailure: ({ reason }) => reason })
 
 /** Rows kept per state. */

@@ -69,7 +69,7 @@ export const lookUnderCovers = (
       const [policy, silences] = [options.policy(), yield* commits.transact(silencesInForce)]
       const isSame = looked?.policy === policy && looked.silences === silences
       const pause = looked?.isAfterChange === true ? RECENTLY : LOOK_EVERY
-      if (looked !== undefined && isSame && now < Instant.plus(looked.at, pause)) return false
+      if (looked !== undefined && isSame && Instant.isRecent(looked.at, pause, now)) return false
       // Another change meanwhile starts another look.
       looked = { policy, silences, at: now, isAfterChange: !isSame }
     }

@@ -58,22 +58,30 @@ export const markEvery = ({ staleAfter }: RuleOptions): Duration.Duration =>
   Duration.min(LONGEST_INTERVAL, Duration.divideUnsafe(staleAfter, MARKS_PER_THRESHOLD))
 
 /**
- * The time of the new mark. It never goes back if replicas' clocks differ slightly. A mark far
- * ahead comes from a clock set back since, and counts as now; otherwise it would hide every outage
- * until the clock caught up.
+ * Whether a moment lies so far ahead that a clock was set back since. Clocks of replicas differ by
+ * less.
  */
-const markedAt = (mark: MarkRecord | undefined, now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
-  mark === undefined || mark.marked_at > Instant.plus(now, markEvery(rules))
-    ? now
-    : Instant.max(mark.marked_at, now)
+export const isFarAhead = (at: Instant.Instant, now: Instant.Instant, rules: RuleOptions): boolean =>
+  at > Instant.plus(now, markEvery(rules))
 
-/** Records that the service could commit now, and whether an outage ended. */
-export const leaveMark = commandOf(function* (workspace, now, rules: RuleOptions): Decision<void> {
+/**
+ * Records that the service could commit now, and whether an outage ended. The mark never goes back if
+ * replicas' clocks differ slightly. One far ahead stays, and counts as now, until what else the
+ * clock dated ahead is set right (`isRight`): a crash meanwhile must not hide that it was set back.
+ * Returns whether there is such a mark.
+ */
+export const leaveMark = commandOf(function* (
+  workspace,
+  now,
+  rules: RuleOptions,
+  { isRight = false } = {},
+): Decision<boolean> {
   yield* ensure(workspace, { mark: true })
   const mark = workspace.marks.get("service")
   const outage = mark && lastOutage(mark, now, rules)
   const older = olderSeenAt(mark)
-  const marked_at = markedAt(mark, now, rules)
+  const isAhead = mark !== undefined && isFarAhead(mark.marked_at, now, rules)
+  const marked_at = mark === undefined || (isAhead && isRight) ? now : Instant.max(mark.marked_at, now)
   workspace.marks.put({
     name: "service",
     marked_at,
@@ -82,4 +90,5 @@ export const leaveMark = commandOf(function* (workspace, now, rules: RuleOptions
     outage_began_at: outage?.began_at,
     outage_ended_at: outage?.ended_at,
   })
+  return isAhead
 })

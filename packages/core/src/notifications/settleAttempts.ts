@@ -49,8 +49,8 @@ const withdrawn = (item: Sending, now: Instant.Instant): OutboxRecord => ({
   first_attempted_at:
     item.attempts === 1 && item.first_attempted_at === item.updated_at ? undefined : item.first_attempted_at,
   leased_until: undefined,
-  // It keeps its place before those that became due later.
-  next_attempt_at: item.attempts === 1 ? item.counts_from : item.updated_at,
+  // It keeps its place before those that became due later. A clock may have been set back since its claim.
+  next_attempt_at: Instant.min(item.attempts === 1 ? item.counts_from : item.updated_at, now),
   updated_at: now,
 })
 

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer } from "effect"
+import { keepMark } from "../clock/keepMark.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "../contract/Instant.ts"
@@ -7,7 +8,7 @@ import { lookUnderRules } from "../freshness/lookUnderRules.ts"
 import { lookUnderCovers } from "../holds/lookUnderCovers.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
-import { leaveMark, markEvery } from "../liveness/outage.ts"
+import { markEvery } from "../liveness/outage.ts"
 import { lookAtDueIncidents } from "../timers/lookAtIncidents.ts"
 import { lookUnderPolicy } from "../timers/lookUnderPolicy.ts"
 import { sweepSilentAgents } from "../liveness/sweepDeadAgents.ts"
@@ -155,7 +156,7 @@ const chores = Effect.gen(function* () {
     {
       name: "leaving the service's sign of life",
       pause: idlePause(markEvery(rules)),
-      piece: Effect.as(commits.transact(leaveMark(rules)), false),
+      piece: Effect.as(keepMark(storage, commits, rules), false),
     },
     {
       name: "looking for dead agents",

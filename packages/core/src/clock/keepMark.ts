@@ -1,0 +1,37 @@
+import { Effect } from "effect"
+import * as Instant from "../contract/Instant.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { isFarAhead, leaveMark, markEvery } from "../liveness/outage.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { setRight } from "./setRight.ts"
+
+/**
+ * Leaves the service's mark each time it runs. Where a mark far ahead shows that a clock was set
+ * back, it also sets right what else that clock dated ahead. The mark is that of any process; a
+ * process whose own clock was ahead, while others left right marks, knows by its last one.
+ */
+export const keepMark = (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  rules: RuleOptions,
+): Effect.Effect<void, StorageError> => {
+  const leave = commits.transact(leaveMark(rules))
+  let left: Instant.Instant | undefined
+  let isWrong = false
+  return Effect.gen(function* () {
+    const now = yield* Instant.now
+    const isAhead = yield* leave
+    isWrong ||= isAhead || (left !== undefined && isFarAhead(left, now, rules))
+    left = now
+    if (!isWrong) return
+    yield* Effect.logWarning(
+      "a clock was ahead and was set back; what it dated ahead counts as of now: synchronize it with NTP",
+    )
+    // Many agents may take longer than the stale threshold: no outage.
+    const leaving = Effect.forever(Effect.andThen(Effect.sleep(markEvery(rules)), leave))
+    yield* Effect.raceFirst(setRight(storage, commits, rules), leaving)
+    isWrong = false
+    yield* commits.transact(leaveMark(rules, { isRight: true }))
+  })
+}

@@ -1,0 +1,77 @@
+import { Array as Arr, Effect } from "effect"
+import type { IncidentId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
+import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
+import { eachPage } from "../engine/lists/readPage.ts"
+import { outageEnd } from "../liveness/outage.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { setAgentRight } from "./setAgentRight.ts"
+import { setIncidentsRight } from "./setIncidentsRight.ts"
+
+const AGENTS: ListQuery<"agents"> = { list: "agents", filter: {}, sort: "agent_id", direction: "asc" }
+const OPEN: ListQuery<"incidents"> = {
+  list: "incidents",
+  filter: { state: "open" },
+  sort: "opened_at",
+  direction: "asc",
+}
+const LATEST_RESOLVED: ListQuery<"incidents"> = {
+  list: "incidents",
+  filter: { state: "resolved" },
+  sort: "resolved_at",
+  direction: "desc",
+}
+const WAITING = ["pending", "sending", "retry"] as const
+const latestOf = (state: (typeof WAITING)[number]): ListQuery<"outbox"> => ({
+  list: "outbox",
+  filter: { state },
+  sort: "updated_at",
+  direction: "desc",
+})
+
+/** Agents at a time: storages that commit in groups fill them. */
+const AGENTS_AT_A_TIME = 16
+/** Incidents per transaction: each is locked with its outbox. */
+const INCIDENTS = 100
+
+/**
+ * Sets right what a clock that has been set back dated ahead, so that nothing waits until the former,
+ * wrong time (docs/decisions/0032). Safe to repeat, and with several replicas.
+ */
+export const setRight = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  rules: RuleOptions,
+): Effect.fn.Return<void, StorageError> {
+  const now = yield* Instant.now
+  const mark = yield* storage.mark
+  const settings = { outageEnd: mark && outageEnd(mark, now, rules), staleAfter: rules.staleAfter }
+  yield* eachPage(storage, AGENTS, (agents) =>
+    Effect.forEach(
+      agents,
+      ({ agent_id }) => commits.transact(setAgentRight({ agentId: agent_id, ...settings })),
+      { concurrency: AGENTS_AT_A_TIME, discard: true },
+    ),
+  )
+  const setIncidents = (ids: ReadonlyArray<IncidentId>) =>
+    Effect.forEach(Arr.chunksOf(ids, INCIDENTS), (piece) => commits.transact(setIncidentsRight(piece)), {
+      discard: true,
+    })
+  yield* eachPage(storage, OPEN, (open) => setIncidents(open.map(({ id }) => id)))
+  // Of all others, those that were written ahead: the latest.
+  yield* eachPage(storage, LATEST_RESOLVED, (resolved) => {
+    const ahead = resolved.filter(({ resolved_at }) => resolved_at !== undefined && resolved_at > now)
+    return Effect.as(setIncidents(ahead.map(({ id }) => id)), ahead.length === resolved.length)
+  })
+  for (const state of WAITING) {
+    yield* eachPage(storage, latestOf(state), (items) => {
+      const ahead = items.filter(({ updated_at }) => updated_at > now)
+      return Effect.as(
+        setIncidents(ahead.map(({ incident_id }) => incident_id)),
+        ahead.length === items.length,
+      )
+    })
+  }
+})

@@ -1,0 +1,219 @@
+import { assert, describe, it } from "@effect/vitest"
+import { keepMark } from "@tocsin/core/clock/keepMark"
+import { setRight } from "@tocsin/core/clock/setRight"
+import { CheckId } from "@tocsin/core/contract/Identifiers"
+import type * as Instant from "@tocsin/core/contract/Instant"
+import type { ExpectationRecord } from "@tocsin/core/freshness/ExpectationRecord"
+import { leaveMark } from "@tocsin/core/liveness/outage"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { observe } from "./observe.ts"
+import { after, ENDED, sending } from "./outboxItems.ts"
+import {
+  agentRecord,
+  ALERT_RECEIVERS,
+  alertRecord,
+  checkRecord,
+  incidentIdOf,
+  incidentRecord,
+  memberRecord,
+  outboxIdOf,
+  outboxRecord,
+  write,
+} from "./records.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { start, START_MILLIS } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
+
+const DAY = 86_400
+
+/** Seconds after a moment a day ahead. */
+const ahead = (seconds = 0): Instant.Instant => after(DAY + seconds)
+
+const open = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
+  yield* TestClock.setTime(START_MILLIS)
+  return yield* openReplica(subject)
+})
+
+const setAllRight = ({ commits, storage }: Replica) => setRight(storage, commits, defaultRules)
+
+const TRIED = { first_attempted_at: after(-30) }
+
+const agent = agentRecord("a")
+const disk = checkRecord(agent, "disk")
+
+const expectation: ExpectationRecord = {
+  agent_id: agent.agent_id,
+  registration_id: agent.registration_id,
+  check_id: CheckId.make("disk"),
+  origin: "agent",
+  terms: { every_millis: 60_000, after_millis: 180_000, severity: "unknown", notifications_enabled: true },
+  expected_from: start,
+  look_at: after(185),
+  incident_id: undefined,
+}
+
+/** What a clock that was ahead leaves, and how it is set right once the clock is set back. */
+export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("after a clock was set back", () => {
+    it.effect(
+      "agents were seen and checks have reported by now, and are looked at when they may be overdue",
+      () =>
+        Effect.gen(function* () {
+          const replica = yield* open(subject)
+          const put = (of: typeof agent, check: typeof disk, expected: Partial<ExpectationRecord>) =>
+            write(replica, [{ agents: [of.agent_id] }], (workspace) => {
+              workspace.putAgent(of)
+              workspace.checks.put(check)
+              const { agent_id, registration_id } = of
+              workspace.expectations.put({ ...expectation, agent_id, registration_id, ...expected })
+            })
+          yield* put(
+            { ...agent, last_seen_at: ahead(), contact_from: ahead(-60) },
+            { ...disk, received_at: ahead() },
+            { expected_from: ahead(-90), look_at: ahead(185) },
+          )
+          const other = agentRecord("b", { last_seen_at: after(-60), contact_from: after(-900) })
+          const ofOther = { ...checkRecord(other, "disk"), received_at: after(-100) }
+          yield* put(other, ofOther, { expected_from: after(-900), look_at: ahead(185) })
+          yield* setAllRight(replica)
+          yield* setAllRight(replica)
+          assert.deepStrictEqual(yield* rowsOf(replica, "agents"), [agent, other])
+          assert.deepStrictEqual(yield* rowsOf(replica, "checks"), [disk, ofOther])
+          const expectations = yield* replica.storage.expectations([disk, ofOther])
+          assert.deepStrictEqual(
+            new Map(expectations.map((row) => [String(row.agent_id), [row.expected_from, row.look_at]])),
+            new Map([
+              ["a", [start, after(185)]],
+              // It last reported 100 s ago.
+              ["b", [after(-900), after(85)]],
+            ]),
+          )
+        }),
+    )
+
+    it.effect("notifications wait as long as they were to, and timers and alerts are due", () =>
+      Effect.gen(function* () {
+        const replica = yield* open(subject)
+        const written = { updated_at: ahead(), counts_from: after(-60) }
+        const items = {
+          tried: { ...written, ...TRIED, state: "retry", attempts: 1, next_attempt_at: ahead(5) },
+          new: { counts_from: ahead(), next_attempt_at: ahead(), updated_at: ahead() },
+          sent: { ...ENDED, ...written, first_attempted_at: ahead(-1) },
+          underWay: { ...sending(ahead(60)), ...written, first_attempted_at: ahead() },
+          // The storage's clock was right.
+          leased: { ...sending(after(50)), ...written, ...TRIED },
+          held: { ...written, next_attempt_at: undefined, look_at: ahead(60) },
+          failed: { ...ENDED, ...written, state: "failed" },
+          patient: { ...TRIED, state: "retry", attempts: 9, next_attempt_at: after(14_000) },
+        } as const
+        yield* write(replica, [], (workspace) => {
+          workspace.incidents.put(incidentRecord("i", { opened_at: ahead(), next_look_at: ahead(900) }))
+          workspace.members.put(memberRecord({ incident: "i", agent: "a", check: "disk" }))
+          for (const [name, changes] of Object.entries(items))
+            workspace.outbox.put(outboxRecord(name, "i", changes))
+          for (const receiver of ALERT_RECEIVERS)
+            workspace.alerts.put(alertRecord("i", { receiver, next_at: ahead(60), leased_until: ahead(60) }))
+        })
+        yield* setAllRight(replica)
+        const right = { updated_at: start, counts_from: after(-60) }
+        const expected = {
+          tried: { ...items.tried, ...right, next_attempt_at: after(5) },
+          new: { counts_from: start, next_attempt_at: start, updated_at: start },
+          sent: { ...items.sent, ...right },
+          underWay: { ...items.underWay, ...sending(after(60)) },
+          leased: items.leased,
+          held: { ...items.held, ...right, look_at: start },
+          failed: { ...items.failed, updated_at: start, counts_from: after(-60 - DAY) },
+          patient: items.patient,
+        } as const
+        const found = yield* rowsOf(replica, "outbox")
+        for (const [name, changes] of Object.entries(expected)) {
+          const row = found.find(({ id }) => id === outboxIdOf(name))
+          assert.deepStrictEqual(row, outboxRecord(name, "i", changes), name)
+        }
+        assert.deepStrictEqual(yield* rowsOf(replica, "incidents"), [
+          incidentRecord("i", { next_look_at: start }),
+        ])
+        const refs = ALERT_RECEIVERS.map((receiver) => alertRecord("i", { receiver }))
+        const alerts = yield* observe(replica, [{ alerts: refs }], (workspace) =>
+          refs.map((ref) => workspace.alerts.get(ref)),
+        )
+        assert.deepStrictEqual(alerts, refs)
+      }),
+    )
+
+    it.effect("what is left of resolved incidents does not wait either", () =>
+      Effect.gen(function* () {
+        const replica = yield* open(subject)
+        const resolved = { state: "resolved", resolved_by: "event" } as const
+        const waiting = { event_type: "resolved", next_attempt_at: ahead(), updated_at: ahead() } as const
+        yield* write(replica, [], (workspace) => {
+          workspace.incidents.put(incidentRecord("long ago", { ...resolved, resolved_at: after(-9) }))
+          workspace.incidents.put(incidentRecord("ahead", { ...resolved, resolved_at: ahead() }))
+          workspace.outbox.put(outboxRecord("of long ago", "long ago", waiting))
+          workspace.alerts.put(alertRecord("ahead", { ended_at: ahead(), next_at: ahead(60) }))
+        })
+        yield* setAllRight(replica)
+        const [item] = yield* rowsOf(replica, "outbox")
+        assert.strictEqual(item?.next_attempt_at, start)
+        const alert = alertRecord("ahead", { ended_at: start })
+        const found = yield* observe(replica, [{ alerts: [alert] }], ({ alerts }) => alerts.get(alert))
+        assert.deepStrictEqual(found, alert)
+      }),
+    )
+
+    it.effect(
+      "the mark stays ahead until all is right, so that a crash or another process does not hide it",
+      () =>
+        Effect.gen(function* () {
+          const replica = yield* open(subject)
+          const { commits, storage } = replica
+          const markedAt = Effect.map(storage.mark, (mark) => mark?.marked_at)
+          yield* TestClock.setTime(START_MILLIS + DAY * 1_000)
+          assert.isFalse(yield* transact(storage, leaveMark(defaultRules)))
+          yield* TestClock.setTime(START_MILLIS)
+          assert.isTrue(yield* transact(storage, leaveMark(defaultRules)))
+          assert.strictEqual(yield* markedAt, ahead())
+          yield* keepMark(storage, commits, defaultRules)
+          assert.strictEqual(yield* markedAt, start)
+          assert.isFalse(yield* transact(storage, leaveMark(defaultRules)))
+        }),
+    )
+
+    it.effect("a process whose clock was ahead sets right what it wrote after another one had noticed", () =>
+      Effect.gen(function* () {
+        const replica = yield* open(subject)
+        const { commits, storage } = replica
+        const right = keepMark(storage, commits, defaultRules)
+        const wrong = keepMark(storage, commits, defaultRules)
+        const opens = (name: string) =>
+          write(replica, [], (workspace) =>
+            workspace.incidents.put(incidentRecord(name, { opened_at: ahead() })),
+          )
+        const openedAt = (name: string) =>
+          Effect.map(rowsOf(replica, "incidents"), (rows) =>
+            rows.filter(({ id }) => id === incidentIdOf(name)).map(({ opened_at }) => opened_at),
+          )
+        const aDayAhead = Effect.fnUntraced(function* <A, E>(act: Effect.Effect<A, E>) {
+          yield* TestClock.setTime(START_MILLIS + DAY * 1_000)
+          yield* act
+          yield* TestClock.setTime(START_MILLIS)
+        })
+        yield* right
+        yield* opens("before")
+        yield* aDayAhead(wrong)
+        yield* right
+        assert.deepStrictEqual(yield* openedAt("before"), [start])
+        yield* opens("after")
+        yield* right
+        assert.deepStrictEqual(yield* openedAt("after"), [ahead()])
+        yield* wrong
+        assert.deepStrictEqual(yield* openedAt("after"), [start])
+      }),
+    )
+  })
+}

@@ -1,0 +1,184 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decodeExpectationsRequest } from "@tocsin/core/contract/decodeRequest"
+import { keyOf } from "@tocsin/testing/samples"
+import { type Duration, Effect, Result } from "effect"
+import { AGENT, beat } from "../service/agents.ts"
+import { whileTimePasses } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+import { type Clocks, onShiftedClock } from "../service/ShiftedClock.ts"
+import { openIncidents, openTimeline } from "../service/Timeline.ts"
+
+/** The agent `a` has a clock that is right, and its own clock dates its results. */
+const open = Effect.fnUntraced(function* ({ clock, rightNow }: Clocks) {
+  const timeline = yield* openTimeline({ process: { keepsHouse: true } })
+  const { after, agent, disk, front, service } = timeline
+  yield* disk.turns("ok")
+  const declares = (...checks: ReadonlyArray<object>) => {
+    const request = Result.getOrThrow(decodeExpectationsRequest({ checks }))
+    const declaration = front.ingest.expectations(keyOf(AGENT), { agent_id: AGENT, request })
+    return Effect.andThen(Effect.orDie(declaration), settled)
+  }
+  const minutesOf = (each: Effect.Effect<void>) =>
+    Effect.fnUntraced(function* (minutes: number) {
+      for (let minute = 0; minute < minutes; minute++) {
+        yield* after("1 minute")
+        yield* each
+      }
+    })
+  return {
+    ...timeline,
+    declares,
+    /** Lets minutes pass in which the agent sends heartbeats, and no results. */
+    beats: minutesOf(agent().beats),
+    /** Lets minutes pass in which the check reports. */
+    reports: minutesOf(Effect.flatMap(rightNow, (observedAt) => disk.turns("ok", { observedAt }))),
+    /** Lets something happen while the clock of the service is ahead, for longer than between two marks. */
+    whileAhead: Effect.fnUntraced(function* (by: Duration.Input, act: Effect.Effect<void>) {
+      clock.setAhead(by)
+      yield* act
+      yield* after("6 seconds")
+      clock.setBack(by)
+    }),
+    expectation: () => service.rows().expectations.get("a/disk"),
+  }
+})
+
+type Opened = Effect.Success<ReturnType<typeof open>>
+
+const timeline = (test: (opened: Opened, clocks: Clocks) => Effect.Effect<void>) => () =>
+  onShiftedClock((clocks) => Effect.flatMap(open(clocks), (opened) => test(opened, clocks)))
+
+const DISK = { check_id: "disk", every: "1m" }
+
+describe("after a clock that was ahead is set back", () => {
+  it.effect(
+    "an agent that was last seen before that dies in time",
+    timeline(({ after, agent, beats, incidents, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* whileAhead("1 day", beats(1))
+        yield* agent().is("alive")
+        yield* after("130 seconds")
+        yield* agent().is("stale")
+        yield* after("190 seconds")
+        yield* incidents.areOpen("a/@heartbeat")
+      }),
+    ),
+  )
+})
+
+describe("after a clock that was ahead is set back, a check that stops is overdue in time", () => {
+  it.effect(
+    "if it was looked at while the clock was ahead",
+    timeline(({ after, beats, declares, incidents, reports, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* declares(DISK)
+        yield* whileAhead("1 day", reports(4))
+        yield* reports(2)
+        yield* beats(3)
+        yield* after("15 seconds")
+        yield* incidents.areOpen("a/@stale")
+      }),
+    ),
+  )
+
+  it.effect(
+    "if its next time by cron was looked at while the clock was ahead",
+    timeline(({ after, beats, declares, incidents, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* declares({ check_id: "disk", cron: "0 * * * *", tz: "UTC", grace: "5m" })
+        yield* whileAhead("3 hours", beats(2))
+        // It is 08:32: the result of 09:00 is due at 09:05.
+        yield* beats(32)
+        yield* incidents.areOpen()
+        yield* beats(2)
+        yield* after("15 seconds")
+        yield* incidents.areOpen("a/@stale")
+      }),
+    ),
+  )
+
+  it.effect(
+    "if it was declared while the clock was ahead",
+    timeline(({ after, beats, declares, incidents, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* whileAhead("1 day", declares(DISK))
+        yield* beats(3)
+        yield* incidents.areOpen()
+        yield* beats(1)
+        yield* after("15 seconds")
+        yield* incidents.areOpen("a/@stale")
+      }),
+    ),
+  )
+
+  it.effect(
+    "if other terms were declared while it was overdue and the clock ahead",
+    timeline(({ after, beats, declares, incidents, reports, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* declares(DISK)
+        yield* beats(4)
+        yield* incidents.areOpen("a/@stale")
+        yield* whileAhead("1 day", declares({ ...DISK, severity: "warning" }))
+        yield* reports(1)
+        yield* incidents.areOpen()
+        yield* beats(3)
+        yield* after("20 seconds")
+        yield* incidents.areOpen("a/@stale")
+      }),
+    ),
+  )
+
+  it.effect(
+    "if it last reported while the clock was ahead",
+    timeline(({ after, beats, declares, incidents, reports, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* declares(DISK)
+        yield* whileAhead("1 hour", reports(1))
+        yield* beats(3)
+        yield* incidents.areOpen()
+        yield* beats(1)
+        yield* after("15 seconds")
+        yield* incidents.areOpen("a/@stale")
+      }),
+    ),
+  )
+
+  it.effect(
+    "if its agent came back while the clock was ahead",
+    timeline(({ after, beats, declares, incidents, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* declares(DISK)
+        yield* after("10 minutes")
+        yield* incidents.areOpen("a/@heartbeat")
+        yield* whileAhead("1 day", beats(1))
+        yield* beats(3)
+        yield* after("20 seconds")
+        yield* incidents.areOpen("a/@stale")
+      }),
+    ),
+  )
+
+  it.effect(
+    "if a start is the first to notice",
+    timeline(({ after, declares, front, reports, service }, { clock }) =>
+      Effect.gen(function* () {
+        yield* declares(DISK)
+        clock.setAhead("1 day")
+        yield* reports(4)
+        yield* whileTimePasses(front.close)
+        clock.setBack("1 day")
+        yield* after("1 minute")
+        const second = yield* service.open("second", { keepsHouse: true })
+        for (let minute = 0; minute < 4; minute++) {
+          yield* Effect.orDie(beat(second))
+          yield* after("1 minute")
+        }
+        const incidents = yield* openIncidents(second)
+        assert.deepStrictEqual(
+          incidents.map(({ incident_key }): string => incident_key),
+          ["a/@stale"],
+        )
+      }),
+    ),
+  )
+})

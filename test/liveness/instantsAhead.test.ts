@@ -1,0 +1,237 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decodeExpectationsRequest } from "@tocsin/core/contract/decodeRequest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import type { OutboxState } from "@tocsin/core/contract/Status"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"
+import { keyOf } from "@tocsin/testing/samples"
+import { Duration, Effect, Result } from "effect"
+import * as fc from "fast-check"
+import { AGENT } from "../service/agents.ts"
+import { deferred, delivered, hanging } from "../service/Receivers.ts"
+import type { Service } from "../service/Service.ts"
+import { type Clocks, onShiftedClock } from "../service/ShiftedClock.ts"
+import { openTimeline } from "../service/Timeline.ts"
+
+const [SECOND, MINUTE, HOUR] = [1, 60, 3_600]
+/** A check is looked at 5 s after it may be overdue, and this story's checks have 3 minutes. */
+const LONGEST_LOOK = 3 * MINUTE + 5 * SECOND
+/** The longest timer of this story's policy. */
+const LONGEST_TIMER = HOUR
+const LONGEST_RETRY = 4 * HOUR * 1.2
+const LEASE = MINUTE
+
+/** Other rules let these be in the future: people name them, or their own code knows of a clock that was set back. */
+const MAY_BE_AHEAD = "may be ahead"
+/** It states what happened when, by the clock of that time. Nothing waits for it. */
+const HISTORY = "history"
+/** By an agent's clock. */
+const SAID = "said"
+
+/**
+ * What each stored moment means once it lies in the future because a clock was set back: the seconds by
+ * which it may lie there at most, once that is noticed, or why nothing changes it.
+ */
+const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HISTORY | typeof SAID>> = {
+  "agent.last_seen_at": 0,
+  "agent.contact_from": 0,
+  "agent.observed_at": SAID,
+  "agent.registered_at": HISTORY,
+  "agent_key.created_at": HISTORY,
+  // A pending key that falls silent keeps its place until then.
+  "agent_key.last_seen_at": HISTORY,
+  "agent_key.blocked_at": HISTORY,
+  "check_state.last_observed_at": SAID,
+  // Of checks that must report: nothing else goes by it.
+  "check_state.received_at": 0,
+  "expectation.expected_from": 0,
+  "expectation.look_at": LONGEST_LOOK,
+  "check_event.observed_at": SAID,
+  "check_event.received_at": HISTORY,
+  // Of open incidents.
+  "incident.opened_at": 0,
+  "incident.resolved_at": HISTORY,
+  "incident.ack_at": HISTORY,
+  "incident.ack_until": MAY_BE_AHEAD,
+  "incident.next_look_at": LONGEST_TIMER,
+  "incident_member.joined_at": HISTORY,
+  "incident_member.left_at": HISTORY,
+  "incident_change.changed_at": HISTORY,
+  "incident_act.acted_at": HISTORY,
+  "incident_act.ack_until": HISTORY,
+  "outbox.first_attempted_at": HISTORY,
+  // Of items that wait, and of those that reminders follow.
+  "outbox.next_attempt_at": LONGEST_RETRY,
+  "outbox.look_at": LONGEST_TIMER,
+  "outbox.released_at": HISTORY,
+  "outbox.leased_until": LEASE,
+  "outbox.created_at": HISTORY,
+  "outbox.counts_from": 0,
+  "outbox.updated_at": 0,
+  "alert.next_at": MINUTE,
+  "alert.ended_at": 0,
+  "alert.leased_until": LEASE,
+  "receiver_alert.next_at": MINUTE,
+  "receiver_alert.ended_at": 0,
+  "receiver_alert.leased_until": LEASE,
+  "mark.marked_at": MAY_BE_AHEAD,
+  "mark.outage_began_at": MAY_BE_AHEAD,
+  "mark.outage_ended_at": MAY_BE_AHEAD,
+  "mark.signed_at": MAY_BE_AHEAD,
+  "mark.older_seen_at": MAY_BE_AHEAD,
+  "operator.created_at": HISTORY,
+  "operator.expires_at": MAY_BE_AHEAD,
+  "operator.former_valid_until": MAY_BE_AHEAD,
+  "operator.last_used_at": HISTORY,
+  "audit.recorded_at": HISTORY,
+  "replica.started_at": HISTORY,
+  "replica.seen_at": MAY_BE_AHEAD,
+  "replica.ended_at": MAY_BE_AHEAD,
+  "silence.starts_at": MAY_BE_AHEAD,
+  "silence.ends_at": MAY_BE_AHEAD,
+  "silence.created_at": HISTORY,
+}
+
+describe("a stored moment", () => {
+  it("has a meaning once it lies in the future", () => {
+    const moments = Object.values(storedTables).flatMap(({ columns, name }) =>
+      Object.entries(columns)
+        .filter(([, { type }]) => type === "instant")
+        .map(([column]) => `${name}.${column}`),
+    )
+    assert.sameMembers(Object.keys(MEANINGS), moments)
+  })
+
+  it.effect(
+    "lies no further ahead than that, whatever happens while a clock is ahead",
+    () =>
+      forAll(stories, { runs: 25 }, (story) =>
+        Effect.scoped(onShiftedClock((clocks) => play(story, clocks))),
+      ),
+    PROPERTY_TIMEOUT_MILLIS,
+  )
+})
+
+const NAMES = ["webhook", "alert_router"]
+const POLICY = compilePolicy(
+  Result.getOrThrow(
+    readPolicy(
+      {
+        routes: [
+          {
+            match: ["check_id = disk"],
+            after: "1m",
+            remind: "15m",
+            steps: [{ to: NAMES }, { after: "1h", to: NAMES }],
+          },
+        ],
+      },
+      NAMES,
+    ),
+  ),
+  NAMES,
+)
+
+type Step =
+  | { readonly step: "report"; readonly check: string; readonly status: "ok" | "warning" | "critical" }
+  | { readonly step: "declare"; readonly check: string; readonly severity: string }
+  | { readonly step: "answer"; readonly answer: "delivered" | "deferred" | "hanging" }
+  | { readonly step: "beat" | "restart" }
+  | { readonly step: "wait"; readonly seconds: number }
+
+const check = fc.constantFrom("disk", "load")
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    step: fc.constant("report" as const),
+    check,
+    status: fc.constantFrom("ok" as const, "warning" as const, "critical" as const),
+  }),
+  fc.record({
+    step: fc.constant("declare" as const),
+    check,
+    severity: fc.constantFrom("warning", "critical"),
+  }),
+  fc.record({
+    step: fc.constant("answer" as const),
+    answer: fc.constantFrom("delivered" as const, "deferred" as const, "hanging" as const),
+  }),
+  fc.record({ step: fc.constantFrom("beat" as const, "restart" as const) }),
+  fc.record({ step: fc.constant("wait" as const), seconds: fc.constantFrom(1, 6, 70, 200, 1_000) }),
+)
+const steps = fc.array(step, { maxLength: 12 })
+interface Story {
+  readonly before: ReadonlyArray<Step>
+  readonly ahead: Duration.Input
+  readonly meanwhile: ReadonlyArray<Step>
+}
+const stories: fc.Arbitrary<Story> = fc.record({
+  before: steps,
+  ahead: fc.constantFrom<Duration.Input>("10 seconds", "5 minutes", "1 day", "365 days"),
+  meanwhile: steps,
+})
+
+const ANSWERS = { deferred, delivered, hanging }
+
+/** Plays a story whose clock is ahead for a part, and looks at all rows once that is over. */
+const play = Effect.fnUntraced(function* ({ ahead, before, meanwhile }: Story, { clock, rightNow }: Clocks) {
+  const timeline = yield* openTimeline({ notifiers: NAMES, process: { keepsHouse: true } })
+  const { after, agent, front, isDownFor, service, webhook, alertRouter } = timeline
+  yield* front.policy.replace(POLICY)
+  const take = Effect.fnUntraced(function* (one: Step) {
+    switch (one.step) {
+      case "report":
+        return yield* agent().reports({ ...one, observedAt: yield* rightNow })
+      case "declare": {
+        const checks = [{ check_id: one.check, every: "1m", severity: one.severity }]
+        const request = Result.getOrThrow(decodeExpectationsRequest({ checks }))
+        return yield* Effect.orDie(front.ingest.expectations(keyOf(AGENT), { agent_id: AGENT, request }))
+      }
+      case "answer":
+        yield* webhook.answers(ANSWERS[one.answer])
+        return yield* alertRouter.answers(ANSWERS[one.answer])
+      case "beat":
+        return yield* agent().beats
+      case "restart":
+        return yield* isDownFor("2 seconds")
+      case "wait":
+        return yield* after(Duration.seconds(one.seconds))
+    }
+  })
+  yield* Effect.forEach(before, take, { discard: true })
+  clock.setAhead(ahead)
+  yield* Effect.forEach(meanwhile, take, { discard: true })
+  // No jump passes unnoticed that lasts longer than the time between two marks.
+  yield* after("6 seconds")
+  clock.setBack(ahead)
+  yield* after("15 seconds")
+  lawOf(service, yield* Instant.now)
+})
+
+const isWaiting: ReadonlySet<OutboxState> = new Set(["pending", "sending", "retry"])
+
+const lawOf = ({ rows }: Pick<Service, "rows">, now: Instant.Instant): void => {
+  const { agents, alerts, checks, expectations, incidents, outbox } = rows()
+  const isExpected = (name: string) => expectations.has(name)
+  const isOpen = (id: string) => incidents.get(id)?.state === "open"
+  const ofTables = {
+    agent: Array.from(agents.values()),
+    check_state: Array.from(checks).flatMap(([name, row]) => (isExpected(name) ? [row] : [])),
+    expectation: Array.from(expectations.values()),
+    incident: Array.from(incidents.values()).filter(({ state }) => state === "open"),
+    outbox: Array.from(outbox.values()).filter(
+      ({ incident_id, state }) => isWaiting.has(state) || (state !== "discarded" && isOpen(incident_id)),
+    ),
+    alert: Array.from(alerts.values()),
+  }
+  for (const [name, ofTable] of Object.entries(ofTables))
+    for (const row of ofTable)
+      for (const [column, value] of Object.entries(row)) {
+        const most = MEANINGS[`${name}.${column}`]
+        if (typeof most !== "number" || typeof value !== "bigint") continue
+        // The end of the attempt sets it.
+        if (column === "updated_at" && "state" in row && row.state === "sending") continue
+        assert.isAtMost(Number(value - now) / 1_000_000, most, `${name}.${column}`)
+      }
+}
