@@ -3,14 +3,13 @@ import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
-import { eachPage } from "../engine/lists/readPage.ts"
+import { ALL_AGENTS, eachPage } from "../engine/lists/readPage.ts"
 import { outageEnd } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { setAgentRight } from "./setAgentRight.ts"
 import { setIncidentsRight } from "./setIncidentsRight.ts"
 
-const AGENTS: ListQuery<"agents"> = { list: "agents", filter: {}, sort: "agent_id", direction: "asc" }
 const OPEN: ListQuery<"incidents"> = {
   list: "incidents",
   filter: { state: "open" },
@@ -48,7 +47,7 @@ export const setRight = Effect.fnUntraced(function* (
   const now = yield* Instant.now
   const mark = yield* storage.mark
   const settings = { outageEnd: mark && outageEnd(mark, now, rules), staleAfter: rules.staleAfter }
-  yield* eachPage(storage, AGENTS, (agents) =>
+  yield* eachPage(storage, ALL_AGENTS, (agents) =>
     Effect.forEach(
       agents,
       ({ agent_id }) => commits.transact(setAgentRight({ agentId: agent_id, ...settings })),

@@ -15,7 +15,7 @@ import type {
 } from "../contract/Resources.ts"
 import type { Silence } from "../contract/Silences.ts"
 import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../engine/lists/ListDefinitions.ts"
-import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import { ALL_AGENTS, type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import {
   expectedChecks,
   type ExpectedCheckParameters,
@@ -108,8 +108,7 @@ export class Queries extends Context.Service<
       })
 
       const agents = Effect.fnUntraced(function* (parameters: PageParameters) {
-        const query = { list: "agents", filter: {}, sort: "agent_id", direction: "asc" } as const
-        const found = yield* page(query, parameters, (row) => row)
+        const found = yield* page(ALL_AGENTS, parameters, (row) => row)
         const context = yield* statusContext
         return { ...found, items: found.items.map((row) => resources.toAgent(row, context)) }
       })

@@ -4,7 +4,7 @@ import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
-import { eachPage } from "../engine/lists/readPage.ts"
+import { ALL_AGENTS, eachPage } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
@@ -44,7 +44,7 @@ export const coveredAgents = Effect.fnUntraced(function* (
     ),
   )
   let [accepted, agents] = [0, 0]
-  yield* eachPage(storage, AGENTS, (rows) =>
+  yield* eachPage(storage, ALL_AGENTS, (rows) =>
     Effect.sync(() => {
       for (const agent of rows) {
         if (agent.admission_state !== "accepted") continue
@@ -97,7 +97,6 @@ export const previewSilence = Effect.fnUntraced(function* (
   return { ...(yield* coveredAgents(storage, matchers)), open_incidents: covered.size, held_now, sample }
 })
 
-const AGENTS: ListQuery<"agents"> = { list: "agents", filter: {}, sort: "agent_id", direction: "asc" }
 const OPEN_INCIDENTS: ListQuery<"incidents"> = {
   list: "incidents",
   filter: { state: "open" },

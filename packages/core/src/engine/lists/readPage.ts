@@ -32,6 +32,14 @@ export const firstRows = <L extends ListName>(
 ): Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError> =>
   storage.page({ ...query, from: undefined, isBackward: false, limit })
 
+/** All agents, by their IDs. */
+export const ALL_AGENTS = {
+  list: "agents",
+  filter: {},
+  sort: "agent_id",
+  direction: "asc",
+} as const satisfies ListQuery<"agents">
+
 /** Rows that {@link eachPage} reads at a time. */
 const PIECE = 500
 
