@@ -6,6 +6,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import { nodeServices } from "./nodeServices.ts"
 import { inOrder, latestAnswer } from "./response/inOrder.ts"
 import { UnreadAnswers } from "./response/UnreadAnswers.ts"
 import type { AgentFront, Behind } from "./direct/AgentFront.ts"
@@ -283,4 +284,4 @@ export const layer = <E, R>({ host, port }: ListenOptions, front: Effect.Effect<
       yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
       return http
     }),
-  ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))
+  ).pipe(Layer.merge(nodeServices))

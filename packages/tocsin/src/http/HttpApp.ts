@@ -9,6 +9,7 @@ import type { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
+import { belowBasePath } from "./belowBasePath.ts"
 import type * as nodeHttpModule from "./nodeHttp.ts"
 
 /** What the HTTP API of a monitor needs to know. */
@@ -73,19 +74,19 @@ const appOn = (nodeHttp: NodeHttp, options: HttpOptions): Layer.Layer<HttpApp, n
       routesOf(options).pipe(
         Layer.provideMerge(HttpRouter.layer),
         Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
-        Layer.provideMerge(nodeHttp.services),
+        Layer.provideMerge(nodeHttp.nodeServices),
       ),
     ),
     Layer.provide([Intake.layer, FailureLog.layer]),
   )
 
 type NodeHttp = typeof nodeHttpModule
-type Platform = Layer.Success<NodeHttp["services"]>
+type Platform = Layer.Success<NodeHttp["nodeServices"]>
 type OfRequest = HttpServerRequest.HttpServerRequest | Scope.Scope
 
 const withoutBasePath =
   (basePath: string) =>
-  (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
-    basePath !== "" && request.url.startsWith(`${basePath}/`)
-      ? request.modify({ url: request.url.slice(basePath.length) })
-      : request
+  (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest => {
+    const url = basePath === "" ? undefined : belowBasePath(basePath, request.url)
+    return url === undefined ? request : request.modify({ url })
+  }

@@ -4,6 +4,7 @@ import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
 import { inOrder } from "@tocsin/adapter-http/response/inOrder"
 import type { ErrorCode } from "@tocsin/core/contract/Errors"
 import type { Activity } from "./Activity.ts"
+import { belowBasePath } from "./belowBasePath.ts"
 import { type ParsedRequest, replayedRequest } from "./replayedRequest.ts"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -87,11 +88,9 @@ const OURS = /^\/(?:api\/v1|ops\/v1|docs)\/|^\/(?:openapi\.json|docs)(?:\?|$)/
 const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/
 
 /** The path below the base path, with its query; empty for one that is not below it. */
-const pathBelow = (basePath: string, { url = "", baseUrl = "" }: ParsedRequest): string => {
-  if (url.startsWith(`${basePath}/`)) return url.slice(basePath.length)
+const pathBelow = (basePath: string, { url = "", baseUrl = "" }: ParsedRequest): string =>
   // Express has taken it off where the monitor is mounted there.
-  return baseUrl.endsWith(basePath) ? url : ""
-}
+  belowBasePath(basePath, url) ?? (baseUrl.endsWith(basePath) ? url : "")
 
 const answer = (response: ServerResponse, { status, headers, body }: HostError): void => {
   response.writeHead(status, headers).end(body)
