@@ -19,20 +19,20 @@ export type ReplicaState = "live" | "silent" | "ended"
  * A moment far ahead comes from a clock set back since, and counts as old: a running replica would
  * have reported again.
  */
-const isRecent = (at: Instant.Instant, now: Instant.Instant, within: Duration.Duration): boolean =>
+const isNear = (at: Instant.Instant, now: Instant.Instant, within: Duration.Duration): boolean =>
   at > Instant.minus(now, within) && at < Instant.plus(now, within)
 
 /** The state of a replica. */
 export const replicaState = ({ ended_at, seen_at }: ReplicaRecord, now: Instant.Instant): ReplicaState => {
   if (ended_at !== undefined) return "ended"
-  return isRecent(seen_at, now, LIVE_FOR) ? "live" : "silent"
+  return isNear(seen_at, now, LIVE_FOR) ? "live" : "silent"
 }
 
 /** Whether a replica may still decide by its policy: it is live, or has just ended. */
 export const mayDecide = (replica: ReplicaRecord, now: Instant.Instant): boolean =>
   replica.ended_at === undefined
     ? replicaState(replica, now) === "live"
-    : isRecent(replica.ended_at, now, ENDS_WITHIN)
+    : isNear(replica.ended_at, now, ENDS_WITHIN)
 
 /** Until when a replica listed a receiver. */
 const listedUntil = (
