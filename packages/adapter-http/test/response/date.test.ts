@@ -22,7 +22,7 @@ const ahead = Layer.effect(
 const stubs = { ingest: { heartbeat: () => Effect.succeed({ accepted: true }) } }
 
 layer(testServer(stubs).pipe(Layer.provide(ahead)), { excludeTestServices: true })("the field Date", (it) => {
-  it.effect("is of the service's clock, whoever answers: agents follow it", () =>
+  it.effect("is of the service's clock in every answer: agents follow it", () =>
     Effect.gen(function* () {
       const body = JSON.stringify(heartbeat)
       for (const answer of [

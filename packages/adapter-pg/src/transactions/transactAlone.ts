@@ -12,7 +12,7 @@ import { retryTransient } from "./retryTransient.ts"
 import { search } from "./search.ts"
 
 /**
- * Runs a command in a transaction of its own; see `Storage.transact`. `committed` gets its outcome,
+ * Runs a command alone in a transaction; see `Storage.transact`. `committed` gets its outcome,
  * and makes the reply.
  */
 export const transactAlone = <A>(

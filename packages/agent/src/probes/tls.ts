@@ -56,7 +56,7 @@ const EXPIRED = "CERT_HAS_EXPIRED"
 /** Node.js adds what it finds about the name to the codes of OpenSSL. */
 const MISNAMED = "ERR_TLS_CERT_ALTNAME_INVALID"
 
-/** The date of the server's own certificate has a figure of its own; those above it have none. */
+/** The figure of the probe says when the server's own certificate expires, and nothing of those above it. */
 const refusalsOf = ({ distrust, misnomer }: Shown, isExpired: boolean): ReadonlyArray<string> => {
   const untrusted =
     distrust === EXPIRED

@@ -190,7 +190,7 @@ describe.skipIf(!hasOpenssl)("the tls probe", () => {
       misnamed.output,
       /root certificate has expired, .*other\.example\. is not in the cert's altnames/,
     )
-    // The date of the server's own certificate has a figure of its own.
+    // The figure says when the server's own certificate expires.
     const late = await probe("tls", { ...target, port: expired })
     assert.match(late.output, /^TLS CRITICAL - 127\.0\.0\.1:\d+: certificate expired on [\d-]+ \| days=-\d+/)
     const both = await probe("tls", { ...target, name: "other.example", port: expired })

@@ -153,7 +153,7 @@ const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
 }
 
 /**
- * The check's place among those of its agent, which tells when it must report. A check that never did
+ * The check as its agent's list has it, with the time by which it must report. A check that never did
  * is only among the overdue ones.
  */
 const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | undefined =>

@@ -44,7 +44,7 @@ const alertOf = (workspace: Workspace, ref: AlertRef): AlertRecord | undefined =
     .find(({ receiver, severity }) => receiver === ref.receiver && severity === ref.severity)
 
 /**
- * A firing alert is sent again at this interval, because the router forgets what is not repeated
+ * A firing alert is sent again at this interval, because the router forgets alerts unless they repeat
  * (docs/rules.md#alertmanager).
  */
 export const RESEND_EVERY = Duration.seconds(60)

@@ -20,7 +20,7 @@ interface ResendInput {
 const ALERTS_AT_ONCE = 100
 
 /**
- * Sends alerts again, while it is in use, to a receiver that forgets what is not repeated
+ * Sends alerts again, while it is in use, to a receiver that forgets alerts unless they repeat
  * (docs/rules.md#alertmanager).
  */
 export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, underWay }: ResendInput) {

@@ -36,7 +36,7 @@ export interface Notifier {
    */
   readonly sendDigest?: (notifications: ReadonlyArray<DeliveryAttempt>) => Effect.Effect<DeliveryResult>
   /**
-   * Sends alerts again, for a receiver that forgets what is not repeated; absent for all others
+   * Sends alerts again, for a receiver that forgets alerts unless they repeat; absent for all others
    * (docs/rules.md#alertmanager). Alerts with `ended_at` are sent as ended. Never fails.
    */
   readonly resend?: (alerts: ReadonlyArray<ClaimedAlert>) => Effect.Effect<DeliveryResult>
