@@ -29,7 +29,10 @@ describe.concurrent("exit codes", () => {
     ["agents accept web-1 --all", "name agents or use --all, but not both"],
     ["agents remove web/1", "is not a valid agent ID"],
     ["agents list --limit 0", "Invalid value for flag --limit"],
-    ["incidents show 17", "Invalid value for argument <INCIDENT>"],
+    [
+      "incidents show 17",
+      'Invalid value for argument <INCIDENT>: "17". Expected a lower-case UUID version 7',
+    ],
     [`summary postgres://${secretOf("user")}:${secretOf("password")}@host/db`, "postgres://…@host/db"],
   ])("2: tocsin %s", ([line, message]) =>
     Effect.gen(function* () {

@@ -46,6 +46,9 @@ const helpText = (
   ].join("\n")
 }
 
+/** What Effect's command line puts before the message of a Schema, which says what is expected. */
+const SCHEMA_PREFIX = "Expected: Schema validation failed: "
+
 /**
  * Writes help to standard output, and mistakes to standard error with the command that explains
  * them.
@@ -67,7 +70,9 @@ export const presenterLayer = Layer.effect(
               ? print(helpText(event.helpDoc, event.commandPath, formatter))
               : output.note(`${formatter.formatHelpDoc(event.helpDoc)}\n`)
           case "InvalidInvocation": {
-            const messages = event.errors.map((error) => `tocsin: ${formatter.formatCliError(error)}\n`)
+            const messages = event.errors.map(
+              (error) => `tocsin: ${formatter.formatCliError(error).replace(SCHEMA_PREFIX, "")}\n`,
+            )
             return output.note(
               withoutSecrets(`${messages.join("")}See ${event.commandPath.join(" ")} --help\n`),
             )
