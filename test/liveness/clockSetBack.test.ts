@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeExpectationsRequest } from "@tocsin/core/contract/decodeRequest"
+import { CheckId } from "@tocsin/core/contract/Identifiers"
 import { keyOf } from "@tocsin/testing/samples"
 import { type Duration, Effect, Result } from "effect"
 import { AGENT, beat } from "../service/agents.ts"
@@ -49,6 +50,7 @@ const timeline = (test: (opened: Opened, clocks: Clocks) => Effect.Effect<void>)
   onShiftedClock((clocks) => Effect.flatMap(open(clocks), (opened) => test(opened, clocks)))
 
 const DISK = { check_id: "disk", every: "1m" }
+const NAME = { agent_id: AGENT, check_id: CheckId.make("disk") }
 
 describe("after a clock that was ahead is set back", () => {
   it.effect(
@@ -178,6 +180,45 @@ describe("after a clock that was ahead is set back, a check that stops is overdu
           incidents.map(({ incident_key }): string => incident_key),
           ["a/@stale"],
         )
+      }),
+    ),
+  )
+})
+
+describe("after a clock that was ahead is set back, for an agent that followed it,", () => {
+  /** Lets the agent report while its clock and that of the service are a day ahead. */
+  const freeze = ({ agent, disk, whileAhead }: Opened) =>
+    whileAhead("1 day", Effect.andThen(agent().beats, disk.turns("ok")))
+
+  it.effect(
+    "resetting the clock of a check makes its results count again",
+    timeline((opened) =>
+      Effect.gen(function* () {
+        const { after, disk, front, incidents } = opened
+        yield* freeze(opened)
+        yield* after("15 seconds")
+        yield* disk.turns("critical")
+        yield* incidents.areOpen()
+        assert.deepStrictEqual(yield* Effect.orDie(front.operations.resetClock(NAME)), { count: 1 })
+        yield* disk.turns("critical")
+        yield* incidents.areOpen("a/disk")
+        assert.deepStrictEqual(yield* Effect.orDie(front.operations.resetClock(NAME)), { count: 0 })
+      }),
+    ),
+  )
+
+  it.effect(
+    "the explanation of a check shows by how much its clock is ahead",
+    timeline((opened) =>
+      Effect.gen(function* () {
+        yield* freeze(opened)
+        yield* opened.after("1 hour")
+        const { age_seconds, reasons, skew_seconds } = yield* Effect.orDie(
+          opened.front.operations.explain(NAME),
+        )
+        assert.strictEqual(age_seconds, 0)
+        assert.strictEqual(skew_seconds, -82_794)
+        assert.include(reasons.join(), "reset-clock releases the check")
       }),
     ),
   )

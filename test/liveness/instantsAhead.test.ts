@@ -44,7 +44,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "agent_key.last_seen_at": HISTORY,
   "agent_key.blocked_at": HISTORY,
   "check_state.last_observed_at": SAID,
-  // Of checks that must report: nothing else goes by it.
+  // Of checks that must report. Of the others it stays, and counts as now where an operator reads it or resets the clock.
   "check_state.received_at": 0,
   "expectation.expected_from": 0,
   "expectation.look_at": LONGEST_LOOK,

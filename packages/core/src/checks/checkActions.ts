@@ -3,6 +3,7 @@ import { auditedCheck } from "../audit/AuditRecord.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { AgentId, CheckId } from "../contract/Identifiers.ts"
+import { byNow } from "../clock/byNow.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
@@ -36,11 +37,14 @@ export const resetClock = commandOf(function* (
   const { agent, check } = yield* find(workspace, ref)
   if (agent === undefined) return { outcome: "no_such_agent" }
   if (check === undefined) return { outcome: "no_such_check" }
-  const isCheckAhead = check.last_observed_at > check.received_at
-  const isAgentAhead = agent.observed_at > agent.last_seen_at
+  // The service's clock may have been ahead together with the agent's.
+  const received = byNow(check, ["received_at"], now)
+  const seen = byNow(agent, ["last_seen_at"], now)
+  const isCheckAhead = check.last_observed_at > received.received_at
+  const isAgentAhead = agent.observed_at > seen.last_seen_at
   if (!isCheckAhead && !isAgentAhead) return { outcome: "done", count: 0 }
-  if (isCheckAhead) workspace.checks.put({ ...check, last_observed_at: check.received_at })
-  if (isAgentAhead) workspace.putAgent({ ...agent, observed_at: agent.last_seen_at })
+  if (isCheckAhead) workspace.checks.put({ ...received, last_observed_at: received.received_at })
+  if (isAgentAhead) workspace.putAgent({ ...seen, observed_at: seen.last_seen_at })
   recordAudit(workspace, now, by, "check.clock_reset", [auditedCheck(ref)], {})
   return { outcome: "done", count: 1 }
 })

@@ -2,6 +2,7 @@ import { firstRows } from "../engine/lists/readPage.ts"
 import { Effect } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
+import { byNow } from "../clock/byNow.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Agent, CheckState, Incident, StoredCheckResultEvent } from "../contract/Resources.ts"
 import type { AgentStatus } from "../contract/Status.ts"
@@ -47,8 +48,10 @@ const seconds = (later: Instant.Instant, earlier: Instant.Instant): number =>
 /** Collects what explains a check's state. */
 export const explain = Effect.fnUntraced(function* (
   storage: Storage["Service"],
-  { agent, check, rules }: Subject,
+  { agent, check: stored, rules }: Subject,
 ) {
+  const now = yield* Instant.now
+  const check = byNow(stored, ["received_at"], now)
   const [last] = yield* firstRows(
     storage,
     {
@@ -61,7 +64,7 @@ export const explain = Effect.fnUntraced(function* (
   )
   const story =
     check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, NOTHING_MORE)
-  const context = { rules, mark: yield* storage.mark, now: yield* Instant.now }
+  const context = { rules, mark: yield* storage.mark, now }
   const shown = resources.toAgent(agent, context)
   const skew = seconds(check.received_at, check.last_observed_at)
   const explanation: Explanation = {
@@ -69,7 +72,7 @@ export const explain = Effect.fnUntraced(function* (
     check: resources.toCheckState(check),
     reasons: reasons(shown.status, check, last?.event_id, skew),
     received_at: check.received_at,
-    age_seconds: seconds(context.now, check.received_at),
+    age_seconds: seconds(now, check.received_at),
     skew_seconds: skew,
     last_change: last === undefined ? null : resources.toStoredEvent(last),
     incident: story === undefined ? null : resources.toIncident(story.incident),
