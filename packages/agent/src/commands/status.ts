@@ -7,6 +7,7 @@ import { AgentLock } from "../daemon/AgentLock.ts"
 import { spoolPath } from "../daemon/Daemon.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"
 import { savedMark } from "../sending/timeMark.ts"
+import { savedNote } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 import { actAsOwner } from "./actAsOwner.ts"
 import { readOptions, withoutArguments } from "./options.ts"
@@ -51,7 +52,6 @@ const statusOf = (state: string): AgentStatus => {
     const [oldest] = file.oldest(1)
     const now = correctedNow(mark, systemClock)
     const count = (name: string): number => Number(notes.get(name) ?? 0)
-    const last = notes.get("last_answer")
     return {
       running: isRunning(state),
       fingerprint: fingerprintOf(new KeyFile(state).current()),
@@ -62,7 +62,7 @@ const statusOf = (state: string): AgentStatus => {
       rejected: count("rejected"),
       dropped: { changes: count("dropped_changes"), repeats: count("dropped_repeats") },
       clock_offset_ms: clockOffset(mark, systemClock) ?? null,
-      last_answer: last === undefined ? null : JSON.parse(last),
+      last_answer: savedNote(notes.get("last_answer")) ?? null,
     }
   } finally {
     file.close()

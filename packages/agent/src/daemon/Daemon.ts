@@ -12,7 +12,7 @@ import { Sender } from "@tocsin/client/agent/Sender"
 import { Spool, type SpooledResult } from "../spool/Spool.ts"
 import { metricsPage } from "./metricsPage.ts"
 import { MetricsServer } from "./MetricsServer.ts"
-import { type Growth, growthOf, selfReport, type SelfState } from "./selfReport.ts"
+import { type Growth, growthOf, savedGrowth, selfReport, type SelfState } from "./selfReport.ts"
 import { statementsOf } from "./statementsOf.ts"
 
 /** What a daemon works with. */
@@ -211,10 +211,6 @@ export class Daemon {
     }
   }
 }
-
-/** Written by `#growth`. */
-const savedGrowth = (text: string | undefined): ReadonlyMap<string, Growth> =>
-  new Map(text === undefined ? [] : (JSON.parse(text) as ReadonlyArray<[string, Growth]>))
 
 const RECENT_MILLIS = 3_600_000
 const LONGEST_SLEEP_MILLIS = 60_000

@@ -1,5 +1,6 @@
 import { isClockOff } from "@tocsin/client/agent/ServerTime"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
+import { savedNote } from "../spool/savedNote.ts"
 import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
 
 /** Problems of the agent itself. */
@@ -38,6 +39,18 @@ export interface Growth {
 /** Counters that are trouble for a day after they grew. */
 const COUNTERS = ["dropped_changes", "dropped_repeats", "rejected", "damaged"]
 const REMEMBERED_MILLIS = 86_400_000
+
+/** What the spool remembers of the counters. */
+export const savedGrowth = (text: string | undefined): ReadonlyMap<string, Growth> => {
+  const note = savedNote(text)
+  return new Map(Array.isArray(note) ? note.filter(isSavedGrowth) : [])
+}
+
+const isSavedGrowth = (entry: unknown): entry is readonly [string, Growth] => {
+  const [name, grown]: ReadonlyArray<unknown> = Array.isArray(entry) ? entry : []
+  if (typeof name !== "string" || typeof grown !== "object" || grown === null) return false
+  return "count" in grown && "at" in grown && Number.isFinite(grown.count) && Number.isFinite(grown.at)
+}
 
 /** When each counter last grew, by what was known before. */
 export const growthOf = (

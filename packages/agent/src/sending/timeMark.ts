@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import type { TimeMark } from "@tocsin/client/agent/ServerTime"
+import { savedNote } from "../spool/savedNote.ts"
 
 let boot: string | undefined
 
@@ -14,10 +15,17 @@ export const bootId = (): string => {
   return boot
 }
 
-/** The server's time as the spool remembers it; a mark of another boot says nothing. */
+/** The server's time as the spool remembers it; a mark of another boot says nothing, nor does a damaged one. */
 export const savedMark = (text: string | undefined): TimeMark | undefined => {
-  if (text === undefined) return undefined
-  // Written by the sender.
-  const mark = JSON.parse(text) as TimeMark
-  return mark.boot === bootId() ? mark : undefined
+  const note = savedNote(text)
+  return isMark(note) && note.boot === bootId() ? note : undefined
 }
+
+const isMark = (note: unknown): note is TimeMark =>
+  typeof note === "object" &&
+  note !== null &&
+  "server" in note &&
+  "sinceBoot" in note &&
+  "boot" in note &&
+  Number.isFinite(note.server) &&
+  Number.isFinite(note.sinceBoot)
