@@ -8,9 +8,10 @@ import {
   schemaRefusal,
 } from "@tocsin/core/ports/Migration"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { scriptOf, settingStatement } from "../client/script.ts"
+import * as RealTime from "../RealTime.ts"
 import { isLostRace, toStorageError } from "../toStorageError.ts"
 import { migration as initial } from "./0001_initial.ts"
 import { migration as runningTotals } from "./0002_running_totals.ts"
@@ -56,6 +57,15 @@ const OLDEST_SERVER = 150_000
 /** Longer than the migration of a large database takes: replicas that start together wait for it. */
 const PATIENCE = Duration.minutes(2)
 
+/**
+ * How long requests of running servers wait behind one attempt to lock the tables. PostgreSQL cancels
+ * an autovacuum in the way after one second.
+ */
+const ATTEMPT = Duration.seconds(2)
+
+/** Between two attempts, servers work off the requests that waited. */
+const REST = Duration.seconds(6)
+
 const setPatience = (patience: Duration.Duration): string =>
   settingStatement(
     {
@@ -68,9 +78,6 @@ const setPatience = (patience: Duration.Duration): string =>
 
 /** At any other level, a process that waited for the lock would not see the tables of the first. */
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-
-/** A process of the previous release may lock rows that a migration waits for, and the reverse. */
-const RETRIES_OF_DEADLOCKS = 5
 
 // Nothing else locks this number.
 const LOCK = "SELECT pg_advisory_xact_lock(7243197000)"
@@ -86,6 +93,15 @@ const migrating = new StorageError({
   reason: "in_use",
   message:
     "another process has been migrating the database for minutes: wait until it finishes, then start again",
+})
+
+const WAITING =
+  "another session holds a lock on Tocsin's tables, such as pg_dump: the migration waits until it ends"
+
+const locked = new StorageError({
+  reason: "in_use",
+  message:
+    "another session holds a lock on Tocsin's tables, such as pg_dump: wait until it ends, then start again",
 })
 
 /** Refuses servers that would fail later, or corrupt text. */
@@ -124,34 +140,57 @@ export const readLedger = (sql: SqlClient.SqlClient) =>
   sql<AppliedMigration>`SELECT id, checksum FROM schema_migration ORDER BY id`.unprepared
 
 /**
- * Locks all tables against writers before a migration changes the first: locked one by one, they
- * would end in deadlocks with running writers. Readers continue.
+ * Locks all tables before a migration changes the first. A migration that locked them one by one would
+ * end in deadlocks with running writers. One that waited for a long reader would hold up every request
+ * meanwhile, so each attempt is short, and the locks of a failed one are released.
  */
-const lockTables = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+const lockTables = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { patience = PATIENCE, attempt = ATTEMPT, rest = REST }: MigrateOptions,
+) {
   const tables = yield* sql<{ name: string }>`
     SELECT oid::regclass::text AS name FROM pg_class
     WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('schema_migration'))
       AND pg_has_role(relowner, 'USAGE')
     ORDER BY relname
   `.unprepared
-  yield* sql.unsafe(`LOCK TABLE ${tables.map(({ name }) => name).join(", ")} IN EXCLUSIVE MODE`)
+  const names = tables.map(({ name }) => name).join(", ")
+  const lock = sql.withTransaction(
+    Effect.andThen(
+      sql.unsafe(setPatience(attempt)),
+      sql.unsafe(`LOCK TABLE ${names} IN ACCESS EXCLUSIVE MODE`),
+    ),
+  )
+  const isOver = yield* RealTime.stopwatch(patience)
+  for (let made = 1; ; made++) {
+    const result = yield* Effect.result(lock)
+    if (Result.isSuccess(result)) return
+    const error = result.failure
+    if (error.reason._tag !== "LockTimeoutError" && !isLostRace(error)) return yield* error
+    if (isOver()) return yield* locked
+    if (made === 1) yield* Effect.logWarning(WAITING)
+    yield* RealTime.pause(rest)
+  }
 })
 
 /** How to migrate, for tests. */
 interface MigrateOptions {
   readonly known?: ReadonlyArray<Migration>
-  /** The longest wait for another process that migrates. */
+  /** The longest wait for another process that migrates, and then for all attempts to lock the tables. */
   readonly patience?: Duration.Duration
+  readonly attempt?: Duration.Duration
+  readonly rest?: Duration.Duration
 }
 
 /**
  * Migrates the database to the present schema, in one transaction. A process that starts at the same
  * time waits for the lock, and then finds nothing left to do. An up-to-date database is only read.
  * Fails with `newer` for migrations that this code does not know, and with `in_use` where another
- * process migrates for too long.
+ * process migrates, or reads the tables, for too long.
  */
 export const migrate = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, { known = migrations, patience = PATIENCE }: MigrateOptions = {}) {
+  function* (sql: SqlClient.SqlClient, options: MigrateOptions = {}) {
+    const { known = migrations, patience = PATIENCE } = options
     yield* verifyServer(sql)
     const found = yield* verifySchema(sql, known)
     if (found === known.length) return
@@ -159,11 +198,15 @@ export const migrate = Effect.fnUntraced(
     const now = yield* Instant.now
     const migrateLocked = Effect.gen(function* () {
       yield* sql.unsafe(setPatience(patience))
-      yield* sql.unsafe(LOCK)
+      yield* Effect.catchIf(
+        sql.unsafe(LOCK),
+        ({ reason }) => reason._tag === "LockTimeoutError",
+        () => Effect.fail(migrating),
+      )
       const applied = yield* verifySchema(sql, known)
       if (applied === known.length) return
       if (applied === undefined) yield* sql.unsafe(CREATE_LEDGER)
-      else yield* lockTables(sql)
+      else yield* lockTables(sql, options)
       for (const migration of known.slice(applied ?? 0)) {
         yield* sql.unsafe(scriptOf(migration.sql))
         const row = {
@@ -175,15 +218,7 @@ export const migrate = Effect.fnUntraced(
         yield* sql`INSERT INTO schema_migration ${sql.insert(row)}`
       }
     })
-    yield* sql.withTransaction(migrateLocked).pipe(
-      Effect.provideService(SqlClient.BeginTransaction, BEGIN),
-      Effect.retry({
-        times: RETRIES_OF_DEADLOCKS,
-        while: (error) => error._tag === "SqlError" && isLostRace(error),
-      }),
-    )
+    yield* sql.withTransaction(migrateLocked).pipe(Effect.provideService(SqlClient.BeginTransaction, BEGIN))
   },
-  Effect.catchTag("SqlError", (error) =>
-    Effect.fail(error.reason._tag === "LockTimeoutError" ? migrating : toStorageError(error)),
-  ),
+  Effect.catchTag("SqlError", (error) => Effect.fail(toStorageError(error))),
 )

@@ -17,6 +17,8 @@ const next: Migration = {
 }
 const extended = [...migrations, next]
 
+const briefly = { attempt: Duration.millis(100), rest: Duration.millis(100) }
+
 const applied = ({ sql }: Replica) =>
   sql<{ id: number; checksum: string; applied_at: bigint }>`
     SELECT id, checksum, applied_at FROM schema_migration ORDER BY id
@@ -124,28 +126,51 @@ layer(Layer.empty)("migrating a database", (it) => {
     )
   }
 
-  it.effect("waits for writers before it changes the first table, and keeps new ones out", () =>
+  it.effect("lets requests through between its attempts while another session reads, as pg_dump does", () =>
     Effect.gen(function* () {
       const { observer, scratch } = yield* emptyDatabase
       yield* migrate(observer.sql)
-      const holder = yield* scratch.replica({ maxConnections: 1 })
+      const { sql } = yield* scratch.replica({ maxConnections: 1 })
       const subject = yield* scratch.replica({ maxConnections: 1 })
-      const changing: Migration = {
-        ...next,
-        sql: "ALTER TABLE agent ADD more int; ALTER TABLE outbox ADD more int",
-      }
-      const { sql } = holder
+      const changing: Migration = { ...next, sql: "ALTER TABLE outbox ADD more int" }
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
       const migrating = yield* sql.withTransaction(
         Effect.gen(function* () {
-          yield* sql`UPDATE outbox SET attempts = 0`
-          const fiber = yield* Effect.forkChild(migrate(subject.sql, { known: [...migrations, changing] }))
+          yield* sql`SELECT 1 FROM outbox`
+          const options = { known: [...migrations, changing], ...briefly }
+          const fiber = yield* Effect.forkChild(
+            Effect.provide(migrate(subject.sql, options), Logger.layer([logger])),
+          )
           yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
-          assert.deepStrictEqual(yield* observer.sql`SELECT 1 FROM agent`, [])
+          yield* observer.sql`UPDATE agent SET hostname = ''`
+          assert.deepStrictEqual(yield* observer.sql`SELECT 1 FROM outbox`, [])
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          assert.lengthOf(yield* applied(observer), migrations.length)
           return fiber
         }),
       )
       yield* Fiber.join(migrating)
       assert.lengthOf(yield* applied(observer), extended.length)
+      assert.deepStrictEqual(
+        lines.filter((line) => line.includes("pg_dump")),
+        [lines.at(-1)],
+      )
+    }),
+  )
+
+  it.effect("names sessions that keep the tables for too long, and leaves everything as it was", () =>
+    Effect.gen(function* () {
+      const { observer, scratch } = yield* emptyDatabase
+      yield* migrate(observer.sql)
+      const { sql } = yield* scratch.replica({ maxConnections: 1 })
+      const brief = { known: extended, patience: Duration.zero, ...briefly }
+      const error = yield* sql.withTransaction(
+        Effect.andThen(sql`SELECT 1 FROM outbox`, Effect.flip(migrate(observer.sql, brief))),
+      )
+      assert.strictEqual(error.reason, "in_use")
+      assert.include(error.message, "pg_dump")
+      assert.lengthOf(yield* applied(observer), migrations.length)
     }),
   )
 
@@ -160,7 +185,8 @@ layer(Layer.empty)("migrating a database", (it) => {
       const migrating = yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`UPDATE outbox SET attempts = 0`
-          const fiber = yield* Effect.forkChild(migrate(subject.sql, { known: extended }))
+          const patient = { known: extended, attempt: Duration.minutes(1), rest: Duration.zero }
+          const fiber = yield* Effect.forkChild(migrate(subject.sql, patient))
           yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
           yield* sql`UPDATE agent SET hostname = ''`
           return fiber
