@@ -9,6 +9,7 @@ import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Effect, Exit, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
+import { deferred, delivered } from "../service/Receivers.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
@@ -202,6 +203,48 @@ describe("a silence", () => {
           assert.deepStrictEqual(messages(), ["opened critical"])
         }),
       )
+
+  it.effect("holds a firing behind a retry, and an operator releases it", () =>
+    Effect.gen(function* () {
+      const { after, items, messages, process, service, silence, turns } = yield* openSilences()
+      service.receivers.answerWith(deferred)
+      yield* turns("disk", "warning")
+      yield* after("3 minutes")
+      yield* silence(600)
+      yield* turns("disk", "critical")
+      const id = items()[1]?.id ?? assert.fail("there is no such item")
+      const held = Effect.map(
+        process.operations.outbox({ sort: "created_at", direction: "asc", limit: 10 }),
+        (page) => page.items.map(({ held_by, state }) => [state, held_by.length]),
+      )
+      assert.deepStrictEqual(yield* held, [
+        ["retry", 0],
+        ["pending", 1],
+      ])
+      assert.deepStrictEqual(yield* process.operations.release(id), { count: 1 })
+      assert.deepStrictEqual(yield* held, [
+        ["retry", 0],
+        ["pending", 0],
+      ])
+      service.receivers.answerWith(delivered)
+      yield* after("1 hour")
+      assert.deepStrictEqual(messages().slice(-2), ["opened warning", "worsened critical"])
+      const again = yield* Effect.flip(process.operations.release(id))
+      assert.strictEqual(again._tag, "StateConflict")
+    }),
+  )
+
+  it.effect("does not hold a firing behind a retry that it does not cover, so it is not released", () =>
+    Effect.gen(function* () {
+      const { items, process, service, silence, turns } = yield* openSilences()
+      service.receivers.answerWith(deferred)
+      yield* silence(600)
+      yield* turns("load", "warning")
+      yield* turns("load", "critical")
+      const id = items()[1]?.id ?? assert.fail("there is no such item")
+      assert.strictEqual((yield* Effect.flip(process.operations.release(id)))._tag, "StateConflict")
+    }),
+  )
 
   it.effect("holds a look at nothing: while nothing changes, nothing is written", () =>
     Effect.gen(function* () {

@@ -4,7 +4,8 @@ import type { OutboxId } from "../contract/Identifiers.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { freed, freeOne } from "../holds/examineHeld.ts"
-import { waitingUnderHolds } from "../holds/heldItems.ts"
+import { gatherHolds, type HoldOptions } from "../holds/gatherHolds.ts"
+import { canBeHeld, isHeld } from "../holds/heldItems.ts"
 
 /** The result of a release. */
 export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
@@ -17,6 +18,7 @@ export const release = commandOf(function* (
   workspace,
   now,
   id: OutboxId,
+  options: HoldOptions,
   by: Signature,
 ): Decision<ReleaseOutcome> {
   yield* ensure(workspace, { outboxItems: [id] })
@@ -24,8 +26,14 @@ export const release = commandOf(function* (
   if (found === undefined) return "no_such_item"
   yield* ensure(workspace, { incidents: [found.incident_id] })
   const incident = workspace.incidents.get(found.incident_id)
-  const waiting = waitingUnderHolds(workspace.outbox.group(found.incident_id), found.receiver)
-  if (incident?.state !== "open" || !waiting.some((item) => item.id === id)) return "not_held"
+  if (incident?.state !== "open" || !canBeHeld(found)) return "not_held"
+  const items = workspace.outbox.group(found.incident_id)
+  const waiting = items.filter((item) => item.receiver === found.receiver && canBeHeld(item))
+  if (!waiting.some(isHeld)) {
+    // No claim has examined them. Lists show what one would decide.
+    const { onItem } = yield* gatherHolds(workspace, [incident], options, now)
+    if (onItem(incident, found).length === 0) return "not_held"
+  }
   freeOne(workspace, waiting, { ...freed(found, incident, "released", now), released_at: now })
   recordAudit(workspace, now, by, "notification.released", [id], {})
   return "released"

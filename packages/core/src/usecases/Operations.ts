@@ -133,7 +133,7 @@ export class Operations extends Context.Service<
           return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
         }),
         release: Effect.fn("Operations.release")(function* (id) {
-          const outcome = yield* commits.transact(release(id, yield* signature))
+          const outcome = yield* commits.transact(release(id, options, yield* signature))
           return outcome === "released" ? { count: 1 } : yield* RELEASE_REFUSED[outcome]
         }),
         testNotifier: Effect.fn("Operations.testNotifier")(function* (receiver) {
