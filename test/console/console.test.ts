@@ -278,7 +278,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByTitle("2 dead letters").waitFor()
           await page.getByRole("button", { name: "Replay", exact: true }).first().click()
           await page.getByText("Replayed the notification").waitFor()
-          await click("Replay all 1")
+          await click("Replay all")
           await click("Replay all 1 now")
           await page.getByText("Replayed 1 notification").waitFor()
           await page.getByText("No dead letters").waitFor()

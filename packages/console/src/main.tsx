@@ -1,10 +1,10 @@
 import { render } from "preact"
 import { startLive } from "./state/live.ts"
-import { startSharing } from "./state/session.ts"
+import { followStorage } from "./state/session.ts"
 import { startPulse } from "./state/summary.ts"
 import { App } from "./view/App.tsx"
 
-startSharing()
+window.addEventListener("storage", followStorage)
 startLive()
 const place = document.getElementById("console")
 if (place !== null) render(<App />, place)

@@ -7,7 +7,7 @@ export class ApiFailure extends Error {
   constructor(
     code: string,
     message: string,
-    details: { readonly status?: number; readonly requestId?: string | undefined } = {},
+    details: { readonly status?: number | undefined; readonly requestId?: string | undefined } = {},
   ) {
     super(message)
     this.code = code
@@ -19,6 +19,12 @@ export class ApiFailure extends Error {
 /** Whatever a call rejected with, as a failure. */
 export const asFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure ? error : new ApiFailure("unexpected", `the page failed: ${String(error)}`)
+
+/** A failure on the way, with what was done before it. */
+export const failureAfter = (done: string, error: unknown): ApiFailure => {
+  const failure = asFailure(error)
+  return new ApiFailure(failure.code, `${done}, then ${failure.message}`, failure)
+}
 
 const UNREACHED = new Set(["connection", "timeout", "unavailable"])
 

@@ -17,6 +17,7 @@ import {
   subjectOf,
   untilText,
 } from "../state/incidentStory.ts"
+import { replay } from "../state/outboxActs.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import type { Silence } from "../state/silenceActs.ts"
 import { act, type Message } from "../state/useAct.ts"
@@ -92,14 +93,7 @@ export const Release = ({ id }: { readonly id: string }) => (
 
 /** Sends a failed notification again. */
 export const Replay = ({ id }: { readonly id: string }) => (
-  <ActButton
-    does={async () => {
-      await call("POST", `ops/v1/notifiers/outbox/${segment(id)}/replay`)
-      return { text: "Replayed the notification" }
-    }}
-  >
-    Replay
-  </ActButton>
+  <ActButton does={() => replay(id)}>Replay</ActButton>
 )
 
 const AUDITED = ["notification.replayed", "notification.released"]

@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
-import { countText, numberText } from "../format/times.ts"
-import { segment } from "../api/request.ts"
+import { countText } from "../format/times.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { holdText } from "../state/incidentStory.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
-import { itemsOf } from "../state/Pages.ts"
+import { replayAll } from "../state/outboxActs.ts"
+import { rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { call, mayAdminister } from "../state/session.ts"
+import { mayAdminister } from "../state/session.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { Mark } from "../view/marks.tsx"
 import { Listing } from "../view/Listing.tsx"
@@ -77,44 +77,27 @@ const Row = ({ item }: { readonly item: HeldOutboxItem }) => (
   </div>
 )
 
-/** Sends all dead letters that were read again, one after the other, until somebody stops it. */
-const ReplayAll = ({
-  items,
-  isWhole,
-}: {
-  readonly items: ReadonlyArray<HeldOutboxItem>
-  readonly isWhole: boolean
-}) => {
+/** Sends all dead letters again, until somebody stops it. */
+const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
   const progress = useSignal("")
   const isStopped = useRef(false)
   useEffect(() => () => void (isStopped.current = true), [])
-  const replayAll = async () => {
+  const does = async () => {
     isStopped.current = false
-    let count = 0
     try {
-      for (const { id } of items) {
-        if (isStopped.current) break
-        progress.value = `${numberText(count)} of ${numberText(items.length)} replayed`
-        await call("POST", `ops/v1/notifiers/outbox/${segment(id)}/replay`)
-        count += 1
-      }
+      return await replayAll({
+        shows: (text) => (progress.value = text),
+        isStopped: () => isStopped.current,
+      })
     } finally {
       progress.value = ""
     }
-    return { text: `Replayed ${countText(count, "notification")}` }
   }
   const isRunning = progress.value !== ""
-  if (items.length === 0 && !isRunning) return null
-  const which = isWhole ? "all" : "the first"
-  const all = `${which} ${numberText(items.length)}`
+  if (!isOffered && !isRunning) return null
   return (
     <div class="bar">
-      <ActButton
-        does={replayAll}
-        confirms={[`Send ${which} ${countText(items.length, "dead letter")} again?`, `Replay ${all} now`]}
-      >
-        Replay {all}
-      </ActButton>
+      <ActButton does={does}>Replay all</ActButton>
       <span role="status">{progress}</span>
       {isRunning && (
         <button type="button" class="quiet" onClick={() => (isStopped.current = true)}>
@@ -134,9 +117,7 @@ export const Outbox = () => {
     <>
       <h1>Outbox</h1>
       <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS} />
-      {tab === "failed" && mayAdminister.value && (
-        <ReplayAll items={itemsOf(listed.pages)} isWhole={listed.pages.next === null} />
-      )}
+      {tab === "failed" && mayAdminister.value && <ReplayAll isOffered={rowCount(listed.pages) > 0} />}
       <Listing
         label="Notifications"
         listed={listed}

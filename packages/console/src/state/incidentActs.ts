@@ -1,7 +1,7 @@
 import type { AcknowledgedAll, Incident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
-import { listOf, MOST } from "./lists.ts"
+import { listOf, MOST, readAll } from "./lists.ts"
 import type { Selection } from "./selection.ts"
 import { call } from "./session.ts"
 import type { Message } from "./useAct.ts"
@@ -15,15 +15,8 @@ const withdrawAll = async (ids: Selection): Promise<void> => {
 
 /** The acknowledged incidents. Read for each act: a selection may exceed the rows that the page has. */
 const readTaken = async (): Promise<ReadonlySet<string>> => {
-  const { read } = listOf<Incident>("ops/v1/incidents", { state: "open", acknowledged: true }, MOST)
-  const taken = new Set<string>()
-  let cursor: string | undefined
-  do {
-    const { items, next_cursor } = await read(cursor)
-    for (const { id } of items) taken.add(id)
-    cursor = next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return taken
+  const taken = listOf<Incident>("ops/v1/incidents", { state: "open", acknowledged: true }, MOST)
+  return new Set((await readAll(taken)).map(({ id }) => id))
 }
 
 /** How to acknowledge one incident, also in place of another acknowledgement. */

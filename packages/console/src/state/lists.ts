@@ -35,6 +35,18 @@ export const listOf = <Item>(path: string, query: Query, limit = LIMIT): List<It
   read: (cursor) => call<Answered<Item>>("GET", path, { query: { ...query, limit, cursor } }),
 })
 
+/** All items of a list, which a page has only in part: what acts on all of them reads them itself. */
+export const readAll = async <Item>({ read }: Pick<List<Item>, "read">): Promise<ReadonlyArray<Item>> => {
+  const all: Array<Item> = []
+  let cursor: string | undefined
+  do {
+    const { items, next_cursor } = await read(cursor)
+    all.push(...items)
+    cursor = next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return all
+}
+
 /** The items of a list that match, read by large pages. */
 export const searched = <Item>(
   path: string,

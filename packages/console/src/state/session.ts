@@ -49,10 +49,9 @@ export const signOut = (reason = ""): void => {
 }
 
 /** Signs out with the tab that removes a kept token, which all tabs share. */
-export const startSharing = (): void =>
-  window.addEventListener("storage", ({ key }) => {
-    if (key === KEY && token.value !== "" && stored() === "") signOut("You were signed out in another tab.")
-  })
+export const followStorage = ({ key }: { readonly key: string | null }): void => {
+  if (key === KEY && token.value !== "" && stored() === "") signOut("You were signed out in another tab.")
+}
 
 /** When the last answer of the server arrived, and whether the last request failed to reach it. */
 export const contact = signal<{ readonly at: number; readonly isLost: boolean }>({ at: 0, isLost: false })

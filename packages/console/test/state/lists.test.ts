@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { readAgents, withLast } from "../../src/state/byAgent.ts"
+import { readAll } from "../../src/state/lists.ts"
 import { exactFirst, search } from "../../src/state/search.ts"
 
 interface Check {
@@ -17,22 +18,6 @@ const pagesOf =
     const to = from + (sizes[from % sizes.length] ?? 1)
     return { items: all.slice(from, to), next_cursor: to < all.length ? String(to) : null }
   }
-
-const readAll = async <Item>(
-  read: (cursor: string | undefined) => Promise<{
-    readonly items: ReadonlyArray<Item>
-    readonly next_cursor?: string | null
-  }>,
-): Promise<ReadonlyArray<Item>> => {
-  const items: Array<Item> = []
-  let cursor: string | undefined
-  do {
-    const page = await read(cursor)
-    items.push(...page.items)
-    cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return items
-}
 
 const checks = fc
   .array(fc.integer({ min: 0, max: 9 }), { maxLength: 12 })
@@ -52,7 +37,7 @@ describe("lists that a page puts together", () => {
     check(
       fc.asyncProperty(checks, sizes, async (all, each) => {
         const read = withLast(pagesOf(all, each), () => 0)
-        const agents = await readAll((cursor) => readAgents(read, cursor))
+        const agents = await readAll({ read: (cursor) => readAgents(read, cursor) })
         assert.deepStrictEqual(
           agents.flatMap((agent) => agent.checks),
           all,
@@ -76,7 +61,7 @@ describe("lists that a page puts together", () => {
         },
         () => now,
       )
-      await readAll((cursor) => readAgents(read, cursor))
+      await readAll({ read: (cursor) => readAgents(read, cursor) })
       assert.deepStrictEqual(cursors, [undefined, "10"])
       await readAgents(read, "agent-2 10")
       now += 1_000
@@ -93,7 +78,9 @@ describe("lists that a page puts together", () => {
         fc.boolean(),
         sizes,
         async (exact, others, isOnly, each) => {
-          const found = await readAll(exactFirst(pagesOf(exact, each), pagesOf(others, each), isOnly))
+          const found = await readAll({
+            read: exactFirst(pagesOf(exact, each), pagesOf(others, each), isOnly),
+          })
           assert.deepStrictEqual(found, [...exact, ...(isOnly && exact.length > 0 ? [] : others)])
         },
       ),
@@ -104,7 +91,7 @@ describe("lists that a page puts together", () => {
     check(
       fc.asyncProperty(fc.array(fc.nat(50)), sizes, fc.nat(10), async (all, each, divisor) => {
         const matches = (number: number) => number % (divisor + 1) === 0
-        const found = await readAll((cursor) => search(pagesOf(all, each), matches, cursor))
+        const found = await readAll({ read: (cursor) => search(pagesOf(all, each), matches, cursor) })
         assert.deepStrictEqual(found, all.filter(matches))
       }),
     ),

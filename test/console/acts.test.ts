@@ -1,0 +1,114 @@
+import { afterEach, assert, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import { createTestMonitor } from "tocsin/testing"
+import { asFailure } from "../../packages/console/src/api/ApiFailure.ts"
+import { question } from "../../packages/console/src/state/confirmation.ts"
+import { replayAll } from "../../packages/console/src/state/outboxActs.ts"
+import { token } from "../../packages/console/src/state/session.ts"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { DemoClient } from "./demo.ts"
+
+/** Answers a call of the console, such as `POST ops/v1/silences`, in place of the service. */
+type Answers = (call: string) => Promise<Response | undefined> | undefined
+
+/**
+ * A service in this process, which the console's acts call. Lists come in pages of two, and the
+ * receiver `pager` refuses its messages.
+ */
+const openService = Effect.gen(function* () {
+  const monitor = yield* Effect.acquireRelease(
+    Effect.promise(() =>
+      createTestMonitor({
+        startAt: new Date(performance.timeOrigin + performance.now()).toISOString(),
+        uiTokens: [OPERATOR_TOKEN],
+        notifiers: [{ name: "pager", send: async () => ({ outcome: "refused", error: "no such pager" }) }],
+      }),
+    ),
+    (opened) => Effect.promise(() => opened.close()),
+  )
+  const service: { answers: Answers } = { answers: () => undefined }
+  vi.stubGlobal("fetch", async (input: string, init: RequestInit) => {
+    const path = input.replace(/^.*\/(?=(api|ops)\/v1\/)/, "").replace("limit=500", "limit=2")
+    const request = new Request(`http://tocsin/${path}`, init)
+    return (await service.answers(`${request.method} ${path}`)) ?? monitor.fetch(request)
+  })
+  token.value = OPERATOR_TOKEN
+  const demo = new DemoClient("http://tocsin")
+  return { monitor, demo, service }
+})
+
+/** Answers the next question of the console. */
+const answerNext = (): Promise<string> =>
+  new Promise((resolve) => {
+    const end = question.subscribe((asked) => {
+      if (asked === undefined) return
+      queueMicrotask(() => {
+        end()
+        resolve(asked.text)
+        asked.answer(true)
+      })
+    })
+  })
+
+const unavailable = async () => new Response("", { status: 503 })
+
+/** Opens an incident for each check. */
+const fail = async (demo: DemoClient, checks: ReadonlyArray<string>): Promise<void> => {
+  await demo.join("host")
+  await demo.report(
+    "host",
+    checks.map((check_id) => ({ check_id, status: "critical", output: `${check_id} is down` })),
+  )
+}
+
+describe("acts of the console", () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    token.value = ""
+  })
+
+  it.effect("replay all dead letters of all pages, but not those that others replay meanwhile", () =>
+    Effect.gen(function* () {
+      const { monitor, demo, service } = yield* openService
+      yield* Effect.promise(async () => {
+        await fail(demo, ["a", "b", "c", "d", "e"])
+        await monitor.settle()
+        service.answers = async (call) => {
+          if (!call.endsWith("/replay")) return undefined
+          service.answers = () => undefined
+          await demo.call("POST", call.slice("POST ".length))
+          return undefined
+        }
+        const shown: Array<string> = []
+        const asked = answerNext()
+        const done = await replayAll({ shows: (text) => void shown.push(text), isStopped: () => false })
+        assert.strictEqual(await asked, "Send all 5 dead letters again?")
+        assert.strictEqual(
+          done?.text,
+          "Replayed 4 notifications; left out 1: replayed already, or its incident is over",
+        )
+        assert.deepStrictEqual([shown.length, shown.at(-1)], [5, "3 of 5 replayed"])
+      })
+    }),
+  )
+
+  it.effect("say how many dead letters they replayed before a failure", () =>
+    Effect.gen(function* () {
+      const { monitor, demo, service } = yield* openService
+      yield* Effect.promise(async () => {
+        await fail(demo, ["a", "b", "c"])
+        await monitor.settle()
+        let replays = 0
+        service.answers = (call) =>
+          call.endsWith("/replay") && (replays += 1) === 3 ? unavailable() : undefined
+        void answerNext()
+        const replayed = replayAll({ shows: () => undefined, isStopped: () => false })
+        const failure = await replayed.then(() => assert.fail("it did not reject"), asFailure)
+        assert.deepStrictEqual(
+          [failure.message, failure.code],
+          ["Replayed 2 notifications, then the server is unavailable (503)", "unavailable"],
+        )
+      })
+    }),
+  )
+})
