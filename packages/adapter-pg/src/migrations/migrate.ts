@@ -123,8 +123,14 @@ const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   }
 })
 
-/** How many migrations the database went through; `undefined` where it has no ledger of them. */
-const verifySchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, known: ReadonlyArray<Migration>) {
+/**
+ * How many migrations the database went through; `undefined` where it has no ledger of them. Fails for
+ * the schema of a newer version or of another build.
+ */
+export const verifySchema = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  known: ReadonlyArray<Migration> = migrations,
+) {
   // From pg_class: to_regclass alone may answer as of before this connection waited for the lock.
   const [ledger] = yield* sql<{ exists: boolean }>`
     SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('schema_migration')) AS exists
