@@ -17,7 +17,7 @@ const MINUTE = 60 * SECOND
 const DAY = 1_440 * MINUTE
 const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
 const CHECKS = ["disk", "load", "web", "poisoned"]
-const FAULTS: ReadonlyArray<Fault> = ["none", "500", "429", "nothing", "half", "lost", "killed"]
+const FAULTS: ReadonlyArray<Fault> = ["none", "500", "429", "nothing", "half", "lost", "killed", "gateway"]
 const SQLITE_FULL = 13
 const POISON_CODE = 9
 

@@ -32,6 +32,7 @@ export interface Answer {
   readonly message: string
   /** How long the server asks to wait. */
   readonly retryAfterMillis?: number | undefined
+  /** The server's time: what another program states is not a time to follow. */
   readonly date?: string | undefined
 }
 
@@ -48,8 +49,8 @@ const parsed = (body: string): unknown => {
   }
 }
 
-/** Statuses whose code must be one of ours: a proxy in between answers the same statuses. */
-const JUDGED: ReadonlyMap<string, Verdict> = new Map([
+/** The errors that a Tocsin server answers: a program in between answers the same statuses. */
+const ERRORS: ReadonlyMap<string, Verdict> = new Map([
   ["400 validation", "invalid"],
   ["401 unauthorized", "unauthorized"],
   ["403 agent_not_accepted", "notAccepted"],
@@ -57,20 +58,29 @@ const JUDGED: ReadonlyMap<string, Verdict> = new Map([
   ["404 not_found", "missing"],
   ["409 conflict", "conflict"],
   ["413 payload_too_large", "invalid"],
+  ["429 rate_limited", "throttled"],
 ])
 
-const verdictOf = (status: number, body: unknown, kind: RequestKind): Verdict => {
-  if (kind === "declaration" && status === 200) return "taken"
-  if (kind === "declaration" && status === 404) return "missing"
+/** Statuses that count whoever sends them: a proxy's limit is a limit too, and smaller batches pass it. */
+const LIMITS: ReadonlyMap<number, Verdict> = new Map([
+  [413, "invalid"],
+  [429, "throttled"],
+])
+
+/** What only a Tocsin server answers. */
+const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdict | undefined => {
   if (status === 202 && kind === "heartbeat") {
     const accepted = fieldOf(body, "accepted")
-    return accepted === true ? "taken" : accepted === false ? "pending" : "faulty"
+    return accepted === true ? "taken" : accepted === false ? "pending" : undefined
   }
-  if (status === 202) return typeof fieldOf(body, "accepted") === "number" ? "taken" : "faulty"
-  if (status === 429) return "throttled"
-  // A proxy's limit is a limit too, and smaller batches pass it.
-  if (status === 413) return "invalid"
-  return JUDGED.get(`${status} ${String(fieldOf(fieldOf(body, "error"), "code"))}`) ?? "faulty"
+  if (status === 202 && typeof fieldOf(body, "accepted") === "number") return "taken"
+  return ERRORS.get(`${status} ${String(fieldOf(fieldOf(body, "error"), "code"))}`)
+}
+
+const anyonesVerdict = (status: number, kind: RequestKind): Verdict => {
+  if (kind === "declaration" && status === 200) return "taken"
+  if (kind === "declaration" && status === 404) return "missing"
+  return LIMITS.get(status) ?? "faulty"
 }
 
 /** What an agent sends. */
@@ -79,14 +89,14 @@ export type RequestKind = "heartbeat" | "events" | "declaration"
 /** Judges an answer to a request. `now` is the time by which `Retry-After` as a date is understood. */
 export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answer => {
   const body = parsed(answer.body)
-  const verdict = verdictOf(answer.status, body, kind)
+  const verdict = serversVerdict(answer.status, body, kind)
   const said = fieldOf(fieldOf(body, "error"), "message")
   const words = plainLine(typeof said === "string" ? said : answer.body).replaceAll(/\s+/g, " ")
   return {
-    verdict,
+    verdict: verdict ?? anyonesVerdict(answer.status, kind),
     message: `${answer.status} ${words.slice(0, MESSAGE_LENGTH)}`.trim(),
     retryAfterMillis: retryAfterOf(answer.retryAfter, now),
-    date: answer.date,
+    date: verdict === undefined ? undefined : answer.date,
   }
 }
 

@@ -217,7 +217,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
         body: this.#bodyOf(kind, batch),
       })
       const judged = judge(answer, kind, clock.wall())
-      if (judged.verdict !== "faulty") this.#learnTime(judged.date, begun)
+      this.#learnTime(judged.date, begun)
       return judged
     } catch (error) {
       return noAnswer(

@@ -6,8 +6,11 @@ import {
 import type { ValidationError } from "@tocsin/core/contract/Errors"
 import { Result } from "effect"
 
-/** How the server behaves. `lost` and `killed` apply a request whose answer never arrives. */
-export type Fault = "none" | "500" | "429" | "nothing" | "half" | "lost" | "killed"
+/**
+ * How the server behaves. `lost` and `killed` apply a request whose answer never arrives. `gateway` is
+ * a program in between that answers in the server's place, with a wrong time.
+ */
+export type Fault = "none" | "500" | "429" | "nothing" | "half" | "lost" | "killed" | "gateway"
 
 /** A request of an agent. */
 export interface AgentRequest {
@@ -48,6 +51,14 @@ const DECODERS: Readonly<
   declaration: decodeExpectationsRequest,
 }
 
+/** What gateways and captive portals say to each kind of request. */
+const GATEWAY: Readonly<Record<AgentRequest["kind"], number>> = {
+  heartbeat: 429,
+  events: 429,
+  declaration: 200,
+}
+const GATEWAY_DATE = "Thu, 01 Jan 2037 00:00:00 GMT"
+
 const MAX_BODY_BYTES = 1_048_576
 const MILLIS_PER_SECOND = 1_000
 
@@ -85,6 +96,8 @@ export class FaultyServer {
     if (this.fault === "500") return refusal(500, "internal")
     if (this.fault === "429")
       return { ...refusal(429, "rate_limited"), retryAfter: String(this.retryAfterSeconds) }
+    if (this.fault === "gateway")
+      return { status: GATEWAY[request.kind], body: "<p>Sign in</p>", date: GATEWAY_DATE }
     const answer = this.#apply(request)
     if (this.fault === "killed") this.hasKilled = true
     if (this.fault === "lost" || this.fault === "killed") throw new Error("socket hang up")
