@@ -51,9 +51,12 @@ interface Place {
 export const obstacleTo = ({ callsPostgres = false }: PageSetting): string | undefined =>
   callsPostgres && postgresPrograms === undefined ? "no PostgreSQL with pg_dump is installed here" : undefined
 
+/** Parameters as an address over a network has them: what pages do with it keeps them. */
+const PARAMETERS = "?sslmode=disable&sslrootcert=/dev/null"
+
 const databaseAddress = ({ callsPostgres = false }: PageSetting) =>
   callsPostgres && postgresPrograms !== undefined
-    ? installedPostgres(postgresPrograms)
+    ? Effect.map(installedPostgres(postgresPrograms), (url) => `${url}${PARAMETERS}`)
     : Effect.map(scratchPostgres, ({ url }) => Redacted.value(url))
 
 const storageOf = Effect.fnUntraced(function* (setting: PageSetting) {
