@@ -62,9 +62,11 @@ const databaseAddress = ({ callsPostgres = false }: PageSetting) =>
 const storageOf = Effect.fnUntraced(function* (setting: PageSetting) {
   if (setting.server === "sqlite") return {}
   const SERVICE_AUTH_TOKEN = OPERATOR_TOKEN
-  return setting.server === "memory"
-    ? { DATABASE_URL: "memory:", SERVICE_AUTH_TOKEN }
-    : { DATABASE_URL: yield* databaseAddress(setting), SERVICE_AUTH_TOKEN }
+  if (setting.server === "memory") return { DATABASE_URL: "memory:", SERVICE_AUTH_TOKEN }
+  const DATABASE_URL = yield* databaseAddress(setting)
+  // Its role is the administrator there.
+  const ADMIN_URL = DATABASE_URL.replace(`/tocsin${PARAMETERS}`, `/postgres${PARAMETERS}`)
+  return { DATABASE_URL, SERVICE_AUTH_TOKEN, ...(setting.callsPostgres === true ? { ADMIN_URL } : {}) }
 })
 
 /** Where the programs of PostgreSQL are found first. */

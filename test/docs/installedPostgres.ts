@@ -12,7 +12,7 @@ import { freePort } from "../../bench/src/processes/freePort.ts"
 const run = promisify(execFile)
 
 /** The programs that pages call, of the same version as the server. */
-const PROGRAMS = ["pg_dump", "pg_restore", "psql", "createdb", "initdb", "postgres", "pg_isready"]
+const PROGRAMS = ["pg_dump", "pg_restore", "psql", "createdb", "dropdb", "initdb", "postgres", "pg_isready"]
 
 const suffix = process.platform === "win32" ? ".exe" : ""
 
