@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { CheckStatus, WireEvent } from "@tocsin/client/agent/CheckReport"
 import type { PendingResult } from "@tocsin/client/agent/ResultQueue"
 import { openDatabase } from "./openDatabase.ts"
 import { STATEMENTS } from "./spoolStatements.ts"
@@ -45,7 +45,6 @@ export interface SpoolExtent {
 
 /** SQLite's code for a file that contradicts itself. */
 const CORRUPT = 11
-const TABLES = 5
 
 type Row = Record<string, unknown>
 
@@ -75,13 +74,7 @@ export class SpoolFile {
   /** Throws as a damaged file does if the file contradicts itself. */
   verify(): void {
     const found = this.#database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]
-    const tables = this.#database
-      .prepare("SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'")
-      .get()
-    if (found === "ok" && Number(tables?.["n"]) >= TABLES) return
-    throw Object.assign(new Error(found === "ok" ? "tables are missing" : String(found)), {
-      errcode: CORRUPT,
-    })
+    if (found !== "ok") throw Object.assign(new Error(String(found)), { errcode: CORRUPT })
   }
 
   /** Writes all of it or nothing, and returns after it is on the disk. */
@@ -138,26 +131,10 @@ export class SpoolFile {
     return new Map(this.#all("notes").map((row) => [String(row["name"]), String(row["value"])]))
   }
 
-  /** Adds rows of a damaged file as they were. Returns how many. */
-  restore(rows: ReadonlyArray<Row>): number {
-    return this.#inTransaction(() => {
-      for (const row of rows) {
-        const [checkId, at] = [String(row["check_id"]), Number(row["observed_ms"])]
-        const { status, exitCode } = toOutcome(row)
-        const isChange = Number(row["is_change"])
-        this.#run(
-          "add",
-          String(row["event_id"]),
-          checkId,
-          at,
-          status,
-          exitCode,
-          isChange,
-          String(row["body"]),
-        )
-        this.#setState(checkId, { observedAt: at, status, exitCode })
-      }
-      return rows.length
+  /** Adds events of a damaged file as they were. */
+  restore(events: ReadonlyArray<WireEvent>): void {
+    this.#inTransaction(() => {
+      for (const event of events) this.#insert(event, Date.parse(event.observed_at))
     })
   }
 
@@ -197,15 +174,24 @@ export class SpoolFile {
 
   #add({ report, id, at }: PendingResult): void {
     const { checkId } = report
-    const row = this.#get("state", checkId)
-    const { observedAt, isChange } = stampAfter(row === undefined ? undefined : toState(row), report, at)
+    const { observedAt } = stampAfter(this.#stateOf(checkId), report, at)
     const [last, beforeLast] = this.#all("lastTwo", checkId)
     const outcomes = [beforeLast, last].map((one) => (one === undefined ? undefined : toOutcome(one)))
     if (last !== undefined && isSuperseded([outcomes[0], outcomes[1]], report))
       this.#run("remove", Number(last["seq"]))
-    const body = JSON.stringify(wireEvent(report, { id, at: observedAt }))
-    this.#run("add", id, checkId, observedAt, report.status, report.exitCode, isChange ? 1 : 0, body)
-    this.#setState(checkId, { observedAt, status: report.status, exitCode: report.exitCode })
+    this.#insert(wireEvent(report, { id, at: observedAt }), observedAt)
+  }
+
+  #insert(event: WireEvent, observedAt: number): void {
+    const { event_id: id, check_id: checkId, status, exit_code: exitCode } = event
+    const { isChange } = stampAfter(this.#stateOf(checkId), { status, exitCode }, observedAt)
+    this.#run("add", id, checkId, observedAt, status, exitCode, isChange ? 1 : 0, JSON.stringify(event))
+    this.#setState(checkId, { observedAt, status, exitCode })
+  }
+
+  #stateOf(checkId: string): CheckState | undefined {
+    const row = this.#get("state", checkId)
+    return row === undefined ? undefined : toState(row)
   }
 
   #setState(checkId: string, { observedAt, status, exitCode }: CheckState): void {

@@ -1,5 +1,7 @@
 import { existsSync, renameSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
+import type { WireEvent } from "@tocsin/client/agent/CheckReport"
+import { savedNote } from "./savedNote.ts"
 import { SpoolFile } from "./SpoolFile.ts"
 
 /** What became of a damaged spool. */
@@ -7,9 +9,6 @@ export interface SetAside {
   readonly aside: string
   readonly saved: number
 }
-
-/** Rows of a damaged file, as they are read: no value is trusted. */
-type Row = Record<string, unknown>
 
 /**
  * Renames a damaged spool and moves every result that can still be read into a new one, in the same
@@ -22,22 +21,25 @@ export const setAside = (path: string, now: number): SetAside => {
   for (const suffix of ["", "-wal", "-shm"]) {
     if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
   }
-  const rows = readableRows(aside)
-  if (rows.length === 0) return { aside, saved: 0 }
+  const events = readableEvents(aside)
+  if (events.length === 0) return { aside, saved: 0 }
   const file = SpoolFile.open(path)
   try {
-    return { aside, saved: file.restore(rows) }
+    file.restore(events)
+    return { aside, saved: events.length }
   } finally {
     file.close()
   }
 }
 
-/** Every row that reads from the first one on, and from the last one back. */
-const readableRows = (path: string): ReadonlyArray<Row> => {
-  const found = new Map<number, Row>()
+/** Every event that reads from the first one on, and from the last one back. */
+const readableEvents = (path: string): ReadonlyArray<WireEvent> => {
+  const found = new Map<unknown, WireEvent>()
   let database: DatabaseSync | undefined
   try {
-    database = new DatabaseSync(path)
+    database = new DatabaseSync(path, { defensive: false })
+    // Definitions that are damaged are left out, and hide no others.
+    database.exec("PRAGMA writable_schema = ON")
     for (const direction of ["ASC", "DESC"]) collect(database, direction, found)
   } catch {
     // Not a database: there is nothing to read.
@@ -47,35 +49,33 @@ const readableRows = (path: string): ReadonlyArray<Row> => {
   } catch {
     // A damaged file may fail even to close.
   }
-  return [...found.entries()].sort(([a], [b]) => a - b).map(([, row]) => row)
+  return [...found.entries()].sort(([a], [b]) => Number(a) - Number(b)).map(([, event]) => event)
 }
 
-const collect = (database: DatabaseSync, direction: string, found: Map<number, Row>): void => {
+const collect = (database: DatabaseSync, direction: string, found: Map<unknown, WireEvent>): void => {
   try {
-    const rows = database.prepare(`SELECT * FROM result NOT INDEXED ORDER BY seq ${direction}`).iterate()
+    const rows = database.prepare(`SELECT * FROM result NOT INDEXED ORDER BY rowid ${direction}`).iterate()
     for (const row of rows) {
-      const seq = Number(row["seq"])
+      // By place, because a column's name may be damaged.
+      const [seq, id, checkId, , , , , body] = Object.values(row)
       if (found.has(seq)) return
-      if (isIntact(row)) found.set(seq, row)
+      const event = savedNote(String(body))
+      if (isEvent(event) && event.event_id === id && event.check_id === checkId) found.set(seq, event)
     }
   } catch {
     // The damage begins here.
   }
 }
 
-const isIntact = ({ body, event_id: id, check_id: checkId }: Row): boolean => {
-  if (typeof body !== "string") return false
-  try {
-    const event: unknown = JSON.parse(body)
-    return (
-      typeof event === "object" &&
-      event !== null &&
-      "event_id" in event &&
-      "check_id" in event &&
-      event.event_id === id &&
-      event.check_id === checkId
-    )
-  } catch {
-    return false
-  }
-}
+/** Whether it has what the spool needs of an event; the server judges the rest. */
+const isEvent = (event: unknown): event is WireEvent =>
+  typeof event === "object" &&
+  event !== null &&
+  "event_id" in event &&
+  "check_id" in event &&
+  "observed_at" in event &&
+  "status" in event &&
+  "exit_code" in event &&
+  typeof event.status === "string" &&
+  Number.isInteger(event.exit_code) &&
+  !Number.isNaN(Date.parse(String(event.observed_at)))

@@ -16,6 +16,7 @@ const FAULTS: ReadonlyMap<number, SpoolFault> = new Map([
   [10, "refused"], // IOERR
   [13, "refused"], // FULL
   [14, "refused"], // CANTOPEN
+  [1, "damaged"], // ERROR: the statements are constant, so the tables are not those of a spool
   [11, "damaged"], // CORRUPT
   [26, "damaged"], // NOTADB
 ])

@@ -1,7 +1,17 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
-import { existsSync, lchownSync, mkdtempSync, rmSync, symlinkSync, unlinkSync } from "node:fs"
+import {
+  existsSync,
+  lchownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
@@ -14,6 +24,8 @@ const DAY = 86_400_000
 const CODES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
 /** What one of the results below takes, about. */
 const ROW_BYTES = 400
+/** Where SQLite's file format has the last byte of it. */
+const USER_VERSION_OFFSET = 63
 const NO_BOUNDS: SpoolBounds = { bytes: Infinity, ageMillis: Infinity, inMemory: 1_000 }
 
 let folder = ""
@@ -169,6 +181,30 @@ describe("the spool", () => {
     const other = open()
     assert.deepStrictEqual(waiting(other), ["web critical", "disk critical", "web ok"])
     other.close()
+    again.close()
+  })
+
+  it.each([
+    ["the name of a column", "exit_code INTEGER"],
+    ["a statement of a trigger", "NEW.size"],
+    ["the definition of an index", "ON result"],
+    ["the version of the tables", undefined],
+  ])("starts over with all results where %s is damaged", (_, text) => {
+    const spool = open()
+    for (const status of ["ok", "critical", "critical"] as const) record(spool, "web", status)
+    spool.close()
+    const path = join(folder, "spool.db")
+    const bytes = readFileSync(path)
+    const at = text === undefined ? USER_VERSION_OFFSET : bytes.indexOf(text)
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+    writeFileSync(path, bytes)
+    const again = open()
+    record(again, "web", "ok")
+    assert.deepStrictEqual(
+      waiting(again),
+      ["ok", "critical", "critical", "ok"].map((status) => `web ${status}`),
+    )
+    assert.isTrue(readdirSync(folder).some((name) => name.startsWith("spool.db.damaged-")))
     again.close()
   })
 
