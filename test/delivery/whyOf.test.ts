@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/core/contract/Instant"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
+import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { Duration, Effect } from "effect"
+import { AGENT } from "../service/agents.ts"
 import { deferred } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
@@ -46,6 +50,62 @@ describe("why a notification was sent or not", () => {
         { check: "cpu", status: "ok", key: "db" },
       )
       assert.deepStrictEqual(yield* why, ["the incident resolved before it was sent"])
+    }),
+  )
+
+  it.effect("those behind another one of their receiver name that", () =>
+    Effect.gen(function* () {
+      const { after, disk, webhook, why } = yield* open
+      yield* webhook.answers(deferred)
+      yield* disk.turns("warning")
+      yield* after("1 minute")
+      yield* disk.turns("critical")
+      const behind = "waits for the notification before it"
+      assert.deepStrictEqual(yield* why, [behind, "waits for its next attempt"])
+      yield* disk.turns("ok")
+      assert.strictEqual((yield* why)[0], behind)
+    }),
+  )
+
+  it.effect("one whose hold a change of labels ended names when that is noticed", () =>
+    Effect.gen(function* () {
+      const { after, disk, process, why } = yield* open
+      const beats = (labels: Readonly<Record<string, string>>) =>
+        Effect.flatMap(Instant.now, (observed_at) =>
+          Effect.orDie(process.ingest.heartbeat(keyOf(AGENT), heartbeatOf(AGENT, { labels, observed_at }))),
+        )
+      yield* beats({ team: "db" })
+      const { id } = yield* Effect.orDie(
+        process.operations.silence({
+          matchers: [{ field: "label:team", op: "=", value: "db" }],
+          for: Duration.hours(1),
+          comment: "new disks",
+        }),
+      )
+      yield* after("1 minute")
+      yield* disk.turns("critical")
+      yield* after("1 minute")
+      assert.deepStrictEqual(yield* why, [`held by silence:${id}`])
+      yield* beats({})
+      assert.deepStrictEqual(yield* why, ["its hold has ended, which Tocsin notices within 5 minutes"])
+      yield* after("5 minutes")
+      assert.deepStrictEqual(yield* why, ["the first firing of the incident for this receiver"])
+    }),
+  )
+
+  it.effect("one whose receiver a reload removed names that", () =>
+    Effect.gen(function* () {
+      const { after, disk, process, webhook, why } = yield* open
+      yield* webhook.answers(deferred)
+      yield* disk.turns("warning")
+      yield* disk.turns("critical")
+      yield* process.policy.replace(compilePolicy({}, []))
+      yield* process.sendsTo()
+      yield* after("1 minute")
+      const unserved = "waits for its receiver, which no server has"
+      assert.deepStrictEqual(yield* why, [unserved, unserved])
+      yield* process.sendsTo("webhook")
+      assert.notInclude(yield* why, unserved)
     }),
   )
 

@@ -1,4 +1,5 @@
-import type { FiringCause } from "../contract/Status.ts"
+import type { FiringCause, NotifierName } from "../contract/Status.ts"
+import { isHeld } from "../holds/heldItems.ts"
 import type { HeldBy } from "../holds/readHolds.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
@@ -18,26 +19,42 @@ interface Story {
   /** The notifications of the incident. */
   readonly outbox: ReadonlyArray<OutboxRecord>
   readonly held: HeldBy | undefined
+  /** The receivers that servers send to now. */
+  readonly served: ReadonlySet<NotifierName>
 }
 
 /** Why a notification was sent, waits, or is not sent, in a few words. */
 export const whyOf = (item: OutboxRecord, story: Story): string => {
-  const { held } = story
   switch (item.state) {
     case "sending":
     case "sent":
       return reasonOf(item)
     case "pending":
-      if (held !== undefined) return `held by ${held.held_by.join(", ")}`
-      return item.released_at === undefined ? `due: ${reasonOf(item)}` : "due: released by an operator"
+      return whyPending(item, story)
     case "retry":
-      return "waits for its next attempt"
+      return story.served.has(item.receiver) ? "waits for its next attempt" : NOT_SERVED
     case "failed":
       return "refused, or attempted for too long; replay it"
     case "discarded":
       return item.event_type === "firing" ? whyDiscarded(item, story) : whyNotResolved(item, story)
   }
 }
+
+const NOT_SERVED = "waits for its receiver, which no server has"
+
+const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {
+  if (held !== undefined) return `held by ${held.held_by.join(", ")}`
+  if (isHeld(item)) return "its hold has ended, which Tocsin notices within 5 minutes"
+  if (!served.has(item.receiver)) return NOT_SERVED
+  if (outbox.some((other) => isBefore(other, item))) return "waits for the notification before it"
+  return item.released_at === undefined ? `due: ${reasonOf(item)}` : "due: released by an operator"
+}
+
+/** Whether a notification has not ended that its receiver gets first. */
+const isBefore = (other: OutboxRecord, item: OutboxRecord): boolean =>
+  other.receiver === item.receiver &&
+  other.incident_seq < item.incident_seq &&
+  (other.state === "pending" || other.state === "sending" || other.state === "retry")
 
 const reasonOf = ({ cause, event_type }: OutboxRecord): string =>
   event_type === "resolved"

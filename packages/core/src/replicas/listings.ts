@@ -64,6 +64,16 @@ export const currentReceivers = (listings: ReadonlyArray<ReceiverListing>): Read
     .map(({ name }) => name)
     .toSorted()
 
+/** The receivers that this process or a live replica sends to. */
+export const servedReceivers = (
+  own: ReadonlyMap<NotifierName, unknown>,
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlySet<NotifierName> => {
+  const live = replicas.filter((replica) => replicaState(replica, now) === "live")
+  return new Set([...own.keys(), ...live.flatMap(({ receivers }) => currentReceivers(receivers))])
+}
+
 /** The receivers that some replica has listed within the last day. */
 export const listedReceivers = (
   replicas: ReadonlyArray<ReplicaRecord>,

@@ -4,6 +4,7 @@ import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.
 import { currentSignature, type Signature } from "../audit/Signature.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
 import type { AgentId, CheckId, IncidentId, OutboxId } from "../contract/Identifiers.ts"
+import * as Instant from "../contract/Instant.ts"
 import type { ActionCountResponse } from "../contract/Responses.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
@@ -18,6 +19,7 @@ import { Ids } from "../ports/Ids.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
+import { servedReceivers } from "../replicas/listings.ts"
 import { acknowledging, noSuchIncident } from "./acknowledging.ts"
 import { explain, type Explanation } from "./explain.ts"
 import { heldLists } from "./heldLists.ts"
@@ -148,7 +150,8 @@ export class Operations extends Context.Service<
         incident: Effect.fn("Operations.incident")(function* (id) {
           const story = yield* storage.incident(id, STORY)
           if (story === undefined) return yield* noSuchIncident()
-          return yield* lists.withHolds(story)
+          const served = servedReceivers(receivers.current(), yield* storage.replicas, yield* Instant.now)
+          return { ...(yield* lists.withHolds(story)), served }
         }),
         explain: Effect.fn("Operations.explain")(function* (name) {
           const agent = yield* storage.agent(name.agent_id)

@@ -12,6 +12,7 @@ import type {
 } from "../contract/Resources.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
+import type { NotifierName } from "../contract/Status.ts"
 import type { HeldBy } from "../holds/readHolds.ts"
 import {
   type Acknowledgement,
@@ -140,10 +141,12 @@ export const toAct = ({ ack_until, act, acted_at, actor, severity, text }: Incid
   ...(severity !== undefined && { severity }),
 })
 
-/** A story with what withholds its notifications now. */
+/** A story with what its notifications wait for now. */
 export interface HeldStory extends IncidentStory {
   readonly held: HeldBy | undefined
   readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
+  /** The receivers that servers send to. */
+  readonly served: ReadonlySet<NotifierName>
 }
 
 /** An incident with its members and changes, as /ops/v1 shows it. */
@@ -155,6 +158,7 @@ export const toIncidentDetail = ({
   outbox,
   held,
   heldItems,
+  served,
 }: HeldStory) => ({
   incident: toIncident(incident),
   members: members.map((member) => ({
@@ -180,7 +184,7 @@ export const toIncidentDetail = ({
   held_by: held?.held_by ?? [],
   deliveries: outbox.map((item) => {
     const heldBy = heldItems.get(item.id)
-    return { ...toHeldOutboxItem(item, heldBy), why: whyOf(item, { incident, outbox, held: heldBy }) }
+    return { ...toHeldOutboxItem(item, heldBy), why: whyOf(item, { incident, outbox, held: heldBy, served }) }
   }),
 })
 
