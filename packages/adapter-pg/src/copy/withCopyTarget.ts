@@ -3,7 +3,7 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Database } from "../Database.ts"
-import { migrate } from "../migrations/migrate.ts"
+import { applyMissing, verifySchema, verifyServer } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import { toStorageError } from "../toStorageError.ts"
 import { copiedTables } from "@tocsin/core/ports/StoredTables"
@@ -53,13 +53,13 @@ const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
       "another process is copying into the database or migrating it: wait until it finishes",
     )
   }
-  yield* migrate(sql)
-  yield* requireNoServer(sql)
+  yield* verifyServer(sql)
+  yield* requireNoConnection(sql)
+  // A migration would hold up a server that only its mark shows.
+  if ((yield* verifySchema(sql)) !== undefined) yield* requireNoMark({ sql, pg })
+  yield* applyMissing(sql)
   yield* sql.unsafe(`LOCK TABLE ${copiedTables.map(({ name }) => name).join(", ")} IN ACCESS EXCLUSIVE MODE`)
-  const now = yield* readStorageTime(pg)
-  const [mark] = yield* sql<{ marked_at: bigint }>`SELECT marked_at FROM mark`.unprepared
-  if (mark !== undefined && mark.marked_at > Instant.minus(now, MARKED_LATELY))
-    return yield* inUse(STOP_SERVERS)
+  yield* requireNoMark({ sql, pg })
   for (const { name } of copiedTables) {
     if (LEFT_BY_STARTS.includes(name)) {
       yield* sql.unsafe(`DELETE FROM ${name}`)
@@ -76,12 +76,19 @@ const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
 const STOP_SERVERS = "a server is using the database: stop it, and start it again after the copy"
 
 /** The name of a connection identifies a server, as far as this user may see it. */
-const requireNoServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+const requireNoConnection = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [servers] = yield* sql<{ count: bigint }>`
     SELECT count(*) AS count FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'tocsin' AND pid <> pg_backend_pid()
   `.unprepared
   if (servers !== undefined && servers.count > 0n) return yield* inUse(STOP_SERVERS)
+})
+
+const requireNoMark = Effect.fnUntraced(function* ({ sql, pg }: Database) {
+  const now = yield* readStorageTime(pg)
+  const [mark] = yield* sql<{ marked_at: bigint }>`SELECT marked_at FROM mark`.unprepared
+  if (mark !== undefined && mark.marked_at > Instant.minus(now, MARKED_LATELY))
+    return yield* inUse(STOP_SERVERS)
 })
 
 /** Inserts rows with the numbers that they bring, one array literal a column. */

@@ -105,7 +105,7 @@ const locked = new StorageError({
 })
 
 /** Refuses servers that would fail later, or corrupt text. */
-const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+export const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [server] = yield* sql<{ version: number; encoding: string }>`
     SELECT current_setting('server_version_num')::int4 AS version, current_setting('server_encoding') AS encoding
   `.unprepared
@@ -188,6 +188,29 @@ interface MigrateOptions {
   readonly rest?: Duration.Duration
 }
 
+/** Runs what is missing, in an open transaction that has the lock of migrations. */
+export const applyMissing = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  options: MigrateOptions = {},
+) {
+  const { known = migrations } = options
+  const applied = yield* verifySchema(sql, known)
+  if (applied === known.length) return
+  if (applied === undefined) yield* sql.unsafe(CREATE_LEDGER)
+  else yield* lockTables(sql, options)
+  const now = yield* Instant.now
+  for (const migration of known.slice(applied ?? 0)) {
+    yield* sql.unsafe(scriptOf(migration.sql))
+    const row = {
+      id: migration.id,
+      name: migration.name,
+      checksum: checksumOf(migration),
+      applied_at: now,
+    }
+    yield* sql`INSERT INTO schema_migration ${sql.insert(row)}`
+  }
+})
+
 /**
  * Migrates the database to the present schema, in one transaction. A process that starts at the same
  * time waits for the lock, and then finds nothing left to do. An up-to-date database is only read.
@@ -201,30 +224,15 @@ export const migrate = Effect.fnUntraced(
     const found = yield* verifySchema(sql, known)
     if (found === known.length) return
     if (found !== undefined) yield* announceMigrations(known.slice(found))
-    const now = yield* Instant.now
-    const migrateLocked = Effect.gen(function* () {
-      yield* sql.unsafe(setPatience(patience))
-      yield* Effect.catchIf(
-        sql.unsafe(LOCK),
+    const locking = Effect.andThen(sql.unsafe(setPatience(patience)), sql.unsafe(LOCK)).pipe(
+      Effect.catchIf(
         ({ reason }) => reason._tag === "LockTimeoutError",
         () => Effect.fail(migrating),
-      )
-      const applied = yield* verifySchema(sql, known)
-      if (applied === known.length) return
-      if (applied === undefined) yield* sql.unsafe(CREATE_LEDGER)
-      else yield* lockTables(sql, options)
-      for (const migration of known.slice(applied ?? 0)) {
-        yield* sql.unsafe(scriptOf(migration.sql))
-        const row = {
-          id: migration.id,
-          name: migration.name,
-          checksum: checksumOf(migration),
-          applied_at: now,
-        }
-        yield* sql`INSERT INTO schema_migration ${sql.insert(row)}`
-      }
-    })
-    yield* sql.withTransaction(migrateLocked).pipe(Effect.provideService(SqlClient.BeginTransaction, BEGIN))
+      ),
+    )
+    yield* sql
+      .withTransaction(Effect.andThen(locking, applyMissing(sql, options)))
+      .pipe(Effect.provideService(SqlClient.BeginTransaction, BEGIN))
   },
   Effect.catchTag("SqlError", (error) => Effect.fail(toStorageError(error))),
 )
