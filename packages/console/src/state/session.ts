@@ -41,7 +41,8 @@ const known: KnownAnswers = new Map()
 /** Forgets the token. The address stays, so that the next sign-in leads back. */
 export const signOut = (reason = ""): void => {
   attempt(() => sessionStorage.removeItem(KEY))
-  attempt(() => localStorage.removeItem(KEY))
+  // Another tab may have kept another token since.
+  if (attempt(() => localStorage.getItem(KEY)) === token.peek()) attempt(() => localStorage.removeItem(KEY))
   known.clear()
   token.value = ""
   me.value = undefined
