@@ -43,10 +43,11 @@ const pause = (millis: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const ended = () => {
       clearTimeout(timer)
+      signal.removeEventListener("abort", ended)
       resolve()
     }
     const timer = setTimeout(ended, millis)
-    signal.addEventListener("abort", ended, { once: true })
+    signal.addEventListener("abort", ended)
   })
 
 /** Reads one stream to its end; resolves with how long to wait before the next one. */
