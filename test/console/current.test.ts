@@ -110,6 +110,13 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
         yield* Effect.promise(async () => {
           const { page: alone } = await openConsole(context, baseUrl)
           await signIn(alone)
+          // Another tab keeps another token.
+          await alone.evaluate(() => localStorage.setItem("tocsin.token", "another"))
+          await alone.getByRole("button", { name: "Sign out" }).click()
+          await alone.getByLabel("Stay signed in on this device").waitFor()
+          assert.strictEqual(await alone.evaluate(() => localStorage.getItem("tocsin.token")), "another")
+          await alone.evaluate(() => localStorage.clear())
+          await signIn(alone)
           const { page: first } = await openConsole(context, `${baseUrl}/#/agents`)
           await first.getByLabel("Stay signed in on this device").check()
           await signIn(first)
@@ -142,6 +149,12 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
           await page.getByRole("link", { name: "second is away" }).click()
           await page.getByRole("button", { name: "Acknowledge" }).click()
           await page.getByText(/has acknowledged it/).waitFor()
+          const agents = `${proxy}/watch/api/v1/agents?*`
+          await page.route(agents, (route) => route.fulfill({ contentType: "text/html", body: "Sign in" }))
+          await page.getByRole("link", { name: "Agents", exact: true }).click()
+          await page.getByText("Another program answers at this address").waitFor()
+          await page.unroute(agents)
+          await page.getByRole("link", { name: "host-proxy" }).waitFor()
           assert.deepStrictEqual(faults, [])
           assert.deepStrictEqual(Array.from(origins), [proxy])
 

@@ -26,7 +26,7 @@ export const failureAfter = (done: string, error: unknown): ApiFailure => {
   return new ApiFailure(failure.code, `${done}, then ${failure.message}`, failure)
 }
 
-const UNREACHED = new Set(["connection", "timeout", "unavailable"])
+const UNREACHED = new Set(["connection", "timeout", "unavailable", "unexpected_answer"])
 
 /** Whether the server was not reached at all. */
 export const isUnreached = ({ code }: ApiFailure): boolean => UNREACHED.has(code)
@@ -35,6 +35,8 @@ const HINTS: Readonly<Record<string, string>> = {
   connection: "Check your network. The page reconnects by itself.",
   timeout: "The server is slow or unreachable. Try again.",
   unavailable: "A proxy answered in place of the server. Try again in a moment.",
+  unexpected_answer:
+    "Another program answers at this address, such as a proxy. Try again, or check the address.",
   unauthorized: "Sign in again.",
   forbidden: "Ask an administrator for a token with a higher role.",
   conflict: "Something changed in the meantime. Look again, then decide.",

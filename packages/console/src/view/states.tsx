@@ -61,7 +61,9 @@ export const ReadingNote = ({ reading }: { readonly reading: Reading<unknown> })
   if (failure === undefined) return null
   if (!isUnreached(failure)) return <FailureNote failure={failure} />
   return state === "failed" ? (
-    <Empty title="Waiting for the server">This appears as soon as the server answers.</Empty>
+    <Empty title="Waiting for the server">
+      {failure.code === "unexpected_answer" ? hintOf(failure) : "This appears as soon as the server answers."}
+    </Empty>
   ) : (
     <p class="lead" role="status">
       This is not current: the server does not answer. Trying again.
