@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/core/contract/Identifiers"
@@ -17,31 +17,6 @@ describe("the file", () => {
       assert.isFalse(existsSync(`${file}-wal`))
       const storage = yield* openStorage(file)
       assert.deepStrictEqual(yield* storage.agent(AgentId.make("a")), agentRecord("a"))
-    }),
-  )
-
-  it.effect("removed or replaced while it is open: nothing is acknowledged until it is back", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const storage = yield* openStorage(file)
-      yield* transact(storage, putAgent("a"))
-      const refused = Effect.forEach([transact(storage, putAgent("lost")), storage.probe], (use) =>
-        Effect.flip(Effect.asVoid(use)),
-      )
-      renameSync(file, `${file}.away`)
-      for (const error of yield* refused) {
-        assert.strictEqual(error.reason, "unavailable")
-        assert.include(error.message, "was removed or moved")
-      }
-      writeFileSync(file, "")
-      for (const error of yield* refused) {
-        assert.strictEqual(error.reason, "unavailable")
-        assert.include(error.message, "was replaced")
-      }
-      renameSync(`${file}.away`, file)
-      yield* storage.probe
-      yield* transact(storage, putAgent("b"))
-      assert.deepStrictEqual(yield* agentIds(storage), ["a", "b"])
     }),
   )
 

@@ -7,17 +7,12 @@ import { SqliteFailures } from "./SqliteFailures.ts"
 // As many as Linux follows.
 const MOST_LINKS = 40
 
-/**
- * The file that a connection has open. SQLite keeps writing to a file that was deleted or moved, and
- * would lose all of that when the process ends.
- */
+/** The file that a path leads to now. */
 export class FileIdentity {
-  readonly #file: string
   readonly #device: bigint | undefined
   readonly #inode: bigint | undefined
 
   constructor(file: string) {
-    this.#file = file
     const found = stat(file)
     this.#device = found?.dev
     this.#inode = found?.ino
@@ -27,19 +22,6 @@ export class FileIdentity {
   isThatOf(path: string): boolean {
     const found = stat(path)
     return found !== undefined && found.ino === this.#inode && found.dev === this.#device
-  }
-
-  /** Throws a StorageError if the file under its name is not the opened one. */
-  verify(): void {
-    if (this.isThatOf(this.#file)) return
-    const found = stat(this.#file)
-    throw new StorageError({
-      reason: "unavailable",
-      message:
-        found === undefined
-          ? `${this.#file} was removed or moved while Tocsin was running: put it back, or stop Tocsin before you move it`
-          : `${this.#file} was replaced while Tocsin was running: stop Tocsin, delete the old -wal and -shm files, and start it again`,
-    })
   }
 }
 

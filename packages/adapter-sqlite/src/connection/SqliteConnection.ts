@@ -3,7 +3,7 @@ import process from "node:process"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { nodeSqlite } from "./nodeSqlite.ts"
-import { FileIdentity } from "./FileIdentity.ts"
+import { OpenFiles } from "./OpenFiles.ts"
 
 /**
  * A prepared statement whose rows are arrays with integers as bigint, typed by what it selects.
@@ -80,7 +80,7 @@ export class SqliteConnection {
   readonly file: string
   readonly #database: DatabaseSync
   #guard: LogGuard | undefined
-  readonly #identity: FileIdentity | undefined
+  readonly #files: OpenFiles | undefined
   readonly #begin: Query<never>
   readonly #commit: Query<never>
   readonly #probe: Query<never>
@@ -92,7 +92,7 @@ export class SqliteConnection {
   private constructor(database: DatabaseSync, file: string) {
     this.file = file
     this.#database = database
-    this.#identity = file === IN_MEMORY ? undefined : new FileIdentity(file)
+    this.#files = file === IN_MEMORY ? undefined : new OpenFiles(file)
     this.#begin = this.query("BEGIN IMMEDIATE")
     this.#commit = this.query("COMMIT")
     this.#probe = this.query("SELECT 1 FROM sqlite_schema")
@@ -165,6 +165,7 @@ export class SqliteConnection {
     if (pages === moved) this.transaction(() => this.#rewriteFirstPage())
     this.#database.exec("PRAGMA synchronous = NORMAL")
     this.guardLog()
+    this.#files?.addLog()
   }
 
   /** Makes sure that `keepLog` has its effect. The file is a database with a log. */
@@ -194,7 +195,7 @@ export class SqliteConnection {
    * throws. The commit survives the process, and a power failure once the log is synced.
    */
   transaction<A>(use: () => A): A {
-    this.#identity?.verify()
+    this.#verify("file and log")
     this.#begin.get()
     try {
       const result = use()
@@ -217,10 +218,31 @@ export class SqliteConnection {
     }
   }
 
-  /** Reads a page, unless it is cached, and checks that the file is still there. */
+  /** Reads a page, unless it is cached, and checks that the file and its log are still there. */
   probe(): void {
-    this.#identity?.verify()
+    this.#verify("all")
     this.#probe.get()
+  }
+
+  #verify(looked: "file and log" | "all"): void {
+    const failure = this.#files?.lost(looked)
+    if (failure === undefined) return
+    if (this.#files?.hasItsFile === true) this.#rescueLog()
+    throw failure
+  }
+
+  /**
+   * Moves the log into the file while this connection still has both: a log without its name ends
+   * with the process. Another process may make a log by that name afterwards. Closing would remove
+   * it, so it stays; one that exists already may contradict this one, and goes.
+   */
+  #rescueLog(): void {
+    try {
+      const [, pages, moved] = this.query<CheckpointRow>("PRAGMA wal_checkpoint(PASSIVE)").get() ?? []
+      if (pages === moved && !existsSync(`${this.file}-wal`)) this.keepLog()
+    } catch {
+      // A full disk, say: the next look tries again, and so does `close`.
+    }
   }
 
   /** Makes `close` leave the log as it is; needs `guardLog`. */

@@ -1,0 +1,132 @@
+import { spawnSync } from "node:child_process"
+import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "@effect/vitest"
+import { type Storage } from "@tocsin/core/ports/Storage"
+import { transact } from "@tocsin/testing/transact"
+import { Effect, Exit, Scope } from "effect"
+import { agentIds, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { readOn } from "../log/logInspection.ts"
+
+const WRITER = fileURLToPath(new URL("../transactions/writer.ts", import.meta.url))
+
+/** A storage with the agent `a`, and its end. */
+const openWithAgent = Effect.gen(function* () {
+  const file = yield* scratchFile
+  const scope = yield* Scope.make()
+  const storage = yield* Scope.provide(openStorage(file), scope)
+  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  yield* transact(storage, putAgent("a"))
+  return { file, storage, close: Scope.close(scope, Exit.void) }
+})
+
+/** What a command and the probe fail with. */
+const refusals = (storage: Storage["Service"]) =>
+  Effect.forEach([storage.probe, transact(storage, putAgent("lost")), storage.probe], (use) =>
+    Effect.flip(Effect.asVoid(use)),
+  )
+
+const removeLog = (file: string): void => {
+  for (const suffix of ["-wal", "-shm"]) rmSync(`${file}${suffix}`)
+}
+
+/** The agents in a file without its log, as a killed process leaves it. */
+const agentsOfFile = Effect.fnUntraced(function* (file: string) {
+  const copy = yield* scratchFile
+  copyFileSync(file, copy)
+  return yield* agentIds(yield* openStorage(copy))
+})
+
+describe("a file that is removed or replaced while it is open", () => {
+  it.effect("the database: nothing is acknowledged until it is back", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const storage = yield* openStorage(file)
+      yield* transact(storage, putAgent("a"))
+      const refused = Effect.forEach([transact(storage, putAgent("lost")), storage.probe], (use) =>
+        Effect.flip(Effect.asVoid(use)),
+      )
+      renameSync(file, `${file}.away`)
+      for (const error of yield* refused) {
+        assert.strictEqual(error.reason, "unavailable")
+        assert.include(error.message, "was removed or moved")
+      }
+      writeFileSync(file, "")
+      for (const error of yield* refused) {
+        assert.strictEqual(error.reason, "unavailable")
+        assert.include(error.message, "was replaced")
+      }
+      renameSync(`${file}.away`, file)
+      yield* storage.probe
+      yield* transact(storage, putAgent("b"))
+      assert.deepStrictEqual(yield* agentIds(storage), ["a", "b"])
+    }),
+  )
+
+  it.effect("its log: commands are refused, and a kill loses nothing that was acknowledged", () =>
+    Effect.gen(function* () {
+      const { file, storage, close } = yield* openWithAgent
+      removeLog(file)
+      for (const error of yield* refusals(storage)) {
+        assert.strictEqual(error.reason, "unavailable")
+        assert.include(error.message, `${file}-wal was removed or replaced`)
+      }
+      assert.deepStrictEqual(yield* agentsOfFile(file), ["a"])
+      yield* close
+      assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), ["a"])
+    }),
+  )
+
+  it.effect("its log, while a reader keeps it from being moved: the next look saves it", () =>
+    Effect.gen(function* () {
+      const { file, storage } = yield* openWithAgent
+      const reader = yield* readOn(file)
+      yield* transact(storage, putAgent("b"))
+      removeLog(file)
+      yield* refusals(storage)
+      assert.notInclude(yield* agentsOfFile(file), "b")
+      yield* reader.stop
+      yield* Effect.flip(storage.probe)
+      assert.deepStrictEqual(yield* agentsOfFile(file), ["a", "b"])
+    }),
+  )
+
+  it.effect("its log: a command that makes another one loses nothing either", () =>
+    Effect.gen(function* () {
+      const { file, storage, close } = yield* openWithAgent
+      removeLog(file)
+      yield* Effect.flip(storage.probe)
+      const { stdout } = spawnSync(process.execPath, [WRITER, file, "other", "1"], { encoding: "utf8" })
+      assert.strictEqual(stdout, "other0\n")
+      yield* refusals(storage)
+      yield* close
+      assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), ["a", "other0"])
+    }),
+  )
+
+  it.effect("its log: moved away and back, it is in use again", () =>
+    Effect.gen(function* () {
+      const { file, storage, close } = yield* openWithAgent
+      renameSync(`${file}-wal`, `${file}.away`)
+      yield* refusals(storage)
+      renameSync(`${file}.away`, `${file}-wal`)
+      yield* transact(storage, putAgent("b"))
+      yield* close
+      assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), ["a", "b"])
+    }),
+  )
+
+  it.effect("the index of its log: the probe notices it, and commands are refused from then on", () =>
+    Effect.gen(function* () {
+      const { file, storage, close } = yield* openWithAgent
+      rmSync(`${file}-shm`)
+      for (const error of yield* refusals(storage)) {
+        assert.include(error.message, `${file}-shm was removed or replaced`)
+      }
+      assert.deepStrictEqual(yield* agentsOfFile(file), ["a"])
+      yield* close
+      assert.isFalse(existsSync(`${file}-wal`))
+      assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), ["a"])
+    }),
+  )
+})
