@@ -4,6 +4,7 @@ import { createTestMonitor } from "tocsin/testing"
 import { asFailure } from "../../packages/console/src/api/ApiFailure.ts"
 import { question } from "../../packages/console/src/state/confirmation.ts"
 import { replayAll } from "../../packages/console/src/state/outboxActs.ts"
+import { create, keyMatchers, type Silence } from "../../packages/console/src/state/silenceActs.ts"
 import { token } from "../../packages/console/src/state/session.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { DemoClient } from "./demo.ts"
@@ -88,6 +89,32 @@ describe("acts of the console", () => {
           "Replayed 4 notifications; left out 1: replayed already, or its incident is over",
         )
         assert.deepStrictEqual([shown.length, shown.at(-1)], [5, "3 of 5 replayed"])
+      })
+    }),
+  )
+
+  it.effect("create a silence for each key once, also where a failure comes between two", () =>
+    Effect.gen(function* () {
+      const { demo, service } = yield* openService
+      yield* Effect.promise(async () => {
+        await fail(demo, ["a", "b", "c"])
+        const lists = ["host/a", "host/b", "host/c"].map(keyMatchers)
+        const silences = { lists, ends: { for: "1h" }, startsAt: undefined, comment: "a move" }
+        let creations = 0
+        service.answers = (call) =>
+          call === "POST ops/v1/silences" && (creations += 1) === 2 ? unavailable() : undefined
+        const made: Array<unknown> = []
+        const created = create(silences, (matchers) => void made.push(matchers))
+        const failure = await created.then(() => assert.fail("it did not reject"), asFailure)
+        assert.strictEqual(failure.message, "Created 1 silence, then the server is unavailable (503)")
+        const left = lists.filter((matchers) => !made.includes(matchers))
+        const done = await create({ ...silences, lists: left }, () => undefined)
+        assert.strictEqual(done?.text, "Created 2 silences")
+        const { items } = (await demo.call("GET", "ops/v1/silences")) as {
+          readonly items: ReadonlyArray<Silence>
+        }
+        const keys = items.map(({ matchers }) => matchers[0]?.value)
+        assert.deepStrictEqual(keys.toSorted(), ["host/a", "host/b", "host/c"])
       })
     }),
   )

@@ -119,8 +119,19 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.keyboard.press("s")
           await page.getByText(/^3 incidents, /).waitFor()
           await page.getByLabel("Comment").fill("All three at once")
+          let creations = 0
+          await page.route("**/ops/v1/silences", (asked) =>
+            asked.request().method() === "POST" && (creations += 1) === 2
+              ? asked.fulfill({ status: 503 })
+              : asked.continue(),
+          )
           await page.getByRole("button", { name: "Silence" }).click()
-          await page.getByText("Created 3 silences").waitFor()
+          await page.getByRole("alert").getByText("Created 1 silence, then the server is").waitFor()
+          const left = page.getByRole("list", { name: "To be silenced" })
+          assert.strictEqual(await left.getByRole("listitem").count(), 2)
+          await page.getByRole("button", { name: "Silence" }).click()
+          await page.getByText("Created 2 silences").waitFor()
+          await page.unroute("**/ops/v1/silences")
           await page.getByRole("button", { name: "Undo" }).click()
           await page.getByText("Undone").waitFor()
 

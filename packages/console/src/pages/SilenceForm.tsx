@@ -7,10 +7,10 @@ import { countText, momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { route, setParameters } from "../state/location.ts"
-import { limitsAgents, matchersText, type Matcher, parseMatchers } from "../state/matchers.ts"
+import { limitsAgents, matchersText, parseMatchers } from "../state/matchers.ts"
 import { parseSelection } from "../state/selection.ts"
 import { call } from "../state/session.ts"
-import { create, type NewSilences, preview } from "../state/silenceActs.ts"
+import { create, keyMatchers, type NewSilences, preview } from "../state/silenceActs.ts"
 import { readEnd } from "../state/silenceEnd.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
@@ -19,10 +19,6 @@ import { FailureNote } from "../view/states.tsx"
 const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]
 /** While somebody types, the preview waits for a pause. */
 const TYPING_MILLIS = 250
-
-const keyMatchers = (incident_key: string): ReadonlyArray<Matcher> => [
-  { field: "incident_key", op: "=", value: incident_key },
-]
 
 /** The incidents that the address names, to be silenced by their keys. */
 const useIncidents = (ids: ReadonlyArray<string>) =>
@@ -75,6 +71,9 @@ export const SilenceForm = () => {
   const span = useSignal("2h")
   const starts = useSignal("")
   const comment = useSignal("")
+  /** The keys that were silenced before a failure: to try again must not silence them twice. */
+  const made = useSignal<ReadonlyArray<string>>([])
+  const left = incidents.filter(({ incident_key }) => !made.value.includes(incident_key))
   const isSingle = incidents.length === 1
   const [first] = incidents
   useEffect(() => {
@@ -83,7 +82,7 @@ export const SilenceForm = () => {
   const { matchers, fault } = parseMatchers(text.value)
   const lists =
     incidents.length > 1
-      ? incidents.map(({ incident_key }) => keyMatchers(incident_key))
+      ? left.map(({ incident_key }) => keyMatchers(incident_key))
       : matchers.length > 0
         ? [matchers]
         : []
@@ -102,7 +101,7 @@ export const SilenceForm = () => {
       {failure !== undefined && <FailureNote failure={failure} />}
       {incidents.length > 1 ? (
         <ul class="subjects" aria-label="To be silenced">
-          {incidents.map((incident) => (
+          {left.map((incident) => (
             <li key={incident.id}>
               <code>{incident.incident_key}</code> {titleOf(incident)}
             </li>
@@ -159,7 +158,9 @@ export const SilenceForm = () => {
           isDisabled={silences === undefined || silences.comment === ""}
           does={async () => {
             if (silences === undefined) return undefined
-            const done = await create(silences)
+            const done = await create(silences, (created) => {
+              made.value = [...made.value, ...created.map(({ value }) => value)]
+            })
             if (done === undefined) return undefined
             text.value = ""
             comment.value = ""

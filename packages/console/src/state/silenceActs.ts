@@ -1,3 +1,4 @@
+import { failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
 import { confirmed } from "./confirmation.ts"
@@ -35,6 +36,11 @@ export interface NewSilences {
   readonly comment: string
 }
 
+/** What silences an incident, and the next ones of its key. */
+export const keyMatchers = (incident_key: string): ReadonlyArray<Matcher> => [
+  { field: "incident_key", op: "=", value: incident_key },
+]
+
 /** Where a silence of an agent, or of one of its checks, is created. */
 export const silenceOf = (subject: { readonly agent_id: string; readonly check_id?: string }): string => {
   const matchers = Object.entries(subject).map(([field, value]): Matcher => ({ field, op: "=", value }))
@@ -69,18 +75,30 @@ export const preview = async (silences: NewSilences, signal: AbortSignal): Promi
   }
 }
 
-/** Creates silences. One that covers much asks first, with the count. */
-export const create = async (silences: NewSilences): Promise<Message | undefined> => {
+/**
+ * Creates silences. One that covers much asks first, with the count. Each that was created is named to
+ * `follow`: after a failure, only the others are left to create.
+ */
+export const create = async (
+  silences: NewSilences,
+  follow: (matchers: NewSilences["lists"][number]) => void,
+): Promise<Message | undefined> => {
   const found = await preview(silences, new AbortController().signal)
   const question = `This silence covers ${countText(found.agents, "agent")}, more than half of all. Silence them?`
   if (found.needs_confirm && !(await confirmed(question, "Silence them all"))) return undefined
   const made: Array<Silence> = []
+  const done = () => `Created ${countText(made.length, "silence")}`
   for (const matchers of silences.lists) {
     const body = { ...bodyOf(silences, matchers), ...(found.needs_confirm && { confirm: true }) }
-    made.push(await call<Silence>("POST", PATH, { body }))
+    try {
+      made.push(await call<Silence>("POST", PATH, { body }))
+    } catch (error) {
+      throw made.length === 0 ? error : failureAfter(done(), error)
+    }
+    follow(matchers)
   }
   return {
-    text: `Created ${countText(made.length, "silence")}`,
+    text: done(),
     undo: async () => {
       for (const silence of made) await call("DELETE", path(silence))
     },
