@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
 import { Schema } from "effect"
 import { metricDefinitions as definitions } from "./metricSubjects.ts"
-import { metricsPage } from "./metricsPage.ts"
+import { metricsPage, valuesOf } from "./metricsPage.ts"
 import { promtool, withoutPromtool } from "./promtool.ts"
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
@@ -178,6 +178,27 @@ describe("the alert rules", () => {
       assert.match(text, /description: \S/, name)
       assert.include(text, `runbook_url: docs/operations.md#${name.toLowerCase()}\n`)
       assert.match(operations, new RegExp(`^#{2,4} ${name}$`, "m"), name)
+    }
+  })
+
+  it("have runbooks that explain the values of labels by which they fire, and no others", () => {
+    const operations = read("docs/operations.md")
+    const tables = alerts.flatMap(({ name, text }) => {
+      const [, section = ""] = operations.split(`### ${name}\n`)
+      const [, label, rows] =
+        /^\| `([a-z_]+)` \|.*\n\|---.*\n((?:\|.*\n)+)/m.exec(section.split("\n##")[0] ?? "") ?? []
+      return label === undefined || rows === undefined ? [] : [{ name, text, label, rows }]
+    })
+    assert.deepStrictEqual(
+      tables.map(({ name }) => name),
+      ["TocsinStorageErrors", "TocsinClientThrottled", "TocsinHeartbeatsRefused"],
+    )
+    for (const { name, text, label, rows } of tables) {
+      const [metric = ""] = text.match(METRIC) ?? []
+      const [, excluded = ""] = new RegExp(`${label}!~"([^"]*)"`).exec(text) ?? []
+      const explained = Array.from(rows.matchAll(/^\| `([a-z_]+)` \|/gm), ([, value]) => value)
+      const fires = valuesOf(metric).filter((value) => !excluded.split("|").includes(value))
+      assert.sameMembers(explained, fires, name)
     }
   })
 

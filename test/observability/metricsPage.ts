@@ -1,3 +1,4 @@
+import { Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
 import { metricSubjects } from "./metricSubjects.ts"
 
@@ -82,6 +83,7 @@ one, Tocsin answers 401. In the library, enable \`/metrics\` with \`createMonito
 | state (agents, checks, incidents, notifications) | every replica reads it from the storage at a scrape: take the maximum (\`max\`). Scrapes within a second share one reading |
 | while the storage is unreachable | the state metrics are absent, \`tocsin_storage_up\` is 0, and all others are present |
 | labels | have few values. Routes are templates such as \`/api/v1/agents/:agent_id\`, or \`unmatched\`. No metric names an agent, a check or an incident |
+| \`notifier\` | is the kind of a receiver: the receivers of one kind share their metrics |
 | unbounded counts | stop at 10000. They exclude notifications that were sent or discarded: \`tocsin_notifier_attempts_total\` counts those |
 | dead agents | an agent counts as dead once it has a heartbeat incident, up to 15 s after its threshold |
 | request duration | runs to the answer, from an agent's whole body, or from the headers of any other request |
@@ -90,8 +92,18 @@ one, Tocsin answers 401. In the library, enable \`/metrics\` with \`createMonito
 const typeOf = ({ type, buckets }: MetricDefinition): string =>
   type === "histogram" ? `histogram, ${buckets[0]} to ${buckets.at(-1)}` : type
 
+const counted = new Instruments().read()
+
+/** The values of a metric's only label that are there before anything has happened. */
+export const valuesOf = (name: string): ReadonlyArray<string> => {
+  const { readings = [] } = counted.find(({ definition }) => definition.name === name) ?? {}
+  return readings.flatMap(({ labels }) => labels)
+}
+
 const rowOf = (definition: MetricDefinition): string => {
-  const labels = definition.labels.map((label) => `\`${label}\``).join(", ")
+  const names = definition.labels.map((label) => `\`${label}\``).join(", ")
+  const values = valuesOf(definition.name).map((value) => `\`${value}\``)
+  const labels = values.length === 0 ? names : `${names}: ${values.join(", ")}`
   return `| \`${definition.name}\` | ${typeOf(definition)} | ${labels} | ${definition.help} |`
 }
 

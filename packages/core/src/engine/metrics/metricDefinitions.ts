@@ -51,9 +51,11 @@ const ingestion = {
 
 /** Delivery of notifications. */
 const delivery = {
-  attempts: counter("tocsin_notifier_attempts_total", "Attempts to send a notification, by outcome", {
-    labels: ["notifier", "outcome"],
-  }),
+  attempts: counter(
+    "tocsin_notifier_attempts_total",
+    "Attempts to send a notification, by outcome: delivered, deferred, refused, released by a stop, or threw",
+    { labels: ["notifier", "outcome"] },
+  ),
   attemptDuration: histogram(
     "tocsin_notifier_attempt_duration_seconds",
     "Duration of an attempt to send a notification",
@@ -71,7 +73,7 @@ const delivery = {
   ),
   resends: counter(
     "tocsin_alert_resends_total",
-    "Requests that resent alerts to an alert router, by outcome",
+    "Requests that resent alerts to an alert router, by outcome, as for attempts",
     {
       labels: ["outcome"],
     },
