@@ -1,8 +1,7 @@
 import { closeSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
+import { isBusy } from "../spool/spoolFault.ts"
 
-/** SQLite's code for a lock that another process holds. */
-const BUSY = 5
 /** A user who can read the file can hold the lock. */
 const FILE_MODE = 0o600
 
@@ -28,7 +27,7 @@ export class AgentLock {
       return new AgentLock(database)
     } catch (error) {
       database.close()
-      if (error instanceof Error && "errcode" in error && error.errcode === BUSY) return undefined
+      if (isBusy(error)) return undefined
       throw error
     }
   }

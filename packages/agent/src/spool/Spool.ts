@@ -45,6 +45,8 @@ export class Spool implements ResultQueue<SpooledResult> {
   readonly #notes = new Map<string, string>()
   readonly #counts = new Map<string, number>()
   #isRefused = false
+  /** What is wrong with the file while the disk has no room for a new one: it is read, never written. */
+  #damage: unknown
 
   private constructor(options: Required<SpoolOptions>) {
     this.#options = options
@@ -89,6 +91,7 @@ export class Spool implements ResultQueue<SpooledResult> {
     if (isEmpty && this.isOnDisk) return true
     if (this.#file?.refusal !== undefined) this.#closeFile()
     const isWritten = this.#reach((file) => {
+      if (this.#damage !== undefined) throw this.#damage
       file.write({
         add: this.#tail.all(),
         remove: [...this.#done],
@@ -248,11 +251,10 @@ export class Spool implements ResultQueue<SpooledResult> {
       } catch (error) {
         const fault = spoolFaultOf(error)
         if (fault === "defect" || (fault === "damaged" && attempt > 0)) throw error
-        if (fault === "refused") {
-          this.#refuse(error)
-          return false
-        }
-        this.#startOver(error)
+        const refusal = fault === "refused" ? error : this.#startOver(error)
+        if (refusal === undefined) continue
+        this.#refuse(refusal)
+        return false
       }
     }
   }
@@ -263,16 +265,24 @@ export class Spool implements ResultQueue<SpooledResult> {
     this.#isRefused = true
   }
 
-  /** Puts a damaged file aside and begins a new one with whatever could still be read. */
-  #startOver(error: unknown): void {
+  /** Puts a damaged file aside and begins a new one with whatever could still be read. Returns why not, if so. */
+  #startOver(error: unknown): unknown {
     const { path, now, warn } = this.#options
     this.#closeFile()
-    const { aside, saved } = setAside(path, now())
+    this.#damage = error
+    try {
+      const { aside, saved } = setAside(path, now())
+      warn(
+        `${path} is damaged (${messageOf(error)}); it is now ${aside}, and a new spool starts with ${saved} results that could be read`,
+      )
+    } catch (refusal) {
+      if (spoolFaultOf(refusal) !== "refused") throw refusal
+      return refusal
+    }
+    this.#damage = undefined
     this.#done.clear()
     this.count("damaged", 1)
-    warn(
-      `${path} is damaged (${messageOf(error)}); it is now ${aside}, and a new spool starts with ${saved} results that could be read`,
-    )
+    return undefined
   }
 }
 

@@ -4,7 +4,8 @@ import { isForeign } from "./isForeign.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
 
-const BUSY_MILLIS = 5_000
+/** How long one process waits for another. */
+export const BUSY_MILLIS = 5_000
 /** Beside a page cache of this size the agent stays within its memory. */
 const CACHE_KIB = 512
 
@@ -21,7 +22,8 @@ const createFile = (path: string): void => {
 }
 
 const SHARED = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"
-const ALONE = "PRAGMA locking_mode = EXCLUSIVE"
+/** Needs no room beside the file. */
+export const ALONE = "PRAGMA locking_mode = EXCLUSIVE"
 
 const connect = (
   path: string,

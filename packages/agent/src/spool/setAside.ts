@@ -1,7 +1,9 @@
-import { existsSync, renameSync } from "node:fs"
+import { existsSync, renameSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import type { WireEvent } from "@tocsin/client/agent/CheckReport"
+import { ALONE, BUSY_MILLIS } from "./openDatabase.ts"
 import { savedNote } from "./savedNote.ts"
+import { isBusy } from "./spoolFault.ts"
 import { SpoolFile } from "./SpoolFile.ts"
 
 /** What became of a damaged spool. */
@@ -10,60 +12,82 @@ export interface SetAside {
   readonly saved: number
 }
 
+/** A database, and what SQLite keeps beside it; the file itself last. */
+const SUFFIXES = ["-wal", "-shm", ""]
+
 /**
- * Renames a damaged spool and moves every result that can still be read into a new one, in the same
- * order and with the same ids. A number keeps names of several damaged files of one moment apart.
+ * Moves every result that can still be read into a new spool, in the same order and with the same
+ * ids, and renames the damaged one. Where the disk refuses the new spool, the damaged one stays. A
+ * number keeps names of several damaged files of one moment apart.
  */
 export const setAside = (path: string, now: number): SetAside => {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-")
   let aside = `${path}.damaged-${stamp}`
   for (let number = 2; existsSync(aside); number++) aside = `${path}.damaged-${stamp}-${number}`
-  for (const suffix of ["", "-wal", "-shm"]) {
-    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
-  }
-  const events = readableEvents(aside)
-  if (events.length === 0) return { aside, saved: 0 }
-  const file = SpoolFile.open(path)
+  const fresh = `${path}.new`
+  const saved = fill(fresh, path)
+  rename(path, aside)
+  rename(fresh, path)
+  return { aside, saved }
+}
+
+/** Makes a new spool with the events of a damaged one. Returns how many. */
+const fill = (fresh: string, damaged: string): number => {
+  // What an earlier attempt left.
+  remove(fresh)
+  let file: SpoolFile | undefined
   try {
+    // Before the reading, which takes long: a full disk refuses already this.
+    file = SpoolFile.open(fresh)
+    const events = readableEvents(damaged)
     file.restore(events)
-    return { aside, saved: events.length }
-  } finally {
     file.close()
+    return events.length
+  } catch (error) {
+    file?.close()
+    remove(fresh)
+    throw error
   }
+}
+
+const rename = (from: string, to: string): void => {
+  for (const suffix of SUFFIXES) if (existsSync(from + suffix)) renameSync(from + suffix, to + suffix)
+}
+
+const remove = (path: string): void => {
+  for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true })
 }
 
 /** Every event that reads from the first one on, and from the last one back. */
 const readableEvents = (path: string): ReadonlyArray<WireEvent> => {
   const found = new Map<unknown, WireEvent>()
-  let database: DatabaseSync | undefined
-  try {
-    database = new DatabaseSync(path, { defensive: false })
-    // Definitions that are damaged are left out, and hide no others.
-    database.exec("PRAGMA writable_schema = ON")
-    for (const direction of ["ASC", "DESC"]) collect(database, direction, found)
-  } catch {
-    // Not a database: there is nothing to read.
-  }
-  try {
-    database?.close()
-  } catch {
-    // A damaged file may fail even to close.
-  }
+  const database = new DatabaseSync(path, { defensive: false, timeout: BUSY_MILLIS })
+  // Definitions that are damaged are left out, and hide no others.
+  untilDamage(database, () => database.exec(`${ALONE}; PRAGMA writable_schema = ON`))
+  for (const direction of ["ASC", "DESC"]) untilDamage(database, () => collect(database, direction, found))
+  untilDamage(database, () => database.close())
   return [...found.entries()].sort(([a], [b]) => Number(a) - Number(b)).map(([, event]) => event)
 }
 
-const collect = (database: DatabaseSync, direction: string, found: Map<unknown, WireEvent>): void => {
+/** Damage ends the work. What another process has open can be read later. */
+const untilDamage = (database: DatabaseSync, work: () => void): void => {
   try {
-    const rows = database.prepare(`SELECT * FROM result NOT INDEXED ORDER BY rowid ${direction}`).iterate()
-    for (const row of rows) {
-      // By place, because a column's name may be damaged.
-      const [seq, id, checkId, , , , , body] = Object.values(row)
-      if (found.has(seq)) return
-      const event = savedNote(String(body))
-      if (isEvent(event) && event.event_id === id && event.check_id === checkId) found.set(seq, event)
-    }
-  } catch {
-    // The damage begins here.
+    work()
+  } catch (error) {
+    if (!isBusy(error)) return
+    database.close()
+    throw error
+  }
+}
+
+const collect = (database: DatabaseSync, direction: string, found: Map<unknown, WireEvent>): void => {
+  const rows = database.prepare(`SELECT * FROM result NOT INDEXED ORDER BY rowid ${direction}`).iterate()
+  for (const row of rows) {
+    // By place, because a column's name may be damaged.
+    const [seq, id, checkId, , , , , body] = Object.values(row)
+    if (found.has(seq)) return
+    const event = savedNote(String(body))
+    if (isEvent(event) && event.event_id === id && event.check_id === checkId) found.set(seq, event)
   }
 }
 

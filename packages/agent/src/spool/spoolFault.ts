@@ -7,9 +7,18 @@ export type SpoolFault =
   /** A defect of the agent. */
   | "defect"
 
+const BUSY = 5
+
+/** The code without what specifies it. */
+const primaryOf = (errcode: unknown): number => Number(errcode) & 0xff
+
+/** Another process has the database. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && primaryOf(error.errcode) === BUSY
+
 /** Primary result codes of SQLite. Everything else is a defect. */
 const FAULTS: ReadonlyMap<number, SpoolFault> = new Map([
-  [5, "refused"], // BUSY
+  [BUSY, "refused"],
   [6, "refused"], // LOCKED
   [7, "refused"], // NOMEM
   [8, "refused"], // READONLY
@@ -29,8 +38,6 @@ export const spoolFaultOf = (error: unknown): SpoolFault => {
   // A file that cannot even be created.
   if ("syscall" in error) return "refused"
   if (!("errcode" in error)) return "defect"
-  const { errcode } = error
-  if (typeof errcode !== "number") return "defect"
-  if (errcode === IOERR_SHORT_READ) return "damaged"
-  return FAULTS.get(errcode & 0xff) ?? "defect"
+  if (error.errcode === IOERR_SHORT_READ) return "damaged"
+  return FAULTS.get(primaryOf(error.errcode)) ?? "defect"
 }

@@ -4,6 +4,7 @@ import fc from "fast-check"
 import {
   existsSync,
   lchownSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -206,6 +207,29 @@ describe("the spool", () => {
     )
     assert.isTrue(readdirSync(folder).some((name) => name.startsWith("spool.db.damaged-")))
     again.close()
+  })
+
+  it("stays with a damaged file while the disk refuses a new one, and loses nothing that reads", () => {
+    const spool = open()
+    for (const status of ["ok", "critical"] as const) record(spool, "web", status)
+    spool.close()
+    const path = join(folder, "spool.db")
+    const bytes = readFileSync(path)
+    bytes.write("OEW.size", bytes.indexOf("NEW.size"))
+    writeFileSync(path, bytes)
+    mkdirSync(`${path}.new/taken`, { recursive: true })
+    const again = open()
+    record(again, "web", "ok")
+    assert.deepStrictEqual([waiting(again), again.isOnDisk], [["web ok", "web critical", "web ok"], false])
+    rmSync(`${path}.new`, { recursive: true })
+    record(again, "web", "warning")
+    assert.isTrue(again.isOnDisk)
+    again.close()
+    const last = open()
+    assert.deepStrictEqual(waiting(last), ["web ok", "web critical", "web ok", "web warning"])
+    assert.strictEqual(last.notes().get("damaged"), "1")
+    assert.strictEqual(readdirSync(folder).length, 4, "the new one, the damaged one, and files beside")
+    last.close()
   })
 
   const isRoot = process.geteuid?.() === 0
