@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeExpectationsRequest } from "@tocsin/core/contract/decodeRequest"
-import { CheckId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import * as Instant from "@tocsin/core/contract/Instant"
 import { keyOf } from "@tocsin/testing/samples"
 import { type Duration, Effect, Result } from "effect"
 import { AGENT, beat } from "../service/agents.ts"
@@ -63,6 +64,27 @@ describe("after a clock that was ahead is set back", () => {
         yield* agent().is("stale")
         yield* after("190 seconds")
         yield* incidents.areOpen("a/@heartbeat")
+      }),
+    ),
+  )
+
+  it.effect(
+    "a blocked key shows again when it was last seen",
+    timeline(({ after, front, whileAhead }) =>
+      Effect.gen(function* () {
+        const bad = AgentId.make("bad")
+        const beats = beat(front, bad)
+        yield* whileAhead(
+          "1 day",
+          Effect.orDie(Effect.asVoid(Effect.andThen(beats, front.admission.block(bad)))),
+        )
+        yield* after("15 seconds")
+        assert.strictEqual((yield* Effect.orDie(Effect.flip(beats)))._tag, "AgentBlocked")
+        const { items } = yield* Effect.orDie(front.queries.blacklist({ limit: 10 }))
+        assert.deepStrictEqual(
+          items.map(({ last_seen_at }) => last_seen_at),
+          [yield* Instant.now],
+        )
       }),
     ),
   )

@@ -40,7 +40,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "agent.observed_at": SAID,
   "agent.registered_at": HISTORY,
   "agent_key.created_at": HISTORY,
-  // A pending key that falls silent keeps its place until then.
+  // A pending key that falls silent keeps its place until then. The next heartbeat sets it right.
   "agent_key.last_seen_at": HISTORY,
   "agent_key.blocked_at": HISTORY,
   "check_state.last_observed_at": SAID,

@@ -133,7 +133,7 @@ const isSame = (a: Flat | undefined, b: Flat | undefined): boolean => {
 }
 
 const blockedSeen = (workspace: Workspace, key: BlockedKeyRecord, now: Instant.Instant): void => {
-  if (key.last_seen_at > Instant.minus(now, BLOCKED_KEY_SEEN_EVERY)) return
+  if (Instant.isRecent(key.last_seen_at, BLOCKED_KEY_SEEN_EVERY, now)) return
   workspace.keys.put({ ...key, last_seen_at: now })
 }
 
