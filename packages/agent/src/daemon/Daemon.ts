@@ -55,6 +55,8 @@ export class Daemon {
   #flushTimer: NodeJS.Timeout | undefined
   #wake: () => void = () => {}
   #version = -1
+  /** Until when the time was counted for which results wait, in steady milliseconds. */
+  #countedAt: number
   #isStopped = false
   readonly #skipped = new Map<string, number>()
   readonly #timers: Array<NodeJS.Timeout> = []
@@ -64,6 +66,7 @@ export class Daemon {
     const { config, state, clock, random, log } = options
     this.#options = options
     this.#config = config
+    this.#countedAt = clock.steady()
     this.#transport = httpTransport({ ca: config.ca })
     // The spool is opened first, and may need the time before the sender knows the server's.
     const made: { sender?: Sender<SpooledResult> } = {}
@@ -179,6 +182,9 @@ export class Daemon {
   }
 
   #reportOwn(): void {
+    const now = this.#options.clock.steady()
+    this.#spool.dropAged(now - this.#countedAt)
+    this.#countedAt = now
     const report = selfReport(this.#selfState())
     this.#record(() => this.#spool.record(report))
   }
@@ -196,7 +202,6 @@ export class Daemon {
     const now = clock.steady()
     for (const [id, at] of this.#skipped) if (now - at > RECENT_MILLIS) this.#skipped.delete(id)
     const oldest = this.#spool.oldestAt()
-    if (this.#sender.mark !== undefined) this.#spool.dropAged(this.#sender.now())
     return {
       now: this.#sender.now(),
       backlog: this.#spool.extent().results,

@@ -7,6 +7,7 @@ import type { OutgoingResult, ResultQueue } from "@tocsin/client/agent/ResultQue
 import type { CheckState } from "@tocsin/client/agent/resultRules"
 import { defaultBounds, type SpoolBounds } from "./spoolRules.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
+import { daysAfter, lastAfter, savedDays } from "./WaitingDays.ts"
 import { type RejectedResult, type SpoolExtent, SpoolFile } from "./SpoolFile.ts"
 
 /** How a spool is opened. */
@@ -28,6 +29,7 @@ export interface SpooledResult extends OutgoingResult {
 
 /** Rows that one pass removes when the spool is over its bounds. */
 const DROPPED_TOGETHER = 200
+const DAYS_NOTE = "waiting_days"
 
 /**
  * The results that the server has not taken. A result counts once `flush` has put it on the disk,
@@ -196,9 +198,15 @@ export class Spool implements ResultQueue<SpooledResult> {
     return version
   }
 
-  /** Drops results beyond the age that the bounds allow. `now` must be a time that the server confirmed. */
-  dropAged(now: number): void {
-    this.#reach((file) => file.dropBefore(now - this.#options.bounds.ageMillis))
+  /** Counts time in which the agent ran, and drops what has waited beyond the age that the bounds allow. */
+  dropAged(millis: number): void {
+    const { ageDays: bound } = this.#options.bounds
+    this.#reach((file) => {
+      const before = savedDays(this.#notes.get(DAYS_NOTE) ?? file.notes().get(DAYS_NOTE))
+      const days = daysAfter(before, { millis, last: file.last(), bound })
+      this.setNote(DAYS_NOTE, JSON.stringify(days))
+      file.dropUpTo(lastAfter(bound, days))
+    })
   }
 
   /** Puts everything on the disk and closes the file. */
@@ -281,6 +289,8 @@ export class Spool implements ResultQueue<SpooledResult> {
     }
     this.#damage = undefined
     this.#done.clear()
+    // The new file counts places from the beginning.
+    this.#notes.delete(DAYS_NOTE)
     this.count("damaged", 1)
     return undefined
   }

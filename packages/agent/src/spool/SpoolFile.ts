@@ -108,6 +108,11 @@ export class SpoolFile {
     return this.#get("hasChange", seq) !== undefined
   }
 
+  /** The place of the last result; 0 without any. Places are never used again. */
+  last(): number {
+    return Number(this.#get("last")?.["seq"] ?? 0)
+  }
+
   extent(): SpoolExtent {
     const row = this.#get("extent")
     return { results: Number(row?.["results"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) }
@@ -148,11 +153,11 @@ export class SpoolFile {
     })
   }
 
-  /** Removes what was observed before a time. */
-  dropBefore(millis: number): { readonly repeats: number; readonly changes: number } {
+  /** Removes a result and those before it. */
+  dropUpTo(seq: number): { readonly repeats: number; readonly changes: number } {
     return this.#inTransaction(() => {
-      const repeats = Number(this.#run("dropAged", millis, 0).changes)
-      const changes = Number(this.#run("dropAged", millis, 1).changes)
+      const repeats = Number(this.#run("dropAged", seq, 0).changes)
+      const changes = Number(this.#run("dropAged", seq, 1).changes)
       this.#count({ repeats, changes })
       return { repeats, changes }
     })

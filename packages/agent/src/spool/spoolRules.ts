@@ -1,12 +1,12 @@
 /** How much the spool holds before it drops results, oldest first, changes last. */
 export interface SpoolBounds {
   readonly bytes: number
-  readonly ageMillis: number
+  /** Days for which a result waits while the agent runs. */
+  readonly ageDays: number
   /** Results in memory while the disk refuses them. */
   readonly inMemory: number
 }
 
 const MIB = 1_048_576
-const DAY_MILLIS = 86_400_000
 
-export const defaultBounds: SpoolBounds = { bytes: 100 * MIB, ageMillis: 30 * DAY_MILLIS, inMemory: 1_000 }
+export const defaultBounds: SpoolBounds = { bytes: 100 * MIB, ageDays: 30, inMemory: 1_000 }

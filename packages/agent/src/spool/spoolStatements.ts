@@ -19,11 +19,12 @@ export const STATEMENTS = {
   rejected: "SELECT event_id, check_id, body, reason, rejected_ms FROM rejected ORDER BY rejected_ms DESC",
   oldest: "SELECT seq, event_id, check_id, observed_ms, body FROM result ORDER BY seq LIMIT ?",
   hasChange: "SELECT 1 AS found FROM result WHERE is_change = 1 AND seq > ? LIMIT 1",
+  last: "SELECT max(seq) AS seq FROM result",
   extent: "SELECT results, bytes FROM extent",
   dropRepeats: `DELETE FROM result WHERE seq IN
         (SELECT seq FROM result WHERE is_change = 0 ORDER BY seq LIMIT ?)`,
   dropOldest: "DELETE FROM result WHERE seq IN (SELECT seq FROM result ORDER BY seq LIMIT ?)",
-  dropAged: "DELETE FROM result WHERE observed_ms < ? AND is_change = ?",
+  dropAged: "DELETE FROM result WHERE seq <= ? AND is_change = ?",
   note: "SELECT value FROM note WHERE name = ?",
   notes: "SELECT name, value FROM note",
   setNote: "INSERT OR REPLACE INTO note VALUES (?, ?)",

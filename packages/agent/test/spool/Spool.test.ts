@@ -27,7 +27,7 @@ const CODES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown
 const ROW_BYTES = 400
 /** Where SQLite's file format has the last byte of it. */
 const USER_VERSION_OFFSET = 63
-const NO_BOUNDS: SpoolBounds = { bytes: Infinity, ageMillis: Infinity, inMemory: 1_000 }
+const NO_BOUNDS: SpoolBounds = { bytes: Infinity, ageDays: Infinity, inMemory: 1_000 }
 
 let folder = ""
 let now = 0
@@ -114,23 +114,40 @@ describe("the spool", () => {
     )
   })
 
-  it("drops what is older than its age, by a time that the server confirmed, and nothing else", () => {
-    const spool = open({ ageMillis: 30 * DAY })
+  it("drops what has waited for longer than its age while the agent ran, and nothing else", () => {
+    const bounds = { ageDays: 30 }
+    let spool = open(bounds)
+    const run = (days: number) => {
+      for (let hour = 0; hour < days * 24; hour++) spool.dropAged(DAY / 24)
+      spool.flush()
+    }
+    const restart = () => {
+      spool.close()
+      spool = open(bounds)
+    }
     record(spool, "web", "ok")
     record(spool, "web", "ok")
+    // A clock that was behind says nothing about how long its results have waited, nor one that is ahead.
+    now += 4_000 * DAY
     record(spool, "web", "critical")
-    now += 29 * DAY
+    run(15)
+    restart()
+    now -= 8_000 * DAY
+    run(14)
     record(spool, "disk", "warning")
-    spool.dropAged(now)
+    // Stopped and continued, it is not dropped at the first look.
+    spool.dropAged(400 * DAY)
     assert.strictEqual(waiting(spool).length, 4)
-    now += DAY
-    spool.dropAged(now)
+    run(1)
     assert.deepStrictEqual(waiting(spool), ["disk warning"])
     assert.deepStrictEqual(counted(spool), [1, 2])
+    restart()
+    assert.deepStrictEqual(counted(spool), [1, 2], "a restart forgets no loss")
+    run(28)
+    assert.strictEqual(waiting(spool).length, 1)
+    run(2)
+    assert.deepStrictEqual(waiting(spool), [])
     spool.close()
-    const again = open()
-    assert.deepStrictEqual(counted(again), [1, 2], "a restart forgets no loss")
-    again.close()
   })
 
   it("gives what is in memory too while the disk refuses it, says so once, and writes it later", () => {
