@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs"
+import { type BigIntStats, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Predicate } from "effect"
@@ -20,8 +20,13 @@ export class FileIdentity {
 
   /** Whether a path leads to the same file. */
   isThatOf(path: string): boolean {
+    return this.find(path) !== undefined
+  }
+
+  /** What the file system says of a path, if it leads to the same file. */
+  find(path: string): BigIntStats | undefined {
     const found = stat(path)
-    return found !== undefined && found.ino === this.#inode && found.dev === this.#device
+    return found?.ino === this.#inode && found?.dev === this.#device ? found : undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs"
 import { StorageError } from "@tocsin/core/ports/Storage"
+import { FileHeader } from "./FileHeader.ts"
 import { FileIdentity } from "./FileIdentity.ts"
 
 /**
@@ -9,6 +10,7 @@ import { FileIdentity } from "./FileIdentity.ts"
 export class OpenFiles {
   readonly #file: string
   readonly #identity: FileIdentity
+  #header: FileHeader | undefined
   #log: FileIdentity | undefined
   #index: FileIdentity | undefined
   #hasIndex = true
@@ -18,15 +20,21 @@ export class OpenFiles {
     this.#identity = new FileIdentity(file)
   }
 
-  /** Looks after the log and its index too, which stay the same files while a connection is open. */
+  /**
+   * Looks after the log and its index too, which stay the same files while a connection is open, and
+   * whether the database is overwritten. Throws errors of the file system.
+   */
   addLog(): void {
+    const found = this.#identity.find(this.#file)
+    if (found !== undefined) this.#header ??= new FileHeader(this.#file, found)
     this.#log = new FileIdentity(`${this.#file}-wal`)
     this.#index = new FileIdentity(`${this.#file}-shm`)
   }
 
-  /** Whether the file under its name is the opened one. */
+  /** Whether the file under its name is the opened one, with what checkpoints wrote to it. */
   get hasItsFile(): boolean {
-    return this.#identity.isThatOf(this.#file)
+    const found = this.#identity.find(this.#file)
+    return found !== undefined && this.#header?.isOverwritten(found) !== true
   }
 
   /**
@@ -54,5 +62,10 @@ export class OpenFiles {
       reason: "unavailable",
       message: `${this.#file}${suffix} was removed or replaced while Tocsin was running: stop Tocsin with SIGTERM, not SIGKILL, and start it again`,
     })
+  }
+
+  /** To be called once the connection is closed. */
+  close(): void {
+    this.#header?.close()
   }
 }

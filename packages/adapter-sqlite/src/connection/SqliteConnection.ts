@@ -228,6 +228,8 @@ export class SqliteConnection {
     const failure = this.#files?.lost(looked)
     if (failure === undefined) return
     if (this.#files?.hasItsFile === true) this.#rescueLog()
+    // The log does not belong to another file.
+    else this.keepLog()
     throw failure
   }
 
@@ -259,6 +261,7 @@ export class SqliteConnection {
     if (!this.#keepsLog) this.#guard?.close()
     this.#database.close()
     if (this.#keepsLog) this.#guard?.close()
+    this.#files?.close()
   }
 }
 

@@ -3,10 +3,10 @@ import { accessSync, closeSync, constants, existsSync, openSync, readSync, statS
 import { dirname } from "node:path"
 
 const MAGIC = "SQLite format 3\0"
-const HEADER_BYTES = 100
-// Offsets in the header of a database file (SQLite, "Database File Format", 1.3).
+/** The header of a database file, and offsets in it (SQLite, "Database File Format", 1.3). */
+export const HEADER_BYTES = 100
 const PAGE_SIZE_AT = 16
-const CHANGE_COUNTER_AT = 24
+export const CHANGE_COUNTER_AT = 24
 const PAGE_COUNT_AT = 28
 const VERSION_VALID_FOR_AT = 92
 // The page size that does not fit its field, where it is written as 1.

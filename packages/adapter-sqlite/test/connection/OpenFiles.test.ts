@@ -1,11 +1,12 @@
-import { spawnSync } from "node:child_process"
-import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { spawn, spawnSync } from "node:child_process"
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { type Storage } from "@tocsin/core/ports/Storage"
 import { transact } from "@tocsin/testing/transact"
 import { Effect, Exit, Scope } from "effect"
-import { agentIds, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { backUp } from "../../src/backup/backUp.ts"
+import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { readOn } from "../log/logInspection.ts"
 
 const WRITER = fileURLToPath(new URL("../transactions/writer.ts", import.meta.url))
@@ -13,11 +14,25 @@ const WRITER = fileURLToPath(new URL("../transactions/writer.ts", import.meta.ur
 /** A storage with the agent `a`, and its end. */
 const openWithAgent = Effect.gen(function* () {
   const file = yield* scratchFile
+  const { storage, close } = yield* openAgain(file)
+  yield* transact(storage, putAgent("a"))
+  return { file, storage, close }
+})
+
+const openAgain = Effect.fnUntraced(function* (file: string) {
   const scope = yield* Scope.make()
   const storage = yield* Scope.provide(openStorage(file), scope)
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
-  yield* transact(storage, putAgent("a"))
-  return { file, storage, close: Scope.close(scope, Exit.void) }
+  return { storage, close: Scope.close(scope, Exit.void) }
+})
+
+/** A closed storage with the agent `a`, and its backup. */
+const backedUp = Effect.gen(function* () {
+  const { file, close } = yield* openWithAgent
+  const target = `${file}.backup`
+  yield* backUp({ source: file, target, onProgress: () => {}, beforeCheck: Effect.void })
+  yield* close
+  return { file, backup: target }
 })
 
 /** What a command and the probe fail with. */
@@ -60,6 +75,51 @@ describe("a file that is removed or replaced while it is open", () => {
       yield* storage.probe
       yield* transact(storage, putAgent("b"))
       assert.deepStrictEqual(yield* agentIds(storage), ["a", "b"])
+    }),
+  )
+
+  it.effect(
+    "the database, overwritten by a backup: commands are refused, and the backup stays as it is",
+    () =>
+      Effect.gen(function* () {
+        const { file, backup } = yield* backedUp
+        const { storage, close } = yield* openAgain(file)
+        yield* transact(storage, putAgent("b"))
+        copyFileSync(backup, file)
+        for (const error of yield* refusals(storage)) assert.include(error.message, "was replaced")
+        yield* close
+        assert.isTrue(readFileSync(file).equals(readFileSync(backup)))
+        removeLog(file)
+        assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), ["a"])
+      }),
+  )
+
+  it.effect("the database, overwritten by an older copy", () =>
+    Effect.gen(function* () {
+      const { file, close } = yield* openWithAgent
+      yield* close
+      copyFileSync(file, `${file}.copy`)
+      for (const name of ["b", "c"]) {
+        yield* Effect.scoped(Effect.flatMap(openStorage(file), (opened) => transact(opened, putAgent(name))))
+      }
+      const storage = yield* openStorage(file)
+      copyFileSync(`${file}.copy`, file)
+      for (const error of yield* refusals(storage)) assert.include(error.message, "was replaced")
+    }),
+  )
+
+  it.effect("checkpoints of this and other processes are no replacement", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const storage = yield* openStorage(file, { log: { checkpointPages: 20 } })
+      const writer = spawn(process.execPath, [WRITER, file, "other", "300", "20"], { stdio: "ignore" })
+      const ended = new Promise((resolve) => writer.on("close", resolve))
+      yield* Effect.forEach(names(300), (name) =>
+        Effect.andThen(transact(storage, putAgent(name)), storage.probe),
+      )
+      yield* Effect.promise(() => ended)
+      yield* storage.probe
+      assert.lengthOf(yield* agentIds(storage), 600)
     }),
   )
 
