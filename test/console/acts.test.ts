@@ -4,7 +4,13 @@ import { createTestMonitor } from "tocsin/testing"
 import { asFailure } from "../../packages/console/src/api/ApiFailure.ts"
 import { question } from "../../packages/console/src/state/confirmation.ts"
 import { replayAll } from "../../packages/console/src/state/outboxActs.ts"
-import { create, keyMatchers, type Silence } from "../../packages/console/src/state/silenceActs.ts"
+import {
+  create,
+  expire,
+  extend,
+  keyMatchers,
+  type Silence,
+} from "../../packages/console/src/state/silenceActs.ts"
 import { token } from "../../packages/console/src/state/session.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { DemoClient } from "./demo.ts"
@@ -115,6 +121,41 @@ describe("acts of the console", () => {
         }
         const keys = items.map(({ matchers }) => matchers[0]?.value)
         assert.deepStrictEqual(keys.toSorted(), ["host/a", "host/b", "host/c"])
+      })
+    }),
+  )
+
+  it.effect("extend and expire a silence as it is by now, and undo nothing that others changed since", () =>
+    Effect.gen(function* () {
+      const { demo } = yield* openService
+      yield* Effect.promise(async () => {
+        const body = { matchers: keyMatchers("host/a"), for: "1h", comment: "a move" }
+        const silence = (await demo.call("POST", "ops/v1/silences", body)) as Silence
+        const address = `ops/v1/silences/${silence.id}`
+        const later = (hours: number) =>
+          new Date(Date.parse(silence.ends_at) + hours * 3_600_000).toISOString().slice(0, 16)
+        const end = async () => ((await demo.call("GET", address)) as Silence).ends_at.slice(0, 16)
+        await extend(silence)
+        await extend(silence)
+        assert.strictEqual(await end(), later(2))
+
+        const extended = await extend(silence)
+        assert.strictEqual((await extended.undo?.())?.text, "Undone")
+        assert.strictEqual(await end(), later(2))
+        const { undo } = await extend(silence)
+        await demo.call("PATCH", address, { ends_at: `${later(20)}:00Z` })
+        assert.strictEqual((await undo?.())?.text, "Left the end as it is: it was moved again")
+        assert.strictEqual(await end(), later(20))
+
+        const expired = await expire(silence)
+        await expired.undo?.()
+        const { items } = (await demo.call("GET", "ops/v1/silences?state=active")) as {
+          readonly items: ReadonlyArray<Silence>
+        }
+        assert.deepStrictEqual(
+          items.map(({ ends_at }) => ends_at.slice(0, 16)),
+          [later(20)],
+        )
       })
     }),
   )

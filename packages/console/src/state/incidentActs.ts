@@ -4,7 +4,7 @@ import { countText, numberText } from "../format/times.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
 import type { Selection } from "./selection.ts"
 import { call } from "./session.ts"
-import type { Message } from "./useAct.ts"
+import { type Message, UNDONE } from "./useAct.ts"
 
 const path = (id: string): string => `ops/v1/incidents/${segment(id)}`
 
@@ -49,7 +49,13 @@ export const acknowledge = async (ids: Selection, replacing?: Replacing): Promis
       ...(leftOut === 0 ? [] : [`left out ${numberText(leftOut)} already acknowledged`]),
       ...(missed === 0 ? [] : [`${countText(missed, "other")} had resolved`]),
     ].join("; "),
-    undo: added.length === 0 ? undefined : () => withdrawAll(added),
+    undo:
+      added.length === 0
+        ? undefined
+        : async () => {
+            await withdrawAll(added)
+            return UNDONE
+          },
   }
 }
 

@@ -6,7 +6,7 @@ import { type Matcher, matchersText } from "./matchers.ts"
 import { linkTo } from "./Route.ts"
 import { call } from "./session.ts"
 import type { SilenceEnd } from "./silenceEnd.ts"
-import type { Message } from "./useAct.ts"
+import { type Message, UNDONE } from "./useAct.ts"
 
 /** A row of `GET /ops/v1/silences`. */
 export interface Silence {
@@ -101,29 +101,42 @@ export const create = async (
     text: done(),
     undo: async () => {
       for (const silence of made) await call("DELETE", path(silence))
+      return UNDONE
     },
   }
 }
 
 const HOUR = 3_600_000
 
-/** Moves the end of a silence by an hour. */
+/** A silence as it is now: somebody else may have changed it since its row was read. */
+const readNow = (silence: Silence): Promise<Silence> => call("GET", path(silence))
+
+/** Moves the end of a silence by an hour. Undo leaves an end that was moved again. */
 export const extend = async (silence: Silence): Promise<Message> => {
-  const ends_at = new Date(Date.parse(silence.ends_at) + HOUR).toISOString()
-  await call("PATCH", path(silence), { body: { ends_at } })
+  const before = await readNow(silence)
+  const body = { ends_at: new Date(Date.parse(before.ends_at) + HOUR).toISOString() }
+  const { ends_at } = await call<Silence>("PATCH", path(silence), { body })
   return {
     text: "Extended the silence by 1 h",
-    undo: () => call("PATCH", path(silence), { body: { ends_at: silence.ends_at } }),
+    undo: async () => {
+      if ((await readNow(silence)).ends_at !== ends_at)
+        return { text: "Left the end as it is: it was moved again" }
+      await call("PATCH", path(silence), { body: { ends_at: before.ends_at } })
+      return UNDONE
+    },
   }
 }
 
 /** Ends a silence now. Undo creates it again: one that has ended stays ended. */
 export const expire = async (silence: Silence): Promise<Message> => {
+  const { matchers, starts_at, ends_at, comment, state } = await readNow(silence)
   await call("DELETE", path(silence))
-  const { matchers, starts_at, ends_at, comment, state } = silence
   const body = { matchers, ends_at, comment, confirm: true, ...(state === "scheduled" && { starts_at }) }
   return {
     text: "Expired the silence; what it held is sent",
-    undo: () => call("POST", PATH, { body }),
+    undo: async () => {
+      await call("POST", PATH, { body })
+      return UNDONE
+    },
   }
 }

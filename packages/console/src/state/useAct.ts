@@ -5,8 +5,11 @@ import { refresh } from "./beats.ts"
 /** A message of the page: what was done, and for a while how to undo it. */
 export interface Message {
   readonly text: string
-  readonly undo?: (() => Promise<unknown>) | undefined
+  readonly undo?: (() => Promise<Message>) | undefined
 }
+
+/** What was done by undoing everything. */
+export const UNDONE: Message = { text: "Undone" }
 
 /** What was last done. */
 export const message = signal<Message | undefined>(undefined)

@@ -61,21 +61,18 @@ const Outdated = () =>
 
 const Done = () => {
   const shown = message.value
+  const undo = shown?.undo
   return (
     <div class="done" role="log" aria-label="Last action">
       {shown !== undefined && (
         <p>
           {shown.text}
-          {shown.undo !== undefined && (
+          {undo !== undefined && (
             <button
               type="button"
               onClick={() => {
-                const { undo } = shown
                 message.value = undefined
-                void act(async () => {
-                  await undo?.()
-                  return { text: "Undone" }
-                })
+                void act(undo)
               }}
             >
               Undo
