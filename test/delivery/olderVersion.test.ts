@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { IncidentId } from "@tocsin/core/contract/Identifiers"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report } from "../service/agents.ts"
+import { olderMark } from "../service/olderMark.ts"
 import { openService } from "../service/Service.ts"
 
 /** A server that leaves marks, beside one of an older version. */
@@ -15,12 +15,7 @@ const openBoth = Effect.fnUntraced(function* () {
   yield* Effect.orDie(report(process, [{ check: "disk", status: "critical" }]))
   const id = IncidentId.make(Array.from(service.rows().incidents.keys())[0] ?? assert.fail("no incident"))
   const marks = process.commits.transact(leaveMark(process.rules))
-  /** Versions without signatures update two columns, and leave the others as they are. */
-  const olderMarks = process.commits.transact(function* (workspace, now) {
-    yield { mark: true }
-    const mark: MarkRecord = workspace.marks.get("service") ?? assert.fail("no mark")
-    workspace.marks.put({ ...mark, marked_at: now })
-  })
+  const olderMarks = olderMark(process)
   const acts = {
     acknowledge: process.operations.acknowledge(id, {}),
     acknowledgeAll: process.operations.acknowledgeAll({ ids: [id] }),

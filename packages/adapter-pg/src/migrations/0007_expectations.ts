@@ -3,7 +3,7 @@ import type { Migration } from "@tocsin/core/ports/Migration"
 /**
  * Checks that must report. A check and an agent of the previous version have none of the new
  * values, which stands for a contact that has lasted, and for a check that is not overdue. A server
- * of the previous version leaves a check in the incident of overdue ones until a new one looks.
+ * of the previous version would leave a check overdue, so none becomes overdue while it runs.
  */
 export const migration: Migration = {
   id: 7,
