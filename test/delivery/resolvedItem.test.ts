@@ -4,7 +4,7 @@ import { keyOf } from "@tocsin/testing/samples"
 import { describe, it } from "@effect/vitest"
 import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
-import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
+import { type Answer, deferred, delivered, hanging, refused } from "../service/Receivers.ts"
 import type { ProcessOptions } from "../service/Service.ts"
 import { openTimeline, type Timeline } from "../service/Timeline.ts"
 
@@ -65,6 +65,21 @@ const departures: ReadonlyArray<Case> = [
     "fails after the agent was deleted",
     [answers(slowly(deferred)), critical, deleteAgent, later("5 seconds")],
     ["firing discarded", "resolved discarded"],
+  ],
+  [
+    "ends with its lease after the agent was deleted",
+    [answers(hanging), critical, deleteAgent, later("62 seconds")],
+    ["firing discarded", "resolved discarded"],
+  ],
+  [
+    "ends with its lease after a lower severity was sent and the agent was deleted",
+    [warning, answers(hanging), critical, deleteAgent, answers(delivered), later("62 seconds")],
+    ["firing sent", "firing discarded", "resolved sent"],
+  ],
+  [
+    "ends with its lease after the check recovered",
+    [answers(hanging), critical, ok, later("62 seconds")],
+    ["firing retry", "resolved pending"],
   ],
   [
     "fails after the check was deleted",

@@ -12,7 +12,7 @@ import { canBeHeld, heldAtClaim } from "../holds/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "./DeliveryAttempt.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
-import { attempted, type Claim, isSending, LEASE_EXPIRED, type Sending } from "./settleAttempts.ts"
+import { type Claim, endLeases, type Sending } from "./settleAttempts.ts"
 
 /** What a worker claims. */
 export interface ClaimInput {
@@ -42,7 +42,7 @@ export interface ClaimedItem {
 /**
  * Claims outbox items that are due: each becomes `sending` for this worker until its lease ends.
  * Holds the firings that are not to be sent now.
- * First ends the attempts whose lease has expired: they are retried, or failed
+ * First ends the attempts whose lease has expired: they are retried, failed, or discarded
  * (docs/rules.md#delivery).
  */
 export const claimOutbox = commandOf(function* (
@@ -55,10 +55,7 @@ export const claimOutbox = commandOf(function* (
   const { free, held } = yield* search(workspace, { ...input, limit }, now)
   const { expiredOutbox, storageTime } = workspace.found
   if (storageTime === undefined) throw new Error("the storage did not tell its time")
-  for (const item of expiredOutbox) {
-    if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
-    workspace.outbox.put(attempted(item, LEASE_EXPIRED, now, input.random))
-  }
+  yield* endLeases(workspace, expiredOutbox, input.random, now)
   for (const item of held) workspace.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)
   const isDigest = digestOver !== undefined && free.length > digestOver

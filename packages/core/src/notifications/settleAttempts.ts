@@ -134,6 +134,28 @@ function* settle(
   return ended.state === "failed" ? "given_up" : "settled"
 }
 
+/** Ends attempts whose lease has expired. Needs the locks of the items. */
+export function* endLeases(
+  workspace: Workspace,
+  items: ReadonlyArray<OutboxRecord>,
+  random: number,
+  now: Instant.Instant,
+): Decision<void> {
+  if (items.length === 0) return
+  // Only incidents that can never change again are locked after their items. A deletion that is not
+  // seen here waits for these items.
+  yield { incidentsToRead: items.map((item) => item.incident_id) }
+  const read = Array.from(workspace.found.incidentsToRead.values())
+  const gone = read.filter(isAgentGone).map(({ id }) => id)
+  yield* ensure(workspace, { incidents: gone })
+  for (const item of items) {
+    if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
+    const ended = attempted(item, LEASE_EXPIRED, now, random)
+    workspace.outbox.put(ended)
+    if (gone.includes(item.incident_id)) followFailure(workspace, ended, now)
+  }
+}
+
 /** Discards a firing that was overtaken while it waited for its attempt, as for any that waits. */
 const followWithdrawal = (workspace: Workspace, item: OutboxRecord, now: Instant.Instant): void => {
   const incident = workspace.incidents.get(item.incident_id)
