@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
+import { type AgentId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import { StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { type PastEntry, PolicyTrial } from "@tocsin/core/simulation/PolicyTrial"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { type EventChanges, eventOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Schema } from "effect"
 import { oneOf } from "../properties/arbitraries.ts"
 import { type Course, runService } from "./LiveService.ts"
@@ -40,7 +42,7 @@ const pastOf = ({ endedAt, history, silences, stories }: Course): ReadonlyArray<
     return { entry: "results", agent_id, at: received_at, events: [{ ...event, observed_at: received_at }] }
   })
   const others = stories.flatMap(({ acts, incident }): ReadonlyArray<PastEntry> => {
-    const { incident_key, opened_at, opener_agent_id: agent_id, resolved_at } = incident
+    const { incident_key, kind, opened_at, opener_agent_id: agent_id, resolved_at } = incident
     const died: ReadonlyArray<PastEntry> = incident_key.endsWith("/@heartbeat")
       ? [
           { entry: "died", agent_id, at: opened_at },
@@ -51,8 +53,8 @@ const pastOf = ({ endedAt, history, silences, stories }: Course): ReadonlyArray<
       ...died,
       ...acts.flatMap(({ ack_until: until, act, acted_at: at }): ReadonlyArray<PastEntry> => {
         if (act === "acknowledged" && until !== undefined)
-          return [{ entry: "acknowledged", incident_key, until, at }]
-        return act === "withdrawn" ? [{ entry: "withdrawn", incident_key, at }] : []
+          return [{ entry: "acknowledged", kind, incident_key, until, at }]
+        return act === "withdrawn" ? [{ entry: "withdrawn", kind, incident_key, at }] : []
       }),
     ]
   })
@@ -105,6 +107,39 @@ describe("a trial of a policy", () => {
       }),
     { arbitrary: { runs: propertyRuns(40) } },
   )
+
+  it("acknowledges the incident that people did, not another one whose key has the same text", () => {
+    const at = (seconds: number) => Instant.fromMicros(BigInt(seconds) * 1_000_000n)
+    const start = at(0)
+    const [a = assert.fail("there is no agent"), b = assert.fail("there is no second agent")] = AGENTS
+    const incident_key = IncidentKey.make(`${a}/disk`)
+    const critical = (agent_id: AgentId, number: number, changes: EventChanges): PastEntry => {
+      const event = eventOf(number, { ...changes, observed_at: at(10) })
+      return { entry: "results", agent_id, at: at(10), events: [event] }
+    }
+    const policy: PolicyDocument = {
+      routes: [{ steps: [{ to: ["debug"] }, { after: Duration.seconds(45), to: ["webhook"] }] }],
+    }
+    const trial = new PolicyTrial(
+      { policy, notifiers: rules.notifiers },
+      {
+        staleAfter: defaultRules.staleAfter,
+        ports,
+        agents: [a, b].map((agent_id) => ({ agent_id, hostname: agent_id })),
+        start,
+        since: start,
+      },
+    )
+    const acknowledged = { entry: "acknowledged", kind: "named", incident_key, until: at(500) } as const
+    trial.take([
+      critical(a, 1, { check_id: "disk" }),
+      critical(b, 2, { check_id: "site", incident_key }),
+      { ...acknowledged, at: at(20) },
+      { ...acknowledged, kind: "automatic", at: at(30) },
+      { entry: "withdrawn", kind: "automatic", incident_key, at: at(40) },
+    ])
+    assert.deepStrictEqual(Object.fromEntries(trial.end(at(200)).messages), { debug: 2, webhook: 1 })
+  })
 
   it("counts from a moment on, and keeps nothing but the present", () => {
     const at = (seconds: number) => Instant.fromMicros(BigInt(seconds) * 1_000_000n)

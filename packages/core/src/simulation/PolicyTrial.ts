@@ -1,6 +1,7 @@
-import type { AgentId, IncidentKey } from "../contract/Identifiers.ts"
+import type { AgentId } from "../contract/Identifiers.ts"
 import type * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
+import type { IncidentRef } from "../incidents/IncidentRecord.ts"
 import { defaultRules, type RuleOptions } from "../ports/RuleSettings.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
 import type { PastResults } from "./PastChecks.ts"
@@ -15,8 +16,8 @@ import { reasonOf, type UnsentReason } from "./unsentReason.ts"
 export type PastEntry = { readonly at: Instant.Instant } & (
   | ({ readonly entry: "results" } & PastResults)
   | { readonly entry: "died" | "returned"; readonly agent_id: AgentId }
-  | { readonly entry: "acknowledged"; readonly incident_key: IncidentKey; readonly until: Instant.Instant }
-  | { readonly entry: "withdrawn"; readonly incident_key: IncidentKey }
+  | ({ readonly entry: "acknowledged"; readonly until: Instant.Instant } & IncidentRef)
+  | ({ readonly entry: "withdrawn" } & IncidentRef)
   /** A silence began. Its end is the last one that people gave it. */
   | { readonly entry: "silenced"; readonly silence: SilenceRecord }
 )
@@ -91,13 +92,13 @@ export class PolicyTrial {
       case "returned":
         return service.returned(entry.agent_id, at)
       case "withdrawn":
-        return void service.withdraw(entry.incident_key, SOMEBODY, at)
+        return void service.withdraw(entry, SOMEBODY, at)
       case "silenced":
         return service.began(entry.silence, at)
       case "acknowledged": {
-        const { incident_key, until } = entry
+        const { until } = entry
         return void service.acknowledge(
-          incident_key,
+          entry,
           { by: SOMEBODY, note: undefined, severity: undefined, until },
           at,
         )

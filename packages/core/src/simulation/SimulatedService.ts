@@ -6,7 +6,6 @@ import { applyBatch } from "../checks/applyBatch.ts"
 import {
   type AgentId,
   type IncidentId,
-  type IncidentKey,
   KeyFingerprint,
   KeyHash,
   type RegistrationId,
@@ -18,6 +17,7 @@ import { type Command, commandOf, type Decision } from "../engine/workspace/Deci
 import { ensure } from "../engine/workspace/ensure.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
 import { type IncidentOptions, incidentOptions, newId } from "../incidents/incidentOptions.ts"
+import type { IncidentRef } from "../incidents/IncidentRecord.ts"
 import { openHeartbeatIncident, resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
 import { sweepDeadAgents } from "../liveness/sweepDeadAgents.ts"
 import { MemoryTables } from "../memory/MemoryTables.ts"
@@ -34,6 +34,9 @@ import type { ResultsEntry } from "./readLines.ts"
 import type { SimulationListener, WithheldFiring } from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
 import { type KnownAgent, registrationOf } from "./registrationOf.ts"
+
+/** Names open incidents; lines of people name no kind. */
+type SimulatedKey = Pick<IncidentRef, "incident_key"> & Partial<Pick<IncidentRef, "kind">>
 
 /** Shared by all keys, so that the settings accept agents on sight. */
 const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
@@ -139,17 +142,17 @@ export class SimulatedService {
     for (const rows of [incidentActs, incidentChanges]) rows.clear()
   }
 
-  /** Acknowledges the open incidents of a key, and returns what became of each. */
+  /** Acknowledges the open incidents of a key, or the one of a kind, and returns what became of each. */
   acknowledge(
-    key: IncidentKey,
+    key: SimulatedKey,
     { by, ...given }: Omit<AcknowledgeInput, "id"> & { readonly by: Signature },
     at: Instant.Instant,
   ) {
     return this.#openIncidents(key).map((id) => this.#commits.run(acknowledge({ id, ...given }, by), at))
   }
 
-  /** Withdraws the acknowledgements of a key's open incidents, and returns how many. */
-  withdraw(key: IncidentKey, by: Signature, at: Instant.Instant): number {
+  /** Withdraws the acknowledgements of these incidents, and returns how many. */
+  withdraw(key: SimulatedKey, by: Signature, at: Instant.Instant): number {
     return this.#openIncidents(key).reduce(
       (sum, id) => sum + (this.#commits.run(withdraw(id, by), at) ?? 0),
       0,
@@ -192,9 +195,10 @@ export class SimulatedService {
     return this.#commits.end()
   }
 
-  #openIncidents(key: IncidentKey): ReadonlyArray<IncidentId> {
-    const { automatic, named } = this.#tables.openIncidents
-    return [named.get(key), automatic.get(key)].filter((id) => id !== undefined)
+  #openIncidents({ incident_key, kind }: SimulatedKey): ReadonlyArray<IncidentId> {
+    const { openIncidents } = this.#tables
+    const kinds = kind === undefined ? (["named", "automatic"] as const) : [kind]
+    return kinds.map((each) => openIncidents[each].get(incident_key)).filter((id) => id !== undefined)
   }
 
   get #nextDue(): Instant.Instant | undefined {

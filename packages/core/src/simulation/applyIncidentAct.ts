@@ -15,7 +15,7 @@ export const applyIncidentAct = (
   const { incident_key: key, received_at: at } = act
   const when = format(at)
   if ("withdraw" in act) {
-    if (service.withdraw(key, simulatedSignature(act.withdraw.by), at) > 0) return Result.void
+    if (service.withdraw(act, simulatedSignature(act.withdraw.by), at) > 0) return Result.void
     return Result.fail(
       `no open incident of ${key} is acknowledged at ${when}: withdraw what a line before acknowledges`,
     )
@@ -24,7 +24,7 @@ export const applyIncidentAct = (
   const until = acknowledgedUntil(end, rules, at)
   if (Result.isFailure(until)) return Result.fail(until.failure)
   const results = service.acknowledge(
-    key,
+    act,
     { by: simulatedSignature(name), note, severity, until: until.success },
     at,
   )

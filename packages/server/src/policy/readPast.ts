@@ -1,6 +1,7 @@
 import type { AgentId, IncidentId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { CheckResultEvent } from "@tocsin/core/contract/Requests"
+import type { IncidentKind } from "@tocsin/core/incidents/IncidentRecord"
 import { HEARTBEAT } from "@tocsin/core/incidents/MemberRecord"
 import type { CopySource } from "@tocsin/core/ports/Copy"
 import { storedTables } from "@tocsin/core/ports/StoredTables"
@@ -50,7 +51,7 @@ const fieldsOf = <Row>({ columns }: AnyShape, row: CopiedRow): Row =>
 
 interface PastIncident {
   readonly id: IncidentId
-  readonly kind: string
+  readonly kind: IncidentKind
   readonly incident_key: IncidentKey
   readonly opener_agent_id: AgentId
   readonly opened_at: Instant.Instant
@@ -133,8 +134,8 @@ const entriesOf = (incident: PastIncident, acts: ReadonlyArray<PastAct>): Readon
       : []),
     ...acts.map(({ ack_until: until, acted_at: at }) =>
       until === undefined
-        ? ({ entry: "withdrawn", incident_key, at } as const)
-        : ({ entry: "acknowledged", incident_key, until, at } as const),
+        ? ({ entry: "withdrawn", kind, incident_key, at } as const)
+        : ({ entry: "acknowledged", kind, incident_key, until, at } as const),
     ),
   ]
 }
