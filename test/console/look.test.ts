@@ -39,6 +39,17 @@ const WIDTHS = [1440, 768, 360] as const
 
 const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
+/** The texts of rows that reach beyond their place, over a row beside them. */
+const SPILLED = `Array.from(document.querySelectorAll(".rows li"))
+  .filter((row) => {
+    const place = row.getBoundingClientRect()
+    return Array.from(row.querySelectorAll(":not(.unseen, .unseen *)")).some((part) => {
+      const { top, bottom, height } = part.getBoundingClientRect()
+      return part.children.length === 0 && height > 0 && (top < place.top - 2 || bottom > place.bottom + 2)
+    })
+  })
+  .map(({ innerText }) => innerText)`
+
 const loaded = (page: Page): Promise<void> => page.locator(".loading").first().waitFor({ state: "detached" })
 
 const shared = Layer.merge(Browser.layer, Site.layer)
@@ -50,6 +61,8 @@ const fill = Effect.gen(function* () {
     await demo.join("host-1", { env: "prod" })
     await demo.report("host-1", [{ check_id: "disk", status: "critical", output: "DISK CRITICAL" }])
     await demo.heartbeat("host-2")
+    await demo.join("host-3")
+    await demo.heartbeat("host-3", { key: "another-key-of-host-3-0123456789" })
     await demo.call("POST", "ops/v1/operators", {
       name: `kim-${performance.now().toFixed(0)}`,
       role: "respond",
@@ -74,6 +87,8 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
                 await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
                 await page.setViewportSize({ width, height: 900 })
                 if (await page.evaluate<boolean>(IS_WIDE)) found.push(`${name} ${width} scrolls sideways`)
+                for (const row of await page.evaluate<ReadonlyArray<string>>(SPILLED))
+                  found.push(`${name} ${width} has a row beyond its place: ${row}`)
                 const rules = colorScheme === "dark" ? "theme" : width === 1440 ? "all" : "width"
                 for (const violation of await violationsOf(page, rules))
                   found.push(`${name} ${colorScheme} ${width}: ${violation}`)

@@ -125,6 +125,7 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
         label="Waiting keys"
         listed={listed}
         keyOf={({ agent_id }) => agent_id}
+        isTall
         empty={
           isFirst ? (
             <Empty title="Waiting for the first heartbeat …">

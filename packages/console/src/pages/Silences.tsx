@@ -123,6 +123,7 @@ export const Silences = () => {
         label="Silences"
         listed={listed}
         keyOf={({ id }) => id}
+        isTall
         empty={<Empty title={nothing}>{mayRespond.value && "Create one above, or from an incident."}</Empty>}
       >
         {(silence) => <Row silence={silence} />}

@@ -13,13 +13,15 @@ interface ListingProps<Item> {
     readonly see: (first: number, last: number) => void
   }
   readonly keyOf: (item: Item) => string
+  /** See {@link Rows}. */
+  readonly isTall?: boolean
   /** Shown instead of a list without items. */
   readonly empty: ComponentChildren
   readonly children: (item: Item) => ComponentChildren
 }
 
 /** A list in the state of its reading, empty or as rows. */
-export const Listing = <Item,>({ label, listed, keyOf, empty, children }: ListingProps<Item>) => {
+export const Listing = <Item,>({ label, listed, keyOf, isTall, empty, children }: ListingProps<Item>) => {
   const { key, pages, failure, see } = listed
   const isEmpty = rowCount(pages) === 0
   const isRead = !isEmpty || pages.next === null
@@ -27,7 +29,7 @@ export const Listing = <Item,>({ label, listed, keyOf, empty, children }: Listin
     <>
       <ReadingNote reading={{ value: isRead ? pages : undefined, failure }} />
       {isEmpty && isRead && empty}
-      <Rows key={key} label={label} pages={pages} see={see} keyOf={keyOf}>
+      <Rows key={key} label={label} pages={pages} see={see} keyOf={keyOf} isTall={isTall}>
         {children}
       </Rows>
     </>

@@ -9,6 +9,8 @@ interface RowsProps<Item> {
   readonly pages: Pages<Item>
   readonly see: (first: number, last: number) => void
   readonly keyOf: (item: Item) => string
+  /** Whether a row may take four lines on a narrow screen, instead of three. */
+  readonly isTall?: boolean | undefined
   /** Draws a row. Rows are kept while scrolling: a function that is another one draws all of them again. */
   readonly children: (item: Item) => ComponentChildren
 }
@@ -19,7 +21,7 @@ const AROUND = 8
 const NARROW = window.matchMedia("(max-width: 47.99rem)")
 
 /** Of a row, by the size of the root's text, as the style sheet has it. */
-const ROW_HEIGHTS = { wide: 2.35, narrow: 5.4 }
+const ROW_HEIGHTS = { wide: 2.35, narrow: 5.4, tall: 7 }
 
 const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
 
@@ -30,8 +32,9 @@ interface Drawn {
 }
 
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
-export const Rows = <Item,>({ label, pages, see, keyOf, children }: RowsProps<Item>) => {
-  const rowHeight = () => (NARROW.matches ? ROW_HEIGHTS.narrow : ROW_HEIGHTS.wide) * rootSize()
+export const Rows = <Item,>({ label, pages, see, keyOf, isTall = false, children }: RowsProps<Item>) => {
+  const narrow = isTall ? ROW_HEIGHTS.tall : ROW_HEIGHTS.narrow
+  const rowHeight = () => (NARROW.matches ? narrow : ROW_HEIGHTS.wide) * rootSize()
   const list = useRef<HTMLUListElement>(null)
   const height = useSignal(rowHeight())
   const range = useSignal<readonly [first: number, last: number]>([
