@@ -9,6 +9,9 @@ import { Site, startService } from "./Site.ts"
 const HOSTILE = `<img src=x onerror="document.title='owned'">`
 
 const DAY = 86_400_000
+/** A computer's clock that is three hours behind. */
+const SLOW_CLOCK = "const { now } = Date; Date.now = () => now() - 10_800_000"
+
 const TOMORROW = new Date(performance.timeOrigin + performance.now() + DAY).toISOString().slice(0, 10)
 
 const down = (check_id: string) => ({ check_id, status: "critical", output: `${check_id} is down` }) as const
@@ -106,6 +109,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           }
           const mine = `${baseUrl}/#/incidents?filter=host-keys`
           const { page } = await openConsole(here, mine)
+          await there.addInitScript(SLOW_CLOCK)
           const { page: other } = await openConsole(there, mine)
           await signIn(page)
           await signIn(other, token)
@@ -182,6 +186,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           assert.strictEqual(page.url(), mine)
 
           await other.getByRole("link", { name: "a is down" }).waitFor()
+          await other.locator("time", { hasText: " ago" }).first().waitFor()
           await page.getByRole("link", { name: "a is down" }).waitFor()
           await page.keyboard.press("j")
           await page.keyboard.press("a")
@@ -193,6 +198,8 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await other.getByText("It is open because").waitFor()
           for (const name of ["Acknowledge", "Silence", "Add note"])
             assert.strictEqual(await other.getByRole("button", { name }).count(), 0, name)
+          await demo.call("PATCH", "ops/v1/operators/eve", { role: "respond" })
+          await other.getByRole("button", { name: "Acknowledge" }).waitFor()
           const address = other.url()
           const expires_at = new Date(performance.timeOrigin + performance.now() + 1_000).toISOString()
           await demo.call("PATCH", "ops/v1/operators/eve", { expires_at })
@@ -220,9 +227,14 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByLabel("Select host-1").check()
           await page.getByLabel("Select host-2").click({ modifiers: ["Shift"] })
           await page.getByRole("status").getByText("2 selected").waitFor()
-          await click("Block selected")
-          await page.getByRole("dialog").getByText("Block 2 keys?").waitFor()
-          await page.keyboard.press("Escape")
+          const block = page.getByRole("button", { name: "Block selected" })
+          for (const leave of [() => page.keyboard.press("Escape"), () => click("Cancel")]) {
+            await block.click()
+            await page.getByRole("dialog").getByText("Block 2 keys?").waitFor()
+            await leave()
+            await page.getByRole("dialog").waitFor({ state: "detached" })
+            await page.locator(":focus", { hasText: "Block selected" }).waitFor()
+          }
           await page.getByRole("status").getByText("2 selected").waitFor()
           await click("Block selected")
           await click("Block 2 keys now")
@@ -252,6 +264,11 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await click("Delete the check")
           await page.getByText("Deleted host-kept/disk").waitFor()
           await page.getByText("It has reported no check yet").waitFor()
+          await click("Delete")
+          await page.getByRole("dialog").waitFor()
+          await page.goto(`${baseUrl}/#/agents/host-4`)
+          await page.getByRole("dialog").waitFor({ state: "detached" })
+          await page.goto(`${baseUrl}/#/agents/host-kept`)
           await click("Delete")
           await click("Delete the agent")
           await page.getByText("Deleted host-kept").first().waitFor()

@@ -1,6 +1,7 @@
 import { linkTo } from "../state/Route.ts"
 import { base } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
+import { CopyButton } from "../view/CopyButton.tsx"
 import { Empty } from "../view/states.tsx"
 import { AdmissionList } from "./Admission.tsx"
 
@@ -27,9 +28,7 @@ const shellCommand = (address: string): string =>
 const Command = ({ text }: { readonly text: string }) => (
   <div class="command">
     <pre tabIndex={0}>{text}</pre>
-    <button type="button" class="quiet" onClick={() => void navigator.clipboard?.writeText(text)}>
-      Copy
-    </button>
+    <CopyButton text={text} />
   </div>
 )
 

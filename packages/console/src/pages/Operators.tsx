@@ -5,6 +5,7 @@ import { segment } from "../api/request.ts"
 import { listOf } from "../state/lists.ts"
 import { call, mayAdminister } from "../state/session.ts"
 import { ActButton } from "../view/ActButton.tsx"
+import { CopyButton } from "../view/CopyButton.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
@@ -88,13 +89,7 @@ export const Operators = () => {
                 Token of <b>{shown.value.name}</b>. Copy it now: it is not shown again.
               </p>
               <code>{shown.value.token}</code>
-              <button
-                type="button"
-                class="quiet"
-                onClick={() => void navigator.clipboard?.writeText(shown.value?.token ?? "")}
-              >
-                Copy
-              </button>
+              <CopyButton key={shown.value.token} text={shown.value.token} />
               <button type="button" class="quiet" onClick={() => (shown.value = undefined)}>
                 Done
               </button>

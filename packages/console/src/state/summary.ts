@@ -3,6 +3,7 @@ import type { Agent, SystemSummary } from "@tocsin/client"
 import { isWaiting } from "./agentActs.ts"
 import type { Query } from "../api/request.ts"
 import { beatOf } from "./beats.ts"
+import { followService } from "./clock.ts"
 import { MOST } from "./lists.ts"
 import type { Answered } from "./Pages.ts"
 import { call, token } from "./session.ts"
@@ -17,7 +18,9 @@ const read = async (): Promise<void> => {
   if (document.hidden || token.peek() === "" || isReading) return
   isReading = true
   try {
-    summary.value = await call<SystemSummary>("GET", "api/v1/system-summary", { timeoutMillis: PULSE_MILLIS })
+    const answer = await call<SystemSummary>("GET", "api/v1/system-summary", { timeoutMillis: PULSE_MILLIS })
+    summary.value = answer
+    followService(Date.parse(answer.generated_at))
   } catch {
     // It shows as a lost connection, and is tried again.
   } finally {

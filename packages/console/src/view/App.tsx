@@ -15,7 +15,7 @@ import { SignIn } from "../pages/SignIn.tsx"
 import { System } from "../pages/System.tsx"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { loadMe, me, token } from "../state/session.ts"
+import { loadMe, token } from "../state/session.ts"
 import { beatOf } from "../state/beats.ts"
 import { Confirmation } from "./Confirmation.tsx"
 import { Keyboard } from "./Keyboard.tsx"
@@ -60,23 +60,23 @@ const Missing = () => (
 export const App = () => {
   const { page, subject } = route.value
   const isSignedIn = token.value !== ""
-  const isKnown = me.value !== undefined
-  const now = beatOf([])
+  const now = beatOf(["operators"])
   useEffect(() => {
-    // Tried again at each beat until the server answers; a failure shows as a lost connection.
-    if (isSignedIn && !isKnown) loadMe().catch(() => undefined)
-  }, [isSignedIn, isKnown, isKnown ? 0 : now])
+    // Another administrator may change the role. A failure shows as a lost connection.
+    if (isSignedIn) loadMe().catch(() => undefined)
+  }, [isSignedIn, now])
   useEffect(() => {
     const name = subject.at(-1) ?? `${page.slice(0, 1).toUpperCase()}${page.slice(1)}`
     document.title = isSignedIn ? `${name} · Tocsin` : "Tocsin"
   }, [isSignedIn, page, subject.join("/")])
   if (!isSignedIn) return <SignIn />
   const Page = pageOf(page, subject.length) ?? Missing
+  const key = [page, ...subject].join("/")
   return (
     <Shell>
       <Keyboard />
-      <Confirmation />
-      <Page key={`${page}/${subject.join("/")}`} />
+      <Confirmation key={`question of ${key}`} />
+      <Page key={key} />
     </Shell>
   )
 }

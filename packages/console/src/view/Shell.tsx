@@ -143,9 +143,9 @@ const knownText = (count: number | undefined): string => (count === undefined ? 
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
   // A failure concerns the page that it happened on.
-  useEffect(() => {
-    actFailure.value = undefined
-  }, [route.value.page])
+  const closeFailure = () => (actFailure.value = undefined)
+  const { page, subject } = route.value
+  useEffect(() => void closeFailure(), [page, subject.join("/")])
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={skip}>
@@ -175,7 +175,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
       <main id="main" tabIndex={-1}>
         <Lost />
         <Outdated />
-        {actFailure.value !== undefined && <FailureNote failure={actFailure.value} />}
+        {actFailure.value !== undefined && <FailureNote failure={actFailure.value} close={closeFailure} />}
         {children}
       </main>
       <Done />

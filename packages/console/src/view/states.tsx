@@ -2,26 +2,26 @@ import type { ComponentChildren } from "preact"
 import { type ApiFailure, hintOf, isUnreached } from "../api/ApiFailure.ts"
 import { refresh } from "../state/beats.ts"
 import { type Reading, stateOf } from "../state/Reading.ts"
+import { CopyButton } from "./CopyButton.tsx"
+
+interface FailureNoteProps {
+  readonly failure: ApiFailure
+  /** Takes the note away. Without it, the note is of something that can be read again. */
+  readonly close?: () => void
+}
 
 /** Why something failed, what to do, and the request's name to copy. */
-export const FailureNote = ({ failure }: { readonly failure: ApiFailure }) => (
+export const FailureNote = ({ failure, close }: FailureNoteProps) => (
   <div class="failure" role="alert">
     <strong>{failure.message}</strong>
     <span>{hintOf(failure)}</span>
     {failure.requestId !== undefined && (
       <span class="request">
-        Request <code>{failure.requestId}</code>{" "}
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => void navigator.clipboard?.writeText(failure.requestId ?? "")}
-        >
-          Copy
-        </button>
+        Request <code>{failure.requestId}</code> <CopyButton text={failure.requestId} />
       </span>
     )}
-    <button type="button" class="quiet" onClick={refresh}>
-      Try again
+    <button type="button" class="quiet" onClick={close ?? refresh}>
+      {close === undefined ? "Try again" : "Close"}
     </button>
   </div>
 )
