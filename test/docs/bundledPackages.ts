@@ -19,6 +19,8 @@ export const bundlePackages = async (folder: string, modules: ReadonlyArray<Code
   const bundle = await rolldown({
     input: Object.fromEntries(files.map(([name, file]) => [file, name])),
     platform: "node",
+    // Bundles the console where it is called, with a bundler that is no part of a bundle.
+    external: ["@tocsin/console/files"],
     onwarn: () => {},
   })
   await bundle.write({

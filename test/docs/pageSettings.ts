@@ -17,6 +17,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/writing-a-notifier.md": {},
   "docs/writing-a-storage.md": {},
   "docs/api.md": { server: "sqlite" },
+  "docs/console.md": {},
   "docs/client.md": { server: "sqlite" },
   "docs/command-line.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
   "docs/simulation.md": {},
