@@ -133,7 +133,7 @@ export class Daemon {
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#flushTimer)
     this.#wake()
-    const patience = new Promise<void>((resolve) => setTimeout(resolve, STOP_MILLIS).unref())
+    const patience = new Promise<void>((resolve) => setTimeout(resolve, STOP_MILLIS))
     await Promise.race([this.#runner.stop(), patience])
     this.#transport.close()
     await Promise.race([this.#sending, patience])

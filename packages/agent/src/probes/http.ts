@@ -142,6 +142,8 @@ const ask = async (url: URL, options: RequestOptions): Promise<Asked> => {
   return await new Promise((resolve, reject) => {
     const sent = request(url, options)
     sent.on("error", reject)
+    // After an answer that switches protocols, Node reports neither an answer nor an error.
+    sent.on("close", () => reject(new Error("the connection was closed without an answer")))
     sent.on("response", (response) => {
       // The socket of an https request is one of TLS.
       const certificate = isSecure ? (response.socket as TLSSocket).getPeerCertificate() : undefined

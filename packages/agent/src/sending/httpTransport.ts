@@ -56,11 +56,13 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
           "content-length": body.length,
         },
       })
-      sent.on("response", (response) => readAnswer(response).then(resolve, reject))
+      sent.on("response", (response) => resolve(readAnswer(response)))
       sent.on("error", (error) => {
         const isLost = sent.reusedSocket && "code" in error && error.code === "ECONNRESET"
         reject(isLost ? new ReusedConnectionLost() : error)
       })
+      // After an answer that switches protocols, Node reports neither an answer nor an error.
+      sent.on("close", () => reject(new Error("the connection was closed without an answer")))
       sent.end(body)
     })
   }

@@ -17,7 +17,7 @@ const CERTIFIER = "openssl"
 const servers: Array<Server> = []
 const sockets = new Set<{ destroy: () => void }>()
 const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
-const ports = { http: 0, greeting: 0, mute: 0, tls: 0 }
+const ports = { http: 0, switching: 0, greeting: 0, mute: 0, tls: 0 }
 
 const listen = async (server: Server): Promise<number> => {
   servers.push(server)
@@ -49,6 +49,13 @@ beforeAll(async () => {
       else if (url === "/mute") return
       else response.end("all is well\nhere")
     }),
+  )
+  ports.switching = await listen(
+    createTcp((socket) =>
+      socket.once("data", () =>
+        socket.end("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: h\r\n\r\n"),
+      ),
+    ),
   )
   ports.greeting = await listen(
     createTcp((socket) =>
@@ -103,6 +110,12 @@ describe("the http probe", () => {
   ] as const)("of %s with %j is %s", async (path, settings, expected) => {
     const { status, output } = await probe("http", { url: at(path), ...settings })
     assert.strictEqual(status, expected, output)
+  })
+
+  it("is critical where the server switches protocols in place of an answer", async () => {
+    const { status, output } = await probe("http", { url: `http://127.0.0.1:${ports.switching}/` })
+    assert.strictEqual(status, "critical")
+    assert.match(output, /closed without an answer/)
   })
 
   it("states time and size as performance data", async () => {
