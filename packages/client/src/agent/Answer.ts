@@ -74,13 +74,8 @@ const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdi
     return accepted === true ? "taken" : accepted === false ? "pending" : undefined
   }
   if (status === 202 && typeof fieldOf(body, "accepted") === "number") return "taken"
+  if (status === 200 && typeof fieldOf(body, "expected") === "number") return "taken"
   return ERRORS.get(`${status} ${String(fieldOf(fieldOf(body, "error"), "code"))}`)
-}
-
-const anyonesVerdict = (status: number, kind: RequestKind): Verdict => {
-  if (kind === "declaration" && status === 200) return "taken"
-  if (kind === "declaration" && status === 404) return "missing"
-  return LIMITS.get(status) ?? "faulty"
 }
 
 /** What an agent sends. */
@@ -93,7 +88,7 @@ export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answe
   const said = fieldOf(fieldOf(body, "error"), "message")
   const words = plainLine(typeof said === "string" ? said : answer.body).replaceAll(/\s+/g, " ")
   return {
-    verdict: verdict ?? anyonesVerdict(answer.status, kind),
+    verdict: verdict ?? LIMITS.get(answer.status) ?? "faulty",
     message: `${answer.status} ${words.slice(0, MESSAGE_LENGTH)}`.trim(),
     retryAfterMillis: retryAfterOf(answer.retryAfter, now),
     date: verdict === undefined ? undefined : answer.date,

@@ -2,7 +2,7 @@ import type { HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import type { Clock } from "./Clock.ts"
 import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
-import { type Answer, judge, noAnswer, type RequestKind, type Verdict } from "./Answer.ts"
+import { type Answer, judge, noAnswer, type RequestKind } from "./Answer.ts"
 import {
   type Admission,
   afterAnswer,
@@ -53,8 +53,7 @@ const MAX_BATCH_BYTES = 900 * 1_024
 const REPEATS_GATHER_MILLIS = 10_000
 /** Results that could not be read are asked for again after this time. */
 const UNREADABLE_MILLIS = 1_000
-/** After another answer, the server does not know the schedule: it waits, or the key is not accepted. */
-const SETTLES_DECLARATION: ReadonlySet<Verdict> = new Set(["taken", "missing", "invalid"])
+const ACCEPTS = "the server accepts what is sent"
 
 /** Sends what the queue holds, one request at a time, and a heartbeat a minute. */
 export class Sender<Result extends OutgoingResult = OutgoingResult> {
@@ -64,9 +63,8 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   #mark: TimeMark | undefined
   #repeatsSince: number | undefined
   #unreadableUntil = 0
-  /** The declaration that a server has answered for good. */
-  #declared: string | undefined
-  #lastSaid = ""
+  /** The schedule may be refused alone, each time anew. */
+  readonly #lastSaid = { results: "", schedule: ACCEPTS }
   /** Why the replacement key cannot be read. */
   #keyFault = ""
 
@@ -105,10 +103,10 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   /** Takes another configuration: the schedule is declared again. */
   restate(statements: Statements): void {
     this.#statements = statements
-    this.#declared = undefined
     const now = this.#options.clock.steady()
     // Whoever corrects an address does not wait for the next retry.
-    this.#state = { ...this.#state, server: 0, failures: 0, notBefore: now, heartbeatDue: now }
+    const dues = { notBefore: now, heartbeatDue: now, declarationDue: now }
+    this.#state = { ...this.#state, server: 0, failures: 0, ...dues }
   }
 
   /** Makes the next request if one is due. Returns when to call again, in steady milliseconds. */
@@ -130,10 +128,9 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     const around = { servers: this.#statements.servers.length, random: this.#options.random }
     const { state, deed } = afterAnswer(this.#state, made, answer, around)
     this.#tell(step.kind, answer, state)
-    this.#state = state
-    if (step.kind === "declaration" && SETTLES_DECLARATION.has(answer.verdict)) this.#declared = declaration
-    // A server that no longer accepts the key has forgotten the schedule with the agent.
-    if (state.admission !== "accepted") this.#declared = undefined
+    // It may have been restated meanwhile.
+    const isCurrent = declaration === this.#statements.declaration
+    this.#state = isCurrent ? state : { ...state, declarationDue: made.now }
     this.#carryOut(answer, batch, deed)
     return clock.steady()
   }
@@ -149,7 +146,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     const eventsDue = isUrgent ? now : gathered
     return {
       eventsDue: eventsDue === undefined ? undefined : Math.max(eventsDue, this.#unreadableUntil),
-      declarationDue: this.#declared === this.#statements.declaration ? undefined : now,
+      hasSchedule: this.#statements.declaration !== undefined,
     }
   }
 
@@ -258,8 +255,10 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
       queue.setNote("declaration_refused", answer.verdict === "invalid" ? answer.message : "")
     }
     const said = saidOf(kind, answer, next, () => keys.fingerprintOf(keys.current()))
-    if (said === this.#lastSaid && answer.verdict !== "conflict" && answer.verdict !== "unauthorized") return
-    this.#lastSaid = said
+    const subject = kind === "declaration" ? "schedule" : "results"
+    const isKnown = said === this.#lastSaid[subject]
+    if (isKnown && answer.verdict !== "conflict" && answer.verdict !== "unauthorized") return
+    this.#lastSaid[subject] = said
     log(said)
   }
 }
@@ -270,7 +269,7 @@ const saidOf = (
   { admission }: Submission,
   fingerprint: () => string,
 ): string => {
-  if (verdict === "taken" || verdict === "missing") return "the server accepts what is sent"
+  if (verdict === "taken" || verdict === "missing") return ACCEPTS
   if (verdict === "pending" || verdict === "notAccepted") {
     return `the server has not accepted this agent's key yet: compare the fingerprint ${fingerprint()} and accept it`
   }
@@ -282,5 +281,5 @@ const saidOf = (
     return `another key has this agent's ID, or this key another ID: ${message}; this key is ${fingerprint()}`
   }
   if (verdict === "unauthorized") return `the server does not take this agent's key: ${message}`
-  return `results wait: ${message}`
+  return `${kind === "declaration" ? "the schedule of the checks waits" : "results wait"}: ${message}`
 }

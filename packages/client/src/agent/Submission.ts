@@ -11,6 +11,7 @@ export interface Submission {
   /** No request before this. */
   readonly notBefore: number
   readonly heartbeatDue: number
+  readonly declarationDue: number
   /** Events in the next batch: halved while the server refuses one of them. */
   readonly batchLimit: number
   /** The server to ask, by its place in the configuration. */
@@ -25,6 +26,12 @@ const HEARTBEAT_MILLIS = 60_000
 /** Five batches a second while there is a backlog. */
 const BETWEEN_BATCHES_MILLIS = 200
 const BLOCKED_MILLIS = 600_000
+/** A server that was restored or upgraded may not know the schedule; an equal one changes nothing. */
+const DECLARATION_MILLIS = 3_600_000
+/** A program between may refuse declarations alone, which must not keep heartbeats back. */
+const DECLARATION_RETRY_MILLIS = 60_000
+/** After another answer to a declaration, the server does not know the schedule. */
+const SETTLES_DECLARATION: ReadonlySet<Verdict> = new Set(["taken", "missing", "invalid"])
 /** For a refusal that only a person can end. */
 const LOUD_MILLIS = 300_000
 const MILLIS_PER_SECOND = 1_000
@@ -45,6 +52,7 @@ export const initialSubmission = (now: number): Submission => ({
   failures: 0,
   notBefore: now,
   heartbeatDue: now,
+  declarationDue: now,
   batchLimit: MAX_BATCH_EVENTS,
   server: 0,
   firstServerDue: now + FIRST_SERVER_MILLIS,
@@ -63,8 +71,8 @@ export const hurried = (state: Submission, now: number): Submission => ({
 export interface Waiting {
   /** When the waiting results should be sent; `undefined` without any. */
   readonly eventsDue: number | undefined
-  /** When the schedule should be declared; `undefined` while it is known. */
-  readonly declarationDue: number | undefined
+  /** Whether there is a schedule to declare. */
+  readonly hasSchedule: boolean
 }
 
 /** What to do next: a request now, or nothing before a time. */
@@ -77,7 +85,7 @@ export const nextStep = (state: Submission, waiting: Waiting, now: number): Next
   const server = now >= state.firstServerDue ? 0 : state.server
   const request = (kind: RequestKind): NextStep => ({ kind, server, limit: state.batchLimit })
   const events = maySend(state) ? waiting.eventsDue : undefined
-  const declaration = state.admission === "accepted" ? waiting.declarationDue : undefined
+  const declaration = state.admission === "accepted" && waiting.hasSchedule ? state.declarationDue : undefined
   // Where only heartbeats fail, results must not wait for them.
   const isFirst = state.admission === "unknown" && state.failures === 0
   const dues = [state.heartbeatDue, events, declaration].filter((due) => due !== undefined)
@@ -138,7 +146,11 @@ export const afterAnswer = (
   answer: Answer,
   around: Surroundings,
 ): Answered => {
-  const state = withServer(before, made)
+  const { state, deed } = answered(withServer(before, made), made, answer, around)
+  return { state: { ...state, declarationDue: nextDeclaration(state, made, answer) }, deed }
+}
+
+const answered = (state: Submission, made: Made, answer: Answer, around: Surroundings): Answered => {
   const { verdict } = answer
   if (verdict === "invalid" && made.kind === "events") return narrowed(state, made)
   // A later version of the server may not know how to declare; a batch that has no place is a wrong address.
@@ -158,6 +170,17 @@ export const afterAnswer = (
     ...(isTaken && made.kind === "events" && widened(state)),
   }
   return { state: next, deed: isTaken && made.kind === "events" ? "remove" : "keep" }
+}
+
+const nextDeclaration = (
+  { admission, declarationDue }: Submission,
+  made: Made,
+  { verdict }: Answer,
+): number => {
+  // A server that no longer accepts the key has forgotten the schedule with the agent.
+  if (admission !== "accepted") return made.now
+  if (made.kind !== "declaration") return declarationDue
+  return made.now + (SETTLES_DECLARATION.has(verdict) ? DECLARATION_MILLIS : DECLARATION_RETRY_MILLIS)
 }
 
 const withServer = (state: Submission, { server, now }: Made): Submission =>

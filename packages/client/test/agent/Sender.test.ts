@@ -6,7 +6,7 @@ import type { OutgoingRequest } from "../../src/agent/Transport.ts"
 
 const ACCEPTED: HttpAnswer = { status: 202, body: '{"accepted":true}' }
 const PENDING: HttpAnswer = { status: 202, body: '{"accepted":false}' }
-const DECLARED: HttpAnswer = { status: 200, body: "{}" }
+const DECLARED: HttpAnswer = { status: 200, body: '{"expected":1,"withdrawn":0}' }
 const BLOCKED: HttpAnswer = { status: 403, body: '{"error":{"code":"agent_blocked"}}' }
 
 const declaring = (...checks: ReadonlyArray<string>): Statements => ({
@@ -104,6 +104,37 @@ describe("a sender", () => {
     await pass(1_200_000)
     assert.lengthOf(declarations(), 2)
   })
+
+  it("declares again each hour, because a restored or upgraded server may not know the schedule", async () => {
+    const { pass, requests } = sending()
+    await pass(3 * 3_600_000 - 1)
+    const times = requests.filter(({ kind }) => kind === "declaration").map(({ at }) => at)
+    assert.deepStrictEqual(times, [0, 3_600_000, 7_200_000])
+  })
+
+  it.each([
+    [404, "<p>page not found</p>"],
+    [200, "<p>Sign in</p>"],
+    [405, ""],
+  ])(
+    "declares again what a gateway answered with %s, and sends heartbeats meanwhile",
+    async (status, body) => {
+      const { answers, declarations, logged, pass, requests } = sending()
+      answers.declaration = { status, body }
+      await pass(630_000)
+      const heartbeats = requests.filter(({ kind }) => kind === "heartbeat").map(({ at }) => at)
+      assert.deepStrictEqual(
+        heartbeats.map((at) => Math.floor(at / 60_000)),
+        Array.from({ length: 11 }, (_, minute) => minute),
+      )
+      const waits = `the schedule of the checks waits: ${`${status} ${body}`.trim()}`
+      assert.deepStrictEqual(logged, ["the server accepts what is sent", waits])
+      answers.declaration = DECLARED
+      const before = declarations().length
+      await pass(630_000)
+      assert.lengthOf(declarations(), before + 1)
+    },
+  )
 
   it("declares what changed while a declaration was under way", async () => {
     const { declarations, during, pass, sender } = sending()

@@ -32,7 +32,7 @@ const answered = (
 
 const START = initialSubmission(0)
 const ACCEPTED = answered(START, "heartbeat", "taken").state
-const BUSY = { eventsDue: 0, declarationDue: undefined }
+const BUSY = { eventsDue: 0, hasSchedule: false }
 
 describe("sending", () => {
   it("begins with a heartbeat, and sends results once the key is accepted", () => {
@@ -78,7 +78,7 @@ describe("sending", () => {
     assert.deepStrictEqual([once.notBefore, once.heartbeatDue], [8_000, 5_000])
     const twice = answered(once, "heartbeat", "faulty", { now: 8_000 }).state
     assert.deepStrictEqual([twice.notBefore, twice.heartbeatDue], [18_000, 65_000])
-    const idle = { eventsDue: undefined, declarationDue: undefined }
+    const idle = { eventsDue: undefined, hasSchedule: false }
     assert.deepStrictEqual(nextStep(twice, idle, 20_000), { kind: "wait", until: 65_000 })
     assert.strictEqual(nextStep(twice, BUSY, 20_000).kind, "events")
   })
