@@ -81,6 +81,8 @@ const millis = (duration: Duration.Input): string => String(Math.ceil(Duration.t
 const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> => {
   const { idleInTransactionTimeout, lockTimeout, statementTimeout } = options
   return {
+    // Parameters that are arrays contain it.
+    array_nulls: "on",
     ...(statementTimeout !== undefined && { statement_timeout: millis(statementTimeout) }),
     ...(lockTimeout !== undefined && { lock_timeout: millis(lockTimeout) }),
     ...(idleInTransactionTimeout !== undefined && {

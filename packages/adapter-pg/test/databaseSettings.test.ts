@@ -1,0 +1,31 @@
+import { assert, layer } from "@effect/vitest"
+import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { agentRecord } from "@tocsin/testing/records"
+import { transact } from "@tocsin/testing/transact"
+import { Effect, Layer } from "effect"
+import { openStorage } from "./openStorage.ts"
+
+const { agent_id } = agentRecord("a")
+
+/** An empty database with a setting of its own. */
+const databaseWith = Effect.fnUntraced(function* (setting: string) {
+  const { replica, url } = yield* ScratchPostgres
+  const { sql } = yield* replica({ maxConnections: 1 })
+  const [database] = yield* sql<{ name: string }>`SELECT quote_ident(current_database()) AS name`
+  yield* sql.unsafe(`ALTER DATABASE ${database?.name} SET ${setting}`)
+  return url
+})
+
+layer(Layer.empty)("a database whose settings", (it) => {
+  it.effect("read NULL in arrays as a text: it is written all the same", () =>
+    Effect.gen(function* () {
+      const url = yield* databaseWith("array_nulls = off")
+      const storage = yield* openStorage({ url })
+      yield* transact(storage, function* (workspace) {
+        yield { agents: [agent_id] }
+        workspace.putAgent(agentRecord("a"))
+      })
+      assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
+    }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
+  )
+})
