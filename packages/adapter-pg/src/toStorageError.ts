@@ -20,6 +20,9 @@ const damagedMessage =
 const poolerMessage =
   "a pooler between Tocsin and PostgreSQL mixes up prepared statements: use PgBouncer 1.21 or later with max_prepared_statements at 200 or more, or session mode"
 
+const noSchemaMessage =
+  "no schema is on the search path of the database's user: create one, or correct search_path"
+
 /** SQLSTATEs that say more than the kind of the error (PostgreSQL manual, appendix A). */
 const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<string, string>> } = {
   read_only: {
@@ -30,6 +33,7 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
   },
   unavailable: {
     "3D000": "the database in the URL does not exist: create it, or correct its name",
+    "3F000": noSchemaMessage,
     "53200": "PostgreSQL is out of memory: give it more memory, or lower max_connections",
     "53300":
       "PostgreSQL has no free connections: raise max_connections, or run fewer replicas (each uses up to 20)",
@@ -124,6 +128,9 @@ const explain = (error: SqlError.SqlError): Explanation => {
   const isOwn = code === undefined && cause instanceof PgFailure && operation === "connect"
   return isOwn ? [kindMessages[_tag][0], cause.message] : kindMessages[_tag]
 }
+
+/** No schema in which tables could be. PostgreSQL itself says so only to those who create one. */
+export const noSchema = new StorageError({ reason: "unavailable", message: noSchemaMessage })
 
 /**
  * The {@link StorageError} of a failure. Neither it nor its cause holds the database's URL or

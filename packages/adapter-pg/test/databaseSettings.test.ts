@@ -3,6 +3,7 @@ import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"
 import { transact } from "@tocsin/testing/transact"
 import { Effect, Layer } from "effect"
+import { inspectStorage } from "../src/inspection/inspectStorage.ts"
 import { openStorage } from "./openStorage.ts"
 
 const { agent_id } = agentRecord("a")
@@ -26,6 +27,17 @@ layer(Layer.empty)("a database whose settings", (it) => {
         workspace.putAgent(agentRecord("a"))
       })
       assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
+    }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
+  )
+
+  it.effect("lead to no schema: the start and the inspection say so", () =>
+    Effect.gen(function* () {
+      const url = yield* databaseWith("search_path = nowhere")
+      for (const use of [Effect.asVoid(openStorage({ url })), Effect.asVoid(inspectStorage({ url }))]) {
+        const { message, reason } = yield* Effect.flip(use)
+        assert.include(message, "no schema is on the search path")
+        assert.strictEqual(reason, "unavailable")
+      }
     }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
   )
 })

@@ -7,7 +7,7 @@ import { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
 import { checksumOf, migrations, readLedger } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
-import { toStorageError } from "../toStorageError.ts"
+import { noSchema, toStorageError } from "../toStorageError.ts"
 import { inspectionClient, readConnectionLimit } from "./connectionLimit.ts"
 
 /** `foreign`: created by another program, or by another form of a migration. */
@@ -42,7 +42,8 @@ export interface PgInspection {
 interface Facts {
   readonly version: string
   readonly is_read_only: boolean
-  readonly may_create: boolean
+  /** `null` without a schema. */
+  readonly may_create: boolean | null
   readonly unsafe: ReadonlyArray<string>
   readonly has_ledger: boolean
   readonly has_tables: boolean
@@ -55,6 +56,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(
     const services = yield* Layer.build(inspectionClient(options))
     const sql = Context.get(services, SqlClient.SqlClient)
     const facts = yield* readFacts(sql)
+    if (facts.may_create === null) return yield* noSchema
     const schema = yield* readSchema(sql, facts)
     const hasTables = schema.state === "behind" || schema.state === "current"
     return {
@@ -74,7 +76,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(
     } satisfies PgInspection
   },
   Effect.scoped,
-  Effect.mapError((error): StorageError => toStorageError(error)),
+  Effect.mapError((error): StorageError => (error._tag === "SqlError" ? toStorageError(error) : error)),
 )
 
 /** Facts of the server and the database that need no table of the service. */
