@@ -17,7 +17,7 @@ import type { ErrorCode } from "@tocsin/core/contract/Errors"
  * - `connection`: no server listens there, or the connection broke
  * - `timeout`: no complete answer arrived in time
  * - `unavailable`: a proxy answered 502, 503 or 504
- * - `unexpected_answer`: the answer is not Tocsin's; check the base address
+ * - `unexpected_answer`: the answer is not Tocsin's, or an older one's; check the base address
  * - `options`: the client's options are invalid
  *
  * After `connection`, `timeout`, `unavailable` and `internal` the call may have taken effect.

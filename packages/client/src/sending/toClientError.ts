@@ -48,7 +48,7 @@ const ofConnection = (cause: unknown, origin: string) => {
 const ofBody = (origin: string) =>
   new TocsinClientError(
     "unexpected_answer",
-    `${origin} answered something else than this contract says; is baseUrl the address of a Tocsin?`,
+    `${origin} answered something else than this contract says; is baseUrl the address of a Tocsin at least as new as this client?`,
   )
 
 const codeAndMessage = (status: number, origin: string) => {
@@ -65,7 +65,7 @@ const codeAndMessage = (status: number, origin: string) => {
     ] as const
   return [
     "unexpected_answer",
-    `${origin} answered ${status}, which this contract does not know here; is baseUrl the address of a Tocsin?`,
+    `${origin} answered ${status}, which this contract does not know here; is baseUrl the address of a Tocsin at least as new as this client?`,
   ] as const
 }
 
