@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { createTestMonitor } from "tocsin/testing"
 import { asFailure } from "../../packages/console/src/api/ApiFailure.ts"
 import { question } from "../../packages/console/src/state/confirmation.ts"
+import { acknowledge } from "../../packages/console/src/state/incidentActs.ts"
 import { replayAll } from "../../packages/console/src/state/outboxActs.ts"
 import {
   create,
@@ -155,6 +156,33 @@ describe("acts of the console", () => {
         assert.deepStrictEqual(
           items.map(({ ends_at }) => ends_at.slice(0, 16)),
           [later(20)],
+        )
+      })
+    }),
+  )
+
+  it.effect("withdraw at Undo only acknowledgements that are still the ones they made", () =>
+    Effect.gen(function* () {
+      const { monitor, demo } = yield* openService
+      yield* Effect.promise(async () => {
+        await fail(demo, ["a", "b", "c"])
+        const open = async (query: string) =>
+          (await demo.call("GET", `ops/v1/incidents?state=open${query}`)) as {
+            readonly items: ReadonlyArray<{ readonly id: string }>
+          }
+        const ids = (await open("")).items.map(({ id }) => id)
+        const done = await acknowledge(ids)
+        assert.strictEqual(done.text, "Acknowledged 3 incidents")
+        await monitor.advance("1 second")
+        await demo.call("PUT", `ops/v1/incidents/${ids[1]}/acknowledgement`, { note: "mine" })
+        await demo.call("DELETE", `ops/v1/incidents/${ids[2]}/acknowledgement`)
+        assert.strictEqual(
+          (await done.undo?.())?.text,
+          "Withdrew 1 acknowledgement; left out 1 acknowledged again",
+        )
+        assert.deepStrictEqual(
+          (await open("&acknowledged=true")).items.map(({ id }) => id),
+          ids.slice(1, 2),
         )
       })
     }),

@@ -1,4 +1,4 @@
-import type { AcknowledgedAll, Incident } from "@tocsin/client"
+import type { AcknowledgedAll, HeldIncident, Incident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
@@ -8,15 +8,25 @@ import { type Message, UNDONE } from "./useAct.ts"
 
 const path = (id: string): string => `ops/v1/incidents/${segment(id)}`
 
-/** Withdraws acknowledgements, one after the other. */
-const withdrawAll = async (ids: Selection): Promise<void> => {
-  for (const id of ids) await call("DELETE", `${path(id)}/acknowledgement`)
+/**
+ * When each acknowledged incident was acknowledged. Read for each act: a selection may exceed the rows
+ * that the page has.
+ */
+const readTaken = async (): Promise<ReadonlyMap<string, string>> => {
+  const query = { state: "open", acknowledged: true }
+  const taken = await readAll(listOf<HeldIncident>("ops/v1/incidents", query, MOST))
+  return new Map(taken.map(({ id, acknowledgement }) => [id, acknowledgement?.at ?? ""]))
 }
 
-/** The acknowledged incidents. Read for each act: a selection may exceed the rows that the page has. */
-const readTaken = async (): Promise<ReadonlySet<string>> => {
-  const taken = listOf<Incident>("ops/v1/incidents", { state: "open", acknowledged: true }, MOST)
-  return new Set((await readAll(taken)).map(({ id }) => id))
+/** Withdraws acknowledgements, but none that took the place of one of these. */
+const withdrawEach = async (made: ReadonlyMap<string, string>): Promise<Message> => {
+  const taken = await readTaken()
+  const mine = Array.from(made.keys()).filter((id) => taken.get(id) === made.get(id))
+  for (const id of mine) await withdraw(id)
+  const others = Array.from(made.keys()).filter((id) => taken.has(id)).length - mine.length
+  if (others === 0) return UNDONE
+  const text = `Withdrew ${countText(mine.length, "acknowledgement")}`
+  return { text: `${text}; left out ${numberText(others)} acknowledged again` }
 }
 
 /** How to acknowledge one incident, also in place of another acknowledgement. */
@@ -42,26 +52,23 @@ export const acknowledge = async (ids: Selection, replacing?: Replacing): Promis
       : await call<AcknowledgedAll>("POST", "ops/v1/incidents/acknowledge", { body })
   const done = items.filter(({ outcome }) => outcome === "acknowledged").map(({ id }) => id)
   const [leftOut, missed] = [ids.length - asked.length, items.length - done.length]
-  const added = done.filter((id) => !taken.has(id))
+  const added = new Set(done.filter((id) => !taken.has(id)))
+  // Undo must know them by their times. Without these, the incidents are acknowledged all the same.
+  const now = added.size === 0 ? [] : await readTaken().catch(() => [])
+  const made = new Map(Array.from(now).filter(([id]) => added.has(id)))
   return {
     text: [
       `Acknowledged ${countText(done.length, "incident")}`,
       ...(leftOut === 0 ? [] : [`left out ${numberText(leftOut)} already acknowledged`]),
       ...(missed === 0 ? [] : [`${countText(missed, "other")} had resolved`]),
     ].join("; "),
-    undo:
-      added.length === 0
-        ? undefined
-        : async () => {
-            await withdrawAll(added)
-            return UNDONE
-          },
+    undo: made.size === 0 ? undefined : () => withdrawEach(made),
   }
 }
 
 /** Withdraws the acknowledgement of an incident. */
 export const withdraw = async (id: string): Promise<Message> => {
-  await withdrawAll([id])
+  await call("DELETE", `${path(id)}/acknowledgement`)
   return { text: "Withdrew the acknowledgement" }
 }
 
