@@ -46,14 +46,14 @@ const openService = Effect.gen(function* () {
 })
 
 /** Answers the next question of the console. */
-const answerNext = (): Promise<string> =>
+const answerNext = (isYes = true): Promise<string> =>
   new Promise((resolve) => {
     const end = question.subscribe((asked) => {
       if (asked === undefined) return
       queueMicrotask(() => {
         end()
         resolve(asked.text)
-        asked.answer(true)
+        asked.answer(isYes)
       })
     })
   })
@@ -172,18 +172,34 @@ describe("acts of the console", () => {
           }
         const ids = (await open("")).items.map(({ id }) => id)
         const done = await acknowledge(ids)
-        assert.strictEqual(done.text, "Acknowledged 3 incidents")
+        assert.strictEqual(done?.text, "Acknowledged 3 incidents")
         await monitor.advance("1 second")
         await demo.call("PUT", `ops/v1/incidents/${ids[1]}/acknowledgement`, { note: "mine" })
         await demo.call("DELETE", `ops/v1/incidents/${ids[2]}/acknowledgement`)
         assert.strictEqual(
-          (await done.undo?.())?.text,
+          (await done?.undo?.())?.text,
           "Withdrew 1 acknowledgement; left out 1 acknowledged again",
         )
         assert.deepStrictEqual(
           (await open("&acknowledged=true")).items.map(({ id }) => id),
           ids.slice(1, 2),
         )
+      })
+    }),
+  )
+
+  it.effect("ask before they acknowledge more incidents than a reader has in sight", () =>
+    Effect.gen(function* () {
+      const { demo } = yield* openService
+      yield* Effect.promise(async () => {
+        await fail(demo, "abcdefghijk".split(""))
+        const { items } = (await demo.call("GET", "ops/v1/incidents?state=open")) as {
+          readonly items: ReadonlyArray<{ readonly id: string }>
+        }
+        const asked = answerNext(false)
+        const done = await acknowledge(items.map(({ id }) => id))
+        assert.isUndefined(done)
+        assert.strictEqual(await asked, "Acknowledge 11 incidents?")
       })
     }),
   )

@@ -50,7 +50,7 @@ interface IncidentActsProps {
   readonly detail: IncidentDetail
   readonly note: Signal<string>
   readonly span: Signal<string>
-  readonly acknowledges: () => Promise<Message>
+  readonly acknowledges: () => Promise<Message | undefined>
 }
 
 /** What to do about an incident, and the note that goes with it. */

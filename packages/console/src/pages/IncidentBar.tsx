@@ -1,38 +1,31 @@
-import { countText, numberText } from "../format/times.ts"
+import { numberText } from "../format/times.ts"
 import { acknowledge } from "../state/incidentActs.ts"
 import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { type Selection, selectionText } from "../state/selection.ts"
 import { mayRespond } from "../state/session.ts"
-import { act } from "../state/useAct.ts"
+import { act, type Message } from "../state/useAct.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { focusedId, type Pick, select, selectedIds } from "../view/usePick.ts"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
 
-/** Above so many, a click by mistake would hide much. */
-const MANY = 10
+/** Acknowledges incidents of the list, and selects them no longer. */
+const acknowledgeAll = async (ids: Selection): Promise<Message | undefined> => {
+  const done = await acknowledge(ids)
+  if (done !== undefined) select([])
+  return done
+}
 
 /** What to do with the selected incidents. */
 export const IncidentBar = () => {
   const selected = selectedIds()
   if (selected.length === 0 || !mayRespond.value) return null
-  const all = countText(selected.length, "incident")
   return (
     <div class="bar">
       <span role="status">{numberText(selected.length)} selected</span>
-      <ActButton
-        kind="main"
-        confirms={
-          selected.length > MANY ? [`Acknowledge ${all}?`, `Acknowledge all ${selected.length}`] : undefined
-        }
-        does={async () => {
-          const done = await acknowledge(selected)
-          select([])
-          return done
-        }}
-      >
+      <ActButton kind="main" does={() => acknowledgeAll(selected)}>
         Acknowledge
       </ActButton>
       <button type="button" class="quiet" onClick={() => silence(selected)}>
@@ -56,7 +49,7 @@ export const useIncidentKeys = (pick: Pick): void => {
       pick(id, command === "selectRange")
     if (command === "explain" && id !== undefined) go(linkTo("incidents", [id], { focus: "explain" }))
     if (chosen.length === 0 || !mayRespond.value) return
-    if (command === "acknowledge") void act(() => acknowledge(chosen)).then((isDone) => isDone && select([]))
+    if (command === "acknowledge") void act(() => acknowledgeAll(chosen))
     if (command === "silence") silence(chosen)
     if (command === "note" && id !== undefined) go(linkTo("incidents", [id], { focus: "note" }))
   })

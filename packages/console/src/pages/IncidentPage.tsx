@@ -191,7 +191,7 @@ export const IncidentPage = () => {
   const [id = ""] = route.value.subject
   const why = useRef<HTMLElement>(null)
   const [note, span] = [useSignal(""), useSignal("")]
-  const acknowledges = async (): Promise<Message> => {
+  const acknowledges = async (): Promise<Message | undefined> => {
     const done = await acknowledge([id], { span: span.value, text: note.value })
     note.value = ""
     return done

@@ -1,6 +1,7 @@
 import type { AcknowledgedAll, HeldIncident, Incident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
+import { confirmed } from "./confirmation.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
 import type { Selection } from "./selection.ts"
 import { call } from "./session.ts"
@@ -35,11 +36,17 @@ interface Replacing {
   readonly text: string
 }
 
+/** Above so many, a click or a key by mistake would hide much. */
+const MANY = 10
+
 /**
- * Acknowledges incidents. Those that are acknowledged already are left out, unless one is replaced:
- * Undo withdraws, and so could not restore what was there before.
+ * Acknowledges incidents; asks first where they are many. Those that are acknowledged already are left
+ * out, unless one is replaced: Undo withdraws, and so could not restore what was there before.
  */
-export const acknowledge = async (ids: Selection, replacing?: Replacing): Promise<Message> => {
+export const acknowledge = async (ids: Selection, replacing?: Replacing): Promise<Message | undefined> => {
+  const question = `Acknowledge ${countText(ids.length, "incident")}?`
+  if (ids.length > MANY && !(await confirmed(question, `Acknowledge all ${ids.length}`, false)))
+    return undefined
   const taken = await readTaken()
   const asked = replacing === undefined ? ids.filter((id) => !taken.has(id)) : ids
   const { span = "", text = "" } = replacing ?? {}
