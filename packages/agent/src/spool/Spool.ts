@@ -5,27 +5,21 @@ import { MemoryTail } from "@tocsin/client/agent/MemoryTail"
 import { setAside } from "./setAside.ts"
 import type { OutgoingResult, ResultQueue } from "@tocsin/client/agent/ResultQueue"
 import type { CheckState } from "@tocsin/client/agent/resultRules"
-import { defaultBounds, type SpoolBounds } from "./spoolRules.ts"
+import { defaultBounds, type SpoolOptions } from "./spoolRules.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 import { daysAfter, lastAfter, savedDays } from "./WaitingDays.ts"
 import { type RejectedResult, type SpoolExtent, SpoolFile } from "./SpoolFile.ts"
-
-/** How a spool is opened. */
-export interface SpoolOptions {
-  readonly path: string
-  readonly bounds?: SpoolBounds
-  /** The corrected time. */
-  readonly now: () => number
-  readonly warn: (message: string) => void
-  /** Tests bring files that fail. */
-  readonly openFile?: (path: string) => SpoolFile
-}
 
 /** A result on its way to the server. */
 export interface SpooledResult extends OutgoingResult {
   /** Its place in the file; none while it is only in memory. */
   readonly seq: number | undefined
+  /** Counts the files of this spool: a damaged one is replaced, and places in the new one differ. */
+  readonly file: number
 }
+
+/** The server takes results in the order of the file, so that one place says which. */
+const NONE_SENT = { seq: 0, count: 0 }
 
 /** Rows that one pass removes when the spool is over its bounds. */
 const DROPPED_TOGETHER = 200
@@ -40,8 +34,9 @@ export class Spool implements ResultQueue<SpooledResult> {
   readonly #options: Required<SpoolOptions>
   readonly #tail = new MemoryTail()
   #file: SpoolFile | undefined
-  /** Results in the file that the server took, until their deletion is on the disk. */
-  readonly #done = new Set<number>()
+  #files = 0
+  /** The last result in the file that the server took, and how many wait for their deletion. */
+  #sent = NONE_SENT
   readonly #states = new Map<string, CheckState>()
   #rejects: Array<RejectedResult> = []
   readonly #notes = new Map<string, string>()
@@ -88,7 +83,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   /** Puts everything recorded on the disk. `false` while the disk refuses. */
   flush(): boolean {
     const isEmpty =
-      this.#tail.size + this.#done.size + this.#states.size + this.#rejects.length === 0 &&
+      this.#tail.size + this.#sent.count + this.#states.size + this.#rejects.length === 0 &&
       this.#notes.size + this.#counts.size === 0
     if (isEmpty && this.isOnDisk) return true
     if (this.#file?.refusal !== undefined) this.#closeFile()
@@ -96,7 +91,7 @@ export class Spool implements ResultQueue<SpooledResult> {
       if (this.#damage !== undefined) throw this.#damage
       file.write({
         add: this.#tail.all(),
-        remove: [...this.#done],
+        sentUpTo: this.#sent.seq,
         reject: this.#rejects,
         states: this.#states,
         notes: this.#notes,
@@ -104,7 +99,8 @@ export class Spool implements ResultQueue<SpooledResult> {
       })
       this.#tail.clear()
       this.#rejects = []
-      for (const unsaved of [this.#done, this.#states, this.#notes, this.#counts]) unsaved.clear()
+      this.#sent = NONE_SENT
+      for (const unsaved of [this.#states, this.#notes, this.#counts]) unsaved.clear()
     })
     // Only a write shows it: a full disk can still be read.
     if (isWritten) this.#isRefused = false
@@ -114,16 +110,15 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   /** The oldest results that fit together, in order. */
   take(limit: number, maxBytes: number): ReadonlyArray<SpooledResult> {
-    const found: Array<SpooledResult> = []
+    let found: ReadonlyArray<SpooledResult> = []
     const isRead = this.#reach((file) => {
-      const rows = file.oldest(limit + this.#done.size)
-      for (const row of rows) if (!this.#done.has(row.seq) && found.length < limit) found.push(row)
+      found = file.oldest(limit, this.#sent.seq).map((row) => ({ ...row, file: this.#files }))
     })
     // What is in memory is newer than what is in the file, so it must not overtake it.
     if (isRead && this.#isRefused && found.length < limit) {
       const states = this.#knownStates()
       const taken = this.#tail.take(limit - found.length, states)
-      found.push(...taken.map((one) => ({ ...one, seq: undefined })))
+      found = [...found, ...taken.map((one) => ({ ...one, seq: undefined, file: this.#files }))]
     }
     const taken = fitting(found, maxBytes)
     this.putBack(found.slice(taken.length))
@@ -157,22 +152,20 @@ export class Spool implements ResultQueue<SpooledResult> {
   extent(): SpoolExtent {
     let extent: SpoolExtent = { results: 0, bytes: 0 }
     this.#reach((file) => (extent = file.extent()))
-    return { results: extent.results - this.#done.size + this.#tail.size, bytes: extent.bytes }
+    return { results: extent.results - this.#sent.count + this.#tail.size, bytes: extent.bytes }
   }
 
   /** When the oldest waiting result was observed. */
   oldestAt(): number | undefined {
     let oldest: number | undefined
-    this.#reach((file) => {
-      oldest = file.oldest(this.#done.size + 1).find(({ seq }) => !this.#done.has(seq))?.observedAt
-    })
+    this.#reach((file) => (oldest = file.oldest(1, this.#sent.seq)[0]?.observedAt))
     return oldest ?? this.#tail.all()[0]?.at
   }
 
   /** Whether a change of status waits; `false` where only repeats do. */
   hasChange(): boolean {
     let found = this.#isRefused && this.#tail.size > 0
-    this.#reach((file) => (found ||= file.hasChangeAfter(Math.max(0, ...this.#done))))
+    this.#reach((file) => (found ||= file.hasChangeAfter(this.#sent.seq)))
     return found
   }
 
@@ -222,7 +215,9 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   #forget(results: ReadonlyArray<SpooledResult>): void {
     const inMemory = results.filter(({ seq }) => seq === undefined)
-    for (const { seq } of results) if (seq !== undefined) this.#done.add(seq)
+    for (const { seq, file } of results) {
+      if (seq !== undefined && file === this.#files) this.#sent = { seq, count: this.#sent.count + 1 }
+    }
     const ids = new Set(inMemory.map(({ id }) => id))
     for (const { id, report, at } of this.#tail.all()) {
       if (!ids.has(id)) continue
@@ -288,9 +283,10 @@ export class Spool implements ResultQueue<SpooledResult> {
       return refusal
     }
     this.#damage = undefined
-    this.#done.clear()
     // The new file counts places from the beginning.
     this.#notes.delete(DAYS_NOTE)
+    this.#files += 1
+    this.#sent = NONE_SENT
     this.count("damaged", 1)
     return undefined
   }

@@ -27,8 +27,8 @@ export interface RejectedResult {
 /** Everything that one transaction writes. */
 export interface SpoolChange {
   readonly add: ReadonlyArray<PendingResult>
-  /** Results that the server has taken or refused. */
-  readonly remove?: ReadonlyArray<number>
+  /** The server has taken or refused the results up to this one. */
+  readonly sentUpTo?: number
   readonly reject?: ReadonlyArray<RejectedResult>
   /** States of checks whose results never were in the file. */
   readonly states?: ReadonlyMap<string, CheckState>
@@ -80,7 +80,7 @@ export class SpoolFile {
   /** Writes all of it or nothing, and returns after it is on the disk. */
   write(change: SpoolChange): void {
     this.#inTransaction(() => {
-      for (const seq of change.remove ?? []) this.#run("remove", seq)
+      this.#run("removeSent", change.sentUpTo ?? 0)
       for (const [checkId, state] of change.states ?? []) this.#setState(checkId, state)
       for (const pending of change.add) this.#add(pending)
       for (const { id, checkId, body, reason, at } of change.reject ?? []) {
@@ -92,9 +92,9 @@ export class SpoolFile {
     })
   }
 
-  /** The results at the head of the queue. */
-  oldest(limit: number): ReadonlyArray<StoredResult> {
-    return this.#all("oldest", limit).map((row) => ({
+  /** The results at the head of the queue, after `seq`. */
+  oldest(limit: number, seq = 0): ReadonlyArray<StoredResult> {
+    return this.#all("oldest", seq, limit).map((row) => ({
       seq: Number(row["seq"]),
       id: String(row["event_id"]),
       checkId: String(row["check_id"]),

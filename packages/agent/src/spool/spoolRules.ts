@@ -1,3 +1,5 @@
+import type { SpoolFile } from "./SpoolFile.ts"
+
 /** How much the spool holds before it drops results, oldest first, changes last. */
 export interface SpoolBounds {
   readonly bytes: number
@@ -5,6 +7,17 @@ export interface SpoolBounds {
   readonly ageDays: number
   /** Results in memory while the disk refuses them. */
   readonly inMemory: number
+}
+
+/** How a spool is opened. */
+export interface SpoolOptions {
+  readonly path: string
+  readonly bounds?: SpoolBounds
+  /** The corrected time. */
+  readonly now: () => number
+  readonly warn: (message: string) => void
+  /** Tests bring files that fail. */
+  readonly openFile?: (path: string) => SpoolFile
 }
 
 const MIB = 1_048_576

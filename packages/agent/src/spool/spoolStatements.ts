@@ -13,11 +13,12 @@ export const STATEMENTS = {
   add: `INSERT INTO result (event_id, check_id, observed_ms, status, exit_code, is_change, body)
         VALUES (?, ?, ?, ?, ?, ?, ?)`,
   remove: "DELETE FROM result WHERE seq = ?",
+  removeSent: "DELETE FROM result WHERE seq <= ?",
   reject: "INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?)",
   forgetRejected: `DELETE FROM rejected WHERE event_id NOT IN
         (SELECT event_id FROM rejected ORDER BY rejected_ms DESC LIMIT ${REJECTED_KEPT})`,
   rejected: "SELECT event_id, check_id, body, reason, rejected_ms FROM rejected ORDER BY rejected_ms DESC",
-  oldest: "SELECT seq, event_id, check_id, observed_ms, body FROM result ORDER BY seq LIMIT ?",
+  oldest: "SELECT seq, event_id, check_id, observed_ms, body FROM result WHERE seq > ? ORDER BY seq LIMIT ?",
   hasChange: "SELECT 1 AS found FROM result WHERE is_change = 1 AND seq > ? LIMIT 1",
   last: "SELECT max(seq) AS seq FROM result",
   extent: "SELECT results, bytes FROM extent",

@@ -45,6 +45,34 @@ const open = (bounds: Partial<SpoolBounds> = {}) =>
     warn: () => {},
   })
 
+const [CORRUPT, FULL] = [11, 13]
+
+/** A spool whose disk fails writes as the test says, and how many results it was asked to read. */
+const openOnDisk = (warn: (message: string) => void = () => {}) => {
+  const disk = { fault: undefined as number | undefined, asked: [] as Array<number> }
+  const openFile = (path: string): SpoolFile => {
+    const file = SpoolFile.open(path)
+    const [write, oldest] = [file.write.bind(file), file.oldest.bind(file)]
+    file.write = (change) => {
+      if (disk.fault !== undefined) throw Object.assign(new Error("the disk fails"), { errcode: disk.fault })
+      write(change)
+    }
+    file.oldest = (limit, after) => {
+      disk.asked.push(limit)
+      return oldest(limit, after)
+    }
+    return file
+  }
+  const spool = Spool.open({
+    path: join(folder, "spool.db"),
+    bounds: NO_BOUNDS,
+    now: () => now,
+    warn,
+    openFile,
+  })
+  return { spool, disk }
+}
+
 const record = (spool: Spool, checkId: string, status: CheckStatus): void => {
   const exitCode = CODES.indexOf(status)
   spool.record({ checkId, status, exitCode, durationMillis: 1, output: "", notificationsEnabled: true })
@@ -151,36 +179,54 @@ describe("the spool", () => {
   })
 
   it("gives what is in memory too while the disk refuses it, says so once, and writes it later", () => {
-    let isFull = false
     const said: Array<string> = []
-    const spool = Spool.open({
-      path: join(folder, "spool.db"),
-      now: () => now,
-      warn: (message) => void said.push(message),
-      openFile: (path) => {
-        const file = SpoolFile.open(path)
-        const write = file.write.bind(file)
-        file.write = (change) => {
-          if (isFull) throw Object.assign(new Error("database or disk is full"), { errcode: 13 })
-          write(change)
-        }
-        return file
-      },
-    })
+    const { spool, disk } = openOnDisk((message) => void said.push(message))
     record(spool, "web", "ok")
-    isFull = true
+    disk.fault = FULL
     record(spool, "web", "critical")
     record(spool, "disk", "warning")
     assert.deepStrictEqual(waiting(spool), ["web ok", "web critical", "disk warning"])
     spool.acknowledge(spool.take(2, Infinity))
     assert.deepStrictEqual([waiting(spool), spool.isOnDisk, said.length], [["disk warning"], false, 1])
-    isFull = false
+    disk.fault = undefined
     record(spool, "web", "ok")
     assert.isTrue(spool.isOnDisk)
     spool.close()
     const again = open()
     assert.deepStrictEqual(waiting(again), ["disk warning", "web ok"])
     again.close()
+  })
+
+  it("reads only what it sends while a full disk keeps it from deleting what it has sent", () => {
+    const { spool, disk } = openOnDisk()
+    for (let count = 0; count < 60; count++) record(spool, `check-${count}`, "critical")
+    disk.fault = FULL
+    for (let left = 60; left > 0; left -= 2) {
+      assert.deepStrictEqual([spool.size(), spool.hasChange()], [left, true])
+      spool.acknowledge(spool.take(2, Infinity))
+    }
+    assert.deepStrictEqual([spool.size(), spool.hasChange(), spool.oldestAt()], [0, false, undefined])
+    assert.isAtMost(Math.max(...disk.asked), 2)
+    disk.fault = undefined
+    record(spool, "web", "ok")
+    assert.deepStrictEqual([waiting(spool), spool.size()], [["web ok"], 1])
+    spool.close()
+  })
+
+  it("sends again what was under way when its file was found damaged, and forgets nothing else", () => {
+    const { spool, disk } = openOnDisk()
+    for (const check of ["a", "b", "c", "d"]) record(spool, check, "critical")
+    spool.acknowledge(spool.take(1, Infinity))
+    const sent = spool.take(1, Infinity)
+    disk.fault = CORRUPT
+    assert.throws(() => record(spool, "e", "critical"), "the disk fails")
+    disk.fault = undefined
+    spool.acknowledge(sent)
+    assert.deepStrictEqual(
+      waiting(spool),
+      ["b", "c", "d", "e"].map((check) => `${check} critical`),
+    )
+    spool.close()
   })
 
   it("is read where the disk refuses even the files beside it, and written once it does not", () => {
