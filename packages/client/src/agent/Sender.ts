@@ -123,8 +123,10 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
       return clock.steady()
     }
     const { declaration } = this.#statements
+    const begun = clock.steady()
     const answer = await this.#request(step.kind, server, batch)
-    const made = { kind: step.kind, server, events: batch.length, now: clock.steady() }
+    const now = clock.steady()
+    const made = { kind: step.kind, server, events: batch.length, now, tookMillis: now - begun }
     const around = { servers: this.#statements.servers.length, random: this.#options.random }
     const { state, deed } = afterAnswer(this.#state, made, answer, around)
     this.#tell(step.kind, answer, state)

@@ -12,7 +12,7 @@ export interface Submission {
   readonly notBefore: number
   readonly heartbeatDue: number
   readonly declarationDue: number
-  /** Events in the next batch: halved while the server refuses one of them. */
+  /** Events in the next batch: halved while the server refuses one of them, or the link is too slow. */
   readonly batchLimit: number
   /** The server to ask, by its place in the configuration. */
   readonly server: number
@@ -25,6 +25,11 @@ const MAX_BATCH_EVENTS = 200
 const HEARTBEAT_MILLIS = 60_000
 /** Five batches a second while there is a backlog. */
 const BETWEEN_BATCHES_MILLIS = 200
+/**
+ * A batch that took longer makes the next ones no larger, and smaller if it had no answer: a third of
+ * the time that a transport allows, so that twice as many events fit.
+ */
+const SLOW_MILLIS = 5_000
 const BLOCKED_MILLIS = 600_000
 /** A server that was restored or upgraded may not know the schedule; an equal one changes nothing. */
 const DECLARATION_MILLIS = 3_600_000
@@ -113,6 +118,7 @@ export interface Made {
   /** Events in the batch; 0 in a heartbeat. */
   readonly events: number
   readonly now: number
+  readonly tookMillis: number
 }
 
 /** Where there are several servers and one fails, the next is asked without a wait. */
@@ -167,7 +173,7 @@ const answered = (state: Submission, made: Made, answer: Answer, around: Surroun
     admission,
     failures: 0,
     ...duesAfter({ ...state, admission }, made, pause),
-    ...(isTaken && made.kind === "events" && widened(state)),
+    ...(isTaken && made.tookMillis <= SLOW_MILLIS && widened(state, made)),
   }
   return { state: next, deed: isTaken && made.kind === "events" ? "remove" : "keep" }
 }
@@ -211,8 +217,9 @@ const duesAfter = (
   return { notBefore: kind === "events" ? now + BETWEEN_BATCHES_MILLIS : now, heartbeatDue }
 }
 
-const widened = ({ batchLimit }: Submission): Pick<Submission, "batchLimit"> => ({
-  batchLimit: Math.min(MAX_BATCH_EVENTS, batchLimit * 2),
+/** A batch that was not full says nothing about larger ones. */
+const widened = ({ batchLimit }: Submission, { events }: Made): Pick<Submission, "batchLimit"> => ({
+  batchLimit: Math.max(batchLimit, Math.min(MAX_BATCH_EVENTS, events * 2)),
 })
 
 /** Halves the batch until the refused event is alone. */
@@ -229,12 +236,13 @@ const narrowed = (state: Submission, { events, now }: Made): Answered =>
         deed: "keep",
       }
 
-const retried = (
-  state: Submission,
-  { kind, now }: Made,
-  answer: Answer,
-  around: Surroundings,
-): Submission => {
+/** The same batch would not pass a slow link the next time either. */
+const shortened = (state: Submission, { events, tookMillis }: Made): Submission =>
+  events > 0 && tookMillis > SLOW_MILLIS ? { ...state, batchLimit: Math.ceil(events / 2) } : state
+
+const retried = (before: Submission, made: Made, answer: Answer, around: Surroundings): Submission => {
+  const { kind, now } = made
+  const state = answer.verdict === "faulty" ? shortened(before, made) : before
   const server = (state.server + 1) % around.servers
   if (server !== 0 && answer.verdict === "faulty") return { ...state, server, notBefore: now }
   const isFirst = state.admission === "unknown"

@@ -21,11 +21,17 @@ const answered = (
   state: Submission,
   kind: RequestKind,
   verdict: Verdict,
-  more: Partial<Answer> & { events?: number; now?: number; servers?: number } = {},
+  more: Partial<Answer> & { events?: number; now?: number; tookMillis?: number; servers?: number } = {},
 ) =>
   afterAnswer(
     state,
-    { kind, server: state.server, events: more.events ?? 0, now: more.now ?? 0 },
+    {
+      kind,
+      server: state.server,
+      events: more.events ?? 0,
+      now: more.now ?? 0,
+      tookMillis: more.tookMillis ?? 0,
+    },
     { verdict, message: "", retryAfterMillis: more.retryAfterMillis },
     { servers: more.servers ?? 1, random: () => 1 },
   )
@@ -127,6 +133,38 @@ describe("sending", () => {
       ),
       { numRuns: propertyRuns(200) },
     )
+  })
+
+  it("makes batches that the link carries within the time of an answer, however slow it is", () => {
+    const LIMIT_MILLIS = 15_000
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: LIMIT_MILLIS - 1 }),
+        fc.integer({ min: 1, max: 2 }),
+        (each, servers) => {
+          let [state, now, waiting] = [ACCEPTED, 0, 400]
+          let unanswered = 0
+          while (waiting > 0 && unanswered < 20) {
+            const events = Math.min(waiting, state.batchLimit)
+            const took = events * each
+            const tookMillis = Math.min(took, LIMIT_MILLIS)
+            now = Math.max(now, state.notBefore) + tookMillis
+            const verdict = took < LIMIT_MILLIS ? "taken" : "faulty"
+            const next = answered(state, "events", verdict, { events, now, tookMillis, servers })
+            if (next.deed === "remove") waiting -= events
+            else unanswered += 1
+            state = next.state
+          }
+          assert.isAtMost(unanswered, 8, "a batch that was too large is not tried again")
+        },
+      ),
+      { numRuns: propertyRuns(200) },
+    )
+  })
+
+  it("does not make batches smaller where a server is unreachable", () => {
+    const { state } = answered(ACCEPTED, "events", "faulty", { events: 200 })
+    assert.strictEqual(state.batchLimit, 200)
   })
 
   it("never stands still and never hurries, whatever the answers", () => {
