@@ -29,7 +29,7 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
     "25006": "the database is read-only: point the database URL at the primary, or allow writes",
   },
   full: {
-    "53100": "the database's disk is full: free some space; the service then resumes automatically",
+    "53100": "the database's disk is full: free some space; a running server then resumes automatically",
   },
   unavailable: {
     "3D000": "the database in the URL does not exist: create it, or correct its name",

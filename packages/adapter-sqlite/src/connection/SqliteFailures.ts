@@ -53,7 +53,7 @@ const reasonOf = (errcode: number): StorageFailure =>
 /** What each reason means for a file, and what to do. */
 const ADVICE: { readonly [Reason in StorageFailure]: (file: string) => string } = {
   full: (file) =>
-    `there is no disk space left for ${file}: free some; writing then resumes automatically, and nothing is lost`,
+    `there is no disk space left for ${file}: free some; a running server then resumes automatically, and nothing is lost`,
   read_only: (file) => `${file} is not writable: give Tocsin's user write access to the file and its folder`,
   damaged: (file) => `${file} is damaged: stop Tocsin and restore the file from a backup`,
   unavailable: (file) => `reading or writing ${file} failed: check the disk and the system log`,
