@@ -38,7 +38,6 @@ const RUN_BY: Readonly<Record<string, readonly [test: string, name: string]>> = 
   ],
   "examples/effect/program.ts": ["test/library/examples.test.ts", "@tocsin/examples/effect/program"],
   "examples/reporting/shop.ts": ["test/library/examples.test.ts", "examples/reporting/shop.ts"],
-  "test/examples/agent.test.ts": ["test/examples/agent.test.ts", "agentOfCommands"],
   "examples/express/app.ts": ["test/library/examples.test.ts", "examples/express/app.ts"],
   "examples/hono/app.ts": ["test/library/hosts.test.ts", "@tocsin/examples/hono/app"],
   "examples/testing-an-agent/agent.test.ts": [

@@ -5,8 +5,6 @@ import { join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { agentSuite } from "@tocsin/testing/agents/agentSuite"
-import { agentOfCommands } from "@tocsin/testing/agents/AgentUnderTest"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
@@ -56,20 +54,6 @@ const makeHost = Effect.gen(function* () {
 })
 
 describe("examples/agent.sh", () => {
-  agentSuite(
-    agentOfCommands({
-      report: ["sh", SCRIPT, "{check}", "sh", "-c", 'printf %s "$1"; exit "$2"', "sh", "{text}", "{code}"],
-      register: ["sh", SCRIPT],
-      env: { TOCSIN_URL: "{url}", TOCSIN_AGENT_ID: "{agent_id}", TOCSIN_STATE_DIR: "{folder}/state" },
-      without: {
-        "waits as long as Retry-After asks":
-          "curl waits within a request, and the next run knows nothing of it",
-        "sends the others when the server refuses one result":
-          "it moves the whole batch to the folder rejected",
-      },
-    }),
-  )
-
   it.live("registers under the hostname, prints its fingerprint, and reports once accepted", () =>
     Effect.gen(function* () {
       const { agent, agents, acceptAll, history, state } = yield* makeHost

@@ -68,6 +68,8 @@ export const POISON = "poison"
 /** A server that reads requests by the contract and follows docs/rules.md#events, with faults. */
 export class FaultyServer {
   fault: Fault = "none"
+  /** Whether only events meet the fault, for an agent that sends none after a failed heartbeat. */
+  sparesHeartbeats = false
   isAccepted = true
   /** What `Retry-After` says with 429, in seconds. */
   retryAfterSeconds = 7
@@ -92,16 +94,17 @@ export class FaultyServer {
     const seconds = Math.floor(this.now() / MILLIS_PER_SECOND)
     const date = new Date(seconds * MILLIS_PER_SECOND).toUTCString()
     this.requests.push({ kind: request.kind, body: request.body, at: this.now() })
-    if (this.fault === "nothing") throw new Error("connect ECONNREFUSED")
-    if (this.fault === "500") return refusal(500, "internal")
-    if (this.fault === "429")
+    const fault = this.sparesHeartbeats && request.kind === "heartbeat" ? "none" : this.fault
+    if (fault === "nothing") throw new Error("connect ECONNREFUSED")
+    if (fault === "500") return refusal(500, "internal")
+    if (fault === "429")
       return { ...refusal(429, "rate_limited"), retryAfter: String(this.retryAfterSeconds) }
-    if (this.fault === "gateway")
+    if (fault === "gateway")
       return { status: GATEWAY[request.kind], body: "<p>Sign in</p>", date: GATEWAY_DATE }
     const answer = this.#apply(request)
-    if (this.fault === "killed") this.hasKilled = true
-    if (this.fault === "lost" || this.fault === "killed") throw new Error("socket hang up")
-    return this.fault === "half" ? { ...answer, body: answer.body.slice(0, 5) } : { ...answer, date }
+    if (fault === "killed") this.hasKilled = true
+    if (fault === "lost" || fault === "killed") throw new Error("socket hang up")
+    return fault === "half" ? { ...answer, body: answer.body.slice(0, 5) } : { ...answer, date }
   }
 
   #apply({ kind, body }: AgentRequest): FaultyAnswer {

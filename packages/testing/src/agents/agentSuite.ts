@@ -8,12 +8,19 @@ import { agentCases, type CaseTools } from "./agentCases.ts"
 import { FaultyServer } from "./FaultyServer.ts"
 import { serve } from "./serve.ts"
 
+export { agentOfCommands } from "./AgentUnderTest.ts"
+
 const PATIENCE_MILLIS = 120_000
 const BETWEEN_LOOKS_MILLIS = 20
 
 /** The cases that an agent can be held to, each with a server of its own. */
 export const agentSuite = (agent: AgentUnderTest): void => {
   const reasons: Readonly<Record<string, string>> = agent.without ?? {}
+  const unknown = Object.keys(reasons).filter((name) => !Object.hasOwn(agentCases, name))
+  if (unknown.length > 0)
+    throw new Error(
+      `no case is named ${unknown.join(", ")}: name some of ${Object.keys(agentCases).join(", ")}`,
+    )
   for (const [name, run] of Object.entries(agentCases) as ReadonlyArray<
     [string, (tools: CaseTools) => Promise<void>]
   >) {
