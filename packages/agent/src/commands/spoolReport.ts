@@ -37,7 +37,8 @@ export const spoolReport = (
   actAsOwner(state)
   const file = SpoolFile.open(spoolPath(state))
   try {
-    const at = correctedNow(savedMark(file.notes().get("time_mark")), systemClock)
+    const mark = savedMark(file.notes().get("time_mark"), systemClock.sinceBoot())
+    const at = correctedNow(mark, systemClock)
     const report: CheckReport = {
       ...bare,
       notificationsEnabled: check?.notificationsEnabled ?? true,

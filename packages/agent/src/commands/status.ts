@@ -48,7 +48,7 @@ const statusOf = (state: string): AgentStatus => {
   const file = SpoolFile.open(spoolPath(state))
   try {
     const notes = file.notes()
-    const mark = savedMark(notes.get("time_mark"))
+    const mark = savedMark(notes.get("time_mark"), systemClock.sinceBoot())
     const [oldest] = file.oldest(1)
     const now = correctedNow(mark, systemClock)
     const count = (name: string): number => Number(notes.get(name) ?? 0)

@@ -79,7 +79,7 @@ export class Daemon {
         transport: { send: (request) => this.#transport.send(request) },
         clock,
         boot: bootId(),
-        mark: savedMark(this.#spool.notes().get("time_mark")),
+        mark: savedMark(this.#spool.notes().get("time_mark"), clock.sinceBoot()),
         random,
         log,
       },

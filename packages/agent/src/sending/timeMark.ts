@@ -15,10 +15,14 @@ export const bootId = (): string => {
   return boot
 }
 
-/** The server's time as the spool remembers it; a mark of another boot says nothing, nor does a damaged one. */
-export const savedMark = (text: string | undefined): TimeMark | undefined => {
+/**
+ * The server's time as the spool remembers it; a mark of another boot says nothing, nor does a damaged
+ * one. One from later than `sinceBoot`, the present, is of a former run of a container: its boot is
+ * the host's, and its uptime can begin again.
+ */
+export const savedMark = (text: string | undefined, sinceBoot: number): TimeMark | undefined => {
   const note = savedNote(text)
-  return isMark(note) && note.boot === bootId() ? note : undefined
+  return isMark(note) && note.boot === bootId() && note.sinceBoot <= sinceBoot ? note : undefined
 }
 
 const isMark = (note: unknown): note is TimeMark =>

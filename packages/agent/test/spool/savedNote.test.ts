@@ -13,17 +13,21 @@ const damagedForms = (text: string): ReadonlyArray<string> =>
   )
 
 it("reads the notes that an agent left", () => {
-  assert.deepStrictEqual(savedMark(MARK), JSON.parse(MARK))
+  assert.deepStrictEqual(savedMark(MARK, 1.5), JSON.parse(MARK))
   assert.deepStrictEqual([...savedGrowth(GROWTH)], JSON.parse(GROWTH))
   assert.deepStrictEqual(
-    [savedNote(undefined), savedMark(undefined), savedGrowth(undefined).size],
+    [savedNote(undefined), savedMark(undefined, 0), savedGrowth(undefined).size],
     [undefined, undefined, 0],
   )
 })
 
+it("takes no time of a former run of a container, whose boot is the host's and whose uptime begins again", () => {
+  assert.isUndefined(savedMark(MARK, 1.4))
+})
+
 it("takes no note for one that is damaged", () => {
   for (const text of damagedForms(MARK)) {
-    const { server = 0, sinceBoot = 0 } = savedMark(text) ?? {}
+    const { server = 0, sinceBoot = 0 } = savedMark(text, Infinity) ?? {}
     assert.deepStrictEqual([server, sinceBoot].filter(Number.isFinite), [server, sinceBoot], text)
   }
   for (const text of ["null", "5", "{}", "[5]", '[["rejected"]]', ...damagedForms(GROWTH)])
