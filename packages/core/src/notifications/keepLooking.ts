@@ -1,4 +1,4 @@
-import { Duration, Effect } from "effect"
+import { Cause, Duration, Effect } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { idlePause } from "../ports/IdlePause.ts"
@@ -9,19 +9,39 @@ import { OutboxSignal } from "../usecases/OutboxSignal.ts"
 const LOOK_AT_LEAST_EVERY = Duration.seconds(15)
 const AFTER_FAILURE = Duration.seconds(1)
 
+/** A failure that stays the same is logged again after so many looks, a minute or more. */
+const LOG_EVERY = 60
+
 /**
  * Repeats `look` forever. After a failure or a bug it waits a second: a worker must survive one bad
- * moment.
+ * moment. In an outage every look fails, and the log must not fill the disk.
  */
 export const keepLooking = <E, R>(
   look: Effect.Effect<void, E, R>,
   complaint: string,
 ): Effect.Effect<never, never, R> =>
-  Effect.forever(
-    Effect.catchCause(look, (cause) =>
-      Effect.andThen(Effect.logWarning(complaint, cause), Effect.sleep(AFTER_FAILURE)),
-    ),
-  )
+  Effect.suspend(() => {
+    let logged: string | undefined
+    let count = 0
+    const note = (cause: Cause.Cause<E>) => {
+      const text = String(Cause.squash(cause))
+      count += 1
+      if (text === logged && count < LOG_EVERY) return Effect.void
+      const line = Effect.annotateLogs(Effect.logWarning(complaint, cause), { count })
+      logged = text
+      count = 0
+      return line
+    }
+    const succeeded = Effect.sync(() => {
+      logged = undefined
+      count = 0
+    })
+    return Effect.forever(
+      Effect.catchCause(Effect.andThen(look, succeeded), (cause) =>
+        Effect.andThen(note(cause), Effect.sleep(AFTER_FAILURE)),
+      ),
+    )
+  })
 
 /** Waits until the outbox changes, an item of these notifiers is due, or the next poll. */
 export const waitForMore = Effect.fnUntraced(function* (
