@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect } from "effect"
+import { enroll } from "../processes/Agent.ts"
 import { scratchFolder } from "../processes/scratch.ts"
-import { jsonOf, tocsin } from "./tocsin.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { jsonOf, serverAt, tocsin } from "./tocsin.ts"
 
 const ADD = ["silences", "add", "check_id = cpu", "--comment", "new fans", "--for"]
 
@@ -22,6 +24,26 @@ describe("commands on silences", () => {
       assert.strictEqual(late.code, EXIT_CODES.refused.code)
       const { stdout } = yield* run("silences", "list", "--state", "expired")
       assert.match(stdout, /expired .* cli:\w+ +check_id = cpu +new fans/)
+    }),
+  )
+
+  it.live("refuse what needs another flag, and name it", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      const server = yield* startServer(serverAt(place))
+      for (let number = 1; number <= 11; number++) yield* enroll(server, `web-${number}`)
+      const wide = ["silences", "add", "check_id glob c*", "--comment", "new fans"]
+      const endless = yield* tocsin(place, ...wide)
+      assert.include(endless.stderr, "give either --for or --ends-at")
+      assert.strictEqual(endless.code, EXIT_CODES.usage.code)
+      const refused = yield* tocsin(place, ...wide, "--for", "1h")
+      assert.include(
+        refused.stderr,
+        "the silence covers 11 agents, more than half of all: add --confirm if that is meant",
+      )
+      assert.strictEqual(refused.code, EXIT_CODES.refused.code)
+      const confirmed = yield* tocsin(place, ...wide, "--for", "1h", "--confirm")
+      assert.match(confirmed.stdout, /^\S+: active\n$/)
     }),
   )
 })

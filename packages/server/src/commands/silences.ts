@@ -50,6 +50,11 @@ const endsAt = Flag.String("ends-at").pipe(
   Flag.optional,
 )
 
+const requireOneEnd = (length: Option.Option<string>, end: Option.Option<string>) =>
+  Option.isSome(length) === Option.isSome(end)
+    ? Effect.fail(usageFailure("give either --for or --ends-at"))
+    : Effect.void
+
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Silence>> => [
   { title: "SILENCE", cell: (silence) => silence.id },
   { title: "STATE", cell: (silence) => silence.state, isState: true },
@@ -82,6 +87,9 @@ const previewText = ({ agents, held_now, needs_confirm, open_incidents, sample }
     ...(needs_confirm ? ["covers more than half of the agents: add --confirm if that is meant"] : []),
     "",
   ].join("\n")
+
+const tooWide = ({ agents }: SilencePreview) =>
+  refusal(`the silence covers ${agents} agents, more than half of all: add --confirm if that is meant`)
 
 const add = Command.make(
   "add",
@@ -116,13 +124,15 @@ const add = Command.make(
         Result.mapError(parseMatcher(text), (problem) => usageFailure(`the matcher "${text}" ${problem}`)),
       ),
     )
+    yield* requireOneEnd(given.for, ends_at)
     const times = present({ starts_at: startsAt, ends_at, for: given.for })
     const request = yield* readArguments(SilenceRequest, { matchers, comment, confirm, ...times })
     const create = Effect.gen(function* () {
       const operations = yield* Operations
-      if (dryRun) {
+      if (dryRun || !confirm) {
         const preview = yield* operations.previewSilence(request)
-        return yield* writeResult(json, preview, () => previewText(preview))
+        if (dryRun) return yield* writeResult(json, preview, () => previewText(preview))
+        if (preview.needs_confirm) return yield* tooWide(preview)
       }
       const silence = yield* operations.silence(request)
       return yield* writeResult(json, silence, () => `${silence.id}: ${silence.state}\n`)
@@ -147,8 +157,7 @@ const extend = Command.make(
   { id, for: lengthFlag, endsAt, json: flags.json },
   Effect.fnUntraced(function* ({ id: text, endsAt: ends_at, json, ...given }) {
     const silence = yield* readId(text)
-    if (Option.isSome(given.for) === Option.isSome(ends_at))
-      return yield* usageFailure("give either --for or --ends-at")
+    yield* requireOneEnd(given.for, ends_at)
     const { for: length } = yield* readArguments(
       Schema.Struct({ for: Schema.optionalKey(SilenceRequest.fields.for.schema) }),
       present({ for: given.for }),
