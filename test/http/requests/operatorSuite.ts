@@ -167,6 +167,13 @@ export const operatorSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         const path = `/ops/v1/agents/${agent.agent_id}/expectations`
         const declaration = yield* call("PUT", path, { token: presented, json: { checks: [] } })
         expectError(declaration, 401, "unauthorized")
+        for (const json of [{ unknown: true }, { output: "x".repeat(1_048_576) }])
+          for (const [method, to] of [
+            ["POST", "/api/v1/heartbeat"],
+            ["POST", "/api/v1/events"],
+            ["PUT", path],
+          ] as const)
+            expectError(yield* call(method, to, { token: presented, json }), 401, "unauthorized")
       }
       assert.deepInclude((yield* operate("GET", "/api/v1/agents")).body, { items: [] })
     }),

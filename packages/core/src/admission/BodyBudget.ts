@@ -5,12 +5,13 @@ import * as Instant from "../contract/Instant.ts"
 import { ThrottledClients } from "../engine/limits/ThrottledClients.ts"
 import { RecentNames, UnknownSenders } from "../engine/limits/UnknownSenders.ts"
 import type { Instruments } from "../engine/metrics/Instruments.ts"
+import { isOperatorToken } from "../operators/operatorToken.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
-import type { AgentBlocked, AgentNotAccepted, RateLimited } from "./AdmissionErrors.ts"
+import type { AgentBlocked, AgentNotAccepted, NotAnAgentKey, RateLimited } from "./AdmissionErrors.ts"
 import { keyState } from "./agentKeys.ts"
-import { blocked, notAccepted, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
+import { blocked, notAccepted, notAnAgentKey, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
 
 /** A request whose headers have arrived. */
 export interface Arrival {
@@ -74,24 +75,53 @@ export class BodyBudget {
    * enterEvents}.
    */
   tryEnter(arrival: Arrival, now: () => Instant.Instant): Visit | undefined {
+    if (this.#mayBeOperators(arrival.key)) return undefined
     const entry = this.#enter(arrival, now)
     return "leave" in entry ? entry : undefined
   }
 
   /** Admits a heartbeat, or fails with the reason. */
-  enterHeartbeat(arrival: Arrival): Effect.Effect<Visit, AgentBlocked | RateLimited | StorageError> {
-    return this.#examine(arrival, tooMuchOfUnknownKeys)
+  enterHeartbeat(
+    arrival: Arrival,
+  ): Effect.Effect<Visit, AgentBlocked | NotAnAgentKey | RateLimited | StorageError> {
+    return this.#unlessOperators(arrival, this.#examine(arrival, tooMuchOfUnknownKeys))
   }
 
   /**
    * Admits a batch, or fails with the reason. Batches of keys that are not accepted are refused.
    */
-  enterEvents(arrival: Arrival): Effect.Effect<Visit, AgentBlocked | AgentNotAccepted | StorageError> {
-    return this.#examine(arrival, () => notAccepted)
+  enterEvents(
+    arrival: Arrival,
+  ): Effect.Effect<Visit, AgentBlocked | AgentNotAccepted | NotAnAgentKey | StorageError> {
+    return this.#unlessOperators(
+      arrival,
+      this.#examine(arrival, () => notAccepted),
+    )
+  }
+
+  /** Whether a key has the shape of an operator's token and is not known as an agent's. */
+  #mayBeOperators(key: Redacted.Redacted): boolean {
+    return isOperatorToken(key) && !this.#isAccepted(key)
+  }
+
+  #isAccepted(key: Redacted.Redacted): boolean {
+    return this.#accepted.has(this.#needed.hashing.identify(key).key_hash)
+  }
+
+  /** Refuses an operator's token before the body is read (docs/rules.md#operators). */
+  #unlessOperators<E>({ key }: Arrival, entry: Effect.Effect<Visit, E>) {
+    return Effect.suspend((): Effect.Effect<Visit, E | NotAnAgentKey | StorageError> => {
+      if (!this.#mayBeOperators(key)) return entry
+      const { commits, hashing } = this.#needed
+      const look = commits.transact(keyState(hashing.identify(key).key_hash))
+      return Effect.flatMap(look, (state): Effect.Effect<Visit, E | NotAnAgentKey> =>
+        state === "unknown" ? notAnAgentKey : entry,
+      )
+    })
   }
 
   #enter({ key, address, bytes }: Arrival, now: () => Instant.Instant): Visit | Refused {
-    if (address === undefined || this.#accepted.has(this.#needed.hashing.identify(key).key_hash)) return FREE
+    if (address === undefined || this.#isAccepted(key)) return FREE
     const permission = this.#unknown.take(address, bytes, now())
     if (!permission.allowed) return { address, retryAfterSeconds: permission.retryAfterSeconds }
     let isInside = true
