@@ -10,7 +10,7 @@ import { route, setParameters } from "../state/location.ts"
 import { limitsAgents, matchersText, parseMatchers } from "../state/matchers.ts"
 import { parseSelection } from "../state/selection.ts"
 import { call } from "../state/session.ts"
-import { create, keyMatchers, type NewSilences, preview } from "../state/silenceActs.ts"
+import { create, keyMatchers, type NewSilences, oneOfEachKey, preview } from "../state/silenceActs.ts"
 import { readEnd } from "../state/silenceEnd.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
@@ -28,7 +28,7 @@ const useIncidents = (ids: ReadonlyArray<string>) =>
       const { incident } = await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`, { signal })
       found.push(incident)
     }
-    return found
+    return oneOfEachKey(found)
   })
 
 const Preview = ({ silences }: { readonly silences: NewSilences }) => {
@@ -76,10 +76,11 @@ export const SilenceForm = () => {
   const left = incidents.filter(({ incident_key }) => !made.value.includes(incident_key))
   const isSingle = incidents.length === 1
   const [first] = incidents
+  const given = isSingle && first !== undefined ? keyMatchers(first.incident_key) : undefined
   useEffect(() => {
-    if (isSingle && first !== undefined) text.value = matchersText(keyMatchers(first.incident_key))
+    if (given !== undefined) text.value = matchersText(given)
   }, [isSingle, first?.id])
-  const { matchers, fault } = parseMatchers(text.value)
+  const { matchers, fault } = parseMatchers(text.value, given)
   const lists =
     incidents.length > 1
       ? left.map(({ incident_key }) => keyMatchers(incident_key))

@@ -6,7 +6,7 @@ export interface Matcher {
 }
 
 // Operators of other programs, such as `==` and `=~`, would else read as a part of the value.
-const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!?=(?![=~])|\sglob\s)\s*(.*)$/
+const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!?=(?![=~])|\sglob\s)\s*(.*)$/s
 
 const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"]
 
@@ -14,10 +14,15 @@ const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"]
 export const limitsAgents = ({ field }: Matcher): boolean =>
   field === "agent_id" || field === "hostname" || field.startsWith("label:")
 
-/** Reads matchers as a policy writes them, one a line: `agent_id glob web-*`. */
+/**
+ * Reads matchers as a policy writes them, one a line: `agent_id glob web-*`. A text that was filled in
+ * and not edited is read as what was given: a line cannot state outer spaces of a value.
+ */
 export const parseMatchers = (
   text: string,
+  given: ReadonlyArray<Matcher> = [],
 ): { readonly matchers: ReadonlyArray<Matcher>; readonly fault: string | undefined } => {
+  if (text === matchersText(given)) return { matchers: given, fault: undefined }
   const matchers: Array<Matcher> = []
   for (const [index, line] of text
     .split("\n")

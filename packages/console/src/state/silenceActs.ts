@@ -41,6 +41,11 @@ export const keyMatchers = (incident_key: string): ReadonlyArray<Matcher> => [
   { field: "incident_key", op: "=", value: incident_key },
 ]
 
+/** One incident of each key, which resolved ones may share. */
+export const oneOfEachKey = <One extends { readonly incident_key: string }>(
+  incidents: ReadonlyArray<One>,
+): ReadonlyArray<One> => Array.from(new Map(incidents.map((each) => [each.incident_key, each])).values())
+
 /** Where a silence of an agent, or of one of its checks, is created. */
 export const silenceOf = (subject: { readonly agent_id: string; readonly check_id?: string }): string => {
   const matchers = Object.entries(subject).map(([field, value]): Matcher => ({ field, op: "=", value }))
@@ -57,7 +62,7 @@ const bodyOf = ({ ends, startsAt, comment }: NewSilences, matchers: ReadonlyArra
   ...(startsAt !== undefined && { starts_at: startsAt }),
 })
 
-/** What silences would cover. Where there are several, incidents count once each: their keys differ. */
+/** What silences would cover, summed where there are several: no two may have the same key. */
 export const preview = async (silences: NewSilences, signal: AbortSignal): Promise<SilencePreview> => {
   const previews: Array<SilencePreview> = []
   for (const matchers of silences.lists) {

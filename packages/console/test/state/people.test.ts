@@ -6,6 +6,7 @@ import { openingsOf } from "../../src/state/incidentStory.ts"
 import { matchersText, parseMatchers } from "../../src/state/matchers.ts"
 import { nextKey } from "../../src/state/keys.ts"
 import { notifiedOf } from "../../src/state/notified.ts"
+import { keyMatchers, oneOfEachKey } from "../../src/state/silenceActs.ts"
 import { readEnd } from "../../src/state/silenceEnd.ts"
 import { toggled, withRange } from "../../src/state/selection.ts"
 
@@ -47,6 +48,24 @@ describe("what people read, type and select", () => {
     for (const op of ["==", "=~", "!==", "!=~", "!~"])
       for (const text of [`label:team ${op} db`, `label:team${op}db`])
         assert.include(parseMatchers(text).fault ?? "", "is not FIELD = VALUE", text)
+  })
+
+  it("the matchers of an incident are its key as it is, until they are edited", () => {
+    // A key may have outer spaces and any line separator but those of C0.
+    for (const key of ["pad ", " pad", "line\u2028end", "a = b"]) {
+      const given = keyMatchers(key)
+      assert.deepStrictEqual(parseMatchers(matchersText(given), given), { matchers: given, fault: undefined })
+      const edited = `${matchersText(given)}\nseverity = critical`
+      assert.strictEqual(parseMatchers(edited, given).matchers[0]?.value, key.trim())
+    }
+  })
+
+  it("incidents of one key are silenced once", () => {
+    const twins = ["a", "b", "a"].map((incident_key, id) => ({ id, incident_key }))
+    assert.deepStrictEqual(
+      oneOfEachKey(twins).map(({ incident_key }) => incident_key),
+      ["a", "b"],
+    )
   })
 
   it("a silence until a time of day ends at the next one", () => {
