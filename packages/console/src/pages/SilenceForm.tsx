@@ -20,6 +20,9 @@ const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]
 /** While somebody types, the preview waits for a pause. */
 const TYPING_MILLIS = 250
 
+/** Above so many, no change reads the preview again: it takes a request for each silence. */
+const MANY = 10
+
 /** The incidents that the address names, to be silenced by their keys. */
 const useIncidents = (ids: ReadonlyArray<string>) =>
   useResource(`to silence ${ids.join()}`, [], async (signal) => {
@@ -41,7 +44,7 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
   const { lists, ends, startsAt } = asked.value
   const { value, failure } = useResource(
     `preview ${JSON.stringify([lists, ends, startsAt])}`,
-    ["incidents", "agents"],
+    lists.length > MANY ? [] : ["incidents", "agents"],
     (signal) => preview({ lists, ends, startsAt, comment: "" }, signal),
   )
   const isNothing = value?.open_incidents === 0 && value.agents === 0
@@ -159,9 +162,10 @@ export const SilenceForm = () => {
           isDisabled={silences === undefined || silences.comment === ""}
           does={async () => {
             if (silences === undefined) return undefined
+            const keys: Array<string> = []
             const done = await create(silences, (created) => {
-              made.value = [...made.value, ...created.map(({ value }) => value)]
-            })
+              keys.push(...created.map(({ value }) => value))
+            }).finally(() => (made.value = [...made.value, ...keys]))
             if (done === undefined) return undefined
             text.value = ""
             comment.value = ""
