@@ -121,6 +121,7 @@ export const deliveryLaws = ({ service, isClosing }: Evidence) => {
       after,
       "due while not waiting, or the reverse",
     )
+    judge(after.look_at === undefined || after.state === "pending", after, "to be examined, and not pending")
     judge(after.updated_at === at, after, "updated_at is not the time of the move")
     if (before === undefined) return
     const attempt = attemptOf(before)

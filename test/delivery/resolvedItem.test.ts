@@ -199,6 +199,19 @@ describe("a firing whose attempt", () => {
 describe("a resolved", () => {
   it.effect.each(resolutions)("whose firing %s", play)
 
+  it.effect("goes to no receiver that refused its firing, though another one accepted it", () =>
+    Effect.gen(function* () {
+      const { after, disk, messenger, webhook } = yield* openTimeline({ notifiers: ["messenger", "webhook"] })
+      yield* webhook.answers(slowly(refused))
+      yield* disk.turns("critical")
+      yield* disk.turns("ok")
+      yield* webhook.answers(delivered)
+      yield* after("10 seconds")
+      yield* messenger.has("firing critical a/disk", "resolved critical a/disk")
+      yield* webhook.has()
+    }),
+  )
+
   it.effect("waits for a dead letter that was replayed and not attempted since", () =>
     Effect.gen(function* () {
       const timeline = yield* openTimeline({ separateFront: true })

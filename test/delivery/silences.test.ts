@@ -8,7 +8,7 @@ import type { Matcher } from "@tocsin/core/silences/Matcher"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Effect, Exit, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
+import { AGENT, beat, enroll, report, type Result as Reported } from "../service/agents.ts"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
@@ -19,8 +19,9 @@ const DISKS: ReadonlyArray<Matcher> = [{ field: "check_id", op: "glob", value: "
 const openSilences = Effect.fnUntraced(function* (
   document: object = {},
   retention: Partial<RetentionOptions> = {},
+  deadAfter = Duration.days(365),
 ) {
-  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+  const service = yield* openService({ notifiers: NAMES, deadAfter })
   const open = Effect.fnUntraced(function* (name: string) {
     const process = yield* service.open(name, { keepsHouse: true, retention })
     yield* process.policy.replace(compilePolicy(Result.getOrThrow(readPolicy(document, NAMES)), NAMES))
@@ -71,6 +72,15 @@ describe("a silence", () => {
       assert.strictEqual(messages().length, 1)
       yield* after("65 seconds")
       assert.deepStrictEqual(messages().slice(1), ["opened critical"])
+    }),
+  )
+
+  it.effect("of a check covers no heartbeat incident, which has none", () =>
+    Effect.gen(function* () {
+      const { after, messages, silence } = yield* openSilences({}, {}, Duration.minutes(5))
+      yield* silence(60, { matchers: [{ field: "check_id", op: "glob", value: "@heart*" }] })
+      yield* after("6 minutes")
+      assert.deepStrictEqual(messages(), ["opened critical"])
     }),
   )
 
@@ -128,9 +138,9 @@ describe("a silence", () => {
       assert.deepStrictEqual(messages(), ["opened warning", "resolved warning"])
       assert.deepStrictEqual(
         items()
-          .map(({ state }) => state)
+          .map(({ look_at, state }) => `${state} ${look_at}`)
           .toSorted(),
-        ["discarded", "sent", "sent"],
+        ["discarded undefined", "sent undefined", "sent undefined"],
       )
     }),
   )
@@ -279,6 +289,24 @@ describe("flapping", () => {
     }),
   )
 
+  it.effect("counts the openings within the span of its own route", () =>
+    Effect.gen(function* () {
+      const flapping = (openings: number, within: string) => ({ openings, within, after: "30m" })
+      const { after, messages, turns } = yield* openSilences({
+        routes: [
+          { match: ["check_id = disk"], flapping: flapping(3, "10m") },
+          { match: ["check_id = load"], flapping: flapping(5, "10h") },
+        ],
+      })
+      for (const pause of ["20 minutes", "20 minutes", "0 seconds"] as const) {
+        yield* turns("disk", "warning")
+        yield* turns("disk", "ok")
+        yield* after(pause)
+      }
+      assert.strictEqual(messages().length, 6)
+    }),
+  )
+
   it.effect("counts openings of incidents whose retention is shorter than its span", () =>
     Effect.gen(function* () {
       const short = { incidents: Duration.minutes(1), outbox: Duration.minutes(1) }
@@ -315,12 +343,13 @@ describe("creating a silence", () => {
     Effect.gen(function* () {
       const { process, silence, turns } = yield* openSilences()
       for (let n = 0; n < 10; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
+      // It is pending.
+      yield* Effect.orDie(beat(process, "another" as typeof AGENT))
       const matchers: ReadonlyArray<Matcher> = [{ field: "agent_id", op: "glob", value: "*a*" }]
       yield* turns("disk", "warning")
       const request = { matchers, for: Duration.minutes(5), comment: "all" }
       const preview = yield* process.operations.previewSilence(request)
-      assert.strictEqual(preview.needs_confirm, preview.agents > 10)
-      assert.strictEqual(preview.open_incidents, 1)
+      assert.deepInclude(preview, { agents: 11, needs_confirm: true, open_incidents: 1 })
       assert.strictEqual(preview.sample.length, 1)
       const message = yield* Effect.flip(silence(5, { matchers: DISKS }))
       assert.include(message.message, '"confirm": true')
@@ -342,6 +371,7 @@ describe("creating a silence", () => {
       const late = Instant.parse("9999-12-31T23:00:00Z") ?? assert.fail("no such time")
       assert.include(yield* refused({ starts_at: late, for: Duration.days(1) }), "year 10000")
       const { id } = yield* silence(5, { starts_at: inDays(2) })
+      assert.strictEqual((yield* silence(5, { starts_at: inDays(-1) })).starts_at, now)
       const early = yield* Effect.flip(process.operations.editSilence(id, { ends_at: inDays(1) }))
       assert.include(early.message, "after starts_at")
     }),

@@ -19,18 +19,17 @@ const STEPS = {
   steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }],
 }
 
-const policyOf = (...routes: ReadonlyArray<object>) =>
-  compilePolicy(Result.getOrThrow(readPolicy({ routes }, NAMES)), NAMES)
+const documentOf = (...routes: ReadonlyArray<object>) => Result.getOrThrow(readPolicy({ routes }, NAMES))
+const policyOf = (...routes: ReadonlyArray<object>) => compilePolicy(documentOf(...routes), NAMES)
 
 const openTimers = Effect.fnUntraced(function* (...routes: ReadonlyArray<object>) {
   // Agents send no heartbeats here.
   const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
-  const open = Effect.fnUntraced(function* (name: string) {
-    const process = yield* service.open(name, { keepsHouse: true })
-    if (routes.length > 0) yield* process.policy.replace(policyOf(...routes))
-    yield* settled
-    return process
-  })
+  const open = (name: string, ...others: ReadonlyArray<object>) => {
+    const under = others.length > 0 ? others : routes
+    const rules = under.length > 0 ? { policy: documentOf(...under) } : {}
+    return Effect.tap(service.open(name, { keepsHouse: true, rules }), settled)
+  }
   const process = yield* open("first")
   yield* enroll(process, AGENT)
   const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
@@ -40,6 +39,12 @@ const openTimers = Effect.fnUntraced(function* (...routes: ReadonlyArray<object>
     service.receivers.arrivals.map(({ at, notification: { cause, event_type, receiver, severity } }) => {
       const minutes = Math.floor((Number(at) / 1_000 - START_MILLIS) / 60_000)
       return `${minutes} min: ${receiver} ${cause ?? event_type} ${severity}`
+    })
+  const silence = (duration: Duration.Duration) =>
+    process.operations.silence({
+      matchers: [{ field: "check_id", op: "=", value: "disk" }],
+      for: duration,
+      comment: "a new disk",
     })
   const incident = () => Array.from(service.rows().incidents.values()).at(-1) ?? assert.fail("no incident")
   const acknowledges = (minutes: number, by: Process = process) =>
@@ -56,7 +61,7 @@ const openTimers = Effect.fnUntraced(function* (...routes: ReadonlyArray<object>
         ),
       ),
     )
-  return { service, process, open, after, turns, messages, incident, acknowledges }
+  return { service, process, open, after, turns, messages, incident, acknowledges, silence }
 })
 
 describe("a later step", () => {
@@ -120,6 +125,15 @@ describe("a later step", () => {
       yield* process.commits.transact(withdraw(incident().id, signedBy("eva")))
       yield* after("15 seconds")
       assert.deepStrictEqual(messages().slice(1), ["35 min: pager escalation critical"])
+    }),
+  )
+
+  it.effect("is not held by the route's after", () =>
+    Effect.gen(function* () {
+      const { after, messages, turns } = yield* openTimers({ ...STEPS, after: "1h" })
+      yield* turns("critical")
+      yield* after("16 minutes")
+      assert.deepStrictEqual(messages(), ["15 min: pager escalation critical"])
     }),
   )
 
@@ -198,6 +212,50 @@ describe("a reminder", () => {
     }),
   )
 
+  it.effect("is not held by an after that is new", () =>
+    Effect.gen(function* () {
+      const { after, messages, process, turns } = yield* openTimers({ remind: "15m", to: ["chat"] })
+      yield* turns("critical")
+      yield* process.policy.replace(policyOf({ after: "2h", remind: "15m", to: ["chat"] }))
+      yield* after("16 minutes")
+      assert.deepStrictEqual(messages().slice(1), ["15 min: chat reminder critical"])
+    }),
+  )
+
+  it.effect("is not sent where the only member last changed silently", () =>
+    Effect.gen(function* () {
+      const { after, messages, turns } = yield* openTimers({ remind: "15m", to: ["chat"] })
+      yield* turns("warning")
+      yield* turns("critical", { loud: false })
+      yield* after("16 minutes")
+      assert.deepStrictEqual(messages(), ["0 min: chat opened warning"])
+    }),
+  )
+
+  it.effect("comes soon after a silence over it is ended by hand", () =>
+    Effect.gen(function* () {
+      const { after, messages, process, silence, turns } = yield* openTimers({ remind: "15m", to: ["chat"] })
+      yield* turns("critical")
+      const { id } = yield* silence(Duration.hours(10))
+      yield* after("32 minutes")
+      yield* process.operations.expireSilence(id)
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["32 min: chat reminder critical"])
+    }),
+  )
+
+  it.effect("follows the routes of a policy that is new at a start", () =>
+    Effect.gen(function* () {
+      const { after, messages, open, process, turns } = yield* openTimers({ to: ["chat"] })
+      yield* turns("critical")
+      yield* process.close
+      yield* after("30 minutes")
+      yield* open("second", { remind: "15m", to: ["chat"] })
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["30 min: chat reminder critical"])
+    }),
+  )
+
   it.effect("follows the routes of the policy that is in force now", () =>
     Effect.gen(function* () {
       const { after, messages, process, turns } = yield* openTimers({ to: ["chat"] })
@@ -272,6 +330,24 @@ describe("an acknowledgement that runs out", () => {
       yield* after("30 minutes")
       assert.deepStrictEqual(messages(), ["30 min: chat ack_ran_out critical"])
       assert.strictEqual(service.rows().outbox.size, 1)
+    }),
+  )
+
+  it.effect("ends within 15 s under a longer silence, which holds its firing", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, incident, messages, service, silence, turns } = yield* openTimers({
+        remind: "1h",
+        to: ["chat"],
+      })
+      yield* turns("critical")
+      yield* silence(Duration.minutes(10))
+      yield* acknowledges(2)
+      yield* after("135 seconds")
+      assert.isUndefined(incident().ack_until)
+      const causes = Array.from(service.rows().outbox.values(), ({ cause, state }) => `${cause} ${state}`)
+      assert.deepStrictEqual(causes, ["opened sent", "ack_ran_out pending"])
+      yield* after("9 minutes")
+      assert.deepStrictEqual(messages().slice(1), ["10 min: chat ack_ran_out critical"])
     }),
   )
 

@@ -40,7 +40,7 @@ const openUnder = Effect.fnUntraced(function* (document: object, at = START_MILL
       return `${held_by.join(", ")} until ${minutes}`
     })
   })
-  return { service, turns, messages, after, items, held }
+  return { service, process, turns, messages, after, items, held }
 })
 
 describe("a maintenance window", () => {
@@ -148,6 +148,24 @@ describe("a route's after", () => {
       assert.strictEqual(messages().length, 1)
       yield* after("15 seconds")
       assert.deepStrictEqual(messages().slice(1), ["opened warning"])
+    }),
+  )
+})
+
+describe("a route's after that passes while Tocsin is down", () => {
+  it.effect("ends two minutes after its return", () =>
+    Effect.gen(function* () {
+      const document = { routes: [{ after: "5m" }] }
+      const { after, messages, process, service, turns } = yield* openUnder(document)
+      yield* turns("disk", "warning")
+      yield* process.close
+      yield* TestClock.adjust("10 minutes")
+      const policy = Result.getOrThrow(readPolicy(document, NAMES))
+      yield* service.open("second", { keepsHouse: true, rules: { policy } })
+      yield* after("115 seconds")
+      assert.deepStrictEqual(messages(), [])
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages(), ["opened warning"])
     }),
   )
 })

@@ -77,6 +77,7 @@ describe("holds of a firing", () => {
     expect(by("incident_key = k", "severity = critical")).toBe(1)
     expect(by("incident_key = k", "severity = warning")).toBe(0)
     expect(by("incident_key = k", "agent_id glob *a*")).toBe(0)
+    expect(by("incident_key = k", "check_id != x")).toBe(0)
   })
 
   it("by covers hold exactly while every member is covered, and say until when", () => {

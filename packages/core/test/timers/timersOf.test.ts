@@ -3,6 +3,7 @@ import { Duration } from "effect"
 import * as fc from "fast-check"
 import { IncidentId, OutboxId } from "../../src/contract/Identifiers.ts"
 import * as Instant from "../../src/contract/Instant.ts"
+import type { FiringCause, NotifierName } from "../../src/contract/Status.ts"
 import type { OutboxRecord } from "../../src/notifications/OutboxRecord.ts"
 import { type TimerFacts, timersOf } from "../../src/timers/timersOf.ts"
 import { TimerTransitions } from "../../src/timers/TimerTransitions.ts"
@@ -12,6 +13,36 @@ const at = (seconds: number): Instant.Instant => Instant.fromMillis(1_800_000_00
 const receiver = fc.constantFrom("chat", "mail", "pager")
 const seconds = fc.integer({ min: -HOUR, max: 3 * HOUR })
 
+interface Firing {
+  readonly receiver: NotifierName
+  readonly state: OutboxRecord["state"]
+  readonly wasAttempted: boolean
+  readonly updated: number
+}
+
+const firingOf = ({ receiver: name, state, updated, wasAttempted }: Firing): OutboxRecord => ({
+  id: OutboxId.make("00000000-0000-7000-8000-000000000002"),
+  receiver: name,
+  notifier: name,
+  state,
+  incident_id: IncidentId.make("00000000-0000-7000-8000-000000000001"),
+  event_type: "firing",
+  cause: "opened",
+  incident_seq: 1,
+  severity: "critical",
+  summary: undefined,
+  attempts: 0,
+  first_attempted_at: state !== "pending" || wasAttempted ? at(0) : undefined,
+  next_attempt_at: undefined,
+  look_at: undefined,
+  released_at: undefined,
+  last_error: undefined,
+  leased_until: undefined,
+  created_at: at(0),
+  counts_from: at(0),
+  updated_at: at(updated),
+})
+
 /** A firing in any state; the moments fit the state. */
 const firing: fc.Arbitrary<OutboxRecord> = fc
   .record({
@@ -20,28 +51,7 @@ const firing: fc.Arbitrary<OutboxRecord> = fc
     wasAttempted: fc.boolean(),
     updated: seconds,
   })
-  .map(({ receiver: name, state, updated, wasAttempted }) => ({
-    id: OutboxId.make("00000000-0000-7000-8000-000000000002"),
-    receiver: name,
-    notifier: name,
-    state,
-    incident_id: IncidentId.make("00000000-0000-7000-8000-000000000001"),
-    event_type: "firing",
-    cause: "opened",
-    incident_seq: 1,
-    severity: "critical",
-    summary: undefined,
-    attempts: 0,
-    first_attempted_at: state !== "pending" || wasAttempted ? at(0) : undefined,
-    next_attempt_at: undefined,
-    look_at: undefined,
-    released_at: undefined,
-    last_error: undefined,
-    leased_until: undefined,
-    created_at: at(0),
-    counts_from: at(0),
-    updated_at: at(updated),
-  }))
+  .map(firingOf)
 
 const facts: fc.Arbitrary<TimerFacts> = fc.record({
   opened_at: fc.constant(at(0)),
@@ -71,9 +81,69 @@ const check = (property: (given: TimerFacts, now: Instant.Instant) => void) =>
     { numRuns: 500 },
   )
 
+/** The pager's turn comes after a minute; a reminder every hour. */
+const ROUTING = {
+  turns: new Map([["pager", Duration.minutes(1)]]),
+  remind: Duration.hours(1),
+}
+const SENT = { receiver: "pager", state: "sent", wasAttempted: true, updated: 60 } as const
+const RETRY = { ...SENT, state: "retry" } as const
+const UNTRIED = { ...SENT, state: "pending", wasAttempted: false } as const
+const RAN_OUT = { hasAckRunOut: true }
+/** Until ten minutes after the hour. */
+const WITHHELD = { withheldUntil: at(HOUR + 600) }
+
+interface Asked {
+  readonly has?: Firing
+  readonly more?: Partial<TimerFacts>
+  readonly now: number
+  readonly asks?: FiringCause
+  readonly look?: number
+}
+
+const ASKED: ReadonlyArray<readonly [name: string, asked: Asked]> = [
+  ["before its turn", { now: 59, look: 60 }],
+  ["at its turn", { now: 60, asks: "escalation", look: 60 + HOUR }],
+  ["at its turn, withheld", { more: WITHHELD, now: 60, look: HOUR + 600 }],
+  ["when an acknowledgement ran out before its turn", { more: RAN_OUT, now: 59, look: 60 }],
+  ["when one ran out at its turn", { more: RAN_OUT, now: 60, asks: "ack_ran_out", look: 60 + HOUR }],
+  ["before a reminder", { has: SENT, now: 59 + HOUR, look: 60 + HOUR }],
+  ["when a reminder is due", { has: SENT, now: 60 + HOUR, asks: "reminder", look: 60 + 2 * HOUR }],
+  ["when a reminder is due, withheld", { has: SENT, more: WITHHELD, now: 60 + HOUR, look: HOUR + 600 }],
+  ["without reminders", { has: SENT, more: { routing: { ...ROUTING, remind: undefined } }, now: 2 * HOUR }],
+  [
+    "when one ran out after its firing",
+    { has: SENT, more: RAN_OUT, now: 120, asks: "ack_ran_out", look: 120 + HOUR },
+  ],
+  [
+    "when one ran out after its firing, withheld",
+    { has: SENT, more: { ...RAN_OUT, ...WITHHELD }, now: 120, asks: "ack_ran_out", look: 120 + HOUR },
+  ],
+  [
+    "when one ran out while its firing is untried",
+    { has: UNTRIED, more: RAN_OUT, now: 120, asks: "ack_ran_out", look: 120 + HOUR },
+  ],
+  ["when one ran out during a retry", { has: RETRY, more: RAN_OUT, now: 120, look: 120 + HOUR }],
+]
+
 const isOpen = ({ state }: OutboxRecord) => state === "pending" || state === "sending" || state === "retry"
 
 describe("the timers of an incident", () => {
+  it.each(ASKED)("ask for a firing, or a later look, %s", (_name, { has, more, now, asks, look }) => {
+    const given: TimerFacts = {
+      opened_at: at(0),
+      firings: has === undefined ? [] : [firingOf(has)],
+      routing: ROUTING,
+      hasAckRunOut: false,
+      withheldUntil: undefined,
+      ...more,
+    }
+    expect(timersOf(given, at(now))).toEqual({
+      firings: asks === undefined ? [] : [{ receiver: "pager", cause: asks }],
+      nextLookAt: look === undefined ? undefined : at(look),
+    })
+  })
+
   it("ask for at most one firing for each receiver of the routes, with a move of the table", () => {
     const causes = new Map(TimerTransitions.map(({ effects, trigger }) => [trigger, effects]))
     expect(Array.from(causes.keys())).toEqual(["turn_came", "ack_ran_out", "reminder_due"])
