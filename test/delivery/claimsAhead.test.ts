@@ -5,7 +5,7 @@ import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { AGENT, criticalChecks, enroll, report, type Result } from "../service/agents.ts"
-import { type Answer, deferred, delivered } from "../service/Receivers.ts"
+import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
 import { openService, whileTimePasses } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
@@ -16,13 +16,13 @@ const AT_ONCE = 8
 /** The receiver hangs until the attempt times out. */
 const slow: Answer = { ...deferred, answeringMillis: 15_000 }
 
-/** A receiver that takes the first messages at once, and then gives this answer. */
-const openUntil = Effect.fnUntraced(function* (first: number, answer: Answer) {
-  let seen = 0
+/** A receiver that refuses so many messages, takes the next ones at once, and then gives this answer. */
+const openUntil = Effect.fnUntraced(function* (first: number, answer: Answer, refusals = 0) {
+  let seen = -refusals
   const most = { atOnce: 0 }
   const service = yield* openService({
     notifiers: ["webhook"],
-    answerTo: () => (seen++ < first ? delivered : answer),
+    answerTo: () => (seen++ < 0 ? refused : seen <= first ? delivered : answer),
     onAttempt: () => {
       const running = service.receivers.attempts.filter(({ endedAt }) => endedAt === undefined)
       most.atOnce = Math.max(most.atOnce, running.length + 1)
@@ -38,7 +38,10 @@ const openUntil = Effect.fnUntraced(function* (first: number, answer: Answer) {
 })
 
 const isUntouched = (item: OutboxRecord): boolean =>
-  item.state === "pending" && item.attempts === 0 && item.first_attempted_at === undefined
+  item.state === "pending" &&
+  item.attempts === 0 &&
+  item.first_attempted_at === undefined &&
+  item.next_attempt_at === item.counts_from
 
 describe("claimed ahead", () => {
   it("is what the receiver takes in a second", () => {
@@ -131,6 +134,27 @@ describe("claimed ahead", () => {
       )
       assert.strictEqual(count(isUntouched), CHECKS - AT_ONCE - CONCURRENCY)
     }),
+  )
+
+  it.effect.each([false, true])(
+    "goes back as it was replayed; its agent is deleted meanwhile: %s",
+    (isDeleted) =>
+      Effect.gen(function* () {
+        const { count, process, reports, rows } = yield* openUntil(AT_ONCE, slow, CHECKS)
+        yield* reports(criticalChecks(CHECKS))
+        yield* Effect.andThen(process.sendsTo(), settled)
+        yield* TestClock.adjust("1 second")
+        yield* Effect.forEach(Array.from(rows().outbox.values()), ({ id }) => process.operations.replay(id))
+        yield* Effect.andThen(process.sendsTo("webhook"), settled)
+        const ahead = count(({ state }) => state === "sending") - CONCURRENCY
+        assert.isAbove(ahead, 0)
+        const waiting = count(({ state }) => state === "pending")
+        if (isDeleted) yield* process.admission.remove(AGENT)
+        yield* whileTimePasses(process.close)
+        const isBack = (item: OutboxRecord) =>
+          item.state === "pending" && item.first_attempted_at !== undefined
+        assert.strictEqual(count(isBack), isDeleted ? 0 : waiting + ahead)
+      }),
   )
 
   it.effect("is discarded instead where its incident has resolved, with the news of that", () =>

@@ -10,7 +10,7 @@ import { AGENT } from "../service/agents.ts"
 import type { Process, Service } from "../service/Service.ts"
 import { olderMark } from "../service/olderMark.ts"
 import { settled } from "../service/settled.ts"
-import { openIncidents, openTimeline } from "../service/Timeline.ts"
+import { openIncidents, openTimeline, type Timeline } from "../service/Timeline.ts"
 
 /** Declares checks of an agent, as a request's body names them. */
 const declare = (
@@ -191,19 +191,24 @@ describe("a declared check that stops reporting", () => {
 
   it.effect("stays overdue when a late or a known result arrives", () =>
     Effect.gen(function* () {
-      const { alive, disk, front, incidents, service } = yield* open()
+      const { after, alive, disk, front, incidents, service } = yield* open()
+      yield* disk.turns("critical")
+      yield* after("1 second")
       yield* disk.turns("ok")
       yield* declare(front, [EACH_MINUTE])
       yield* alive(4)
-      const [result] = service.rows().history
-      assert(result !== undefined)
+      const [first, result] = service.rows().history
+      assert(first !== undefined && result !== undefined)
       const { agent_id, received_at: _received, registration_id: _registration, ...event } = result
+      // Its check no longer has its ID, the history has.
+      const { event_id, status, exit_code } = first
+      const known = { ...event, event_id, status, exit_code, observed_at: yield* Instant.now }
       const late = {
         ...event,
         event_id: eventId(1),
         observed_at: Instant.minus(event.observed_at, Duration.hours(1)),
       }
-      yield* Effect.orDie(front.ingest.events(keyOf(AGENT), { agent_id, events: [event, late] }))
+      yield* Effect.orDie(front.ingest.events(keyOf(AGENT), { agent_id, events: [event, known, late] }))
       yield* incidents.areOpen("a/@stale")
     }),
   )
@@ -217,6 +222,28 @@ describe("a declared check that stops reporting", () => {
       yield* disk.turns("ok")
       yield* incidents.areOpen()
       yield* webhook.has()
+    }),
+  )
+})
+
+describe("an incident of overdue checks whose last one is declared silent", () => {
+  const endings = {
+    "reports again": ({ disk }: Timeline) => disk.turns("ok"),
+    "is withdrawn": ({ front }: Timeline) => declare(front, [], { complete: true }),
+  }
+
+  it.effect.each(Object.entries(endings))("notifies of no end when that %s", ([, ends]) =>
+    Effect.gen(function* () {
+      const opened = yield* open()
+      const silent = { ...EACH_MINUTE, notifications_enabled: false }
+      yield* declare(opened.front, [silent, { check_id: "backup", every: "1m" }])
+      yield* opened.alive(4)
+      yield* opened.agent().reports({ check: "backup", status: "ok" })
+      yield* declare(opened.front, [silent], { complete: true })
+      yield* opened.incidents.areOpen("a/@stale")
+      yield* ends(opened)
+      yield* opened.incidents.areOpen()
+      yield* opened.webhook.has("firing unknown a/@stale")
     }),
   )
 })
@@ -384,6 +411,19 @@ describe("a rule of the policy", () => {
       yield* incidents.areOpen()
       assert.strictEqual(service.rows().expectations.size, 0)
       assert.isNull((yield* shown())[0]?.expected_at)
+    }),
+  )
+
+  it.effect("that an agent declares too leaves the check expected when it goes", () =>
+    Effect.gen(function* () {
+      const { after, disk, front, service } = yield* open()
+      yield* front.policy.replace(policyOf({ match: ["check_id = disk"], every: "1m" }))
+      yield* disk.turns("ok")
+      assert.strictEqual(expectationOf(service)?.origin, "policy")
+      yield* declare(front, [EACH_MINUTE])
+      yield* front.policy.replace(policyOf())
+      yield* after("10 seconds")
+      assert.strictEqual(expectationOf(service)?.origin, "agent")
     }),
   )
 

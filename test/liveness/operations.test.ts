@@ -10,7 +10,7 @@ import type { Process } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { oneOf } from "../properties/arbitraries.ts"
-import { eventOf, keyOf } from "@tocsin/testing/samples"
+import { eventOf, heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 
 const OTHER = AgentId.make("other")
@@ -65,6 +65,22 @@ describe("resetting a check's clock", () => {
       yield* disk.turns("ok")
       assert.deepStrictEqual(yield* send, { accepted: 0, deduplicated: 1 })
       assert.strictEqual((yield* checkOf(process))?.status, "ok")
+    }),
+  )
+
+  it.effect("lets the agent's heartbeats count again, if they were ahead", () =>
+    Effect.gen(function* () {
+      const { disk, process } = yield* open
+      const beats = (days: number, hostname: string) =>
+        Effect.flatMap(Instant.now, (now) => {
+          const observed_at = Instant.plus(now, Duration.days(days))
+          return process.ingest.heartbeat(keyOf(AGENT), heartbeatOf("a", { observed_at, hostname }))
+        })
+      yield* disk.turns("ok")
+      yield* beats(1, "ahead.example.org")
+      assert.deepStrictEqual(yield* process.operations.resetClock(DISK), { count: 1 })
+      yield* beats(0, "now.example.org")
+      assert.strictEqual((yield* process.queries.agent(AGENT)).hostname, "now.example.org")
     }),
   )
 
@@ -159,6 +175,21 @@ const result: Arbitrary.Arbitrary<Result & { readonly agent: AgentId }> = Arbitr
   check: oneOf("disk", "load"),
   status: oneOf("critical", "ok", "warning", "unknown"),
   key: Arbitrary.Constant("shared"),
+})
+
+describe("removing an agent", () => {
+  it.effect("leaves its incident with the worst of its checks", () =>
+    Effect.gen(function* () {
+      const { agent, service } = yield* open
+      yield* agent().reports(
+        { check: "load", status: "warning", key: "shared" },
+        { check: "disk", status: "critical", key: "shared" },
+      )
+      yield* agent().isDeleted
+      const [incident] = service.rows().incidents.values()
+      assert.deepInclude(incident, { state: "resolved", severity: "critical" })
+    }),
+  )
 })
 
 describe("the story of an incident", () => {

@@ -96,6 +96,12 @@ describe("sending", () => {
     assert.deepStrictEqual([first.server, first.notBefore, first.failures], [0, 1_000, 1])
   })
 
+  it("asks the first server again five minutes after the start", () => {
+    const second = { ...ACCEPTED, server: 1 }
+    assert.deepInclude(nextStep(second, BUSY, 299_999), { server: 1 })
+    assert.deepInclude(nextStep(second, BUSY, 300_000), { server: 0 })
+  })
+
   it("asks a blocked key again after ten minutes, and conflicts and 401 after five", () => {
     assert.strictEqual(answered(ACCEPTED, "events", "blocked").state.notBefore, 600_000)
     for (const verdict of ["conflict", "unauthorized"] as const) {
