@@ -311,7 +311,7 @@ describe("a declaration", () => {
 
   it.effect("of other terms counts from now, and leaves an overdue check so, with its severity", () =>
     Effect.gen(function* () {
-      const { alive, disk, front, incidents } = yield* open()
+      const { alive, disk, front, incidents, service } = yield* open()
       yield* declare(front, [EACH_MINUTE])
       yield* alive(2)
       yield* declare(front, [{ ...EACH_MINUTE, severity: "warning" }])
@@ -319,6 +319,9 @@ describe("a declaration", () => {
       yield* incidents.areOpen()
       yield* alive(2)
       assert.strictEqual((yield* openIncidents(front))[0]?.severity, "warning")
+      const before = service.rows().incidents
+      yield* declare(front, [{ check_id: "disk", every: "2m", severity: "warning" }])
+      assert.deepStrictEqual(service.rows().incidents, before)
       yield* declare(front, [{ ...EACH_MINUTE, severity: "critical" }])
       assert.strictEqual((yield* openIncidents(front))[0]?.severity, "critical")
       yield* disk.turns("ok")

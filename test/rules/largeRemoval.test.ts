@@ -22,10 +22,12 @@ interface Watch {
   readonly members: Array<number>
   /** After this many transactions the storage refuses all. */
   remaining: number
+  /** What happens after the next transaction. */
+  next: Effect.Effect<void>
 }
 
 const openWatched = Effect.fnUntraced(function* () {
-  const watch: Watch = { members: [], remaining: Number.POSITIVE_INFINITY }
+  const watch: Watch = { members: [], remaining: Number.POSITIVE_INFINITY, next: Effect.void }
   const client = Layer.effect(
     Storage,
     Effect.map(Storage, (storage) =>
@@ -35,11 +37,14 @@ const openWatched = Effect.fnUntraced(function* () {
           if (watch.remaining === 0)
             return Effect.fail(new StorageError({ reason: "unavailable", message: "gone" }))
           watch.remaining -= 1
-          return storage.transact(function* (workspace, now) {
+          const { next } = watch
+          watch.next = Effect.void
+          const transacted = storage.transact(function* (workspace, now) {
             const reply = yield* command(workspace, now)
             watch.members.push(workspace.changes().members.length)
             return reply
           })
+          return Effect.tap(transacted, next)
         },
       }),
     ),
@@ -87,6 +92,17 @@ describe("deleting an agent with more failing checks than a transaction takes", 
         assert.deepStrictEqual(yield* shown(replica), ["resolved critical check-0"])
         assert.deepStrictEqual(yield* inconsistencies(replica), [])
       }),
+  )
+
+  it.effect("passes over a check that recovers meanwhile", () =>
+    Effect.gen(function* () {
+      const { replica, watch } = yield* openWatched()
+      yield* fillIncident(replica)
+      const ok = eventOf(CHECKS, { check_id: WITHDRAWN, incident_key: "shared", status: "ok", exit_code: 0 })
+      watch.next = Effect.asVoid(Effect.orDie(send(replica, BIG, [ok])))
+      assert.deepStrictEqual(yield* replica.admission.remove(BIG), { count: 1 })
+      assert.deepStrictEqual(yield* inconsistencies(replica), [])
+    }),
   )
 
   it.effect("leaves consistent rows when the storage fails half-way", () =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/core/contract/Instant"
 import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
-import { LISTED_FOR, listedReceivers, replicaState } from "@tocsin/core/replicas/listings"
+import { LISTED_FOR, listedReceivers, mayDecide, replicaState } from "@tocsin/core/replicas/listings"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { endReplica, reportReplica } from "@tocsin/core/replicas/replicaDecisions"
 import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
@@ -113,6 +113,40 @@ const statesOf = (rows: ReadonlyArray<ReplicaRecord>, now: Instant.Instant) =>
 const MOVES = new Set<string>(ReplicaTransitions.map(({ from, to }) => `${from} ${to}`))
 // A report may find a row that another one removes in the same step.
 const BETWEEN = new Set(["absent absent", "silent silent", "ended ended", "absent silent"])
+
+/** Seen, and ended, so many seconds from now: its state, and whether it may still decide. */
+const MOMENTS: ReadonlyArray<
+  readonly [seen: number, ended: number | undefined, is: string, decides: boolean]
+> = [
+  [-59, undefined, "live", true],
+  [-60, undefined, "silent", false],
+  [59, undefined, "live", true],
+  // A clock was set back since.
+  [60, undefined, "silent", false],
+  [-19, -19, "ended", true],
+  [-20, -20, "ended", false],
+  [20, 20, "ended", false],
+]
+
+describe("a replica", () => {
+  it.effect.each(MOMENTS)(
+    "seen at %i s, and ended at %s s, is %s, and decides: %s",
+    ([seen, ended, is, decides]) =>
+      Effect.map(Instant.now, (now) => {
+        const from = (seconds: number) => Instant.plus(now, Duration.seconds(seconds))
+        const replica: ReplicaRecord = {
+          id: "replica-1",
+          version: "1",
+          policy_hash: "",
+          receivers: [],
+          started_at: now,
+          seen_at: from(seen),
+          ended_at: ended === undefined ? undefined : from(ended),
+        }
+        assert.deepStrictEqual([replicaState(replica, now), mayDecide(replica, now)], [is, decides])
+      }),
+  )
+})
 
 describe("replicas", () => {
   it.effect(
