@@ -189,7 +189,8 @@ export const simulate = Command.make(
     "Replay recorded results without a storage, and show the incidents and notifications that result.\n" +
       "  A line is the body of a heartbeat or of a batch with received_at beside its fields, an item of\n" +
       "  GET /api/v1/events/query, or a whole page of them. A line with received_at and incident_key may\n" +
-      "  acknowledge the open incident of that key, or withdraw that (docs/simulation.md).",
+      "  acknowledge the open incident of that key, or withdraw that; one with silence may add, extend or\n" +
+      "  expire a silence (docs/simulation.md).",
   ),
   Command.withExamples([
     { command: "tocsin simulate history.jsonl --notifier webhook" },
