@@ -50,11 +50,12 @@ export const http: Probe<HttpSettings> = {
   run: async (settings, { clock, signal }) => {
     const { url = "", days, warning, critical: crit } = settings
     const millis = settings.wait ?? WAIT_MILLIS
+    const shown = withoutSecrets(url)
     // One limit for all redirects together.
     const ended = AbortSignal.any([signal, AbortSignal.timeout(millis)])
     try {
       const { value: page, seconds } = await timed(clock, () => pageAt(url, settings, ended))
-      const words = `${page.status} ${url} in ${secondsText(seconds)}`
+      const words = `${page.status} ${shown} in ${secondsText(seconds)}`
       const limits = { warning, critical: crit }
       const measures: Array<Measure> = [
         { label: "time", value: seconds, unit: "s", thresholds: limits, words },
@@ -62,12 +63,18 @@ export const http: Probe<HttpSettings> = {
       ]
       const { certificate } = page
       if (certificate !== undefined) measures.push(daysLeft(certificate, clock.wall(), days ?? {}))
-      return { words, measures, faults: faultsOf(page, url, settings) }
+      return { words, measures, faults: faultsOf(page, shown, settings) }
     } catch (error) {
       const isLate = ended.aborted && !signal.aborted
-      return critical(`${url}: ${isLate ? `no answer within ${millis / 1_000} s` : wordsOf(error)}`)
+      return critical(`${shown}: ${isLate ? `no answer within ${millis / 1_000} s` : wordsOf(error)}`)
     }
   },
+}
+
+/** An address as results show it: credentials and queries may be secrets. */
+const withoutSecrets = (url: string): string => {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
 }
 
 const faultsOf = (page: Page, url: string, settings: HttpSettings): ReadonlyArray<Fault> => {

@@ -135,6 +135,13 @@ describe("the http probe", () => {
     const { status, exitCode, output } = await probe("http", { url: at("/mute"), wait: "30s" }, 200)
     assert.deepStrictEqual([status, exitCode, output], ["unknown", 124, "timed out after 0.2 s"])
   })
+
+  it.each(["/", "/none", "/mute"])("never shows the credentials and the query of %s", async (path) => {
+    const url = at(`${path}?token=s3cret`).replace("//", "//monitor:hunter2@")
+    const { output } = await probe("http", { url, text: "none of it", wait: "1s" })
+    assert.include(output, at(path))
+    assert.notMatch(output, /monitor|hunter2|s3cret/)
+  })
 })
 
 describe("the tcp probe", () => {
