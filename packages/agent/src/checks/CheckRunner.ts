@@ -165,7 +165,7 @@ export class CheckRunner {
   }
 
   #isPlanned(entry: Entry): boolean {
-    return this.#entries.get(entry.check.id)?.check.id === entry.check.id
+    return this.#entries.get(entry.check.id) === entry
   }
 
   #report(entry: Entry, outcome: RunOutcome, durationMillis: number): void {

@@ -104,6 +104,17 @@ describe("the runner", () => {
     }
   })
 
+  it("reports no run of a check that was removed, also where the check is back before the run ends", async () => {
+    let runs = 0
+    const host = makeHost(() => ({ millis: runs++ === 0 ? MINUTE : undefined }))
+    host.plan([checkOf("a", 60 * MINUTE)])
+    await host.pass(10_000)
+    host.plan([])
+    host.plan([checkOf("a", 60 * MINUTE)])
+    await host.pass(MINUTE)
+    assert.deepStrictEqual([host.starts.length, host.reports], [2, []])
+  })
+
   it("keeps the phase of a check that has a recent result, so that a restart runs nothing again", async () => {
     const last = Date.UTC(2026, 0, 1) - 10_000
     const host = makeHost(() => ({ millis: 5 }), new Map([["a", last]]))
