@@ -80,6 +80,7 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
     )
     child.on("error", (error) => end(notStarted(error, command)))
     child.on("exit", (code, signal) => {
+      clearTimeout(deadline)
       const how = endOf(code, signal)
       child.on("close", () => end(how))
       grace = setTimeout(() => end(how), OUTPUT_GRACE_MILLIS)

@@ -97,6 +97,11 @@ describe("a run of a command", () => {
     assert.isBelow(outcome.durationMillis, 15_000)
   })
 
+  it("has ended in time where only its output is open at the deadline", async () => {
+    const outcome = await sh("echo done; sleep 20 & exit 0", 1_000).outcome
+    assert.deepStrictEqual([outcome.status, outcome.output], ["ok", "done"])
+  })
+
   it("runs a script that has no interpreter line as a shell does", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
     const file = join(folder, "plugin")
