@@ -138,6 +138,10 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.strictEqual(run("run", "nightly", "--", "/etc/passwd").status, 126)
     assert.strictEqual(run("run", "nightly", "--", "sh", "-c", "kill -KILL $$").status, 137)
     assert.strictEqual(run("run", "not a name", "--", "true").status, 0)
+    run("run", "long", "--", "sh", "-c", "head -c 20000 /dev/zero | tr '\\0' x; echo")
+    const file = SpoolFile.open(join(state, "spool.db"))
+    assert.match(file.oldest(100).at(-1)?.body ?? "", /"output":"x{7999}\.\.\.\[truncated/)
+    file.close()
     // A job may start something that goes on: its own end is reported then, and all output passed on.
     const going = join(state, "../going")
     const background = `(while [ -e ${going} ]; do sleep 0.1; done; echo later) & echo done`

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
+import type { CapturedText } from "./RunOutcome.ts"
 
 /** Bytes of each stream that are kept; the rest is read and dropped, so that the command gets no SIGPIPE. */
 const KEPT_BYTES = 65_536
@@ -16,15 +17,12 @@ export class CapturedStream {
     stream.on("error", () => {})
   }
 
-  get droppedBytes(): number {
-    return this.#dropped
-  }
-
-  /** The text that was kept; a character that was cut in two is left out. */
-  text(): string {
+  /** What was kept; a character that was cut in two is left out. */
+  captured(): CapturedText {
     const decoder = new StringDecoder("utf8")
     const text = decoder.write(Buffer.concat(this.#chunks))
-    return this.#dropped > 0 ? text : text + decoder.end()
+    const droppedBytes = this.#dropped
+    return { text: droppedBytes > 0 ? text : text + decoder.end(), droppedBytes }
   }
 
   #take(chunk: Buffer): void {

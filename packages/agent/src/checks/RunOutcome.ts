@@ -39,14 +39,13 @@ export interface RunOutcome {
   readonly droppedBytes: number
 }
 
-/** What a command wrote, as far as it was kept. */
-export interface Captured {
-  readonly stdout: string
-  readonly stderr: string
+/** What a command wrote to one stream, as far as it was kept. */
+export interface CapturedText {
+  readonly text: string
   readonly droppedBytes: number
 }
 
-const NOTHING: Captured = { stdout: "", stderr: "", droppedBytes: 0 }
+const NOTHING: CapturedText = { text: "", droppedBytes: 0 }
 
 /** Exit codes of the plugin guidelines; any other is unknown. */
 const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
@@ -61,9 +60,8 @@ const SIGNAL_BASE = 128
 const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`
 
 /** What the end of a run means, by the plugin guidelines and the shell's exit codes. */
-export const outcomeOf = (end: RunEnd, captured: Captured = NOTHING): RunOutcome => {
-  const { droppedBytes } = captured
-  const said = textOf(captured)
+export const outcomeOf = (end: RunEnd, { text, droppedBytes }: CapturedText = NOTHING): RunOutcome => {
+  const said = text.replace(/[\r\n]+$/, "")
   switch (end.kind) {
     case "exited":
       return { status: statusOfCode(end.code), exitCode: end.code, output: said, droppedBytes }
@@ -87,10 +85,4 @@ export const outcomeOf = (end: RunEnd, captured: Captured = NOTHING): RunOutcome
       return { status: "unknown", exitCode, output: `${end.command}: ${words}`, droppedBytes: 0 }
     }
   }
-}
-
-/** Standard output, or standard error where that is empty, without trailing newlines. */
-const textOf = ({ stdout, stderr }: Captured): string => {
-  const text = stdout.replace(/[\r\n]+$/, "")
-  return text === "" ? stderr.replace(/[\r\n]+$/, "") : text
 }

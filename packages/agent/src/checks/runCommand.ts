@@ -52,11 +52,11 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
     return neverStarted(outcomeOf(notStarted(error, command)))
   }
   const streams = [child.stdout, child.stderr].map((stream) => stream && new CapturedStream(stream))
-  const captured = () => ({
-    stdout: streams[0]?.text() ?? "",
-    stderr: streams[1]?.text() ?? "",
-    droppedBytes: streams.reduce((sum, stream) => sum + (stream?.droppedBytes ?? 0), 0),
-  })
+  /** Standard output, or standard error where that is blank. */
+  const captured = () => {
+    const [stdout, stderr] = streams.map((stream) => stream?.captured())
+    return stdout?.text.trim() ? stdout : stderr
+  }
   let isEnded = false
   let isStopped = false
   const group = new ProcessGroup(child)

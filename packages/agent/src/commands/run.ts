@@ -3,7 +3,14 @@ import type { Readable, Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { setTimeout as sleep } from "node:timers/promises"
 import { systemClock } from "../clock/Clock.ts"
-import { endOf, notStarted, outcomeOf, OUTPUT_GRACE_MILLIS, type RunEnd } from "../checks/RunOutcome.ts"
+import {
+  type CapturedText,
+  endOf,
+  notStarted,
+  outcomeOf,
+  OUTPUT_GRACE_MILLIS,
+  type RunEnd,
+} from "../checks/RunOutcome.ts"
 import { type CommandOptions, readOptions, UsageError } from "./options.ts"
 import { complain, reasonOf } from "./output.ts"
 import { requireCheckId, spoolReport } from "./spoolReport.ts"
@@ -42,7 +49,7 @@ const readJob = (argv: ReadonlyArray<string>): WrappedJob => {
 export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
   const { command, target } = readJob(argv)
   const { end, tail, durationMillis, outputEnded } = await execute(command)
-  const outcome = outcomeOf(end, { stdout: tail.text(), stderr: "", droppedBytes: tail.droppedBytes })
+  const outcome = outcomeOf(end, tail.captured())
   if (end.kind === "notStarted") complain(outcome.output)
   try {
     const { options, checkId } = target()
@@ -109,14 +116,10 @@ const passOn = (from: Readable, to: Writable, tail: OutputTail): void => {
   })
 }
 
-/** The last whole lines of an output. */
+/** The last whole lines of an output, or the end of a line that is longer. */
 class OutputTail {
   #kept = Buffer.alloc(0)
   #dropped = 0
-
-  get droppedBytes(): number {
-    return this.#dropped
-  }
 
   add(chunk: Buffer): void {
     const all = Buffer.concat([this.#kept, chunk])
@@ -124,10 +127,11 @@ class OutputTail {
     this.#dropped += all.length - this.#kept.length
   }
 
-  text(): string {
+  captured(): CapturedText {
     const text = new StringDecoder("utf8").write(this.#kept)
+    const droppedBytes = this.#dropped
     // The first line is cut where something was dropped before it.
-    const firstWhole = this.#dropped === 0 ? 0 : text.indexOf("\n") + 1
-    return text.slice(firstWhole)
+    const whole = droppedBytes === 0 ? text : text.slice(text.indexOf("\n") + 1)
+    return { text: whole === "" ? text : whole, droppedBytes }
   }
 }

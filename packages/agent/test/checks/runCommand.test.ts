@@ -46,6 +46,7 @@ describe("a run of a command", () => {
   it("takes standard output, or standard error where that is empty, without trailing newlines", async () => {
     assert.strictEqual((await sh("echo out; echo err >&2; echo; echo").outcome).output, "out")
     assert.strictEqual((await sh("echo err >&2").outcome).output, "err")
+    assert.strictEqual((await sh("echo '  '; echo err >&2").outcome).output, "err")
   })
 
   it("reads everything and keeps 64 KiB", async () => {
@@ -53,6 +54,8 @@ describe("a run of a command", () => {
     assert.strictEqual(outcome.exitCode, 1)
     assert.strictEqual(outcome.output, "x".repeat(65_536))
     assert.strictEqual(outcome.droppedBytes, 3_000_000 - 65_536)
+    const noisy = await sh("echo out; head -c 300000 /dev/zero | tr '\\0' x >&2").outcome
+    assert.deepStrictEqual([noisy.output, noisy.droppedBytes], ["out", 0])
   })
 
   it("clears the environment", async () => {
