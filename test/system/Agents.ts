@@ -117,6 +117,7 @@ export class SimulatedAgent {
             this.#key = this.#nextKey ?? this.#key
             this.#nextKey = undefined
           },
+          discard: () => (this.#nextKey = undefined),
           fingerprintOf: (key) => createHash("sha256").update(key).digest("hex").slice(0, 16),
         },
         transport: {

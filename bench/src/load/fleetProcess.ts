@@ -35,7 +35,13 @@ class SimulatedAgent {
       new Sender(
         {
           queue: this.#spool,
-          keys: { current: () => key, next: () => undefined, promote: () => {}, fingerprintOf: () => "" },
+          keys: {
+            current: () => key,
+            next: () => undefined,
+            promote: () => {},
+            discard: () => {},
+            fingerprintOf: () => "",
+          },
           transport: {
             send: (request) => {
               requests.push(systemClock.wall())

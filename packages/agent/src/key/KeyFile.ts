@@ -45,6 +45,13 @@ export class KeyFile implements Keys {
     return readKey(this.#next)
   }
 
+  /** Removes a replacement that an operator blocked, unless another has taken its place. */
+  discard(next: string): void {
+    if (this.next() !== next) return
+    fs.rmSync(this.#next)
+    syncFolder(fs, this.#next)
+  }
+
   /** Makes the replacement the key, once the server has accepted it. */
   promote(): void {
     fs.renameSync(this.#next, this.#key)

@@ -35,4 +35,14 @@ describe("a key file", () => {
     lchownSync(join(folder, "key.next"), OTHER, OTHER)
     assert.throws(() => keys.next(), /key\.next belongs to another user/)
   })
+
+  it("of a replacement is discarded, unless another has taken its place", () => {
+    const keys = new KeyFile(folder)
+    const next = keys.rotate()
+    keys.discard(KEY)
+    assert.strictEqual(keys.next(), next)
+    keys.discard(next)
+    assert.isUndefined(keys.next())
+    assert.notStrictEqual(keys.rotate(), next)
+  })
 })

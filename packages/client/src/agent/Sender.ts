@@ -2,7 +2,7 @@ import type { HeartbeatRequest } from "@tocsin/core/contract/Requests"
 import type { Clock } from "./Clock.ts"
 import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
-import { type Answer, judge, noAnswer, type RequestKind } from "./Answer.ts"
+import { type Answer, judge, noAnswer, type RequestKind, type Verdict } from "./Answer.ts"
 import {
   type Admission,
   afterAnswer,
@@ -29,6 +29,8 @@ export interface Keys {
   readonly current: () => string
   readonly next: () => string | undefined
   readonly promote: () => void
+  /** Forgets a replacement that an operator blocked. */
+  readonly discard: (next: string) => void
   readonly fingerprintOf: (key: string) => string
 }
 
@@ -53,6 +55,12 @@ const MAX_BATCH_BYTES = 900 * 1_024
 const REPEATS_GATHER_MILLIS = 10_000
 /** Results that could not be read are asked for again after this time. */
 const UNREADABLE_MILLIS = 1_000
+/**
+ * What the server says about the former key while a replacement can be registered or accepted. One that
+ * is pending itself goes first: the server takes one new key of an agent, whose fingerprint people compare.
+ */
+const ASKS_FOR_NEXT: ReadonlySet<Verdict> = new Set(["taken", "conflict", "blocked"])
+const REFUSALS: ReadonlySet<Verdict> = new Set(["conflict", "unauthorized", "invalid", "blocked"])
 const ACCEPTS = "the server accepts what is sent"
 
 /** Sends what the queue holds, one request at a time, and a heartbeat a minute. */
@@ -65,7 +73,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   #unreadableUntil = 0
   /** The schedule may be refused alone, each time anew. */
   readonly #lastSaid = { results: "", schedule: ACCEPTS }
-  /** Why the replacement key cannot be read. */
+  /** Why the replacement key is not in use. */
   #keyFault = ""
 
   constructor(options: SenderOptions<Result>, statements: Statements) {
@@ -167,34 +175,35 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     if (deed === "keep") queue.putBack(batch)
   }
 
-  /** Sends, to the replacement key's server answer first while a rotation waits. */
+  /** Sends a heartbeat with the replacement key too while a rotation waits. */
   async #request(kind: RequestKind, server: number, batch: ReadonlyArray<OutgoingResult>): Promise<Answer> {
-    const { keys } = this.#options
-    const next = kind === "heartbeat" ? this.#nextKey() : undefined
-    if (next !== undefined) {
-      const answer = await this.#send(kind, server, next, batch)
-      if (answer.verdict === "taken") {
-        keys.promote()
-        this.#options.log(
-          `the server accepted the new key ${keys.fingerprintOf(next)}; it replaces the former one`,
-        )
-        return answer
-      }
-    }
-    return await this.#send(kind, server, keys.current(), batch)
+    const { keys, log } = this.#options
+    const answer = await this.#send(kind, server, keys.current(), batch)
+    const next = kind === "heartbeat" && ASKS_FOR_NEXT.has(answer.verdict) ? this.#nextKey() : undefined
+    if (next === undefined) return answer
+    const replaced = await this.#send(kind, server, next, batch)
+    const named = `the new key ${keys.fingerprintOf(next)}`
+    this.#keepFormer(REFUSALS.has(replaced.verdict) ? `the server refuses ${named}: ${replaced.message}` : "")
+    if (replaced.verdict === "blocked") keys.discard(next)
+    if (replaced.verdict !== "taken") return answer
+    keys.promote()
+    log(`the server accepted ${named}; it replaces the former one`)
+    return replaced
   }
 
   /** The replacement key. One that cannot be read must not stop heartbeats. */
   #nextKey(): string | undefined {
-    const before = this.#keyFault
-    this.#keyFault = ""
     try {
       return this.#options.keys.next()
     } catch (error) {
-      this.#keyFault = error instanceof Error ? error.message : String(error)
-      if (this.#keyFault !== before) this.#options.log(`the former key stays in use: ${this.#keyFault}`)
+      this.#keepFormer(error instanceof Error ? error.message : String(error))
       return undefined
     }
+  }
+
+  #keepFormer(fault: string): void {
+    if (fault !== "" && fault !== this.#keyFault) this.#options.log(`the former key stays in use: ${fault}`)
+    this.#keyFault = fault
   }
 
   async #send(

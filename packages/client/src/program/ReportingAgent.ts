@@ -60,6 +60,7 @@ export class ReportingAgent implements ProgramAgent {
       current: () => identity.key,
       next: () => undefined,
       promote: () => {},
+      discard: () => {},
       fingerprintOf: () => this.#fingerprint,
     }
     const options = { queue: this.#queue, keys, transport, clock, boot: "program", random, log }

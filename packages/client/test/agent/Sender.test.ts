@@ -7,6 +7,7 @@ import type { OutgoingRequest } from "../../src/agent/Transport.ts"
 const ACCEPTED: HttpAnswer = { status: 202, body: '{"accepted":true}' }
 const PENDING: HttpAnswer = { status: 202, body: '{"accepted":false}' }
 const DECLARED: HttpAnswer = { status: 200, body: '{"expected":1,"withdrawn":0}' }
+const CONFLICT: HttpAnswer = { status: 409, body: '{"error":{"code":"conflict"}}' }
 const BLOCKED: HttpAnswer = { status: 403, body: '{"error":{"code":"agent_blocked"}}' }
 
 const declaring = (...checks: ReadonlyArray<string>): Statements => ({
@@ -42,6 +43,8 @@ const sending = (
     declaration: DECLARED,
     events: { status: 202, body: '{"accepted":0}' },
   }
+  /** What heartbeats with the replacement key get, and what the sender did with it. */
+  const replacement: { answer: HttpAnswer; deed?: "promoted" | "discarded" } = { answer: PENDING }
   const during: { declaration?: () => void } = {}
   const clock = { wall: () => now, steady: () => now, sinceBoot: () => now }
   const sender = new Sender(
@@ -51,11 +54,18 @@ const sending = (
       boot: "boot",
       random: () => 0.5,
       log: (message) => logged.push(message),
-      keys: { current: () => "key", next, promote: () => {}, fingerprintOf: () => "print" },
+      keys: {
+        current: () => (replacement.deed === "promoted" ? "next" : "key"),
+        next: () => (replacement.deed === undefined ? next() : undefined),
+        promote: () => (replacement.deed = "promoted"),
+        discard: () => (replacement.deed = "discarded"),
+        fingerprintOf: (key) => `print of ${key}`,
+      },
       transport: {
         send: async (request) => {
           requests.push({ ...request, at: now })
-          const answer = answers[request.kind]
+          const isNext = request.key === "next" && replacement.deed !== "promoted"
+          const answer = isNext ? replacement.answer : answers[request.kind]
           if (request.kind === "declaration") during.declaration?.()
           await Promise.resolve()
           return answer
@@ -67,6 +77,7 @@ const sending = (
   return {
     answers,
     during,
+    replacement,
     logged,
     sender,
     requests,
@@ -169,5 +180,60 @@ describe("a sender", () => {
       logged.filter((message) => message.includes("key.next")),
       ["the former key stays in use: EACCES: permission denied, open 'key.next'"],
     )
+  })
+
+  const rotating = () => sending(empty, () => "next")
+  const keysOf = (requests: ReadonlyArray<OutgoingRequest>) =>
+    requests.filter(({ kind }) => kind === "heartbeat").map(({ key }) => key)
+
+  it("asks with the former key first, and takes the replacement that the server accepted", async () => {
+    for (const former of [ACCEPTED, CONFLICT, BLOCKED]) {
+      const { answers, pass, replacement, requests } = rotating()
+      await pass(0)
+      assert.deepStrictEqual(keysOf(requests), ["key", "next"])
+      // Accepting swaps them; and a blocked key may be replaced.
+      answers.heartbeat = former
+      replacement.answer = ACCEPTED
+      await pass(59_000)
+      assert.isUndefined(replacement.deed)
+      await pass(1_000)
+      assert.strictEqual(replacement.deed, "promoted")
+    }
+  })
+
+  it("registers the key whose fingerprint it names where an operator deleted the agent", async () => {
+    const { answers, logged, pass, requests } = rotating()
+    answers.heartbeat = PENDING
+    await pass(300_000)
+    assert.deepStrictEqual([...new Set(keysOf(requests))], ["key"])
+    assert.match(logged.join(), /compare the fingerprint print of key and accept it$/)
+  })
+
+  it("discards a replacement that an operator blocked, and says so", async () => {
+    const { logged, pass, replacement, requests } = rotating()
+    replacement.answer = BLOCKED
+    await pass(300_000)
+    assert.strictEqual(replacement.deed, "discarded")
+    assert.lengthOf(
+      keysOf(requests).filter((key) => key === "next"),
+      1,
+    )
+    assert.deepStrictEqual(
+      logged.filter((message) => message.includes("former key")),
+      [
+        'the former key stays in use: the server refuses the new key print of next: 403 {"error":{"code":"agent_blocked"}}',
+      ],
+    )
+  })
+
+  it("says once that the server refuses a replacement", async () => {
+    const { logged, pass, replacement } = rotating()
+    replacement.answer = CONFLICT
+    await pass(300_000)
+    assert.lengthOf(
+      logged.filter((message) => message.includes("the former key stays in use")),
+      1,
+    )
+    assert.isUndefined(replacement.deed)
   })
 })
