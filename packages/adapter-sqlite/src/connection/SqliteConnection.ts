@@ -225,7 +225,8 @@ export class SqliteConnection {
   }
 
   #verify(looked: "file and log" | "all"): void {
-    const failure = this.#files?.lost(looked)
+    // A closed connection has removed its log; its next statement says that it is closed.
+    const failure = this.#database.isOpen ? this.#files?.lost(looked) : undefined
     if (failure === undefined) return
     if (this.#files?.hasItsFile === true) this.#rescueLog()
     // The log does not belong to another file.
