@@ -15,7 +15,12 @@ export const readEnd = (text: string, begin: number): SilenceEnd | undefined => 
   const [, hours, minutes] = CLOCK.exec(text) ?? []
   if (hours === undefined) return undefined
   const end = new Date(begin)
-  end.setHours(Number(hours), Number(minutes), 0, 0)
-  if (end.getTime() <= begin) end.setDate(end.getDate() + 1)
+  const setTime = () => end.setHours(Number(hours), Number(minutes), 0, 0)
+  setTime()
+  if (end.getTime() <= begin) {
+    end.setDate(end.getDate() + 1)
+    // A change of the clock today moved the time, but not that of tomorrow.
+    setTime()
+  }
   return { ends: { ends_at: end.toISOString() }, at: end.getTime() }
 }

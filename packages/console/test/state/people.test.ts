@@ -1,3 +1,4 @@
+import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { relativeText, spanText } from "../../src/format/times.ts"
@@ -79,6 +80,18 @@ describe("what people read, type and select", () => {
     )
     assert.deepStrictEqual(readEnd("2h", 0), { ends: { for: "2h" }, at: 7_200_000 })
     for (const text of ["24:00", "tonight", "8", "0h"]) assert.isUndefined(readEnd(text, 0))
+  })
+
+  it("a silence until a time that the clock change skips today ends at that time tomorrow", () => {
+    const zone = process.env["TZ"]
+    process.env["TZ"] = "Europe/Berlin"
+    try {
+      const end = readEnd("02:30", Date.parse("2026-03-29T03:45:00+02:00"))
+      assert.deepStrictEqual(end?.ends, { ends_at: "2026-03-30T00:30:00.000Z" })
+    } finally {
+      if (zone === undefined) delete process.env["TZ"]
+      else process.env["TZ"] = zone
+    }
   })
 
   it("openings count within the hour before one, with it, and of its key alone", () => {
