@@ -32,10 +32,14 @@ const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Si
       </span>
     )
   const [word, at] = state === "scheduled" ? ["starts", starts_at] : ["ends", ends_at]
+  const [moment, end] = [Date.parse(at), Date.parse(ends_at)]
   return (
     <span class="when">
       {word} <Time at={at} />
-      <span class="exact">{momentText(Date.parse(at), now.peek())}</span>
+      <span class="exact">
+        {momentText(moment, now.peek())}
+        {state === "scheduled" && `, until ${momentText(end, moment)}`}
+      </span>
     </span>
   )
 }
