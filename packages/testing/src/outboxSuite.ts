@@ -6,7 +6,7 @@ import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import { Duration, Effect } from "effect"
 import { observe } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
-import { alertRecord, write } from "./records.ts"
+import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, write } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -133,6 +133,32 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const millis = until === undefined ? 0 : Duration.toMillis(until)
         assert.isTrue(millis > 9 * 60_000 && millis <= 10 * 60_000, `${millis} ms`)
         assert.deepStrictEqual((yield* claimable(replica, 5)).expiredOutbox, [])
+      }),
+    )
+
+    it.effect("a firing whose agent is gone is discarded at the end of its lease, with its resolved", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [
+          ["firing", "a", { ...sending(LONG_AGO), incident_seq: 1 }],
+          ["resolved", "a", { event_type: "resolved", incident_seq: 2 }],
+          ["of a present agent", "b", sending(LONG_AGO)],
+        ])
+        yield* write(replica, [{ incidents: [incidentIdOf("a")] }], (workspace) =>
+          workspace.incidents.put(
+            incidentRecord("a", { state: "resolved", resolved_at: start, resolved_by: "agent_gone" }),
+          ),
+        )
+        const claim = claimOutbox({ notifiers: ["debug"], limit: 5, lease: Duration.minutes(1), random: 0 })
+        assert.deepStrictEqual(yield* transact(replica.storage, claim), [])
+        const items = yield* rowsOf(replica, "outbox")
+        assert.sameMembers(
+          items.map(({ id, state }) => `${id} ${state}`),
+          [
+            `${outboxIdOf("firing")} discarded`,
+            `${outboxIdOf("resolved")} discarded`,
+            `${outboxIdOf("of a present agent")} retry`,
+          ],
+        )
       }),
     )
   })
