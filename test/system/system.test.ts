@@ -7,7 +7,7 @@ import { storyOf } from "./storyOf.ts"
 const FIRST_SEED = propertySeed ?? Math.trunc(performance.timeOrigin)
 const SEEDS = propertyRuns(300)
 /** Each planted defect shows within so many stories. */
-const SEEDS_OF_A_DEFECT = 40
+const SEEDS_OF_A_DEFECT = 100
 
 const firstBroken = async (defect: string): Promise<Simulated> => {
   for (let seed = 1; seed <= SEEDS_OF_A_DEFECT; seed++) {
