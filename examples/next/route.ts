@@ -1,6 +1,7 @@
-// app/monitoring/[...path]/route.ts of a Next.js app: serves /monitoring/api/v1/… to agents and operators.
+// app/monitoring/[[...path]]/route.ts of a Next.js app: serves /monitoring/api/v1/… to agents and operators.
 import { monitor } from "./monitor.ts"
 
 const handle = async (request: Request): Promise<Response> => (await monitor()).fetch(request)
 
-export { handle as DELETE, handle as GET, handle as PATCH, handle as POST, handle as PUT }
+// Next.js answers OPTIONS itself unless it is here, and preflights of allowedOrigins would fail.
+export { handle as DELETE, handle as GET, handle as OPTIONS, handle as PATCH, handle as POST, handle as PUT }

@@ -350,7 +350,7 @@ describe("hosts of the examples", () => {
   it("a route of Next.js", async () => {
     process.env["MONITORING_FILE"] = join(folder, "next.db")
     process.env["MONITORING_TOKENS"] = TOKEN
-    const { DELETE, GET, PATCH, POST, PUT } = await import("@tocsin/examples/next/route")
+    const { DELETE, GET, OPTIONS, PATCH, POST, PUT } = await import("@tocsin/examples/next/route")
     const { monitor } = await import("@tocsin/examples/next/monitor")
     const call = (handle: typeof GET, path: string, init: RequestInit) =>
       // Next.js passes more than the request; it must do no harm.
@@ -367,6 +367,8 @@ describe("hosts of the examples", () => {
     )
     const listed = await call(GET, "/api/v1/agents", { headers: operator })
     assert.lengthOf(((await listed.json()) as { items: Array<object> }).items, 1)
+    const options = await call(OPTIONS, "/api/v1/agents", { method: "OPTIONS" })
+    assert.isTrue(options.headers.has("x-request-id"), "Tocsin answers, and not Next.js")
     const operators = "/ops/v1/operators"
     const added = await call(POST, operators, {
       method: "POST",
