@@ -39,6 +39,9 @@ const WIDTHS = [1440, 768, 360] as const
 
 const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
+/** Two frames: what follows from another width is drawn. */
+const DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+
 /** The texts of rows that reach beyond their place, over a row beside them. */
 const SPILLED = `Array.from(document.querySelectorAll(".rows li"))
   .filter((row) => {
@@ -86,6 +89,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
                 // A colour that is still changing is none of the design.
                 await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
                 await page.setViewportSize({ width, height: 900 })
+                await page.evaluate(DRAWN)
                 if (await page.evaluate<boolean>(IS_WIDE)) found.push(`${name} ${width} scrolls sideways`)
                 for (const row of await page.evaluate<ReadonlyArray<string>>(SPILLED))
                   found.push(`${name} ${width} has a row beyond its place: ${row}`)
