@@ -2,6 +2,7 @@ import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { createTestMonitor } from "tocsin/testing"
 import { asFailure } from "../../packages/console/src/api/ApiFailure.ts"
+import { accept } from "../../packages/console/src/state/agentActs.ts"
 import { question } from "../../packages/console/src/state/confirmation.ts"
 import { acknowledge } from "../../packages/console/src/state/incidentActs.ts"
 import { replayAll } from "../../packages/console/src/state/outboxActs.ts"
@@ -96,6 +97,19 @@ describe("acts of the console", () => {
           "Replayed 4 notifications; left out 1: replayed already, or its incident is over",
         )
         assert.deepStrictEqual([shown.length, shown.at(-1)], [5, "3 of 5 replayed"])
+      })
+    }),
+  )
+
+  it.effect("say how many keys were accepted before a failure", () =>
+    Effect.gen(function* () {
+      const { demo, service } = yield* openService
+      yield* Effect.promise(async () => {
+        for (const id of ["host-1", "host-2", "host-3"]) await demo.heartbeat(id)
+        service.answers = (call) => (call.endsWith("host-3/accept") ? unavailable() : undefined)
+        const accepted = accept(["host-1", "host-2", "host-3"])
+        const failure = await accepted.then(() => assert.fail("it did not reject"), asFailure)
+        assert.strictEqual(failure.message, "Accepted 2 agents, then the server is unavailable (503)")
       })
     }),
   )

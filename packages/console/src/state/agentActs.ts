@@ -1,4 +1,5 @@
 import type { Agent } from "@tocsin/client"
+import { failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
 import { call } from "./session.ts"
@@ -8,24 +9,30 @@ import type { Message } from "./useAct.ts"
 export const isWaiting = ({ admission_state, rotation_pending }: Agent): boolean =>
   admission_state === "pending" || rotation_pending === true
 
-const decideEach = async (ids: ReadonlyArray<string>, decision: "accept" | "block"): Promise<number> => {
+const decideEach = async (
+  ids: ReadonlyArray<string>,
+  decision: "accept" | "block",
+  textOf: (count: number) => string,
+): Promise<Message> => {
   let count = 0
   for (const id of ids) {
-    const answer = await call<{ count: number }>("POST", `api/v1/agents/${segment(id)}/${decision}`)
-    count += answer.count
+    try {
+      const answer = await call<{ count: number }>("POST", `api/v1/agents/${segment(id)}/${decision}`)
+      count += answer.count
+    } catch (error) {
+      throw count === 0 ? error : failureAfter(textOf(count), error)
+    }
   }
-  return count
+  return { text: textOf(count) }
 }
 
 /** Accepts the pending keys of agents. */
-export const accept = async (ids: ReadonlyArray<string>): Promise<Message> => ({
-  text: `Accepted ${countText(await decideEach(ids, "accept"), "agent")}`,
-})
+export const accept = (ids: ReadonlyArray<string>): Promise<Message> =>
+  decideEach(ids, "accept", (count) => `Accepted ${countText(count, "agent")}`)
 
 /** Blocks the keys of agents. */
-export const block = async (ids: ReadonlyArray<string>): Promise<Message> => ({
-  text: `Blocked ${countText(await decideEach(ids, "block"), "key")}`,
-})
+export const block = (ids: ReadonlyArray<string>): Promise<Message> =>
+  decideEach(ids, "block", (count) => `Blocked ${countText(count, "key")}`)
 
 /** Deletes an agent with all that belongs to it. */
 export const removeAgent = async (id: string): Promise<Message> => {
