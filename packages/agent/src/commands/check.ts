@@ -1,4 +1,4 @@
-import type { AgentConfig, CheckConfig } from "../config/AgentConfig.ts"
+import { type AgentConfig, type CheckConfig, checksText } from "../config/AgentConfig.ts"
 import { problemText } from "../config/Problem.ts"
 import { durationText } from "../config/Reader.ts"
 import { readConfig } from "../config/readConfig.ts"
@@ -16,7 +16,7 @@ export const check = async (argv: ReadonlyArray<string>): Promise<number> => {
   if (isPrinted) {
     const { stringify } = await import("yaml")
     print(stringify(printable(config)).trimEnd())
-  } else print(`${file}: ${config.checks.size} checks, no problems`)
+  } else print(`${file}: ${checksText(config.checks.size)}, no problems`)
   return 0
 }
 

@@ -1,3 +1,4 @@
+import { checksText } from "../config/AgentConfig.ts"
 import { problemText } from "../config/Problem.ts"
 import { convertNrpe } from "../import/convertNrpe.ts"
 import { readOptions, UsageError } from "./options.ts"
@@ -18,7 +19,7 @@ export const importNrpe = async (argv: ReadonlyArray<string>): Promise<number> =
     checks: Object.fromEntries(checks),
   }
   print(
-    `# ${checks.size} checks of ${file}. Set the address of your Tocsin server.\nserver: https://monitor.example`,
+    `# ${checksText(checks.size)} of ${file}. Set the address of your Tocsin server.\nserver: https://monitor.example`,
   )
   print(stringify(document, { lineWidth: 0 }).trimEnd())
   for (const problem of problems) complain(problemText(problem))

@@ -52,3 +52,6 @@ export interface AgentConfig {
   readonly metricsPort: number | undefined
   readonly checks: ReadonlyMap<string, CheckConfig>
 }
+
+/** How many checks there are, in words. */
+export const checksText = (count: number): string => (count === 1 ? "1 check" : `${count} checks`)

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Clock } from "@tocsin/client/agent/Clock"
-import type { AgentConfig } from "../config/AgentConfig.ts"
+import { type AgentConfig, checksText } from "../config/AgentConfig.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { runCommand } from "../checks/runCommand.ts"
 import { KeyFile } from "../key/KeyFile.ts"
@@ -106,7 +106,7 @@ export class Daemon {
   start(): void {
     this.#metrics.listen(this.#config.metricsPort)
     const { log } = this.#options
-    log(`started as ${this.#config.agentId} with ${this.#config.checks.size} checks`)
+    log(`started as ${this.#config.agentId} with ${checksText(this.#config.checks.size)}`)
     this.#runner.plan(this.#config)
     this.#timers.push(setInterval(() => this.#lookAtOthers(), LOOK_MILLIS))
     this.#timers.push(setTimeout(() => this.#reportOwn(), FIRST_OWN_MILLIS))
@@ -123,7 +123,7 @@ export class Daemon {
     this.#runner.plan(config)
     this.#metrics.listen(config.metricsPort)
     this.#wake()
-    this.#options.log(`reloaded: ${config.checks.size} checks`)
+    this.#options.log(`reloaded: ${checksText(config.checks.size)}`)
   }
 
   /** Ends the checks, puts every result on the disk, and leaves unsent ones for the next start. */

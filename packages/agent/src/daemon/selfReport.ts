@@ -1,4 +1,5 @@
 import { isClockOff } from "@tocsin/client/agent/ServerTime"
+import { checksText } from "../config/AgentConfig.ts"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
 import { savedNote } from "../spool/savedNote.ts"
 import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
@@ -127,7 +128,7 @@ export const selfReport = (state: SelfState): CheckReport => {
     return said === undefined ? [] : [{ status, said }]
   })
   const status: CheckStatus = found[0]?.status ?? "ok"
-  const said = found.length > 0 ? found.map((one) => one.said).join("; ") : `${state.checks} checks`
+  const said = found.length > 0 ? found.map((one) => one.said).join("; ") : checksText(state.checks)
   const age = state.oldestAt === undefined ? 0 : Math.max(0, Math.round((state.now - state.oldestAt) / 1_000))
   return {
     checkId: OWN_CHECK_ID,
