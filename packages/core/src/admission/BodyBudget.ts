@@ -11,7 +11,8 @@ import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import type { AgentBlocked, AgentNotAccepted, NotAnAgentKey, RateLimited } from "./AdmissionErrors.ts"
 import { keyState } from "./agentKeys.ts"
-import { blocked, notAccepted, notAnAgentKey, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
+import { blocked, notAccepted, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
+import { unlessUnknown } from "./unlessOperatorToken.ts"
 
 /** A request whose headers have arrived. */
 export interface Arrival {
@@ -113,10 +114,7 @@ export class BodyBudget {
     return Effect.suspend((): Effect.Effect<Visit, E | NotAnAgentKey | StorageError> => {
       if (!this.#mayBeOperators(key)) return entry
       const { commits, hashing } = this.#needed
-      const look = commits.transact(keyState(hashing.identify(key).key_hash))
-      return Effect.flatMap(look, (state): Effect.Effect<Visit, E | NotAnAgentKey> =>
-        state === "unknown" ? notAnAgentKey : entry,
-      )
+      return unlessUnknown(commits.transact, hashing.identify(key).key_hash, entry)
     })
   }
 

@@ -14,18 +14,28 @@ interface Refused {
   readonly key_hash: KeyHash
 }
 
+type Transact = <A>(command: Command<A>) => Effect.Effect<A, StorageError>
+
+/** The reply to a key with the shape of an operator's token, unless no agent has registered it. */
+export const unlessUnknown = <A, E>(
+  transact: Transact,
+  key_hash: KeyHash,
+  reply: Effect.Effect<A, E>,
+): Effect.Effect<A, E | NotAnAgentKey | StorageError> =>
+  Effect.flatMap(transact(keyState(key_hash)), (state): Effect.Effect<A, E | NotAnAgentKey> =>
+    state === "unknown" ? notAnAgentKey : reply,
+  )
+
 /**
  * The reply to a request of an agent, unless an operator's token was presented as its key. Asks for
  * the state of a key only if the request was refused and the key has the shape of such a token.
  */
 export const unlessOperatorToken =
-  (transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>) =>
+  (transact: Transact) =>
   <A, E>(
     reply: Effect.Effect<A, E>,
     { key_hash, outcome, presented }: Refused,
   ): Effect.Effect<A, E | NotAnAgentKey | StorageError> =>
     outcome === "agent_not_accepted" && isOperatorToken(presented)
-      ? Effect.flatMap(transact(keyState(key_hash)), (state): Effect.Effect<A, E | NotAnAgentKey> =>
-          state === "unknown" ? notAnAgentKey : reply,
-        )
+      ? unlessUnknown(transact, key_hash, reply)
       : reply
