@@ -16,6 +16,12 @@ export const canBeHeld = (item: OutboxRecord): boolean =>
 /** Whether a firing was found to be held when it was last examined. */
 export const isHeld = (item: OutboxRecord): boolean => item.state === "pending" && item.look_at !== undefined
 
+/** The firings for one receiver to which holds apply. */
+export const holdableOf = (
+  items: ReadonlyArray<OutboxRecord>,
+  receiver: OutboxRecord["receiver"],
+): ReadonlyArray<OutboxRecord> => items.filter((item) => item.receiver === receiver && canBeHeld(item))
+
 /**
  * The firings for one receiver that wait under holds, in their order: where one was found to be held,
  * those behind it wait too. They become due as one.
@@ -24,7 +30,7 @@ export const waitingUnderHolds = (
   items: ReadonlyArray<OutboxRecord>,
   receiver: OutboxRecord["receiver"],
 ): ReadonlyArray<OutboxRecord> => {
-  const waiting = items.filter((item) => item.receiver === receiver && canBeHeld(item))
+  const waiting = holdableOf(items, receiver)
   return waiting.some(isHeld) ? waiting.toSorted((a, b) => a.incident_seq - b.incident_seq) : []
 }
 

@@ -5,7 +5,7 @@ import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { freed, freeOne } from "../holds/examineHeld.ts"
 import { gatherHolds, type HoldOptions } from "../holds/gatherHolds.ts"
-import { canBeHeld, isHeld } from "../holds/heldItems.ts"
+import { canBeHeld, holdableOf, isHeld } from "../holds/heldItems.ts"
 
 /** The result of a release. */
 export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
@@ -27,8 +27,7 @@ export const release = commandOf(function* (
   yield* ensure(workspace, { incidents: [found.incident_id] })
   const incident = workspace.incidents.get(found.incident_id)
   if (incident?.state !== "open" || !canBeHeld(found)) return "not_held"
-  const items = workspace.outbox.group(found.incident_id)
-  const waiting = items.filter((item) => item.receiver === found.receiver && canBeHeld(item))
+  const waiting = holdableOf(workspace.outbox.group(found.incident_id), found.receiver)
   if (!waiting.some(isHeld)) {
     // No claim has examined them. Lists show what one would decide.
     const { onItem } = yield* gatherHolds(workspace, [incident], options, now)
