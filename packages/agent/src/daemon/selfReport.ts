@@ -1,7 +1,7 @@
 import { isClockOff } from "@tocsin/client/agent/ServerTime"
 import { checksText } from "../config/AgentConfig.ts"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
-import { savedNote } from "../spool/savedNote.ts"
+import { fieldsOf, savedNote } from "../spool/savedNote.ts"
 import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
 
 /** Problems of the agent itself. */
@@ -49,8 +49,8 @@ export const savedGrowth = (text: string | undefined): ReadonlyMap<string, Growt
 
 const isSavedGrowth = (entry: unknown): entry is readonly [string, Growth] => {
   const [name, grown]: ReadonlyArray<unknown> = Array.isArray(entry) ? entry : []
-  if (typeof name !== "string" || typeof grown !== "object" || grown === null) return false
-  return "count" in grown && "at" in grown && Number.isFinite(grown.count) && Number.isFinite(grown.at)
+  const { count, at } = fieldsOf(grown)
+  return typeof name === "string" && Number.isFinite(count) && Number.isFinite(at)
 }
 
 /** When each counter last grew, by what was known before. */

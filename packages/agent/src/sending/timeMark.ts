@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import type { TimeMark } from "@tocsin/client/agent/ServerTime"
-import { savedNote } from "../spool/savedNote.ts"
+import { fieldsOf, savedNote } from "../spool/savedNote.ts"
 
 let boot: string | undefined
 
@@ -25,11 +25,7 @@ export const savedMark = (text: string | undefined, sinceBoot: number): TimeMark
   return isMark(note) && note.boot === bootId() && note.sinceBoot <= sinceBoot ? note : undefined
 }
 
-const isMark = (note: unknown): note is TimeMark =>
-  typeof note === "object" &&
-  note !== null &&
-  "server" in note &&
-  "sinceBoot" in note &&
-  "boot" in note &&
-  Number.isFinite(note.server) &&
-  Number.isFinite(note.sinceBoot)
+const isMark = (note: unknown): note is TimeMark => {
+  const { server, sinceBoot } = fieldsOf(note)
+  return Number.isFinite(server) && Number.isFinite(sinceBoot)
+}

@@ -1,4 +1,4 @@
-import { savedNote } from "./savedNote.ts"
+import { fieldsOf, savedNote } from "./savedNote.ts"
 
 /**
  * How long results have waited, in days that an agent ran. No clock's date decides it: a host's clock
@@ -19,14 +19,10 @@ export const savedDays = (text: string | undefined): WaitingDays => {
   return isDays(note) ? note : { millis: 0, lasts: [] }
 }
 
-const isDays = (note: unknown): note is WaitingDays =>
-  typeof note === "object" &&
-  note !== null &&
-  "millis" in note &&
-  "lasts" in note &&
-  Number.isFinite(note.millis) &&
-  Array.isArray(note.lasts) &&
-  note.lasts.every(Number.isFinite)
+const isDays = (note: unknown): note is WaitingDays => {
+  const { millis, lasts } = fieldsOf(note)
+  return Number.isFinite(millis) && Array.isArray(lasts) && lasts.every(Number.isFinite)
+}
 
 /**
  * The days after some more time. Time between two looks ends one day at most, so that an agent that

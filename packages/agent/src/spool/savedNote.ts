@@ -7,3 +7,7 @@ export const savedNote = (text: string | undefined): unknown => {
     return undefined
   }
 }
+
+/** The fields of a note; none where it is no object. */
+export const fieldsOf = (note: unknown): Readonly<Record<string, unknown>> =>
+  typeof note === "object" && note !== null ? { ...note } : {}

@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import type { WireEvent } from "@tocsin/client/agent/CheckReport"
 import { ALONE, BUSY_MILLIS } from "./openDatabase.ts"
-import { savedNote } from "./savedNote.ts"
+import { fieldsOf, savedNote } from "./savedNote.ts"
 import { isBusy } from "./spoolFault.ts"
 import { SpoolFile } from "./SpoolFile.ts"
 
@@ -92,14 +92,8 @@ const collect = (database: DatabaseSync, direction: string, found: Map<unknown, 
 }
 
 /** Whether it has what the spool needs of an event; the server judges the rest. */
-const isEvent = (event: unknown): event is WireEvent =>
-  typeof event === "object" &&
-  event !== null &&
-  "event_id" in event &&
-  "check_id" in event &&
-  "observed_at" in event &&
-  "status" in event &&
-  "exit_code" in event &&
-  typeof event.status === "string" &&
-  Number.isInteger(event.exit_code) &&
-  !Number.isNaN(Date.parse(String(event.observed_at)))
+const isEvent = (event: unknown): event is WireEvent => {
+  const { check_id: checkId, event_id: id, exit_code: exitCode, observed_at: at, status } = fieldsOf(event)
+  const isText = [id, checkId, status].every((text) => typeof text === "string")
+  return isText && Number.isInteger(exitCode) && !Number.isNaN(Date.parse(String(at)))
+}
