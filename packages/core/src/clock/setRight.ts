@@ -3,27 +3,22 @@ import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
-import { ALL_AGENTS, eachPage } from "../engine/lists/readPage.ts"
+import { ALL_AGENTS, eachPage, OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
+import type { OutboxState } from "../contract/Status.ts"
+import { UNENDED } from "../notifications/OutboxRecord.ts"
 import { outageEnd } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { setAgentRight } from "./setAgentRight.ts"
 import { setIncidentsRight } from "./setIncidentsRight.ts"
 
-const OPEN: ListQuery<"incidents"> = {
-  list: "incidents",
-  filter: { state: "open" },
-  sort: "opened_at",
-  direction: "asc",
-}
 const LATEST_RESOLVED: ListQuery<"incidents"> = {
   list: "incidents",
   filter: { state: "resolved" },
   sort: "resolved_at",
   direction: "desc",
 }
-const WAITING = ["pending", "sending", "retry"] as const
-const latestOf = (state: (typeof WAITING)[number]): ListQuery<"outbox"> => ({
+const latestOf = (state: OutboxState): ListQuery<"outbox"> => ({
   list: "outbox",
   filter: { state },
   sort: "updated_at",
@@ -58,13 +53,13 @@ export const setRight = Effect.fnUntraced(function* (
     Effect.forEach(Arr.chunksOf(ids, INCIDENTS), (piece) => commits.transact(setIncidentsRight(piece)), {
       discard: true,
     })
-  yield* eachPage(storage, OPEN, (open) => setIncidents(open.map(({ id }) => id)))
+  yield* eachPage(storage, OPEN_INCIDENTS, (open) => setIncidents(open.map(({ id }) => id)))
   // Of all others, those that were written ahead: the latest.
   yield* eachPage(storage, LATEST_RESOLVED, (resolved) => {
     const ahead = resolved.filter(({ resolved_at }) => resolved_at !== undefined && resolved_at > now)
     return Effect.as(setIncidents(ahead.map(({ id }) => id)), ahead.length === resolved.length)
   })
-  for (const state of WAITING) {
+  for (const state of UNENDED) {
     yield* eachPage(storage, latestOf(state), (items) => {
       const ahead = items.filter(({ updated_at }) => updated_at > now)
       return Effect.as(

@@ -3,9 +3,8 @@ import { eachPage } from "../engine/lists/readPage.ts"
 import { Context, Duration, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "../contract/Instant.ts"
-import type { OutboxState } from "../contract/Status.ts"
 import { leaveMark } from "../liveness/outage.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { type OutboxRecord, UNENDED } from "../notifications/OutboxRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, StorageError, type StorageFailure } from "../ports/Storage.ts"
@@ -87,7 +86,6 @@ const failureOf = (effect: Effect.Effect<unknown, StorageError>): Effect.Effect<
 const ROWS = 50
 /** How far back dead letters are read: a daily run of the doctor reports each. */
 export const DEAD_LETTERS_FOR = Duration.hours(25)
-const WAITING = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
 
 /** Waiting and failed notifications. */
 export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
@@ -104,7 +102,7 @@ export const notificationMoments = Effect.fnUntraced(function* (
   if (notifiers.size === 0) return { undelivered: [], givenUp: [] }
   const now = yield* Instant.now
   const momentsOf = momentsIn(storage, (item) => notifiers.has(item.receiver))
-  const undelivered = yield* Effect.forEach(WAITING, (state) =>
+  const undelivered = yield* Effect.forEach(UNENDED, (state) =>
     momentsOf({
       which: { filter: { state, held: false }, sort: "created_at", direction: "asc" },
       at: (item) => item.counts_from,

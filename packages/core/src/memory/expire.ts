@@ -6,7 +6,7 @@ import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
-import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { type AlertRecord, isUnended, type OutboxRecord } from "../notifications/OutboxRecord.ts"
 import {
   expireNow,
   type RetentionPiece,
@@ -194,7 +194,4 @@ function* oldAudit(tables: MemoryTables, { before }: RetentionPiece): Generator<
   for (const { id, recorded_at } of tables.audit.values()) if (recorded_at < before) yield { key: id }
 }
 
-const isHeld = (tables: MemoryTables, id: IncidentId): boolean => outboxOf(tables, id).some(isWaiting)
-
-const isWaiting = ({ state }: OutboxRecord): boolean =>
-  state === "pending" || state === "sending" || state === "retry"
+const isHeld = (tables: MemoryTables, id: IncidentId): boolean => outboxOf(tables, id).some(isUnended)

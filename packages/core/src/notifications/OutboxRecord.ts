@@ -52,6 +52,18 @@ export interface OutboxRecord {
   readonly updated_at: Instant
 }
 
+/** The states of a notification that may still be sent. */
+export const UNENDED = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
+
+const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
+
+/** Whether a notification may still be sent. */
+export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
+
+/** Whether an item of the same incident waits behind another, which its receiver gets first. */
+export const isBehind = (item: OutboxRecord, other: OutboxRecord): boolean =>
+  other.receiver === item.receiver && other.incident_seq < item.incident_seq && isUnended(other)
+
 /** The receiver named like the kind, the only one with alerts before policies named receivers. */
 export const ALERT_ROUTER: NotifierName = "alert_router"
 

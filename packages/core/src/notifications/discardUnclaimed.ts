@@ -5,7 +5,7 @@ import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
-import type { OutboxRecord } from "./OutboxRecord.ts"
+import { isBehind, type OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempts.ts"
 
@@ -60,12 +60,4 @@ const leaseEnded = (item: OutboxRecord): OutboxRecord =>
  */
 const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Instant.Instant): boolean =>
   item.receiver === item.notifier &&
-  workspace.outbox
-    .group(item.incident_id)
-    .some(
-      (other) =>
-        other.receiver === item.receiver &&
-        other.incident_seq < item.incident_seq &&
-        (other.state === "pending" || other.state === "sending" || other.state === "retry") &&
-        other.updated_at >= since,
-    )
+  workspace.outbox.group(item.incident_id).some((other) => isBehind(item, other) && other.updated_at >= since)

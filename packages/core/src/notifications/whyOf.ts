@@ -2,7 +2,7 @@ import type { FiringCause, NotifierName } from "../contract/Status.ts"
 import { isHeld } from "../holds/heldItems.ts"
 import type { HeldBy } from "../holds/readHolds.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import type { OutboxRecord } from "./OutboxRecord.ts"
+import { isBehind, type OutboxRecord } from "./OutboxRecord.ts"
 import { wasAttempted } from "./retrySchedule.ts"
 
 const BECAUSE: Readonly<Record<FiringCause, string>> = {
@@ -46,15 +46,9 @@ const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string
   if (held !== undefined) return `held by ${held.held_by.join(", ")}`
   if (isHeld(item)) return "its hold has ended, which Tocsin notices within 5 minutes"
   if (!served.has(item.receiver)) return NOT_SERVED
-  if (outbox.some((other) => isBefore(other, item))) return "waits for the notification before it"
+  if (outbox.some((other) => isBehind(item, other))) return "waits for the notification before it"
   return item.released_at === undefined ? `due: ${reasonOf(item)}` : "due: released by an operator"
 }
-
-/** Whether a notification has not ended that its receiver gets first. */
-const isBefore = (other: OutboxRecord, item: OutboxRecord): boolean =>
-  other.receiver === item.receiver &&
-  other.incident_seq < item.incident_seq &&
-  (other.state === "pending" || other.state === "sending" || other.state === "retry")
 
 const reasonOf = ({ cause, event_type }: OutboxRecord): string =>
   event_type === "resolved"

@@ -1,19 +1,13 @@
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { type ListQuery, orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
+import { orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
+import { OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { silencesInForce } from "../holds/lookUnderCovers.ts"
 import { lookAtIncidents } from "./lookAtIncidents.ts"
-
-const OPEN_INCIDENTS: ListQuery<"incidents"> = {
-  list: "incidents",
-  filter: { state: "open" },
-  sort: "opened_at",
-  direction: "asc",
-}
 
 interface LookOptions {
   readonly policy: PolicyInForce["Service"]

@@ -2,7 +2,7 @@ import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { FiringCause, NotifierName } from "../contract/Status.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { isUnended, type OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { wasAttempted } from "../notifications/retrySchedule.ts"
 import type { Routing } from "../policy/routing.ts"
 import type { TimerTransitions } from "./TimerTransitions.ts"
@@ -74,7 +74,7 @@ type Known =
 
 const knownBy = (receiver: NotifierName, firings: ReadonlyArray<OutboxRecord>): Known => {
   const there = firings.filter((item) => item.receiver === receiver)
-  const open = there.filter(({ state }) => state === "pending" || state === "sending" || state === "retry")
+  const open = there.filter(isUnended)
   if (open.length > 0) return { state: "under_way", isUntried: open.every(canBeHeld) }
   // The last change of an item that ended is the end of its last attempt.
   const attempts = there.filter(wasAttempted).map((item) => item.updated_at)

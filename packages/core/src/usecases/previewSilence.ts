@@ -70,7 +70,7 @@ export const previewSilence = Effect.fnUntraced(function* (
   const cover = compileCover({ by: "silence:preview", until: FOREVER, matchers })
   const covered = new Set<IncidentId>()
   const sample: Array<IncidentRecord> = []
-  yield* eachPage(storage, OPEN_INCIDENTS, (rows) =>
+  yield* eachPage(storage, WORST_FIRST, (rows) =>
     Effect.map(
       transact(
         coveredBy(
@@ -97,7 +97,7 @@ export const previewSilence = Effect.fnUntraced(function* (
   return { ...(yield* coveredAgents(storage, matchers)), open_incidents: covered.size, held_now, sample }
 })
 
-const OPEN_INCIDENTS: ListQuery<"incidents"> = {
+const WORST_FIRST: ListQuery<"incidents"> = {
   list: "incidents",
   filter: { state: "open" },
   sort: "status",

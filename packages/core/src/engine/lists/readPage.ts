@@ -40,6 +40,14 @@ export const ALL_AGENTS = {
   direction: "asc",
 } as const satisfies ListQuery<"agents">
 
+/** All open incidents, the oldest first. */
+export const OPEN_INCIDENTS = {
+  list: "incidents",
+  filter: { state: "open" },
+  sort: "opened_at",
+  direction: "asc",
+} as const satisfies ListQuery<"incidents">
+
 /** Rows that {@link eachPage} reads at a time. */
 const PIECE = 500
 
