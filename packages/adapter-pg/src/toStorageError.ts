@@ -129,7 +129,7 @@ const explain = (error: SqlError.SqlError): Explanation => {
   return isOwn ? [kindMessages[_tag][0], cause.message] : kindMessages[_tag]
 }
 
-/** No schema in which tables could be. PostgreSQL itself says so only to those who create one. */
+/** No schema in which tables could be. PostgreSQL reports it only when a table is created. */
 export const noSchema = new StorageError({ reason: "unavailable", message: noSchemaMessage })
 
 /**

@@ -8,7 +8,7 @@ import { openStorage } from "./openStorage.ts"
 
 const { agent_id } = agentRecord("a")
 
-/** An empty database with a setting of its own. */
+/** An empty database with one setting. */
 const databaseWith = Effect.fnUntraced(function* (setting: string) {
   const { replica, url } = yield* ScratchPostgres
   const { sql } = yield* replica({ maxConnections: 1 })

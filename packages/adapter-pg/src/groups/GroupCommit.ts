@@ -101,7 +101,7 @@ export class GroupCommit {
 
   /**
    * Runs a command; see `Storage.transact`. Interruption withdraws it until a group has begun with
-   * it, or until the COMMIT of its own transaction.
+   * it or, where it runs alone, until its COMMIT.
    */
   transact<A>(command: Command<Outcome<A>>): Effect.Effect<A, StorageError> {
     return Clock.clockWith((clock) =>

@@ -174,7 +174,7 @@ layer(Layer.empty)("migrating a database", (it) => {
     }),
   )
 
-  it.effect("begins anew where a writer that was under way made it the victim of a deadlock", () =>
+  it.effect("starts over where a writer that was under way made it the victim of a deadlock", () =>
     Effect.gen(function* () {
       const { observer, scratch } = yield* emptyDatabase
       yield* migrate(observer.sql)

@@ -61,7 +61,7 @@ const ERRORS: ReadonlyMap<string, Verdict> = new Map([
   ["429 rate_limited", "throttled"],
 ])
 
-/** Statuses that count whoever sends them: a proxy's limit is a limit too, and smaller batches pass it. */
+/** Statuses that count from any program: a proxy's limit is a limit too, and smaller batches pass it. */
 const LIMITS: ReadonlyMap<number, Verdict> = new Map([
   [413, "invalid"],
   [429, "throttled"],

@@ -71,7 +71,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   #mark: TimeMark | undefined
   #repeatsSince: number | undefined
   #unreadableUntil = 0
-  /** The schedule may be refused alone, each time anew. */
+  /** The last line that was logged about each: the server may refuse one of them alone. */
   readonly #lastSaid = { results: "", schedule: ACCEPTS }
   /** Why the replacement key is not in use. */
   #keyFault = ""

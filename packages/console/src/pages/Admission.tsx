@@ -88,7 +88,7 @@ const Bar = ({ selected }: { readonly selected: Selection }) => (
 export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean }) => {
   const listed = usePages({ ...searched<Agent>("api/v1/agents", {}, "waiting", isWaiting), isSlow: false })
   const { pages } = listed
-  // Those of another page of the list may have been accepted by somebody else; the act says so.
+  // Those of another page of the list may have been accepted by another operator; the act says so.
   const selected = selectedIds()
   const items = itemsOf(pages)
   const pick = usePick(() => items.map(({ agent_id }) => agent_id))

@@ -77,7 +77,7 @@ const Row = ({ item }: { readonly item: HeldOutboxItem }) => (
   </div>
 )
 
-/** Sends all dead letters again, until somebody stops it. */
+/** Sends all dead letters again, until the operator stops it. */
 const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
   const progress = useSignal("")
   const isStopped = useRef(false)

@@ -19,7 +19,7 @@ interface Watch {
   readonly isStopped: () => boolean
 }
 
-// Somebody else replayed it, its incident is over, or it was deleted: the others can still be sent.
+// Another operator replayed it, its incident is over, or it was deleted: the others can still be sent.
 const isPast = (error: unknown): boolean =>
   error instanceof ApiFailure && (error.status === 409 || error.status === 404)
 

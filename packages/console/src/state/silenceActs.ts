@@ -117,7 +117,7 @@ export const create = async (
 
 const HOUR = 3_600_000
 
-/** A silence as it is now: somebody else may have changed it since its row was read. */
+/** A silence as it is now: another operator may have changed it since its row was read. */
 const readNow = (silence: Silence): Promise<Silence> => call("GET", path(silence))
 
 /** Moves the end of a silence by an hour. Undo leaves an end that was moved again. */

@@ -92,14 +92,14 @@ export class PolicyTrial {
       case "returned":
         return service.returned(entry.agent_id, at)
       case "withdrawn":
-        return void service.withdraw(entry, SOMEBODY, at)
+        return void service.withdraw(entry, OPERATOR, at)
       case "silenced":
         return service.began(entry.silence, at)
       case "acknowledged": {
         const { until } = entry
         return void service.acknowledge(
           entry,
-          { by: SOMEBODY, note: undefined, severity: undefined, until },
+          { by: OPERATOR, note: undefined, severity: undefined, until },
           at,
         )
       }
@@ -107,8 +107,8 @@ export class PolicyTrial {
   }
 }
 
-/** Nobody reads who acted. */
-const SOMEBODY = simulatedSignature()
+/** No report names who acted. */
+const OPERATOR = simulatedSignature()
 
 class Tally implements SimulationListener {
   readonly #since: Instant.Instant
