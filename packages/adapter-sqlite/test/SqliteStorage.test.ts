@@ -5,7 +5,7 @@ import { AgentId } from "@tocsin/core/contract/Identifiers"
 import { agentRecord } from "@tocsin/testing/records"
 import { Effect } from "effect"
 import { afterEach, vi } from "vitest"
-import { SqliteConnection } from "../src/connection/SqliteConnection.ts"
+import { IN_MEMORY, SqliteConnection } from "../src/connection/SqliteConnection.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "./ScratchFile.ts"
 import { transact } from "@tocsin/testing/transact"
 
@@ -88,6 +88,24 @@ describe("a full disk", () => {
       assert.deepStrictEqual(yield* agentIds(storage), names(400))
     }),
   )
+})
+
+describe("a read that fails in a snapshot", () => {
+  it("says why, though SQLite has ended the transaction, as it does where a disk fails", () => {
+    const connection = SqliteConnection.open(IN_MEMORY)
+    const failure = new Error("disk I/O error")
+    const read = () =>
+      connection.snapshot(() => {
+        connection.execute("ROLLBACK")
+        throw failure
+      })
+    assert.throws(read, failure)
+    assert.strictEqual(
+      connection.snapshot(() => "the next one is read"),
+      "the next one is read",
+    )
+    connection.close()
+  })
 })
 
 describe("the write-ahead log", () => {

@@ -214,7 +214,8 @@ export class SqliteConnection {
     try {
       return use()
     } finally {
-      this.#database.exec("COMMIT")
+      // Some failures have ended it already, and are what the caller gets.
+      if (this.#database.isTransaction) this.#database.exec("COMMIT")
     }
   }
 
