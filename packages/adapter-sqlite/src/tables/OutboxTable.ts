@@ -46,8 +46,9 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     UNION ALL SELECT receiver FROM outbox INDEXED BY outbox_leased WHERE state = 'sending'`,
   )
   const unclaimed = table.all<[receivers: string, Instant, limit: number]>(
-    `WHERE state IN ('pending', 'retry') AND ${OF_RECEIVERS}
-      AND event_type IN ('firing', 'resolved') AND (receiver <> notifier OR updated_at < ?) LIMIT ?`,
+    // Named: SQLite might choose an index by state, which holds all that waits.
+    `INDEXED BY outbox_due WHERE state IN ('pending', 'retry') AND ${OF_RECEIVERS}
+      AND (receiver <> notifier OR updated_at < ?) LIMIT ?`,
   )
   const abandoned = table.all<[Instant, untouchedSince: Instant, receivers: string, limit: number]>(
     `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until < ?
