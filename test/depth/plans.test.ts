@@ -196,7 +196,7 @@ layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of 
     Effect.gen(function* () {
       const { sql } = yield* Seeded
       yield* sql.unsafe("SET plan_cache_mode = auto").unprepared
-      for (const statement of [{ ...findMetricCounts, values: [] }, findBacklog]) {
+      for (const statement of [{ text: findMetricCounts, values: [] }, findBacklog]) {
         const passes = (yield* explain(sql, statement)).filter(
           (node) => node["Node Type"].endsWith("Seq Scan") && node["Relation Name"] !== "system_total",
         )

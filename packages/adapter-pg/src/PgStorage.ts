@@ -5,7 +5,6 @@ import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
-import type { PgStatement } from "./client/PgConnection.ts"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Database } from "./Database.ts"
 import { GroupCommit } from "./groups/GroupCommit.ts"
@@ -75,16 +74,10 @@ export interface PgStorageOptions extends PgPoolOptions {
 }
 
 /** Asks whether the server accepts writes. No lock delays it. */
-const probe: PgStatement = {
-  name: "probe",
-  text: "SELECT current_setting('transaction_read_only')::boolean AS is_read_only",
-}
+const probe = "SELECT current_setting('transaction_read_only')::boolean AS is_read_only"
 
 /** Writes nothing. On a read-only server it fails, and its connection is closed. */
-const writeNothing: PgStatement = {
-  name: "write_nothing",
-  text: "UPDATE mark SET name = name WHERE false",
-}
+const writeNothing = "UPDATE mark SET name = name WHERE false"
 
 /**
  * A statement of a group waits for locks for a second at most. If it waits longer, the server is
@@ -180,7 +173,7 @@ const make = (connected: Connected): Storage["Service"] => {
   const { database, groupDatabase, groups, others, prober } = connected
   const { pg, sql } = database
   const findOne = <A>(
-    statement: PgStatement,
+    statement: string,
     parameters: ReadonlyArray<unknown>,
     decode: (row: SqlConnection.Row) => A,
   ): Effect.Effect<A | undefined, StorageError> =>

@@ -2,15 +2,11 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "./client/PgClient.ts"
-import type { PgStatement } from "./client/PgConnection.ts"
 
 /** The database's own clock, in microseconds since 1970, at this moment and not at the transaction's start. */
 export const STORAGE_TIME = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
 
-const findStorageTime: PgStatement = {
-  name: "find_storage_time",
-  text: `SELECT ${STORAGE_TIME} AS storage_time`,
-}
+const findStorageTime = `SELECT ${STORAGE_TIME} AS storage_time`
 
 /** Reads the clock that leases are granted and compared by, and that replicas correct theirs by. */
 export const readStorageTime = (pg: PgClient["Service"]): Effect.Effect<Instant.Instant, SqlError.SqlError> =>

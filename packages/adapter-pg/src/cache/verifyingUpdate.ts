@@ -5,7 +5,6 @@ import { storedTables } from "@tocsin/core/ports/StoredTables"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import type { PgStatement } from "../client/PgConnection.ts"
 import {
   arrayParameters,
   assignments,
@@ -49,46 +48,43 @@ const CHECK_MOVES = AGENT_MOVES + Object.keys(agentMoves).length
  * registration of a fresh agent, or NULL, at each place. A join would compare each check with each
  * agent.
  */
-const updateIfFresh: PgStatement = {
-  name: "update_if_fresh",
-  text: `WITH given AS MATERIALIZED (
-           SELECT * FROM unnest($1::text[], $2::xid[], $3::int4[], ${arrayParameters(agentMoves, AGENT_MOVES)})
-             WITH ORDINALITY AS given (agent_id, version, check_count, ${Object.keys(agentMoves).join(", ")}, place)
-         ),
-         locked AS MATERIALIZED (
-           SELECT stored.ctid AS stored_at, given.*
-           FROM given JOIN agent AS stored ON stored.agent_id = given.agent_id AND stored.xmin = given.version
-           WHERE ${SERVER_RUN} IS NOT DISTINCT FROM $4::text
-           FOR UPDATE OF stored SKIP LOCKED
-         ),
-         agents AS (
-           UPDATE agent AS stored SET ${assignments(agentMoves, "locked")}
-           FROM locked WHERE stored.ctid = locked.stored_at
-           RETURNING locked.place, stored.agent_id, stored.registration_id, locked.check_count
-         ),
-         registrations AS MATERIALIZED (
-           SELECT array_agg(agents.registration_id ORDER BY given.place) AS at
-           FROM given LEFT JOIN agents ON agents.place = given.place
-         ),
-         checks AS (
-           UPDATE check_state AS stored SET ${assignments(checkMoves, "given")}
-           FROM unnest($6::int4[], $7::text[], $8::xid[], ${arrayParameters(checkMoves, CHECK_MOVES)})
-             AS given (place, check_id, version, ${Object.keys(checkMoves).join(", ")})
-           WHERE stored.agent_id = ($1::text[])[given.place] AND stored.check_id = given.check_id
-             AND stored.registration_id = (SELECT at FROM registrations)[given.place]
-             AND stored.xmin = given.version
-           RETURNING 1
-         ),
-         written AS (
-           SELECT count(*)::int4 AS agents, coalesce(sum(check_count), 0) AS checks_expected,
-                  (SELECT count(*) FROM checks) AS checks
-           FROM agents
-         )
-         SELECT written.agents, pg_current_xact_id() AS transaction_id,
-                1 / (written.checks = written.checks_expected)::int4 AS consistent,
-                CASE WHEN written.agents < $5 THEN (SELECT array_agg(agent_id) FROM agents) END AS fresh
-         FROM written`,
-}
+const updateIfFresh = `WITH given AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::xid[], $3::int4[], ${arrayParameters(agentMoves, AGENT_MOVES)})
+      WITH ORDINALITY AS given (agent_id, version, check_count, ${Object.keys(agentMoves).join(", ")}, place)
+  ),
+  locked AS MATERIALIZED (
+    SELECT stored.ctid AS stored_at, given.*
+    FROM given JOIN agent AS stored ON stored.agent_id = given.agent_id AND stored.xmin = given.version
+    WHERE ${SERVER_RUN} IS NOT DISTINCT FROM $4::text
+    FOR UPDATE OF stored SKIP LOCKED
+  ),
+  agents AS (
+    UPDATE agent AS stored SET ${assignments(agentMoves, "locked")}
+    FROM locked WHERE stored.ctid = locked.stored_at
+    RETURNING locked.place, stored.agent_id, stored.registration_id, locked.check_count
+  ),
+  registrations AS MATERIALIZED (
+    SELECT array_agg(agents.registration_id ORDER BY given.place) AS at
+    FROM given LEFT JOIN agents ON agents.place = given.place
+  ),
+  checks AS (
+    UPDATE check_state AS stored SET ${assignments(checkMoves, "given")}
+    FROM unnest($6::int4[], $7::text[], $8::xid[], ${arrayParameters(checkMoves, CHECK_MOVES)})
+      AS given (place, check_id, version, ${Object.keys(checkMoves).join(", ")})
+    WHERE stored.agent_id = ($1::text[])[given.place] AND stored.check_id = given.check_id
+      AND stored.registration_id = (SELECT at FROM registrations)[given.place]
+      AND stored.xmin = given.version
+    RETURNING 1
+  ),
+  written AS (
+    SELECT count(*)::int4 AS agents, coalesce(sum(check_count), 0) AS checks_expected,
+           (SELECT count(*) FROM checks) AS checks
+    FROM agents
+  )
+  SELECT written.agents, pg_current_xact_id() AS transaction_id,
+         1 / (written.checks = written.checks_expected)::int4 AS consistent,
+         CASE WHEN written.agents < $5 THEN (SELECT array_agg(agent_id) FROM agents) END AS fresh
+  FROM written`
 
 /** The agents that were written, and the version that their rows have now. */
 export interface Written {

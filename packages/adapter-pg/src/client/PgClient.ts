@@ -4,7 +4,7 @@ import { Reactivity } from "effect/reactivity"
 import * as Driver from "@effect/sql-pg/PgClient"
 import { SqlClient } from "effect/sql"
 import type { SqlConnection, SqlError } from "effect/sql"
-import type { PgConnection, PgStatement, PgTransaction } from "./PgConnection.ts"
+import type { PgConnection, PgTransaction } from "./PgConnection.ts"
 import { PgPool, type PgPoolStatus } from "./PgPool.ts"
 import type { PgPoolOptions } from "./PgPoolOptions.ts"
 import { makeWithTransaction } from "./upstreamDefects.ts"
@@ -21,9 +21,12 @@ let clients = 0
 export class PgClient extends Context.Service<
   PgClient,
   {
-    /** Runs a prepared statement. `undefined` among the parameters is a defect. */
+    /**
+     * Runs a statement of fixed text, one command with `$1` placeholders, which is prepared on the
+     * first use on each connection. `undefined` among the parameters is a defect.
+     */
     readonly query: (
-      statement: PgStatement,
+      statement: string,
       parameters: ReadonlyArray<unknown>,
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
     /**
@@ -32,7 +35,7 @@ export class PgClient extends Context.Service<
      * as a string of its digits.
      */
     readonly queryJson: (
-      statement: PgStatement,
+      statement: string,
       value: Schema.Json,
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
     /** Listens on a channel, on a connection of its own. Succeeds with the payloads from now on. */
@@ -83,8 +86,8 @@ const make = Effect.fnUntraced(function* (options: PgPoolOptions) {
       Effect.serviceOption(transaction),
       Option.match({ onNone: () => pool.use(use), onSome: ([connection]) => use(connection) }),
     )
-  const query: PgClient["Service"]["query"] = ({ text }, parameters) =>
-    withConnection((connection) => connection.execute(text, parameters, undefined))
+  const query: PgClient["Service"]["query"] = (statement, parameters) =>
+    withConnection((connection) => connection.execute(statement, parameters, undefined))
 
   return Context.make(SqlClient.SqlClient, Object.assign(sql, { withTransaction })).pipe(
     Context.add(

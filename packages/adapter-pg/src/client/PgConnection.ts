@@ -22,14 +22,6 @@ export interface PgLease {
   readonly close: Effect.Effect<void>
 }
 
-/** A statement of fixed text, prepared on the first use on each connection. */
-export interface PgStatement {
-  /** Its name in errors. */
-  readonly name: string
-  /** One command with `$1` placeholders. */
-  readonly text: string
-}
-
 /**
  * Holds the connection of the transaction that a fiber has open, and the depth of its savepoints.
  */

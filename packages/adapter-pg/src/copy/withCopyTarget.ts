@@ -105,9 +105,7 @@ const arraysOf = ({ columns }: AnyShape, rows: ReadonlyArray<CopiedRow>): Readon
 
 const makeTarget = ({ sql, pg }: Database): CopyTarget => ({
   write: (table, rows) =>
-    pg
-      .query({ name: `copy_into_${table.name}`, text: insertionOf(table) }, arraysOf(table, rows))
-      .pipe(Effect.asVoid, Effect.mapError(toStorageError)),
+    pg.query(insertionOf(table), arraysOf(table, rows)).pipe(Effect.asVoid, Effect.mapError(toStorageError)),
   rows: (table) => readRows(sql, table),
   setLastSeq: (seq) =>
     seq === 0n

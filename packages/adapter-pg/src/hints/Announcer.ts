@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto"
 import { Clock, Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import type { PgStatement } from "../client/PgConnection.ts"
 
 /** The channel on which processes announce new deliveries. The payload names the process. */
 export const CHANNEL = "tocsin_outbox"
@@ -13,7 +12,7 @@ export const CHANNEL = "tocsin_outbox"
  */
 export const ANNOUNCE_EVERY = Duration.seconds(1)
 
-const notify: PgStatement = { name: "announce", text: "SELECT pg_notify($1, $2)" }
+const notify = "SELECT pg_notify($1, $2)"
 
 type Announce = (pg: PgClient["Service"]) => Effect.Effect<void, SqlError.SqlError>
 

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto"
 import { namesOf, NO_TOPICS, type Topics, topicsNamed } from "@tocsin/core/topics/Topics"
 import { Duration, Effect, Latch, type Scope } from "effect"
 import type { PgClient } from "../client/PgClient.ts"
-import type { PgStatement } from "../client/PgConnection.ts"
 import * as RealTime from "../RealTime.ts"
 
 /** The channel on which processes announce what they have changed. */
@@ -14,7 +13,7 @@ const ANNOUNCE_EVERY = Duration.millis(500)
 /** How long the end of a process waits for its last announcement. */
 const FAREWELL = Duration.seconds(1)
 
-const notify: PgStatement = { name: "announce_topics", text: "SELECT pg_notify($1, $2)" }
+const notify = "SELECT pg_notify($1, $2)"
 
 const SEPARATOR = " "
 

@@ -48,7 +48,7 @@ export const readPage = <L extends ListName>(
 ): Effect.Effect<ReadonlyArray<ListRows[L]>, SqlError.SqlError> => {
   const statement = pageStatement(request)
   const decode: (row: SqlConnection.Row) => ListRows[L] = tables[request.list].decode
-  return Effect.map(read(sql, statement, statement.values), (rows) => rows.map(decode))
+  return Effect.map(read(sql, statement.text, statement.values), (rows) => rows.map(decode))
 }
 
 /** A statement that reads one page, made of constant fragments; every value is a parameter. */

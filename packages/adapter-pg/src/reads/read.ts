@@ -1,6 +1,5 @@
 import type { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
-import type { PgStatement } from "../client/PgConnection.ts"
 
 /**
  * Runs a query outside of a transaction. It is not prepared, so that PostgreSQL plans it for these
@@ -8,7 +7,7 @@ import type { PgStatement } from "../client/PgConnection.ts"
  */
 export const read = (
   sql: SqlClient.SqlClient,
-  statement: Pick<PgStatement, "text">,
+  statement: string,
   parameters: ReadonlyArray<unknown>,
 ): Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError> =>
-  sql.unsafe<SqlConnection.Row>(statement.text, parameters).unprepared
+  sql.unsafe<SqlConnection.Row>(statement, parameters).unprepared

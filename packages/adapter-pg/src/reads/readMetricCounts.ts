@@ -21,13 +21,11 @@ const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
       WHERE state_rank = 1 AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
 
 /** Counts agents, keys and incidents by parts of indexes, or adds up running totals. */
-export const findMetricCounts = {
-  text: `SELECT
-    (SELECT count(*) FROM agent WHERE admission_state = 'pending') AS agents_pending,
-    (SELECT coalesce(sum(agents_dead), 0)::int8 FROM system_total) AS agents_dead,
-    (SELECT count(*) FROM (SELECT FROM agent_key WHERE state = 'blocked' ${COUNT_UP_TO}) AS counted) AS keys_blocked,
-    ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}`,
-}
+export const findMetricCounts = `SELECT
+  (SELECT count(*) FROM agent WHERE admission_state = 'pending') AS agents_pending,
+  (SELECT coalesce(sum(agents_dead), 0)::int8 FROM system_total) AS agents_dead,
+  (SELECT count(*) FROM (SELECT FROM agent_key WHERE state = 'blocked' ${COUNT_UP_TO}) AS counted) AS keys_blocked,
+  ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}`
 
 /** Counts each notifier's items of some states, and finds the oldest: bounded parts of one index. */
 const backlogOf = (state: string, notifiers: string, isCounted: string): string =>
@@ -70,7 +68,7 @@ export const readMetricCounts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
 ): Effect.fn.Return<MetricCounts, SqlError.SqlError> {
   const [row] = yield* read(sql, findMetricCounts, [])
-  const backlog = yield* read(sql, findBacklog, findBacklog.values)
+  const backlog = yield* read(sql, findBacklog.text, findBacklog.values)
   return {
     agents_pending: Number(row?.["agents_pending"]),
     agents_dead: Number(row?.["agents_dead"]),

@@ -10,32 +10,22 @@ import {
 } from "@tocsin/core/liveness/SilenceScan"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { read } from "./read.ts"
 
 const IS_SILENT = "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= $2"
 
-const findAcceptances: PgStatement = {
-  name: "find_acceptances",
-  text: "SELECT coalesce(sum(acceptances), 0)::int8 AS acceptances FROM system_total",
-}
+const findAcceptances = "SELECT coalesce(sum(acceptances), 0)::int8 AS acceptances FROM system_total"
 
 /** Reads all agents once: those last seen by `$1`, longest silent first, and the dead. */
-const findQuietAgents: PgStatement = {
-  name: "find_quiet_agents",
-  text: `WITH seen AS MATERIALIZED (
-           SELECT agent_id, last_seen_at, heartbeat_incident_id IS NOT NULL AS is_dead FROM agent
-           WHERE admission_state = 'accepted' AND (last_seen_at <= $1 OR heartbeat_incident_id IS NOT NULL)
-         )
-         (SELECT agent_id, last_seen_at FROM seen WHERE NOT is_dead ORDER BY last_seen_at LIMIT $2)
-         UNION ALL SELECT NULL, max(last_seen_at) FROM seen WHERE is_dead`,
-}
+const findQuietAgents = `WITH seen AS MATERIALIZED (
+    SELECT agent_id, last_seen_at, heartbeat_incident_id IS NOT NULL AS is_dead FROM agent
+    WHERE admission_state = 'accepted' AND (last_seen_at <= $1 OR heartbeat_incident_id IS NOT NULL)
+  )
+  (SELECT agent_id, last_seen_at FROM seen WHERE NOT is_dead ORDER BY last_seen_at LIMIT $2)
+  UNION ALL SELECT NULL, max(last_seen_at) FROM seen WHERE is_dead`
 
 /** Finds which of these agents are silent since `$2`. */
-const findSilentAgents: PgStatement = {
-  name: "find_silent_agents",
-  text: `SELECT agent_id FROM agent WHERE agent_id = ANY($1) AND ${IS_SILENT} ORDER BY agent_id LIMIT $3`,
-}
+const findSilentAgents = `SELECT agent_id FROM agent WHERE agent_id = ANY($1) AND ${IS_SILENT} ORDER BY agent_id LIMIT $3`
 
 /** Adds up the totals, and counts agents. */
 const totalsWith = (agents: string): string =>
@@ -50,15 +40,9 @@ const totalsWith = (agents: string): string =>
           (SELECT count(*) FROM agent WHERE ${agents}) AS agents
    FROM system_total`
 
-const findTotals: PgStatement = {
-  name: "find_totals",
-  text: totalsWith(`agent_id = ANY($1) AND ${IS_SILENT}`),
-}
+const findTotals = totalsWith(`agent_id = ANY($1) AND ${IS_SILENT}`)
 
-const findTotalsOfAll: PgStatement = {
-  name: "find_totals_of_all",
-  text: totalsWith("admission_state = 'accepted' AND last_seen_at <= $1"),
-}
+const findTotalsOfAll = totalsWith("admission_state = 'accepted' AND last_seen_at <= $1")
 
 /** The reads for the summary and the sweep for silent agents. */
 export const systemReads = (sql: SqlClient.SqlClient): SilenceScanReads<SqlError.SqlError> => ({

@@ -4,42 +4,38 @@ import { ALERT_ROUTER } from "@tocsin/core/notifications/OutboxRecord"
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { STORAGE_TIME } from "../readStorageTime.ts"
 
 /** The microseconds until the first of several moments, each the head of an index. */
-const findUntilNextDue: PgStatement = {
-  name: "find_until_next_due",
-  text: `SELECT least(
-           (SELECT min(head.next_attempt_at) - $2::int8
-            FROM unnest($1::text[]) AS wanted (receiver)
-            CROSS JOIN LATERAL (
-              SELECT o.next_attempt_at FROM outbox AS o
-              WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at > $2::int8
-              ORDER BY o.next_attempt_at LIMIT 1
-            ) AS head),
-           (SELECT o.leased_until - storage.now FROM outbox AS o
-            WHERE o.state = 'sending' AND o.receiver = ANY($1) AND o.leased_until > storage.now
-            ORDER BY o.leased_until LIMIT 1),
-           (SELECT l.next_at - $2::int8 FROM alert AS l
-            WHERE '${ALERT_ROUTER}' = ANY($1) AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
-            ORDER BY l.next_at LIMIT 1),
-           (SELECT l.leased_until - storage.now FROM alert AS l
-            WHERE '${ALERT_ROUTER}' = ANY($1) AND l.leased_until > storage.now ORDER BY l.leased_until LIMIT 1),
-           (SELECT min(head.micros)
-            FROM unnest($1::text[]) AS wanted (receiver)
-            CROSS JOIN LATERAL (
-              (SELECT l.next_at - $2::int8 AS micros FROM receiver_alert AS l
-               WHERE l.receiver = wanted.receiver AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
-               ORDER BY l.next_at LIMIT 1)
-              UNION ALL
-              (SELECT l.leased_until - storage.now FROM receiver_alert AS l
-               WHERE l.receiver = wanted.receiver AND l.leased_until > storage.now
-               ORDER BY l.leased_until LIMIT 1)
-            ) AS head)
-         ) AS micros
-         FROM (SELECT ${STORAGE_TIME} AS now OFFSET 0) AS storage`,
-}
+const findUntilNextDue = `SELECT least(
+    (SELECT min(head.next_attempt_at) - $2::int8
+     FROM unnest($1::text[]) AS wanted (receiver)
+     CROSS JOIN LATERAL (
+       SELECT o.next_attempt_at FROM outbox AS o
+       WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at > $2::int8
+       ORDER BY o.next_attempt_at LIMIT 1
+     ) AS head),
+    (SELECT o.leased_until - storage.now FROM outbox AS o
+     WHERE o.state = 'sending' AND o.receiver = ANY($1) AND o.leased_until > storage.now
+     ORDER BY o.leased_until LIMIT 1),
+    (SELECT l.next_at - $2::int8 FROM alert AS l
+     WHERE '${ALERT_ROUTER}' = ANY($1) AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
+     ORDER BY l.next_at LIMIT 1),
+    (SELECT l.leased_until - storage.now FROM alert AS l
+     WHERE '${ALERT_ROUTER}' = ANY($1) AND l.leased_until > storage.now ORDER BY l.leased_until LIMIT 1),
+    (SELECT min(head.micros)
+     FROM unnest($1::text[]) AS wanted (receiver)
+     CROSS JOIN LATERAL (
+       (SELECT l.next_at - $2::int8 AS micros FROM receiver_alert AS l
+        WHERE l.receiver = wanted.receiver AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
+        ORDER BY l.next_at LIMIT 1)
+       UNION ALL
+       (SELECT l.leased_until - storage.now FROM receiver_alert AS l
+        WHERE l.receiver = wanted.receiver AND l.leased_until > storage.now
+        ORDER BY l.leased_until LIMIT 1)
+     ) AS head)
+  ) AS micros
+  FROM (SELECT ${STORAGE_TIME} AS now OFFSET 0) AS storage`
 
 /**
  * The time until a claim may find something; see `Storage.untilNextDue`. It runs after each claim, so

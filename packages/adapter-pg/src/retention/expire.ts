@@ -12,7 +12,6 @@ import { storedTables } from "@tocsin/core/ports/StoredTables"
 import { Duration, Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import type { PgStatement } from "../client/PgConnection.ts"
 import type { Database } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { findAgentIds } from "../tables/AgentTable.ts"
@@ -62,62 +61,43 @@ const tablesOf = (pg: Pg, held: Set<AgentId>): Tables => ({
   },
   setAside: (keys) => Effect.asVoid(pg.query(keepHistory, [keys])),
   remove: (rows, keys, limit) =>
-    Effect.map(pg.query({ name: `expire_${rows}`, text: removals[rows] }, [keys, limit]), ([row]) =>
-      Number(row?.["removed"]),
-    ),
+    Effect.map(pg.query(removals[rows], [keys, limit]), ([row]) => Number(row?.["removed"])),
 })
 
 // The columns of a row are those of its statement.
-const read = <Row>(pg: Pg, statement: PgStatement, parameters: ReadonlyArray<unknown>) =>
+const read = <Row>(pg: Pg, statement: string, parameters: ReadonlyArray<unknown>) =>
   Effect.map(
     pg.query(statement, parameters),
     (rows: ReadonlyArray<SqlConnection.Row>) => rows as unknown as ReadonlyArray<Row>,
   )
 
 /** Locks registrations of deleted agents, skipping those that another process removes. */
-const lockRemovedRegistrations: PgStatement = {
-  name: "lock_removed_registrations",
-  text: `SELECT registration_id AS key FROM removed_registration
-         ORDER BY registration_id LIMIT $1 FOR UPDATE SKIP LOCKED`,
-}
+const lockRemovedRegistrations = `SELECT registration_id AS key FROM removed_registration
+  ORDER BY registration_id LIMIT $1 FOR UPDATE SKIP LOCKED`
 
 /** Finds silences that ended before `$1`. */
-const findOldSilences: PgStatement = {
-  name: "find_old_silences",
-  text: "SELECT id AS key FROM silence WHERE ends_at < $1 ORDER BY ends_at LIMIT $2",
-}
+const findOldSilences = "SELECT id AS key FROM silence WHERE ends_at < $1 ORDER BY ends_at LIMIT $2"
 
 /**
  * Finds the oldest results received before `$1` and not set aside, except those of the agents `$3`.
  */
-const findOldHistory: PgStatement = {
-  name: "find_old_history",
-  text: `SELECT seq, agent_id FROM check_event
-         WHERE NOT is_kept AND received_at < $1 AND agent_id <> ALL($3) ORDER BY received_at LIMIT $2`,
-}
+const findOldHistory = `SELECT seq, agent_id FROM check_event
+  WHERE NOT is_kept AND received_at < $1 AND agent_id <> ALL($3) ORDER BY received_at LIMIT $2`
 
 /** Locks agents against new results, except agents that another session has locked. */
-const lockFreeAgentsForShare: PgStatement = {
-  name: "lock_free_agents_for_share",
-  text: "SELECT agent_id FROM agent WHERE agent_id = ANY($1) ORDER BY agent_id FOR SHARE SKIP LOCKED",
-}
+const lockFreeAgentsForShare =
+  "SELECT agent_id FROM agent WHERE agent_id = ANY($1) ORDER BY agent_id FOR SHARE SKIP LOCKED"
 
 /** Finds out which results are the newest of their checks. */
-const findNewest: PgStatement = {
-  name: "find_newest_history",
-  text: `SELECT e.seq::text AS key, NOT EXISTS (
-           SELECT FROM check_event AS newer
-           WHERE newer.agent_id = e.agent_id AND newer.check_id = e.check_id
-             AND newer.registration_id = e.registration_id AND newer.seq + 0 > e.seq
-         ) AS "isNewest"
-         FROM check_event AS e WHERE e.seq = ANY($1)`,
-}
+const findNewest = `SELECT e.seq::text AS key, NOT EXISTS (
+    SELECT FROM check_event AS newer
+    WHERE newer.agent_id = e.agent_id AND newer.check_id = e.check_id
+      AND newer.registration_id = e.registration_id AND newer.seq + 0 > e.seq
+  ) AS "isNewest"
+  FROM check_event AS e WHERE e.seq = ANY($1)`
 
 /** Leaves results out of every later look. */
-const keepHistory: PgStatement = {
-  name: "keep_history",
-  text: "UPDATE check_event SET is_kept = true WHERE seq = ANY($1::bigint[])",
-}
+const keepHistory = "UPDATE check_event SET is_kept = true WHERE seq = ANY($1::bigint[])"
 
 interface OldResult {
   readonly seq: bigint
@@ -148,18 +128,15 @@ const history = Effect.fnUntraced(function* (
 
 const NONE: ReadonlySet<AgentId> = new Set()
 
-const idsOf = (pg: Pg, statement: PgStatement, agents: ReadonlyArray<AgentId>) =>
+const idsOf = (pg: Pg, statement: string, agents: ReadonlyArray<AgentId>) =>
   Effect.map(
     read<Pick<OldResult, "agent_id">>(pg, statement, [agents]),
     (rows): ReadonlySet<AgentId> => new Set(rows.map((row) => row.agent_id)),
   )
 
 /** Finds the oldest rows of the audit recorded before `$1`. */
-const findOldAudit: PgStatement = {
-  name: "find_old_audit",
-  text: `SELECT id AS key FROM audit WHERE recorded_at < $1
-         ORDER BY recorded_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
-}
+const findOldAudit = `SELECT id AS key FROM audit WHERE recorded_at < $1
+  ORDER BY recorded_at LIMIT $2 FOR UPDATE SKIP LOCKED`
 
 /** Whether a notification of an incident has not ended. */
 const hasOpenNotification = (incidentId: string): string =>
@@ -169,14 +146,11 @@ const hasOpenNotification = (incidentId: string): string =>
    )`
 
 /** Reads outbox items after `$1` in the order of their ids, with facts of their incidents. */
-const findOutbox: PgStatement = {
-  name: "find_outbox_in_order",
-  text: `SELECT o.id AS key, o.created_at, o.updated_at, i.id AS incident_id, i.resolved_at,
-                ${hasOpenNotification("o.incident_id")} AS is_held
-         FROM (SELECT * FROM outbox WHERE id > $1 ORDER BY id LIMIT $2) AS o
-         LEFT JOIN incident AS i ON i.id = o.incident_id
-         ORDER BY o.id`,
-}
+const findOutbox = `SELECT o.id AS key, o.created_at, o.updated_at, i.id AS incident_id, i.resolved_at,
+         ${hasOpenNotification("o.incident_id")} AS is_held
+  FROM (SELECT * FROM outbox WHERE id > $1 ORDER BY id LIMIT $2) AS o
+  LEFT JOIN incident AS i ON i.id = o.incident_id
+  ORDER BY o.id`
 
 interface OutboxRow extends Omit<RetentionFacts["outbox"], "incident"> {
   readonly incident_id: string | null
@@ -191,22 +165,14 @@ const toOutbox = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<RetentionFacts[
   }))
 
 /** Reads incidents after `$1` in the order of their ids. */
-const findIncidents: PgStatement = {
-  name: "find_incidents_in_order",
-  text: "SELECT id AS key, opened_at, resolved_at FROM incident WHERE id > $1 ORDER BY id LIMIT $2",
-}
+const findIncidents =
+  "SELECT id AS key, opened_at, resolved_at FROM incident WHERE id > $1 ORDER BY id LIMIT $2"
 
 /** Locks incidents, skipping those that another transaction has locked. */
-const lockFreeIncidents: PgStatement = {
-  name: "lock_free_incidents",
-  text: "SELECT id FROM incident WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED",
-}
+const lockFreeIncidents = "SELECT id FROM incident WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED"
 
 /** Finds incidents whose notifications have all ended. */
-const findSettledIncidents: PgStatement = {
-  name: "find_settled_incidents",
-  text: `SELECT given.id FROM unnest($1::text[]) AS given (id) WHERE NOT ${hasOpenNotification("given.id")}`,
-}
+const findSettledIncidents = `SELECT given.id FROM unnest($1::text[]) AS given (id) WHERE NOT ${hasOpenNotification("given.id")}`
 
 interface IncidentRow extends Pick<RetentionFacts["incidents"], "key" | "opened_at"> {
   readonly resolved_at: Instant | null

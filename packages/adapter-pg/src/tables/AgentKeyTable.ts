@@ -1,7 +1,6 @@
 import type { AgentKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { SqlConnection } from "effect/sql"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { makeTable } from "./makeTable.ts"
 
 /** Keys of agents, and blocked keys, which are the blacklist. */
@@ -17,19 +16,10 @@ const lockKeysWhere = (condition: string): string =>
  * Locks keys in the order of their hashes. The lock of an agent guards its own keys. It guards
  * neither blocked keys nor a key of another agent that a request presents.
  */
-export const lockKeys: PgStatement = {
-  name: "lock_keys",
-  text: lockKeysWhere("k.key_hash = ANY($1)"),
-}
+export const lockKeys = lockKeysWhere("k.key_hash = ANY($1)")
 
 /** Locks all keys of agents that are not blocked. */
-export const lockKeysOfAgents: PgStatement = {
-  name: "lock_keys_of_agents",
-  text: lockKeysWhere("k.agent_id = ANY($1) AND k.state <> 'blocked'"),
-}
+export const lockKeysOfAgents = lockKeysWhere("k.agent_id = ANY($1) AND k.state <> 'blocked'")
 
 /** Locks blocked keys, by the ids of their blacklist rows. */
-export const lockBlacklist: PgStatement = {
-  name: "lock_blacklist",
-  text: lockKeysWhere("k.blacklist_id = ANY($1) AND k.state = 'blocked'"),
-}
+export const lockBlacklist = lockKeysWhere("k.blacklist_id = ANY($1) AND k.state = 'blocked'")

@@ -1,5 +1,4 @@
 import { storedTables } from "@tocsin/core/ports/StoredTables"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { makeTable } from "./makeTable.ts"
 
 /** Agents. The lock of an agent guards its keys, checks and history too. */
@@ -7,55 +6,36 @@ export const agentTable = makeTable(storedTables.agent, { alias: "a", insertOrde
 
 const SELECT = `SELECT ${agentTable.columns} FROM agent AS a`
 
-const lockGivenAgents = `SELECT ${agentTable.columns}, a.xmin AS version FROM agent AS a
+/** Locks agents in the order of their ids, with their versions. */
+export const lockAgents = `SELECT ${agentTable.columns}, a.xmin AS version FROM agent AS a
   WHERE a.agent_id = ANY($1) ORDER BY a.agent_id FOR UPDATE`
 
-/** Locks agents in the order of their ids, with their versions. */
-export const lockAgents: PgStatement = { name: "lock_agents", text: lockGivenAgents }
-
 /** Locks the agents that no other transaction has locked: a group of commands waits for none of them. */
-export const lockFreeAgents: PgStatement = {
-  name: "lock_free_agents",
-  text: `${lockGivenAgents} SKIP LOCKED`,
-}
+export const lockFreeAgents = `${lockAgents} SKIP LOCKED`
 
 /** Finds which of these agents exist. */
-export const findAgentIds: PgStatement = {
-  name: "find_agent_ids",
-  text: "SELECT agent_id FROM agent WHERE agent_id = ANY($1)",
-}
+export const findAgentIds = "SELECT agent_id FROM agent WHERE agent_id = ANY($1)"
 
 /** Reads agents without locks. */
-export const findAgents: PgStatement = { name: "find_agents", text: `${SELECT} WHERE a.agent_id = ANY($1)` }
+export const findAgents = `${SELECT} WHERE a.agent_id = ANY($1)`
 
 /** Reads one agent. */
-export const findAgent: PgStatement = { name: "find_agent", text: `${SELECT} WHERE a.agent_id = $1` }
+export const findAgent = `${SELECT} WHERE a.agent_id = $1`
 
 /** Locks pending agents that were last seen by `$1`, skipping locked ones. An index holds them. */
-export const lockIdlePendingAgents: PgStatement = {
-  name: "lock_idle_pending_agents",
-  text: `${SELECT} WHERE a.admission_state = 'pending' AND a.last_seen_at <= $1
-         ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`,
-}
+export const lockIdlePendingAgents = `${SELECT} WHERE a.admission_state = 'pending' AND a.last_seen_at <= $1
+  ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`
 
 /** Serialises registrations until the transaction ends. Nothing else locks this number. */
-export const lockRegistrations: PgStatement = {
-  name: "lock_registrations",
-  text: "SELECT pg_advisory_xact_lock(7243197001) AS locked",
-}
+export const lockRegistrations = "SELECT pg_advisory_xact_lock(7243197001) AS locked"
 
 /** Counts the pending agents; an index holds only them. */
-export const countPendingAgents: PgStatement = {
-  name: "count_pending_agents",
-  text: "SELECT count(*)::int4 AS pending FROM agent WHERE admission_state = 'pending'",
-}
+export const countPendingAgents =
+  "SELECT count(*)::int4 AS pending FROM agent WHERE admission_state = 'pending'"
 
 /** Reads a step of the ids of agents that have a pending key. */
-export const findAgentsWithPendingKey: PgStatement = {
-  name: "find_agents_with_pending_key",
-  text: `SELECT agent_id FROM agent
-         WHERE pending_key_hash IS NOT NULL AND agent_id > $1 ORDER BY agent_id LIMIT $2`,
-}
+export const findAgentsWithPendingKey = `SELECT agent_id FROM agent
+  WHERE pending_key_hash IS NOT NULL AND agent_id > $1 ORDER BY agent_id LIMIT $2`
 
 /** Registrations of deleted agents, whose checks and history are removed in pieces. */
 export const removedRegistrationTable = makeTable(storedTables.removed_registration, { alias: "r" })

@@ -1,7 +1,6 @@
 import type { CheckId, EventId } from "@tocsin/core/contract/Identifiers"
 import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { SqlConnection } from "effect/sql"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { deleteBy, givenRows, insertedColumns, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
 const { check_event: shape, check_state } = storedTables
@@ -39,14 +38,11 @@ export const deleteHistoryOfChecks = deleteBy("delete_history_of_checks", "check
 })
 
 /** Finds which of these event ids are in the histories of registrations, and of which checks. */
-export const findKnownEvents: PgStatement = {
-  name: "find_known_events",
-  text: `SELECT e.registration_id, e.event_id, e.check_id
-         FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, ids uuid[])
-         JOIN check_event AS e
-           ON e.agent_id = wanted.agent_id AND e.registration_id = wanted.registration_id
-          AND e.event_id = ANY(wanted.ids)`,
-}
+export const findKnownEvents = `SELECT e.registration_id, e.event_id, e.check_id
+  FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, ids uuid[])
+  JOIN check_event AS e
+    ON e.agent_id = wanted.agent_id AND e.registration_id = wanted.registration_id
+   AND e.event_id = ANY(wanted.ids)`
 
 /** An event of the history and its check. The columns hold only valid ids. */
 export const decodeKnown = (row: SqlConnection.Row): readonly [EventId, CheckId] => [

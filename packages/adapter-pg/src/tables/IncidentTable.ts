@@ -1,6 +1,5 @@
 import { FIRST_CHANGES } from "@tocsin/core/incidents/IncidentRecord"
 import { storedTables } from "@tocsin/core/ports/StoredTables"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { givenRows, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
 /** Incidents. The lock of an incident guards its members and its story too. */
@@ -13,93 +12,66 @@ export const incidentTable = makeTable(storedTables.incident, {
  * Locks incidents, by id or as the open one of a key, in the order of their ids. The result includes
  * an incident that another transaction resolved while this one waited, now resolved.
  */
-export const lockIncidents: PgStatement = {
-  name: "lock_incidents",
-  text: `SELECT ${incidentTable.columns}
-         FROM (
-           SELECT unnest($1::text[]) AS id
-           UNION
-           SELECT (
-             SELECT o.id FROM incident AS o
-             WHERE o.kind = given.kind AND o.incident_key = given.incident_key AND o.state = 'open'
-           ) FROM json_to_recordset($2) AS given (kind text, incident_key text)
-         ) AS wanted
-         JOIN incident AS i ON i.id = wanted.id
-         ORDER BY i.id FOR UPDATE OF i`,
-}
+export const lockIncidents = `SELECT ${incidentTable.columns}
+  FROM (
+    SELECT unnest($1::text[]) AS id
+    UNION
+    SELECT (
+      SELECT o.id FROM incident AS o
+      WHERE o.kind = given.kind AND o.incident_key = given.incident_key AND o.state = 'open'
+    ) FROM json_to_recordset($2) AS given (kind text, incident_key text)
+  ) AS wanted
+  JOIN incident AS i ON i.id = wanted.id
+  ORDER BY i.id FOR UPDATE OF i`
 
 /** Reads incidents without locks. */
-export const findIncidents: PgStatement = {
-  name: "find_incidents",
-  text: `SELECT ${incidentTable.columns} FROM incident AS i WHERE i.id = ANY($1)`,
-}
+export const findIncidents = `SELECT ${incidentTable.columns} FROM incident AS i WHERE i.id = ANY($1)`
 
 /** Finds the incidents whose next look is due by `$1`, longest due first. */
-export const findDueIncidents: PgStatement = {
-  name: "find_due_incidents",
-  text: `SELECT i.id FROM incident AS i
-         WHERE i.next_look_at IS NOT NULL AND i.state = 'open' AND i.next_look_at <= $1 ORDER BY i.next_look_at LIMIT $2`,
-}
+export const findDueIncidents = `SELECT i.id FROM incident AS i
+  WHERE i.next_look_at IS NOT NULL AND i.state = 'open' AND i.next_look_at <= $1 ORDER BY i.next_look_at LIMIT $2`
 
 /** The members of incidents, past and present. */
 export const memberTable = makeTable(storedTables.incident_member, { alias: "m" })
 
 /** Reads memberships by name. */
-export const findMembers: PgStatement = {
-  name: "find_members",
-  text: `SELECT ${memberTable.columns}
-         FROM json_to_recordset($1) AS wanted (incident_id text, agent_id text, check_id text)
-         JOIN incident_member AS m
-           ON m.incident_id = wanted.incident_id AND m.agent_id = wanted.agent_id AND m.check_id = wanted.check_id`,
-}
+export const findMembers = `SELECT ${memberTable.columns}
+  FROM json_to_recordset($1) AS wanted (incident_id text, agent_id text, check_id text)
+  JOIN incident_member AS m
+    ON m.incident_id = wanted.incident_id AND m.agent_id = wanted.agent_id AND m.check_id = wanted.check_id`
 
 /** Reads the present memberships of agents; an index holds only present ones. */
-export const findMembersOfAgents: PgStatement = {
-  name: "find_members_of_agents",
-  text: `SELECT ${memberTable.columns} FROM incident_member AS m
-         WHERE m.agent_id = ANY($1) AND m.left_at IS NULL`,
-}
+export const findMembersOfAgents = `SELECT ${memberTable.columns} FROM incident_member AS m
+  WHERE m.agent_id = ANY($1) AND m.left_at IS NULL`
 
 /** Reads the first present members of an incident in the order of `compareMembers`, by an index. */
-export const findWorstMembers: PgStatement = {
-  name: "find_worst_members",
-  text: `SELECT ${memberTable.columns} FROM incident_member AS m
-         WHERE m.incident_id = $1 AND m.is_present
-         ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
-}
+export const findWorstMembers = `SELECT ${memberTable.columns} FROM incident_member AS m
+  WHERE m.incident_id = $1 AND m.is_present
+  ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`
 
 /** Reads the first loud present members of incidents in that order. */
-export const findLoudMembers: PgStatement = {
-  name: "find_loud_members",
-  text: `SELECT ${memberTable.columns}
-         FROM json_to_recordset($1) AS wanted (incident_id text, "limit" int4) CROSS JOIN LATERAL (
-           SELECT * FROM incident_member AS loud
-           WHERE loud.incident_id = wanted.incident_id AND loud.is_present AND loud.is_loud
-           ORDER BY loud.severity_rank DESC, loud.change_seq DESC LIMIT wanted."limit"
-         ) AS m
-         ORDER BY m.incident_id, m.severity_rank DESC, m.change_seq DESC`,
-}
+export const findLoudMembers = `SELECT ${memberTable.columns}
+  FROM json_to_recordset($1) AS wanted (incident_id text, "limit" int4) CROSS JOIN LATERAL (
+    SELECT * FROM incident_member AS loud
+    WHERE loud.incident_id = wanted.incident_id AND loud.is_present AND loud.is_loud
+    ORDER BY loud.severity_rank DESC, loud.change_seq DESC LIMIT wanted."limit"
+  ) AS m
+  ORDER BY m.incident_id, m.severity_rank DESC, m.change_seq DESC`
 
 /** Reads when the incidents of keys were opened, each time the latest first. */
-export const findOpenings: PgStatement = {
-  name: "find_openings",
-  text: `SELECT wanted.id, found.opened_at
-         FROM json_to_recordset($1)
-           AS wanted (id text, kind text, incident_key text, since int8, until int8, "limit" int4)
-         CROSS JOIN LATERAL (
-           SELECT o.opened_at FROM incident AS o
-           WHERE o.incident_key = wanted.incident_key AND o.kind = wanted.kind
-             AND o.opened_at > wanted.since AND o.opened_at <= wanted.until
-           ORDER BY o.opened_at DESC LIMIT wanted."limit"
-         ) AS found`,
-}
+export const findOpenings = `SELECT wanted.id, found.opened_at
+  FROM json_to_recordset($1)
+    AS wanted (id text, kind text, incident_key text, since int8, until int8, "limit" int4)
+  CROSS JOIN LATERAL (
+    SELECT o.opened_at FROM incident AS o
+    WHERE o.incident_key = wanted.incident_key AND o.kind = wanted.kind
+      AND o.opened_at > wanted.since AND o.opened_at <= wanted.until
+    ORDER BY o.opened_at DESC LIMIT wanted."limit"
+  ) AS found`
 
 /** Reads the first members of an incident, present ones before past ones. */
-export const findMembersOfIncident: PgStatement = {
-  name: "find_members_of_incident",
-  text: `SELECT ${memberTable.columns} FROM incident_member AS m WHERE m.incident_id = $1
-         ORDER BY m.is_present DESC, m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
-}
+export const findMembersOfIncident = `SELECT ${memberTable.columns} FROM incident_member AS m WHERE m.incident_id = $1
+  ORDER BY m.is_present DESC, m.severity_rank DESC, m.change_seq DESC LIMIT $2`
 
 const { incident_change: change } = storedTables
 
@@ -110,11 +82,8 @@ export const incidentChangeTable = makeTable(change, { alias: "h" })
 export const incidentActTable = makeTable(storedTables.incident_act, { alias: "t" })
 
 /** Reads the latest acts of an incident. */
-export const findIncidentActs: PgStatement = {
-  name: "find_incident_acts",
-  text: `SELECT ${incidentActTable.columns} FROM incident_act AS t
-         WHERE t.incident_id = $1 ORDER BY t.seq DESC LIMIT $2`,
-}
+export const findIncidentActs = `SELECT ${incidentActTable.columns} FROM incident_act AS t
+  WHERE t.incident_id = $1 ORDER BY t.seq DESC LIMIT $2`
 
 const cutColumns = { incident_id: change.columns.incident_id, up_to: change.columns.seq }
 
@@ -129,8 +98,5 @@ export const cutStories: RowStatement = {
 }
 
 /** Reads the latest changes of an incident. */
-export const findIncidentChanges: PgStatement = {
-  name: "find_incident_changes",
-  text: `SELECT ${incidentChangeTable.columns} FROM incident_change AS h
-         WHERE h.incident_id = $1 ORDER BY h.seq DESC LIMIT $2`,
-}
+export const findIncidentChanges = `SELECT ${incidentChangeTable.columns} FROM incident_change AS h
+  WHERE h.incident_id = $1 ORDER BY h.seq DESC LIMIT $2`

@@ -1,22 +1,15 @@
 import { storedTables } from "@tocsin/core/ports/StoredTables"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { makeTable } from "./makeTable.ts"
 
 /** The service's sign of life, in one row. */
 export const markTable = makeTable(storedTables.mark, { alias: "s" })
 
 /** Reads the mark. */
-export const findMark: PgStatement = {
-  name: "find_mark",
-  text: `SELECT ${markTable.columns} FROM mark AS s WHERE s.name = $1`,
-}
+export const findMark = `SELECT ${markTable.columns} FROM mark AS s WHERE s.name = $1`
 
 /** Locks the mark. */
-export const lockMark: PgStatement = { name: "lock_mark", text: `${findMark.text} FOR UPDATE` }
+export const lockMark = `${findMark} FOR UPDATE`
 
 /** Stores a value unless one is stored, and returns the stored one. */
-export const establish: PgStatement = {
-  name: "establish",
-  text: `INSERT INTO established AS kept (name, value) VALUES ($1, $2)
-         ON CONFLICT (name) DO UPDATE SET value = kept.value RETURNING value`,
-}
+export const establish = `INSERT INTO established AS kept (name, value) VALUES ($1, $2)
+  ON CONFLICT (name) DO UPDATE SET value = kept.value RETURNING value`

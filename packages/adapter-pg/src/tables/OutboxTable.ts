@@ -1,5 +1,4 @@
 import { storedTables } from "@tocsin/core/ports/StoredTables"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { STORAGE_TIME } from "../readStorageTime.ts"
 import { makeTable } from "./makeTable.ts"
 
@@ -7,17 +6,11 @@ import { makeTable } from "./makeTable.ts"
 export const outboxTable = makeTable(storedTables.outbox, { alias: "o" })
 
 /** Locks the outbox items of incidents except discarded ones: claims change them without the incident's lock. */
-export const lockOutboxOfIncidents: PgStatement = {
-  name: "lock_outbox_of_incidents",
-  text: `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND o.state <> 'discarded'
-         ORDER BY o.id FOR UPDATE`,
-}
+export const lockOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND o.state <> 'discarded'
+  ORDER BY o.id FOR UPDATE`
 
 /** Locks outbox items by id. */
-export const lockOutbox: PgStatement = {
-  name: "lock_outbox",
-  text: `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.id = ANY($1) ORDER BY o.id FOR UPDATE`,
-}
+export const lockOutbox = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.id = ANY($1) ORDER BY o.id FOR UPDATE`
 
 /**
  * Locks what a claim takes, longest due first, skipping locked items: those that are due by `$2` with
@@ -26,87 +19,72 @@ export const lockOutbox: PgStatement = {
  * nothing was found. OFFSET 0 makes PostgreSQL read the clock once, and look for earlier items one
  * incident at a time.
  */
-export const lockClaimableOutbox: PgStatement = {
-  name: "lock_claimable_outbox",
-  text: `SELECT storage.storage_time, found.*
-         FROM (SELECT ${STORAGE_TIME} AS storage_time OFFSET 0) AS storage
-         LEFT JOIN LATERAL (
-           SELECT due.* FROM (
-             SELECT claimable.*
-             FROM unnest($1::text[]) AS wanted (receiver)
-             CROSS JOIN LATERAL (
-               SELECT ${outboxTable.columns} FROM outbox AS o
-               WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
-                 AND EXISTS (SELECT FROM incident AS i WHERE i.id = o.incident_id)
-                 AND NOT EXISTS (
-                   SELECT FROM outbox AS earlier
-                   WHERE earlier.incident_id = o.incident_id AND earlier.receiver = o.receiver
-                     AND earlier.incident_seq < o.incident_seq
-                     AND earlier.state NOT IN ('sent', 'failed', 'discarded')
-                   OFFSET 0
-                 )
-               ORDER BY o.next_attempt_at LIMIT $3 FOR UPDATE OF o SKIP LOCKED
-             ) AS claimable
-             ORDER BY claimable.next_attempt_at LIMIT $3
-           ) AS due
-           UNION ALL
-           SELECT expired.* FROM (
-             SELECT ${outboxTable.columns} FROM outbox AS o
-             WHERE o.receiver = ANY($1) AND o.state = 'sending' AND o.leased_until <= storage.storage_time
-             ORDER BY o.leased_until LIMIT $3 FOR UPDATE SKIP LOCKED
-           ) AS expired
-         ) AS found ON true
-         ORDER BY found.next_attempt_at, found.leased_until`,
-}
+export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
+  FROM (SELECT ${STORAGE_TIME} AS storage_time OFFSET 0) AS storage
+  LEFT JOIN LATERAL (
+    SELECT due.* FROM (
+      SELECT claimable.*
+      FROM unnest($1::text[]) AS wanted (receiver)
+      CROSS JOIN LATERAL (
+        SELECT ${outboxTable.columns} FROM outbox AS o
+        WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
+          AND EXISTS (SELECT FROM incident AS i WHERE i.id = o.incident_id)
+          AND NOT EXISTS (
+            SELECT FROM outbox AS earlier
+            WHERE earlier.incident_id = o.incident_id AND earlier.receiver = o.receiver
+              AND earlier.incident_seq < o.incident_seq
+              AND earlier.state NOT IN ('sent', 'failed', 'discarded')
+            OFFSET 0
+          )
+        ORDER BY o.next_attempt_at LIMIT $3 FOR UPDATE OF o SKIP LOCKED
+      ) AS claimable
+      ORDER BY claimable.next_attempt_at LIMIT $3
+    ) AS due
+    UNION ALL
+    SELECT expired.* FROM (
+      SELECT ${outboxTable.columns} FROM outbox AS o
+      WHERE o.receiver = ANY($1) AND o.state = 'sending' AND o.leased_until <= storage.storage_time
+      ORDER BY o.leased_until LIMIT $3 FOR UPDATE SKIP LOCKED
+    ) AS expired
+  ) AS found ON true
+  ORDER BY found.next_attempt_at, found.leased_until`
 
 /** Finds the incidents of held items that are to be examined by `$1`, longest due first. */
-export const findHeldOutbox: PgStatement = {
-  name: "find_held_outbox",
-  text: `SELECT o.incident_id FROM outbox AS o
-         WHERE o.look_at IS NOT NULL AND o.look_at <= $1 ORDER BY o.look_at LIMIT $2`,
-}
+export const findHeldOutbox = `SELECT o.incident_id FROM outbox AS o
+  WHERE o.look_at IS NOT NULL AND o.look_at <= $1 ORDER BY o.look_at LIMIT $2`
 
 /** Reads the receivers of items that wait or are being sent, one look into the index for each. */
-export const findWaitingReceivers: PgStatement = {
-  name: "find_waiting_receivers",
-  text: `WITH RECURSIVE waiting (receiver) AS (
-           (SELECT o.receiver FROM outbox AS o WHERE o.state IN ('pending', 'retry') ORDER BY o.receiver LIMIT 1)
-           UNION ALL
-           SELECT (
-             SELECT o.receiver FROM outbox AS o
-             WHERE o.state IN ('pending', 'retry') AND o.receiver > waiting.receiver ORDER BY o.receiver LIMIT 1
-           )
-           FROM waiting WHERE waiting.receiver IS NOT NULL
-         )
-         SELECT waiting.receiver FROM waiting WHERE waiting.receiver IS NOT NULL
-         UNION
-         SELECT o.receiver FROM outbox AS o WHERE o.state = 'sending'`,
-}
+export const findWaitingReceivers = `WITH RECURSIVE waiting (receiver) AS (
+    (SELECT o.receiver FROM outbox AS o WHERE o.state IN ('pending', 'retry') ORDER BY o.receiver LIMIT 1)
+    UNION ALL
+    SELECT (
+      SELECT o.receiver FROM outbox AS o
+      WHERE o.state IN ('pending', 'retry') AND o.receiver > waiting.receiver ORDER BY o.receiver LIMIT 1
+    )
+    FROM waiting WHERE waiting.receiver IS NOT NULL
+  )
+  SELECT waiting.receiver FROM waiting WHERE waiting.receiver IS NOT NULL
+  UNION
+  SELECT o.receiver FROM outbox AS o WHERE o.state = 'sending'`
 
 /**
  * Locks waiting items, and items whose lease ended before `$4`, skipping locked ones. Where the receiver
  * is a notifier by its own name, they were last updated, or their lease ended, before `$2`.
  */
-export const lockUnclaimedOutbox: PgStatement = {
-  name: "lock_unclaimed_outbox",
-  text: `SELECT waiting.* FROM (
-           SELECT ${outboxTable.columns} FROM outbox AS o
-           WHERE o.receiver = ANY($1) AND o.state IN ('pending', 'retry')
-             AND (o.receiver <> o.notifier OR o.updated_at < $2)
-           LIMIT $3 FOR UPDATE SKIP LOCKED
-         ) AS waiting
-         UNION ALL
-         SELECT leased.* FROM (
-           SELECT ${outboxTable.columns} FROM outbox AS o
-           WHERE o.receiver = ANY($1) AND o.state = 'sending'
-             AND o.leased_until < CASE WHEN o.receiver = o.notifier THEN $2 ELSE $4 END
-           LIMIT $3 FOR UPDATE SKIP LOCKED
-         ) AS leased`,
-}
+export const lockUnclaimedOutbox = `SELECT waiting.* FROM (
+    SELECT ${outboxTable.columns} FROM outbox AS o
+    WHERE o.receiver = ANY($1) AND o.state IN ('pending', 'retry')
+      AND (o.receiver <> o.notifier OR o.updated_at < $2)
+    LIMIT $3 FOR UPDATE SKIP LOCKED
+  ) AS waiting
+  UNION ALL
+  SELECT leased.* FROM (
+    SELECT ${outboxTable.columns} FROM outbox AS o
+    WHERE o.receiver = ANY($1) AND o.state = 'sending'
+      AND o.leased_until < CASE WHEN o.receiver = o.notifier THEN $2 ELSE $4 END
+    LIMIT $3 FOR UPDATE SKIP LOCKED
+  ) AS leased`
 
 /** Reads the latest outbox items of an incident. */
-export const findOutboxOfIncident: PgStatement = {
-  name: "find_outbox_of_incident",
-  text: `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = $1
-         ORDER BY o.incident_seq DESC, o.id DESC LIMIT $2`,
-}
+export const findOutboxOfIncident = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = $1
+  ORDER BY o.incident_seq DESC, o.id DESC LIMIT $2`

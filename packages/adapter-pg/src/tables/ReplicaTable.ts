@@ -1,24 +1,14 @@
 import { storedTables } from "@tocsin/core/ports/StoredTables"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { makeTable } from "./makeTable.ts"
 
 /** Processes of the service. */
 export const replicaTable = makeTable(storedTables.replica, { alias: "r", insertOrder: ["id"] })
 
 /** Reads the rows of all replicas. */
-export const findReplicas: PgStatement = {
-  name: "find_replicas",
-  text: `SELECT ${replicaTable.columns} FROM replica AS r`,
-}
+export const findReplicas = `SELECT ${replicaTable.columns} FROM replica AS r`
 
 /** Serialises reports until the transaction ends: the first one finds no row that it could lock. */
-export const lockReports: PgStatement = {
-  name: "lock_reports",
-  text: "SELECT pg_advisory_xact_lock(7243197003) AS locked",
-}
+export const lockReports = "SELECT pg_advisory_xact_lock(7243197003) AS locked"
 
 /** Locks the rows of all replicas. */
-export const lockReplicas: PgStatement = {
-  name: "lock_replicas",
-  text: `${findReplicas.text} ORDER BY r.id FOR UPDATE`,
-}
+export const lockReplicas = `${findReplicas} ORDER BY r.id FOR UPDATE`

@@ -1,30 +1,17 @@
 import { storedTables } from "@tocsin/core/ports/StoredTables"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { makeTable } from "./makeTable.ts"
 
 /** Silences. */
 export const silenceTable = makeTable(storedTables.silence, { alias: "q", insertOrder: ["id"] })
 
 /** Locks silences in the order of their ids. */
-export const lockSilences: PgStatement = {
-  name: "lock_silences",
-  text: `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.id = ANY($1) ORDER BY q.id FOR UPDATE`,
-}
+export const lockSilences = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.id = ANY($1) ORDER BY q.id FOR UPDATE`
 
 /** Reads the silences that have begun by `$1` and end after `$2`. */
-export const findSilencesInForce: PgStatement = {
-  name: "find_silences_in_force",
-  text: `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.starts_at <= $1 AND q.ends_at > $2 ORDER BY q.id`,
-}
+export const findSilencesInForce = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.starts_at <= $1 AND q.ends_at > $2 ORDER BY q.id`
 
 /** Serialises those who count silences until the transaction ends. Nothing else locks this number. */
-export const lockSilenceCount: PgStatement = {
-  name: "lock_silence_count",
-  text: "SELECT pg_advisory_xact_lock(7243197002) AS locked",
-}
+export const lockSilenceCount = "SELECT pg_advisory_xact_lock(7243197002) AS locked"
 
 /** Counts the silences that end after `$1`. */
-export const countUnendedSilences: PgStatement = {
-  name: "count_unended_silences",
-  text: "SELECT count(*)::int4 AS unended FROM silence AS q WHERE q.ends_at > $1",
-}
+export const countUnendedSilences = "SELECT count(*)::int4 AS unended FROM silence AS q WHERE q.ends_at > $1"

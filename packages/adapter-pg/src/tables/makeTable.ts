@@ -1,11 +1,13 @@
 import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/ports/TableShape"
 import type { SqlConnection } from "effect/sql"
-import type { PgStatement } from "../client/PgConnection.ts"
 
 type Columns = AnyShape["columns"]
 
 /** A statement that writes rows: its parameters are the {@link columnArrays} of its columns. */
-export interface RowStatement extends PgStatement {
+export interface RowStatement {
+  /** Its name in errors. */
+  readonly name: string
+  readonly text: string
   readonly columns: Columns
 }
 

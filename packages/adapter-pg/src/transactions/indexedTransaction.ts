@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
-import type { PgStatement } from "../client/PgConnection.ts"
 import { settingStatement } from "../client/script.ts"
 import type { Database } from "../Database.ts"
 
@@ -19,10 +18,7 @@ export const indexSettings = {
   jit: "off",
 }
 
-const setIndexSettings: PgStatement = {
-  name: "set_index_settings",
-  text: settingStatement(indexSettings, "transaction ends"),
-}
+const setIndexSettings = settingStatement(indexSettings, "transaction ends")
 
 /**
  * Runs an effect in a transaction in which each statement sees what is committed when it begins.

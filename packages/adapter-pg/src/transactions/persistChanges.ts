@@ -61,7 +61,7 @@ export const persistChanges = Effect.fnUntraced(function* (
 })
 
 const execute = Effect.fnUntraced(function* (pg: PgClient["Service"], { statement, rows, writes }: Write) {
-  const [answer] = yield* pg.query(statement, columnArrays(statement.columns, rows))
+  const [answer] = yield* pg.query(statement.text, columnArrays(statement.columns, rows))
   // A row that differs from the loaded one was not locked: decide again rather than write half of
   // it.
   if (writes === "each" && answer?.["written"] !== rows.length) {
@@ -70,7 +70,7 @@ const execute = Effect.fnUntraced(function* (pg: PgClient["Service"], { statemen
       operation: "execute",
     })
   }
-  // Every write statement answers with these columns; see TableShape.
+  // Every write statement answers with these columns; see `reporting`.
   return answer as unknown as TransactionRef
 })
 

@@ -2,7 +2,6 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import type { PgStatement } from "../client/PgConnection.ts"
 import * as RealTime from "../RealTime.ts"
 import { SERVER_RUN } from "../tables/makeTable.ts"
 import { sqlStateOf } from "../toStorageError.ts"
@@ -21,11 +20,8 @@ const ASK_FOR = Duration.seconds(8)
  * The state of a transaction, and the run of the server that answers. A standby does not know it
  * yet.
  */
-const findTransactionStatus: PgStatement = {
-  name: "find_transaction_status",
-  text: `SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status($1::xid8) END AS status,
-                ${SERVER_RUN} AS server_run`,
-}
+const findTransactionStatus = `SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status($1::xid8) END AS status,
+         ${SERVER_RUN} AS server_run`
 
 /**
  * Answer of `pg_xact_status` for an id that the server has not assigned, or not since it lost the

@@ -57,7 +57,7 @@ layer(ScratchPostgres.layer)("an interrupted statement", (it) => {
   it.effect("is cancelled also as a prepared statement", () =>
     Effect.gen(function* () {
       const { observer, subject } = yield* setUp
-      const sleep = { name: "sleep", text: "SELECT pg_sleep($1::float8)" }
+      const sleep = "SELECT pg_sleep($1::float8)"
       yield* subject.pg.query(sleep, [0])
       const fiber = yield* Effect.forkChild(subject.pg.query(sleep, [600]))
       yield* eventually(isRunning(observer, "pg_sleep"))

@@ -38,7 +38,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 1 }))("statements on a conne
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const pg = yield* PgClient
-      const double = { name: "double", text: "SELECT $1::int8 * 2 AS doubled, $2::int8[] AS list" }
+      const double = "SELECT $1::int8 * 2 AS doubled, $2::int8[] AS list"
       const first = yield* pg.query(double, [21n, []])
       assert.deepStrictEqual(first, [{ doubled: 42n, list: [] }])
       const before = yield* preparedNames(sql)
@@ -134,11 +134,8 @@ layer(ScratchPostgres.layerClient())("rows in bulk", (it) => {
     Effect.gen(function* () {
       const pg = yield* PgClient
       const rows = yield* pg.queryJson(
-        {
-          name: "rows_of_json",
-          text: `SELECT id, at, name, loud, labels
-                 FROM json_to_recordset($1) AS given (id int4, at int8, name text, loud boolean, labels jsonb)`,
-        },
+        `SELECT id, at, name, loud, labels
+          FROM json_to_recordset($1) AS given (id int4, at int8, name text, loud boolean, labels jsonb)`,
         [
           { id: 1, at: "253402300799999999", name: 'q"uote', loud: true, labels: { a: "b" } },
           { id: 2, at: null, name: "", loud: false, labels: null },
@@ -157,7 +154,7 @@ layer(ScratchPostgres.layerClient())("rows in bulk", (it) => {
       const pg = yield* PgClient
       assert.deepStrictEqual(yield* sql`SELECT * FROM unnest(${[]}::int8[])`, [])
       assert.deepStrictEqual(yield* sql`SELECT 1 WHERE ${1}::int4 IN ${sql.in([])}`, [])
-      const statement = { name: "no_rows", text: "SELECT * FROM json_to_recordset($1) AS given (id int4)" }
+      const statement = "SELECT * FROM json_to_recordset($1) AS given (id int4)"
       assert.deepStrictEqual(yield* pg.queryJson(statement, []), [])
     }),
   )
@@ -166,7 +163,7 @@ layer(ScratchPostgres.layerClient())("rows in bulk", (it) => {
     Effect.gen(function* () {
       const pg = yield* PgClient
       const untyped = [{ id: 1n }] as unknown as ReadonlyArray<never>
-      const exit = yield* Effect.exit(pg.queryJson({ name: "bigints", text: "SELECT $1::json" }, untyped))
+      const exit = yield* Effect.exit(pg.queryJson("SELECT $1::json", untyped))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     }),
   )

@@ -38,7 +38,7 @@ layer(ScratchPostgres.layerClient())("undefined among SQL parameters", (it) => {
   it.effect("a parameter of a named statement is a defect", () =>
     Effect.gen(function* () {
       const pg = yield* PgClient
-      const exit = yield* Effect.exit(pg.query({ name: "echo", text: "SELECT $1::text" }, [forgotten]))
+      const exit = yield* Effect.exit(pg.query("SELECT $1::text", [forgotten]))
       assert.include(String(defectMessage(exit)), "SQL parameter $1 is undefined")
     }),
   )

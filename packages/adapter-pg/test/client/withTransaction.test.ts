@@ -64,7 +64,7 @@ layer(ScratchPostgres.layerClient({ maxConnections: 3 }))("transactions", (it) =
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const pg = yield* PgClient
-      const statement = { name: "backend", text: "SELECT pg_backend_pid() AS pid, $1::text AS given" }
+      const statement = "SELECT pg_backend_pid() AS pid, $1::text AS given"
       const pids = yield* sql.withTransaction(
         Effect.all(
           [
