@@ -20,6 +20,10 @@ const damagedMessage =
 const poolerMessage =
   "a pooler between Tocsin and PostgreSQL mixes up prepared statements: use PgBouncer 1.21 or later with max_prepared_statements at 200 or more, or session mode"
 
+// PgBouncer reports all of these as a violation of the protocol, in words of its own.
+const poolerRefusedMessage =
+  "a pooler between Tocsin and PostgreSQL refused or closed a connection: its log names the reason, such as max_client_conn, or an unknown user or database"
+
 const noSchemaMessage =
   "no schema is on the search path of the database's user: create one, or correct search_path"
 
@@ -32,6 +36,7 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
     "53100": "the database's disk is full: free some space; a running server then resumes automatically",
   },
   unavailable: {
+    "08P01": poolerRefusedMessage,
     "3D000": "the database in the URL does not exist: create it, or correct its name",
     "3F000": noSchemaMessage,
     "53200": "PostgreSQL is out of memory: give it more memory, or lower max_connections",

@@ -62,6 +62,13 @@ describe("toStorageError", () => {
     assert.include(toStorageError(answer(code)).message, "use PgBouncer 1.21 or later")
   })
 
+  it("names a pooler that refuses a connection, for whatever reason: 08P01", () => {
+    const { message, reason } = toStorageError(answer("08P01", "ConnectionError"))
+    assert.strictEqual(reason, "unavailable")
+    assert.include(message, "pooler")
+    assert.include(message, "max_client_conn")
+  })
+
   it("keeps the client's own message, which has no secret", () => {
     const said = "No database connection became free in time: find long transactions in pg_stat_activity"
     const error = toStorageError(sqlError("ConnectionError", { message: said, operation: "connect" }))
