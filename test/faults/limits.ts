@@ -90,7 +90,7 @@ export const limitFaults: ReadonlyArray<Fault> = [
   {
     name: "128 file descriptors",
     cause: "`prlimit --nofile=128`, and 200 idle connections for 5 s",
-    seen: "New connections wait while all descriptors are in use.",
+    seen: "New connections are closed without an answer while all descriptors are in use.",
     setups: ONE_SERVER,
     rounds: 1,
     missing: () => (existsSync(PRLIMIT) ? undefined : "install prlimit (util-linux)"),

@@ -24,10 +24,13 @@ const poolerMessage =
 const poolerRefusedMessage =
   "a pooler between Tocsin and PostgreSQL refused or closed a connection: its log names the reason, such as max_client_conn, or an unknown user or database"
 
+const openFilesMessage =
+  "the limit of open files is reached, so Tocsin cannot connect to PostgreSQL: raise it (ulimit -n, LimitNOFILE= of systemd), and restart Tocsin"
+
 const noSchemaMessage =
   "no schema is on the search path of the database's user: create one, or correct search_path"
 
-/** SQLSTATEs that say more than the kind of the error (PostgreSQL manual, appendix A). */
+/** SQLSTATEs (PostgreSQL manual, appendix A), and codes of the system, that say more than the kind of the error. */
 const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<string, string>> } = {
   read_only: {
     "25006": "the database is read-only: point the database URL at the primary, or allow writes",
@@ -46,6 +49,8 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
     "57P01": startingMessage,
     "57P02": startingMessage,
     "57P03": startingMessage,
+    EMFILE: openFilesMessage,
+    ENFILE: openFilesMessage,
   },
   damaged: {
     "42P01": "a table is missing: point the URL at the right database, or restore a backup",

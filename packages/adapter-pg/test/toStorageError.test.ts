@@ -69,6 +69,13 @@ describe("toStorageError", () => {
     assert.include(message, "max_client_conn")
   })
 
+  it.each(["EMFILE", "ENFILE"])("names the limit of open files, not PostgreSQL: %s", (code) => {
+    const { message, reason } = toStorageError(answer(code, "ConnectionError"))
+    assert.strictEqual(reason, "unavailable")
+    assert.include(message, "open files")
+    assert.notInclude(message, "PostgreSQL is unreachable")
+  })
+
   it("keeps the client's own message, which has no secret", () => {
     const said = "No database connection became free in time: find long transactions in pg_stat_activity"
     const error = toStorageError(sqlError("ConnectionError", { message: said, operation: "connect" }))
