@@ -109,6 +109,19 @@ describe("a read that fails in a snapshot", () => {
 })
 
 describe("the write-ahead log", () => {
+  it.effect("is moved by checkpoints alone, not by the commit that makes it long", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      const connection = SqliteConnection.open(file)
+      connection.deferSync()
+      connection.transaction(() => connection.execute("CREATE TABLE long AS SELECT zeroblob(8000000)"))
+      assert.isAbove(connection.logPages(), 1_900)
+      assert.isBelow(statSync(file).size, 100_000)
+      connection.close()
+      assert.isAbove(statSync(file).size, 8_000_000)
+    }),
+  )
+
   it.effect("stays small, however much is written", () =>
     Effect.gen(function* () {
       const file = yield* scratchFile

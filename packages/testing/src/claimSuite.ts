@@ -22,7 +22,7 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
         ["earlier", "b", { next_attempt_at: after(-5), state: "retry", attempts: 2 }],
         ["earliest", "c", { next_attempt_at: after(-60) }],
         ["not yet", "d", { next_attempt_at: Instant.fromMicros(start + 1n) }],
-        ["of another notifier", "e", { notifier: "webhook" }],
+        ["of another notifier", "e", { notifier: "webhook", next_attempt_at: after(-30) }],
         ["sent", "f", ENDED],
         ["failed", "g", { ...ENDED, state: "failed" }],
         ["discarded", "h", { ...ENDED, state: "discarded" }],
@@ -44,15 +44,20 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
         ids("earliest", "earlier"),
       )
       const both = yield* claimable(replica, 10, ["webhook", "debug", "messenger"])
-      assert.sameMembers(
+      assert.deepStrictEqual(
         both.claimableOutbox.map(({ row }) => row.id),
-        [...ids("now", "earlier", "earliest", "of another notifier")],
+        ids("earliest", "of another notifier", "earlier", "now"),
+      )
+      const firstOfBoth = yield* claimable(replica, 2, ["debug", "webhook"])
+      assert.deepStrictEqual(
+        firstOfBoth.claimableOutbox.map(({ row }) => row.id),
+        ids("earliest", "of another notifier"),
       )
       assert.deepStrictEqual((yield* claimable(replica, 10, [])).claimableOutbox, [])
     }),
   )
 
-  it.effect("no item before the earlier items of its incident and notifier have ended", () =>
+  it.effect("no item before the earlier items of its incident and receiver have ended", () =>
     Effect.gen(function* () {
       const replica = yield* openWith(subject, [
         ["behind pending", "a", { incident_seq: 2 }],
@@ -69,11 +74,13 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
         ["discarded", "e", { ...ENDED, state: "discarded", incident_seq: 3 }],
         ["behind another notifier", "f", { incident_seq: 2 }],
         ["of another notifier", "f", { incident_seq: 1, notifier: "webhook", next_attempt_at: after(60) }],
+        ["behind another of its kind", "g", { incident_seq: 2 }],
+        ["another of its kind", "g", { incident_seq: 1, receiver: "second", next_attempt_at: after(60) }],
       ])
       const { claimableOutbox } = yield* claimable(replica, 100)
       assert.sameMembers(
         claimableOutbox.map(({ row }) => row.id),
-        [...ids("due", "behind ended", "behind another notifier")],
+        [...ids("due", "behind ended", "behind another notifier", "behind another of its kind")],
       )
     }),
   )

@@ -28,16 +28,17 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["named", "h", { receiver: "chat" }],
           ["named, being sent", "i", { ...sending(LONG_AGO), receiver: "night" }],
         ])
-        const found = (limit: number) =>
+        const found = (limit: number, untouchedSince = start) =>
           observe(
             replica,
-            [{ unclaimedOutbox: { listed: ["webhook"], untouchedSince: start, limit } }],
+            [{ unclaimedOutbox: { listed: ["webhook"], untouchedSince, limit } }],
             (workspace) => workspace.found.unclaimedOutbox.map((row) => workspace.outbox.get(row.id)?.id),
           )
         assert.sameMembers(yield* found(10), [
           ...ids("old", "old retry", "being sent", "named", "named, being sent"),
         ])
         assert.include([1, 2], (yield* found(1)).length, "one of each at most")
+        assert.sameMembers(yield* found(10, LONG_AGO), [...ids("named", "named, being sent")])
       }),
     )
 
@@ -117,18 +118,17 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("a lease expires in time", () =>
+    it.effect("a lease expires in time, the first one first", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", {}]])
-        const lease = Duration.minutes(10)
-        const claimed = yield* transact(
-          replica.storage,
-          claimOutbox({ notifiers: ["debug"], limit: 5, lease, random: 0 }),
-        )
-        assert.deepStrictEqual(
-          claimed.map((item) => item.claim.id),
-          ids("item"),
-        )
+        const claimed = (lease: Duration.Duration) =>
+          Effect.map(
+            transact(replica.storage, claimOutbox({ notifiers: ["debug"], limit: 5, lease, random: 0 })),
+            (items) => items.map((item) => item.claim.id),
+          )
+        assert.deepStrictEqual(yield* claimed(Duration.minutes(10)), ids("item"))
+        yield* enqueue(replica, [["another", "b", {}]])
+        assert.deepStrictEqual(yield* claimed(Duration.minutes(20)), ids("another"))
         const until = yield* replica.storage.untilNextDue(["debug"], start)
         const millis = until === undefined ? 0 : Duration.toMillis(until)
         assert.isTrue(millis > 9 * 60_000 && millis <= 10 * 60_000, `${millis} ms`)

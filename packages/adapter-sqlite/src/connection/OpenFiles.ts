@@ -26,7 +26,7 @@ export class OpenFiles {
    */
   addLog(): void {
     const found = this.#identity.find(this.#file)
-    if (found !== undefined) this.#header ??= new FileHeader(this.#file, found)
+    if (found !== undefined) this.#header = new FileHeader(this.#file, found)
     this.#log = new FileIdentity(`${this.#file}-wal`)
     this.#index = new FileIdentity(`${this.#file}-shm`)
   }

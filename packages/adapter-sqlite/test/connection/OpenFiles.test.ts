@@ -1,5 +1,13 @@
 import { spawn, spawnSync } from "node:child_process"
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { type Storage } from "@tocsin/core/ports/Storage"
@@ -108,6 +116,31 @@ describe("a file that is removed or replaced while it is open", () => {
     }),
   )
 
+  it.effect(
+    "the database, emptied: it keeps its log, which has what was acknowledged since the last move",
+    () =>
+      Effect.gen(function* () {
+        const { file, storage, close } = yield* openWithAgent
+        const log = readFileSync(`${file}-wal`)
+        truncateSync(file)
+        for (const error of yield* refusals(storage)) assert.include(error.message, "was replaced")
+        yield* close
+        assert.isTrue(readFileSync(`${file}-wal`).equals(log))
+      }),
+  )
+
+  it.effect("its log, by a process that takes itself for the last: not while any storage is open", () =>
+    Effect.gen(function* () {
+      const { file, storage } = yield* openWithAgent
+      // Its end must not drop the locks of the other one.
+      yield* Effect.scoped(openStorage(file))
+      const { stdout } = spawnSync(process.execPath, [WRITER, file, "other", "1"], { encoding: "utf8" })
+      assert.strictEqual(stdout, "other0\n")
+      yield* transact(storage, putAgent("b"))
+      assert.deepStrictEqual(yield* agentIds(storage), ["a", "b", "other0"])
+    }),
+  )
+
   it.effect("checkpoints of this and other processes are no replacement", () =>
     Effect.gen(function* () {
       const file = yield* scratchFile
@@ -137,18 +170,23 @@ describe("a file that is removed or replaced while it is open", () => {
     }),
   )
 
-  it.effect("its log, while a reader keeps it from being moved: the next look saves it", () =>
-    Effect.gen(function* () {
-      const { file, storage } = yield* openWithAgent
-      const reader = yield* readOn(file)
-      yield* transact(storage, putAgent("b"))
-      removeLog(file)
-      yield* refusals(storage)
-      assert.notInclude(yield* agentsOfFile(file), "b")
-      yield* reader.stop
-      yield* Effect.flip(storage.probe)
-      assert.deepStrictEqual(yield* agentsOfFile(file), ["a", "b"])
-    }),
+  it.effect.each(["look", "end"])(
+    "its log, while a reader keeps it from being moved: the next %s saves it",
+    (saver) =>
+      Effect.gen(function* () {
+        const { file, storage, close } = yield* openWithAgent
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* readOn(file)
+            yield* transact(storage, putAgent("b"))
+            removeLog(file)
+            yield* refusals(storage)
+            assert.notInclude(yield* agentsOfFile(file), "b")
+          }),
+        )
+        yield* saver === "look" ? Effect.flip(storage.probe) : close
+        assert.deepStrictEqual(yield* agentsOfFile(file), ["a", "b"])
+      }),
   )
 
   it.effect("its log: a command that makes another one loses nothing either", () =>
