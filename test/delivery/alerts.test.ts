@@ -140,13 +140,19 @@ describe("an alert", () => {
 
   it.effect("ends immediately if it arrives after its incident resolved", () =>
     Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
+      const { service, disk, after, router } = yield* openRouted()
       yield* router.answers(takes(1_000, 2_000))
       yield* disk.turns("critical")
       yield* after("1500 millis")
       yield* disk.turns("ok", { loud: false })
       yield* after("1500 millis")
       yield* router.fires()
+      // Its end is that of the incident, not the moment at which it arrived.
+      const { alerts, incidents } = service.rows()
+      assert.deepStrictEqual(
+        Array.from(alerts.values(), ({ ended_at }) => ended_at),
+        Array.from(incidents.values(), ({ resolved_at }) => resolved_at),
+      )
     }),
   )
 
@@ -191,6 +197,20 @@ describe("an alert", () => {
       yield* router.answersRepeats(takes(0, 10_000))
       yield* after("71 seconds")
       yield* router.fires(CRITICAL)
+    }),
+  )
+
+  it.effect("ends though a later incident of its key fires, which another check opened", () =>
+    Effect.gen(function* () {
+      const { agent, after, router } = yield* openRouted()
+      yield* agent().reports({ check: "disk", status: "critical", key: "db" })
+      yield* router.answersRepeats(deferred)
+      yield* agent().reports({ check: "disk", status: "ok", key: "db", loud: false })
+      yield* router.fires("db of a/disk is critical")
+      yield* agent().reports({ check: "load", status: "critical", key: "db" })
+      yield* router.answersRepeats(delivered)
+      yield* after("61 seconds")
+      yield* router.fires("db of a/load is critical")
     }),
   )
 

@@ -132,4 +132,39 @@ describe("why a notification was sent or not", () => {
       assert.deepStrictEqual((yield* why).at(-1), "another firing states the same")
     }),
   )
+
+  it.effect("of two that were held at once, the one that was not sent names the other", () =>
+    Effect.gen(function* () {
+      const { after, agent, process, why } = yield* open
+      const silenced = process.operations.silence({
+        matchers: [{ field: "incident_key", op: "=", value: "db" }],
+        for: Duration.minutes(10),
+        comment: "new disks",
+      })
+      yield* Effect.orDie(silenced)
+      yield* agent().reports(
+        { check: "disk", status: "warning", key: "db" },
+        { check: "load", status: "critical", key: "db" },
+      )
+      yield* after("15 minutes")
+      const sent = "the first firing of the incident for this receiver"
+      assert.deepStrictEqual(yield* why, [sent, "another firing states the same"])
+    }),
+  )
+
+  it.effect("one that was replaced as its incident resolved names the resolution", () =>
+    Effect.gen(function* () {
+      const { acknowledge, after, agent, why } = yield* open
+      yield* agent().reports({ check: "disk", status: "warning", key: "db", loud: false })
+      yield* acknowledge
+      yield* agent().reports({ check: "cpu", status: "warning", key: "db" })
+      yield* after("1 minute")
+      yield* agent().reports(
+        { check: "load", status: "critical", key: "db" },
+        ...["disk", "cpu", "load"].map((check) => ({ check, status: "ok", key: "db" }) as const),
+      )
+      const resolved = "the incident resolved before it was sent"
+      assert.deepStrictEqual(yield* why, [resolved, resolved])
+    }),
+  )
 })
