@@ -111,8 +111,12 @@ const pageAt = async (first: string, settings: HttpSettings, signal: AbortSignal
     const { response, certificate } = await ask(url, optionsOf(url, origin, settings, signal))
     const { statusCode: status = 0, headers } = response
     const next = status >= 300 && status <= 399 ? headers.location : undefined
-    if (next === undefined || most === 0 || settings.status?.includes(status))
-      return { status, certificate, ...(await bodyOf(response)) }
+    if (next === undefined || most === 0 || settings.status?.includes(status)) {
+      const page = { status, certificate, ...(await bodyOf(response)) }
+      // A page that ends with its connection looks whole where the limit closed the connection.
+      signal.throwIfAborted()
+      return page
+    }
     response.destroy()
     if (followed >= most) throw new Error(`more than ${most} redirects`)
     url = new URL(next, url)

@@ -47,6 +47,8 @@ beforeAll(async () => {
       else if (url === "/slow") response.end(`${"a".repeat(60)}!`)
       else if (url === "/long") response.end(`${"a".repeat(1_048_576)}needle`)
       else if (url === "/mute") return
+      // Its end is that of the connection, as with a server of HTTP/1.0.
+      else if (url === "/half") response.socket?.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall is well")
       else response.end("all is well\nhere")
     }),
   )
@@ -106,6 +108,7 @@ describe("the http probe", () => {
     ["/", { critical: "@0:100" }, "critical"],
     ["/secret", { headers: { "x-token": "yes" }, text: "yes" }, "ok"],
     ["/mute", { wait: "1s" }, "critical"],
+    ["/half", { wait: "1s", text: "well" }, "critical"],
     ["/slow", { pattern: "^(a+)+$" }, "unknown"],
   ] as const)("of %s with %j is %s", async (path, settings, expected) => {
     const { status, output } = await probe("http", { url: at(path), ...settings })
