@@ -42,7 +42,8 @@ export const dns: Probe<SettingsOf<typeof reader>> = {
       const { value, seconds } = await timed(clock, () => resolver.resolve(name, type))
       const found = recordsOf(value)
       const words = `${name} ${type} ${found.join(", ")} in ${secondsText(seconds)}`
-      const missing = expect.filter((one) => !found.includes(one))
+      const known = new Set(found.map((one) => comparable(one, type)))
+      const missing = expect.filter((one) => !known.has(comparable(one, type)))
       const faults: ReadonlyArray<Fault> =
         missing.length === 0
           ? []
@@ -60,10 +61,19 @@ export const dns: Probe<SettingsOf<typeof reader>> = {
   },
 }
 
-/** Records as people write them: a text joins its parts, other records their fields. */
+/** The case of a name means nothing, nor does the dot at its end. */
+const comparable = (written: string, type: string): string =>
+  type === "TXT" ? written : written.toLowerCase().replace(/\.$/, "")
+
+/** The fields of MX, SRV and SOA, as zone files order them. */
+const FIELDS =
+  "nsname hostmaster serial refresh retry expire minttl priority weight port exchange name".split(" ")
+
+/** Records as people write them: a text joins its parts. */
 const recordsOf = (found: unknown): ReadonlyArray<string> =>
   (Array.isArray(found) ? found : [found]).map((one: unknown) => {
-    if (typeof one === "string") return one
     if (Array.isArray(one)) return one.join("")
-    return typeof one === "object" && one !== null ? Object.values(one).join(" ") : String(one)
+    if (typeof one !== "object" || one === null) return String(one)
+    const fields = new Map<string, unknown>(Object.entries(one))
+    return FIELDS.flatMap((name) => fields.get(name) ?? []).join(" ")
   })

@@ -48,7 +48,8 @@ beforeAll(async () => {
       else if (url === "/long") response.end(`${"a".repeat(1_048_576)}needle`)
       else if (url === "/mute") return
       // Its end is that of the connection, as with a server of HTTP/1.0.
-      else if (url === "/half") response.socket?.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall is well")
+      else if (url === "/half")
+        response.socket?.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall is well")
       else response.end("all is well\nhere")
     }),
   )
@@ -267,6 +268,10 @@ describe("the dns probe", () => {
     assert.match(found.output, /^DNS OK - a\.example A 192\.0\.2\.7 in \d\.\d{3} s \| time=[\d.]+s$/)
     const text = await ask({ name: "a.example", type: "TXT", expect: ["v=spf1 -all"] })
     assert.strictEqual(text.status, "ok", text.output)
+    const mail = await ask({ name: "a.example", type: "MX", expect: "10 MX.example." })
+    assert.match(mail.output, /^DNS OK - a\.example MX 10 Mx\.example in /)
+    const service = await ask({ name: "a.example", type: "SRV", expect: "1 2 80 mx.example" })
+    assert.strictEqual(service.status, "ok", service.output)
     const lacking = await ask({ name: "a.example", expect: ["192.0.2.7", "192.0.2.8"] })
     assert.deepStrictEqual(
       [lacking.status, lacking.output.split(" | ")[0]],
@@ -278,19 +283,25 @@ describe("the dns probe", () => {
   })
 })
 
-const TXT = 16
 const NAME_ERROR = 3
 
-/** Answers A and TXT of any name but missing.example. */
+const NAME = "\u0002Mx\u0007example\0"
+
+/** The data of a record, by the number of its type. */
+const RECORDS: ReadonlyMap<number, string> = new Map([
+  [1, "\u00c0\u0000\u0002\u0007"],
+  [15, `\u0000\u000a${NAME}`],
+  [16, "\u0007v=spf1 \u0004-all"],
+  [33, `\u0000\u0001\u0000\u0002\u0000\u0050${NAME}`],
+])
+
+/** Answers for any name but missing.example. */
 const nameServer = async () => {
   const server = createSocket("udp4")
   server.on("message", (asked, { port, address }) => {
     const end = asked.indexOf(0, 12) + 5
     const isMissing = asked.includes("missing")
-    const data =
-      asked.readUInt16BE(end - 4) === TXT
-        ? Buffer.from("\u0007v=spf1 \u0004-all", "latin1")
-        : Buffer.from([192, 0, 2, 7])
+    const data = Buffer.from(RECORDS.get(asked.readUInt16BE(end - 4)) ?? "", "latin1")
     const header = Buffer.from(asked.subarray(0, 12))
     header.writeUInt16BE(0x8180 | (isMissing ? NAME_ERROR : 0), 2)
     header.writeUInt16BE(isMissing ? 0 : 1, 6)
