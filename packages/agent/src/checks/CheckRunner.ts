@@ -18,7 +18,7 @@ export interface RunnerOptions {
   readonly lastOf: (
     checkId: string,
   ) => { readonly status: CheckStatus; readonly observedAt: number } | undefined
-  /** A due run was left out, because the one before it is not over. */
+  /** A due run was left out, because the one before it is not over, or not even begun for want of room. */
   readonly skipped: (checkId: string) => void
 }
 
@@ -114,6 +114,7 @@ export class CheckRunner {
     for (const entry of due) {
       if (entry.run !== undefined) this.#skip(entry, now)
       else if (this.#running < this.#plan.maxParallel) this.#start(entry, now)
+      else if (now >= entry.due + entry.check.everyMillis) this.#options.skipped(entry.check.id)
     }
     const next = all.map(dueOf).filter((one) => one > now)
     // Whatever waits for room is looked at when a run ends.

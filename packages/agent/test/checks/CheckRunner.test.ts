@@ -185,6 +185,18 @@ describe("the runner", () => {
     assert.isAtLeast(host.skipped.length, 4)
   })
 
+  it("counts what it left out for want of room, and nothing that only ran late", async () => {
+    const ids = Array.from({ length: 20 }, (_, number) => `c${number}`)
+    const host = makeHost(() => ({ millis: 8_000 }))
+    const checks = ids.map((id) => checkOf(id))
+    host.plan(checks, 4)
+    await host.pass(10 * MINUTE)
+    assert.deepStrictEqual(host.skipped, [])
+    host.plan(checks, 1)
+    await host.pass(10 * MINUTE)
+    assert.deepStrictEqual(new Set(host.skipped), new Set(ids))
+  })
+
   it("reports a check whose processes survive SIGKILL each time it is due, and runs it once they are gone", async () => {
     const host = makeHost((id) => ({ millis: 10, isStuck: id === "stuck" && host.startsOf(id).length === 1 }))
     host.plan([checkOf("stuck"), checkOf("other")], 1)
