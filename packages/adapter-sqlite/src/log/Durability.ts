@@ -104,8 +104,6 @@ export class Durability {
     const failure = this.#options.failures.toEffect(error)
     this.#failure = failure
     this.#options.health.apply("sync_failed")
-    // When commands run again, all that they can read is on the disk.
-    this.#synced = this.#written
     const commits = this.#commits.splice(0)
     this.#unanswered = 0
     for (const { waiting } of commits) for (const one of waiting) one.fail(failure)

@@ -45,12 +45,16 @@ describe("a checkpoint", () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it("that failed is tried again", () => {
+  it("that failed is tried again after a second, however much is written meanwhile", () => {
     const { asked, checkpoints, reply } = checkpointsByHand()
     checkpoints.consider(10)
     for (let seconds = 0; seconds < 2; seconds++) {
+      const before = asked.length
       reply(FAILED)
-      vi.advanceTimersByTime(1_000)
+      checkpoints.consider(20)
+      vi.advanceTimersByTime(999)
+      assert.lengthOf(asked, before)
+      vi.advanceTimersByTime(1)
     }
     assert.deepStrictEqual(asked, ["move", "move", "move"])
   })
