@@ -79,11 +79,20 @@ const incidentFilters: ReadonlyArray<ListFilters["incidents"]> = [
   .flatMap((filter) => [undefined, a, b, AgentId.make("nobody")].map((agent_id) => ({ ...filter, agent_id })))
   .flatMap((filter) => [undefined, disk, cpu].map((check_id) => ({ ...filter, check_id })))
 
+const acknowledgedFilters: ReadonlyArray<ListFilters["incidents"]> = [true, false].flatMap((acknowledged) =>
+  [{}, { state: "resolved" as const }, { agent_id: a }].map((filter) => ({ ...filter, acknowledged })),
+)
+
+/** Not that of a resolved incident, which an older version may have left. */
+const isAcknowledged = (row: (typeof population.incidents)[0]): boolean =>
+  row.state === "open" && row.ack_until !== undefined
+
 const incidentsBy = (filter: ListFilters["incidents"]) =>
   population.incidents.filter(
     (row) =>
       (filter.state ?? row.state) === row.state &&
       (filter.severity ?? row.severity) === row.severity &&
+      (filter.acknowledged ?? isAcknowledged(row)) === isAcknowledged(row) &&
       population.members.some(
         (member) =>
           member.incident_id === row.id &&
@@ -100,12 +109,17 @@ const outboxFilters: ReadonlyArray<ListFilters["outbox"]> = (
     ([undefined, "firing", "resolved"] as const).map((event_type) => ({ ...filter, event_type })),
   )
 
+const heldFilters: ReadonlyArray<ListFilters["outbox"]> = [true, false].flatMap((held) =>
+  [{}, { state: "pending" as const }, { notifier: "debug" as const }].map((filter) => ({ ...filter, held })),
+)
+
 const outboxBy = (filter: ListFilters["outbox"]) =>
   population.outbox.filter(
     (row) =>
       (filter.state ?? row.state) === row.state &&
       (filter.notifier ?? row.notifier) === row.notifier &&
-      (filter.event_type ?? row.event_type) === row.event_type,
+      (filter.event_type ?? row.event_type) === row.event_type &&
+      (filter.held ?? row.look_at !== undefined) === (row.look_at !== undefined),
   )
 
 const open = <Place>(subject: StorageUnderTest<Place>) => Effect.tap(openReplica(subject), populate)
@@ -114,7 +128,7 @@ const all = { from: undefined, isBackward: false, limit: EVERYTHING }
 
 const incidentsAreListed = Effect.fnUntraced(function* ({ storage }: Replica) {
   let found = 0
-  for (const filter of incidentFilters) {
+  for (const filter of [...incidentFilters, ...acknowledgedFilters]) {
     for (const sort of ["status", "opened_at", "resolved_at"] as const) {
       for (const direction of DIRECTIONS) {
         const rows = yield* storage.page({ list: "incidents", filter, sort, direction, ...all })
@@ -133,7 +147,7 @@ const incidentsAreListed = Effect.fnUntraced(function* ({ storage }: Replica) {
 })
 
 const outboxIsListed = Effect.fnUntraced(function* ({ storage }: Replica) {
-  for (const filter of outboxFilters) {
+  for (const filter of [...outboxFilters, ...heldFilters]) {
     for (const sort of ["created_at", "updated_at"] as const) {
       for (const direction of DIRECTIONS) {
         const rows = yield* storage.page({ list: "outbox", filter, sort, direction, ...all })

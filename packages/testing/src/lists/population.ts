@@ -1,5 +1,5 @@
 import { type Acknowledgement, ackColumns } from "@tocsin/core/acknowledgements/Acknowledgement"
-import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
+import type { AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
 import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
 import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
@@ -10,6 +10,7 @@ import {
   blockedKeyRecord,
   checkRecord,
   incidentRecord,
+  keyHashOf,
   memberRecord,
   outboxRecord,
   write,
@@ -57,12 +58,14 @@ const incidents: ReadonlyArray<IncidentRecord> = Array.from({ length: 36 }, (_, 
   }),
 )
 
-/** Of incident n: one or two members, of different agents, some of them gone. */
+/** Of incident n: one to three members, some of an agent with two checks in it, some of them gone. */
 const members: ReadonlyArray<MemberRecord> = incidents.flatMap((_, n) => {
   const of = (agent: string, check: string, isPast: boolean) =>
     memberRecord({ incident: `incident ${n}`, agent, check }, isPast ? { left_at: start } : {})
   const first = of(pick(["a", "b", "A"], n), pick(["disk", "cpu"], n), n % 4 === 1)
-  return n % 3 === 2 ? [first] : [first, of(pick(["b", "A", "a"], n), pick(["cpu", "disk"], n), n % 5 === 0)]
+  const second = of(pick(["b", "A", "a"], n), pick(["cpu", "disk"], n), n % 5 === 0)
+  const ofSameAgent = of(first.agent_id, "load", false)
+  return [first, ...(n % 3 === 2 ? [] : [second]), ...(n % 4 === 3 ? [ofSameAgent] : [])]
 })
 
 /** One beside the kinds that Tocsin brings: who builds on its library brings others. */
@@ -91,11 +94,21 @@ const blocked: ReadonlyArray<BlockedKeyRecord> = Array.from({ length: 25 }, (_, 
 /** Rows for every list, many with equal sort values. */
 export const population = { agents, checks, history, incidents, members, outbox, blocked }
 
+/** Keys in use, which no list has. */
+const keys: ReadonlyArray<AgentsKeyRecord> = agents.map(({ agent_id, key_fingerprint }) => ({
+  key_hash: keyHashOf(agent_id),
+  key_fingerprint,
+  agent_id,
+  state: "accepted",
+  created_at: start,
+  last_seen_at: start,
+}))
+
 /** Puts the {@link population} into an empty storage. */
 export const populate = (replica: Replica) =>
   write(replica, [], (workspace) => {
     for (const row of agents) workspace.agents.put(row)
-    for (const row of blocked) workspace.keys.put(row)
+    for (const row of [...keys, ...blocked]) workspace.keys.put(row)
     for (const row of checks) workspace.checks.put(row)
     for (const row of history) workspace.store(row)
     for (const row of incidents) workspace.incidents.put(row)

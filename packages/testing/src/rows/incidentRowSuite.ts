@@ -153,6 +153,9 @@ const markRoundTrip = (replica: Replica) =>
       yield* write(replica, [{ mark: true }], ({ marks }) => marks.put(mark))
       assertSame(yield* replica.storage.mark, mark)
       assertSame(yield* observe(replica, [{ mark: true }], ({ marks }) => marks.get("service")), mark)
+      // Holds that end in an outage are settled by it.
+      const inForce = { silencesInForce: { endingAfter: mark.marked_at } }
+      assertSame(yield* observe(replica, [inForce], ({ found }) => found.mark), mark)
     }),
   )
 
