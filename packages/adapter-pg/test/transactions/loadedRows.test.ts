@@ -1,0 +1,161 @@
+import { assert, layer } from "@effect/vitest"
+import { AgentId, SilenceId } from "@tocsin/core/contract/Identifiers"
+import { OperatorName } from "@tocsin/core/contract/Operators"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import {
+  agentRecord,
+  ALERT_RECEIVERS,
+  alertRecord,
+  blacklistIdOf,
+  blockedKeyRecord,
+  incidentIdOf,
+  incidentRecord,
+  keyHashOf,
+  outboxIdOf,
+  outboxRecord,
+  registrationIdOf,
+} from "@tocsin/testing/records"
+import { start } from "@tocsin/testing/samples"
+import { transact } from "@tocsin/testing/transact"
+import { Effect, Fiber } from "effect"
+import { eventually } from "../client/eventually.ts"
+import { openStorage } from "../openStorage.ts"
+import { waitingForLocks } from "../waitingForLocks.ts"
+
+const agent = AgentId.make("a")
+const silenceIdOf = (name: string) => SilenceId.make(incidentIdOf(`silence ${name}`))
+
+/** Two rows of each table whose rows requests name, and one of the others. */
+const putRows = (workspace: Workspace): void => {
+  for (const name of ["a", "b"]) {
+    const { agent_id, key_fingerprint } = agentRecord(name)
+    workspace.agents.put(agentRecord(name))
+    const seen = { created_at: start, last_seen_at: start }
+    workspace.keys.put({ ...seen, key_hash: keyHashOf(name), key_fingerprint, agent_id, state: "accepted" })
+    workspace.keys.put(blockedKeyRecord(`blocked-${name}`))
+    workspace.incidents.put(incidentRecord(name))
+    workspace.outbox.put(outboxRecord(name, name))
+    for (const receiver of ALERT_RECEIVERS) workspace.alerts.put(alertRecord(name, { receiver }))
+    workspace.operators.put({
+      name: OperatorName.make(name),
+      role: "read",
+      token_hash: keyHashOf(`operator ${name}`),
+      former_token_hash: undefined,
+      former_valid_until: undefined,
+      created_at: start,
+      created_by: "eva",
+      expires_at: undefined,
+      last_used_at: undefined,
+    })
+    const times = { starts_at: start, ends_at: start, created_at: start }
+    workspace.silences.put({ ...times, id: silenceIdOf(name), matchers: [], comment: "", created_by: "eva" })
+  }
+  workspace.marks.put({
+    name: "service",
+    marked_at: start,
+    outage_began_at: undefined,
+    outage_ended_at: undefined,
+  })
+  workspace.replicas.put({
+    id: registrationIdOf("replica"),
+    version: "1.2.3",
+    policy_hash: "",
+    receivers: [],
+    started_at: start,
+    seen_at: start,
+    ended_at: undefined,
+  })
+}
+
+const TABLES = {
+  agent: 2,
+  agent_key: 4,
+  incident: 2,
+  outbox: 2,
+  alert: 2,
+  receiver_alert: 2,
+  operator: 2,
+  silence: 2,
+  mark: 1,
+  replica: 1,
+}
+
+/** How many rows of each table are locked, and how many numbers; nothing where none is. */
+const lockedIn = Effect.fnUntraced(function* ({ sql }: Replica) {
+  const counts = yield* Effect.forEach(Object.entries(TABLES), ([table, all]) =>
+    Effect.map(
+      sql<{ x: number }>`SELECT 1 AS x FROM ${sql(table)} FOR UPDATE SKIP LOCKED`,
+      (free) => [table, all - free.length] as const,
+    ),
+  )
+  const numbers = yield* sql<{ objid: number }>`
+    SELECT objid FROM pg_locks
+    WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  `
+  return Object.fromEntries(
+    [...counts, ["numbers", numbers.length] as const].filter(([, count]) => count > 0),
+  )
+})
+
+/** What each request locks. */
+const cases: ReadonlyArray<readonly [request: RowRequest, locked: Readonly<Record<string, number>>]> = [
+  [{ agents: [agent] }, { agent: 1 }],
+  [{ keys: [keyHashOf("a")] }, { agent_key: 1 }],
+  [
+    { agents: [agent], keysOfAgents: [agent] },
+    { agent: 1, agent_key: 1 },
+  ],
+  [{ blacklist: [blacklistIdOf("blocked-a")] }, { agent_key: 1 }],
+  [{ incidents: [incidentIdOf("a")] }, { incident: 1, outbox: 1, alert: 1, receiver_alert: 1 }],
+  [{ openIncidents: [incidentRecord("a")] }, { incident: 1, outbox: 1, alert: 1, receiver_alert: 1 }],
+  [{ outboxItems: [outboxIdOf("a")] }, { outbox: 1 }],
+  [{ alerts: [alertRecord("a")] }, { alert: 1 }],
+  [{ alerts: [alertRecord("a", { receiver: "second_router" })] }, { receiver_alert: 1 }],
+  [{ operators: [OperatorName.make("a")] }, { operator: 1 }],
+  [{ silences: [silenceIdOf("a")] }, { silence: 1 }],
+  [{ mark: true }, { mark: 1 }],
+  // Where there may be no row to lock, a number is locked.
+  [{ replicas: true }, { replica: 1, numbers: 1 }],
+  [{ pendingAgents: true }, { numbers: 1 }],
+  [{ unendedSilences: true }, { numbers: 1 }],
+]
+
+layer(ScratchPostgres.layer)("a transaction", (it) => {
+  it.effect("holds the locks of what it loads, and of nothing else, until it ends", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const storage = yield* openStorage({ url: scratch.url })
+      const { sql } = yield* scratch.replica({ maxConnections: 1 })
+      const observer = yield* scratch.replica({ maxConnections: 1 })
+      // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
+      yield* transact(storage, function* (workspace) {
+        putRows(workspace)
+      })
+      const locks = yield* Effect.forEach(cases, ([request]) =>
+        Effect.gen(function* () {
+          const { fiber, locked } = yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`LOCK TABLE incident_member`
+              const child = yield* Effect.forkChild(
+                transact(storage, function* () {
+                  yield request
+                  yield { membersOfAgents: [agent] }
+                }),
+              )
+              yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+              return { fiber: child, locked: yield* lockedIn(observer) }
+            }),
+          )
+          yield* Fiber.join(fiber)
+          return locked
+        }),
+      )
+      assert.deepStrictEqual(
+        locks,
+        cases.map(([, locked]) => locked),
+      )
+    }),
+  )
+})
