@@ -47,7 +47,6 @@ export const lockAlerts = `WITH wanted AS (
   ) AS of_others`
 
 const CLAIMABLE = `l.next_at <= $1 AND (l.leased_until IS NULL OR l.leased_until <= $2)
-           AND EXISTS (SELECT FROM incident AS i WHERE i.id = l.incident_id)
          ORDER BY l.next_at LIMIT $3 FOR UPDATE OF l SKIP LOCKED`
 
 /**
