@@ -126,16 +126,7 @@ export const removeDatabase = (file: string): void => {
   for (const suffix of ["", ...SIDE_FILES]) rmSync(`${file}${suffix}`, { force: true })
 }
 
-const attempt = <A>(file: string, use: () => A): Effect.Effect<A, StorageError> => {
-  const failures = new SqliteFailures(file)
-  return Effect.suspend(() => {
-    try {
-      return Effect.succeed(use())
-    } catch (cause) {
-      return failures.toEffect(cause)
-    }
-  })
-}
+const attempt = <A>(file: string, work: () => A) => new SqliteFailures(file).attempt(work)
 
 const copyPages = Effect.fnUntraced(function* ({ source, onProgress }: BackupOptions, unfinished: string) {
   const database = yield* Effect.acquireRelease(

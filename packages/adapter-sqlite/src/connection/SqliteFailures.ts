@@ -90,6 +90,17 @@ export class SqliteFailures {
     return Effect.die(cause)
   }
 
+  /** Runs work. What SQLite or the file system throws becomes a failure of the storage. */
+  attempt<A>(work: () => A): Effect.Effect<A, StorageError> {
+    return Effect.suspend(() => {
+      try {
+        return Effect.succeed(work())
+      } catch (cause) {
+        return this.toEffect(cause)
+      }
+    })
+  }
+
   #error(reason: StorageFailure, cause: unknown): StorageError {
     return new StorageError({ reason, message: ADVICE[reason](this.#file), cause })
   }

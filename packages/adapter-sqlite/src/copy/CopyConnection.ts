@@ -23,7 +23,7 @@ export class CopyConnection {
     Effect.acquireRelease(
       Effect.suspend(() => {
         const failures = new SqliteFailures(file)
-        try {
+        return failures.attempt(() => {
           const { readOnly } = options
           const database = new (nodeSqlite().DatabaseSync)(file, {
             readOnly,
@@ -31,10 +31,8 @@ export class CopyConnection {
             returnArrays: true,
             timeout: 1_000,
           })
-          return Effect.succeed(new CopyConnection(database, failures))
-        } catch (cause) {
-          return failures.toEffect(cause)
-        }
+          return new CopyConnection(database, failures)
+        })
       }),
       ({ close }) => Effect.sync(close),
     )
@@ -43,13 +41,7 @@ export class CopyConnection {
 
   /** Uses the connection. Exceptions of SQLite become failures of the storage. */
   use<A>(work: (database: DatabaseSync) => A): Effect.Effect<A, StorageError> {
-    return Effect.suspend(() => {
-      try {
-        return Effect.succeed(work(this.#database))
-      } catch (cause) {
-        return this.#failures.toEffect(cause)
-      }
-    })
+    return this.#failures.attempt(() => work(this.#database))
   }
 
   count(table: string): Effect.Effect<number, StorageError> {

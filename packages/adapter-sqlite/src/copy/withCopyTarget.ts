@@ -29,7 +29,7 @@ export const withCopyTarget = <A, E, R>(
       Effect.onError(() => Effect.sync(() => removeDatabase(unfinished))),
     )
     yield* requireNothing(file)
-    yield* inFileSystem(file, () => {
+    yield* new SqliteFailures(file).attempt(() => {
       syncToDisk(unfinished)
       renameSync(unfinished, file)
       syncToDisk(dirname(file))
@@ -38,20 +38,11 @@ export const withCopyTarget = <A, E, R>(
   })
 }
 
-const inFileSystem = <A>(file: string, work: () => A): Effect.Effect<A, StorageError> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(work())
-    } catch (cause) {
-      return new SqliteFailures(file).toEffect(cause)
-    }
-  })
-
 const requireNothing = Effect.fnUntraced(function* (file: string) {
   if (existsSync(file)) {
     return yield* inUse(`${file} already exists: move it away, or name another file`)
   }
-  yield* inFileSystem(file, () => inspectFile(file))
+  yield* new SqliteFailures(file).attempt(() => inspectFile(file))
 })
 
 /** Removes the file of an interrupted copy. Fails if that copy is still running. */
