@@ -13,60 +13,37 @@ import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 
-/** Prepares the count of each notifier's items by state. */
-const makeBacklog = (connection: SqliteConnection) => {
-  // Held items are pending too, and wait for nobody: another index leaves them out.
-  const waitingNotifier = connection.query<[NotifierName]>(
-    `SELECT notifier FROM outbox INDEXED BY outbox_waiting
-    WHERE state = 'pending' AND look_at IS NULL AND notifier > ? ORDER BY notifier LIMIT 1`,
+/** The items of a state, in the index that finds them. Held items are pending too, and are left out. */
+const itemsOf = (state: BacklogState): string =>
+  state === "pending"
+    ? "outbox INDEXED BY outbox_waiting WHERE state = 'pending' AND look_at IS NULL"
+    : `outbox INDEXED BY outbox_by_created_at WHERE state = '${state}'`
+
+/** Prepares the count of each notifier's items in a state. */
+const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
+  const items = itemsOf(state)
+  const next = connection.query<[NotifierName]>(
+    `SELECT notifier FROM ${items} AND notifier > ? ORDER BY notifier LIMIT 1`,
   )
-  const waiting = connection.query<[bigint]>(
-    `SELECT count(*) FROM (SELECT 1 FROM outbox INDEXED BY outbox_waiting
-      WHERE state = 'pending' AND look_at IS NULL AND notifier = ? ${COUNT_UP_TO})`,
-  )
-  const oldestWaiting = connection.query<[Instant | null]>(
-    `SELECT min(created_at) FROM outbox INDEXED BY outbox_waiting
-    WHERE state = 'pending' AND look_at IS NULL AND notifier = ? AND event_type = ?`,
-  )
-  const nextNotifier = connection.query<[NotifierName]>(
-    `SELECT notifier FROM outbox INDEXED BY outbox_by_created_at WHERE state = ? AND notifier > ?
-    ORDER BY notifier LIMIT 1`,
-  )
-  const items = connection.query<[bigint]>(
-    `SELECT count(*) FROM (SELECT 1 FROM outbox INDEXED BY outbox_by_created_at
-      WHERE state = ? AND notifier = ? ${COUNT_UP_TO})`,
+  const count = connection.query<[bigint]>(
+    `SELECT count(*) FROM (SELECT 1 FROM ${items} AND notifier = ? ${COUNT_UP_TO})`,
   )
   const oldest = connection.query<[Instant | null]>(
-    `SELECT min(created_at) FROM outbox INDEXED BY outbox_by_created_at
-    WHERE state = ? AND notifier = ? AND event_type = ?`,
+    `SELECT min(created_at) FROM ${items} AND notifier = ? AND event_type = ?`,
   )
-
-  const oldestOf = (state: BacklogState, notifier: NotifierName): Instant | undefined =>
-    NotificationType.literals
-      .flatMap(
-        (type) =>
-          (state === "pending"
-            ? oldestWaiting.get(notifier, type)
-            : oldest.get(state, notifier, type))?.[0] ?? [],
-      )
-      .toSorted((a, b) => (a < b ? -1 : 1))[0]
-
-  const notifierAfter = (state: BacklogState, name: string): NotifierName | undefined =>
-    (state === "pending" ? waitingNotifier.get(name) : nextNotifier.get(state, name))?.[0]
-
-  function* backlogOf(state: BacklogState): Generator<Backlog> {
+  return (): ReadonlyArray<Backlog> => {
+    const backlog: Array<Backlog> = []
     // Names are not empty, so all sort after this.
-    let notifier = notifierAfter(state, "")
-    while (notifier !== undefined) {
-      const oldest_created_at = oldestOf(state, notifier)
-      const count = Number(
-        (state === "pending" ? waiting.get(notifier) : items.get(state, notifier))?.[0] ?? 0,
-      )
-      if (oldest_created_at !== undefined) yield { notifier, state, items: count, oldest_created_at }
-      notifier = notifierAfter(state, notifier)
+    for (let row = next.get(""); row !== undefined; row = next.get(row[0])) {
+      const [notifier] = row
+      const [oldest_created_at] = NotificationType.literals
+        .flatMap((type) => oldest.get(notifier, type)?.[0] ?? [])
+        .toSorted((a, b) => (a < b ? -1 : 1))
+      const found = Number(count.get(notifier)?.[0] ?? 0)
+      if (oldest_created_at !== undefined) backlog.push({ notifier, state, items: found, oldest_created_at })
     }
+    return backlog
   }
-  return backlogOf
 }
 
 /** Prepares the counts for metrics. Each statement reads a bounded part of an index. */
@@ -80,7 +57,7 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
     `SELECT count(*) FROM (SELECT 1 FROM incident INDEXED BY incident_by_opened_at
       WHERE state_rank = 1 AND severity_rank = ? ${COUNT_UP_TO})`,
   )
-  const backlogOf = makeBacklog(connection)
+  const backlogs = BACKLOG_STATES.map((state) => makeBacklog(connection, state))
   return (): MetricCounts => {
     const [pending, dead, blocked] = agents.get() ?? [0n, 0n, 0n]
     const openOf = (severity: Severity) => Number(open.get(SEVERITY_RANK[severity])?.[0] ?? 0)
@@ -93,7 +70,7 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
         critical: openOf("critical"),
         unknown: openOf("unknown"),
       },
-      backlog: sortBacklog(BACKLOG_STATES.flatMap((state) => Array.from(backlogOf(state)))),
+      backlog: sortBacklog(backlogs.flatMap((backlogOf) => backlogOf())),
     }
   }
 }
