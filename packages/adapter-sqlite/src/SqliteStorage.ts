@@ -12,7 +12,8 @@ import { expectationReads } from "./reads/expectationReads.ts"
 import { makePageReads } from "./lists/readPage.ts"
 import { loadRows } from "./transactions/loadRows.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
-import { StoredRows } from "./transactions/StoredRows.ts"
+import type { StoredRows } from "./transactions/StoredRows.ts"
+import { RowCache } from "./cache/RowCache.ts"
 import { makeMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
@@ -68,7 +69,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
         (opened) => opened.close,
       )
       const tables = yield* whileLocked(() => makeTables(connection), lock)
-      const rows = new StoredRows(tables, { cacheBytes: options.cacheBytes ?? CACHE_BYTES })
+      const rows = { tables, cache: new RowCache(tables, { bytes: options.cacheBytes ?? CACHE_BYTES }) }
       const commits = yield* Effect.acquireRelease(
         Effect.sync(
           () =>

@@ -9,6 +9,7 @@ import { isLocked } from "../connection/SqliteFailures.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { Waiting } from "../log/Durability.ts"
 import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
+import { persistChanges } from "./persistChanges.ts"
 import type { StoredRows } from "./StoredRows.ts"
 import { makeTask, type Task, type TaskOptions, type Work } from "./Task.ts"
 
@@ -190,7 +191,7 @@ export class GroupCommit {
       this.#recover(group, cause)
       return true
     }
-    this.#rows.committed(changes)
+    this.#rows.cache.apply(changes)
     this.#moveOn()
     this.#log.answer([...group, this.#timed(group.length, startedAt)])
     return true
@@ -217,7 +218,7 @@ export class GroupCommit {
   }
 
   #decide(group: Array<Task>, millis: number): WorkspaceChanges {
-    this.#rows.begin(this.#connection.dataVersion())
+    this.#rows.cache.begin(this.#connection.dataVersion())
     this.#log.makeRoom()
     const workspace = new Workspace()
     const startedAt = performance.now()
@@ -231,7 +232,7 @@ export class GroupCommit {
       if (task.isAlone) break
     }
     const decidedAt = performance.now()
-    const changes = this.#rows.persist(workspace)
+    const changes = persistChanges(this.#rows.tables, workspace)
     const part = (decidedAt - startedAt) / (performance.now() - startedAt)
     this.#decidingPart = Math.min(MOST_DECIDING, part)
     return changes
