@@ -8,7 +8,6 @@ import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { Clock, Duration, Effect, Layer } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
-import { expectationReads } from "./reads/expectationReads.ts"
 import { makePageReads } from "./lists/readPage.ts"
 import { loadRows } from "./transactions/loadRows.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
@@ -140,7 +139,9 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     counts: silenceScans.counts,
     metricCounts: read(() => connection.snapshot(metricCounts)),
     silentAgents: silenceScans.silentAgents,
-    ...expectationReads(tables, read),
+    dueExpectations: ({ after, limit, now }) => read(() => tables.expectations.due(now, after, limit)),
+    expectations: (checks) => read(() => checks.flatMap((ref) => tables.expectations.find(ref) ?? [])),
+    checks: (checks) => read(() => checks.flatMap((ref) => tables.checks.find(ref) ?? [])),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (notifiers, now) => read(() => untilNextDue(tables, notifiers, now)),
     ...signsOfOthers(connection),
