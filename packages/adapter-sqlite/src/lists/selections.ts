@@ -48,11 +48,14 @@ const STATE_RANK = { open: 1, resolved: 0 } as const
 /** Hides rows of deleted agents. The rows come first, in their order, each with a lookup of its agent. */
 const PRESENT = "CROSS JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id"
 
+/** A piece without parameters. */
+const constant = (sql: string): Fragment => ({ sql, values: [] })
+
 const fixed = (column: string, value: string | number | undefined): ReadonlyArray<Fixed> =>
   value === undefined ? [] : [{ column, value }]
 
 const plain = (from: string, parts: Partial<Selection> = {}): Selection => ({
-  from: { sql: from, values: [] },
+  from: constant(from),
   conditions: [],
   fixed: [],
   partitions: [],
@@ -69,8 +72,6 @@ const history: Select<"history"> = ({ agent_id, check_id }) => {
   return plain("check_event AS r", { conditions: [isOfAgent], fixed: ofCheck })
 }
 
-const flag = (sql: string): Fragment => ({ sql, values: [] })
-
 /** An older version may have left the acknowledgement of a resolved incident. */
 const ACKNOWLEDGED = "r.ack_until IS NOT NULL AND r.state = 'open'"
 
@@ -81,7 +82,7 @@ const incidents: Select<"incidents"> = ({ state, severity, agent_id, check_id, a
   ]
   const member = [...fixed("agent_id", agent_id), ...fixed("check_id", check_id)]
   const conditions =
-    acknowledged === undefined ? [] : [flag(acknowledged ? ACKNOWLEDGED : `NOT (${ACKNOWLEDGED})`)]
+    acknowledged === undefined ? [] : [constant(acknowledged ? ACKNOWLEDGED : `NOT (${ACKNOWLEDGED})`)]
   if (member.length > 0) return plain("", { from: incidentsOf(member), conditions, fixed: ranks })
   // Only these are sorted: an index holds no others.
   if (acknowledged === true)
@@ -115,16 +116,16 @@ const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, { notif
   ]
   // Only these are sorted: an index holds no others.
   if (held === true)
-    return plain("outbox AS r INDEXED BY outbox_held", { conditions: [flag(HELD)], fixed: given })
+    return plain("outbox AS r INDEXED BY outbox_held", { conditions: [constant(HELD)], fixed: given })
   // In a storm under a silence, all but a few of the pending ones are held.
   if (held === false && state === "pending" && sort === "created_at")
     return plain("outbox AS r INDEXED BY outbox_waiting", {
-      conditions: [flag("r.state = 'pending' AND r.look_at IS NULL")],
+      conditions: [constant("r.state = 'pending' AND r.look_at IS NULL")],
       fixed: ofKind,
       partitions: kinds,
     })
   return plain("outbox AS r", {
-    conditions: held === undefined ? [] : [flag(`NOT (${HELD})`)],
+    conditions: held === undefined ? [] : [constant(`NOT (${HELD})`)],
     fixed: given,
     partitions: [{ column: "state", values: OutboxState.literals }, ...kinds],
   })
@@ -154,7 +155,7 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   checks: ({ agent_id }) => plain(`check_state AS r ${PRESENT}`, { fixed: fixed("agent_id", agent_id) }),
   overdue: ({ agent_id }) =>
     plain(`expectation AS r ${PRESENT}`, {
-      conditions: [{ sql: "r.incident_id IS NOT NULL", values: [] }],
+      conditions: [constant("r.incident_id IS NOT NULL")],
       fixed: fixed("agent_id", agent_id),
     }),
   history,
@@ -166,5 +167,5 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
     plain("silence AS r", {
       conditions: state === undefined || at === undefined ? [] : [{ sql: OF_STATE[state], values: [at, at] }],
     }),
-  blacklist: () => plain("agent_key AS r", { conditions: [{ sql: "r.state = 'blocked'", values: [] }] }),
+  blacklist: () => plain("agent_key AS r", { conditions: [constant("r.state = 'blocked'")] }),
 }

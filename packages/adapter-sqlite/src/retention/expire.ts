@@ -80,19 +80,17 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
     const key = storedTables[table].key.join(", ")
     return connection.query(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${source} LIMIT ?)`)
   }
+  const ofAgents = (table: "check_state" | "expectation") =>
+    removal(
+      table,
+      `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${GIVEN})
+      CROSS JOIN ${table} USING (agent_id, registration_id)`,
+    )
   const by = (column: string, table: keyof typeof storedTables, given = GIVEN) =>
     removal(table, `${table} WHERE ${column} IN ${given}`)
   const removals: Readonly<Record<RemovedRows, Query<never>>> = {
-    checks_of_agents: removal(
-      "check_state",
-      `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${GIVEN})
-      CROSS JOIN check_state USING (agent_id, registration_id)`,
-    ),
-    expectations_of_agents: removal(
-      "expectation",
-      `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${GIVEN})
-      CROSS JOIN expectation USING (agent_id, registration_id)`,
-    ),
+    checks_of_agents: ofAgents("check_state"),
+    expectations_of_agents: ofAgents("expectation"),
     results_of_agents: by("registration_id", "check_event"),
     agents: by("registration_id", "removed_registration"),
     results: by("seq", "check_event", GIVEN_NUMBERS),
