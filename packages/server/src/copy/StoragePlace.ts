@@ -10,9 +10,10 @@ import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStor
 import type { Instant } from "@tocsin/core/contract/Instant"
 import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, Redacted } from "effect"
+import { Effect, type Redacted } from "effect"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { database } from "../settings/settingTypes.ts"
 import { databaseFile } from "../storage.ts"
 
 /** The state of a storage. */
@@ -66,7 +67,7 @@ export const placeOfSettings = (settings: Settings): StoragePlace | undefined =>
 }
 
 const FORMS =
-  "sqlite:FILE, a URL that begins with postgres://, or env:NAME to read one of these from the environment variable NAME"
+  "sqlite:FILE, postgres://user:password@host:port/database with special characters percent-encoded, or env:NAME to read one of these from the environment variable NAME"
 
 /** Reads the value of `flag`. Its messages omit the address, which may hold a password. */
 export const placeOfFlag = Effect.fnUntraced(function* (flag: string, given: string) {
@@ -74,8 +75,8 @@ export const placeOfFlag = Effect.fnUntraced(function* (flag: string, given: str
   const address = variable === undefined ? given : (process.env[variable] ?? "")
   const file = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(address)?.[1]
   if (file !== undefined) return sqlitePlace(file)
-  if (/^postgres(ql)?:\/\/./.test(address) && URL.canParse(address))
-    return postgresPlace(Redacted.make(address))
+  const found = database.parse(address)
+  if (found?.kind === "postgres") return postgresPlace(found.url)
   return yield* usageFailure(`${flag} takes ${FORMS}`)
 })
 

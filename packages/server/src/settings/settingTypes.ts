@@ -205,7 +205,7 @@ export type Database =
   | { readonly kind: "postgres"; readonly url: Redacted.Redacted }
 
 export const database: SettingType<Database> = {
-  takes: "memory: or a URL that begins with postgres://",
+  takes: "memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
   parse: (given) => {
     if (given === "memory:") return { kind: "memory" }
     // An address with several hosts cannot be parsed as a URL; the driver checks it.

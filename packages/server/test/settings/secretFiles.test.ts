@@ -94,10 +94,12 @@ describe("secrets in files", () => {
       complaint({ SERVICE_AUTH_TOKEN_FILE: fileWith("\n\n") }),
       "SERVICE_AUTH_TOKEN_FILE names an empty file: write the setting into it, or unset SERVICE_AUTH_TOKEN_FILE",
     )
-    assert.strictEqual(
-      complaint({ DATABASE_URL_FILE: fileWith("mysql://user:word@db.example") }),
-      "the file that DATABASE_URL_FILE names is set to a value that is not shown, but must be memory: or a URL that begins with postgres://",
-    )
+    for (const url of ["mysql://user:word@db.example", "postgres://user:wo/rd@db.example/tocsin"]) {
+      assert.strictEqual(
+        complaint({ DATABASE_URL_FILE: fileWith(url) }),
+        "the file that DATABASE_URL_FILE names is set to a value that is not shown, but must be memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
+      )
+    }
   })
 
   it("are accepted for every secret, and for nothing else", () => {

@@ -1,0 +1,25 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { placeOfFlag } from "../../src/copy/StoragePlace.ts"
+
+describe("the address of a storage on the command line", () => {
+  it.effect.each([
+    "postgres://tocsin:word@db.example/tocsin",
+    "postgresql:///tocsin?host=/run/postgresql&user=tocsin",
+    "postgres://tocsin:word@db-1:5432,db-2:5432,db-3:5432/tocsin",
+  ])("may be any that DATABASE_URL may be: %s", (address) =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* placeOfFlag("--to", address)).name, "PostgreSQL")
+    }),
+  )
+
+  it.effect.each(["memory:", "mysql://db.example/tocsin", "postgres://tocsin:se/cret@db.example/tocsin"])(
+    "is refused with the forms that it takes: %s",
+    (address) =>
+      Effect.gen(function* () {
+        const { message } = yield* Effect.flip(placeOfFlag("--to", address))
+        assert.include(message, "percent-encoded")
+        assert.notInclude(message, "se/cret")
+      }),
+  )
+})
