@@ -17,7 +17,7 @@ import { logLayer } from "../options/log.ts"
 import type { DurationOption, MonitorOptions } from "../options/MonitorOptions.ts"
 import { readOptions } from "../options/readOptions.ts"
 import { TocsinError } from "../TocsinError.ts"
-import { advance, nextDue, type IdleWork } from "./advance.ts"
+import { advance, nextDue, skipWait, type IdleWork } from "./advance.ts"
 import { momentRandom } from "./repeatable.ts"
 import { Settling } from "./Settling.ts"
 import { SteppedClock } from "./SteppedClock.ts"
@@ -90,21 +90,13 @@ export const makeTestMonitor = async (
     // An invalid value is refused by its place in the options.
     notifiers: Array.isArray(notifiers) ? [...notifiers, capture] : notifiers,
   })
-  const deterministic = Layer.mergeAll(
-    Layer.succeed(Clock.Clock, clock),
-    Layer.succeed(
-      Random.Random,
-      momentRandom(() => clock.currentTimeNanosUnsafe()),
-    ),
-    Layer.succeed(IdlePause, clock.idle),
-  )
   const { services, scope } = await start(
     {
       ...read,
       tocsin: {
         ...read.tocsin,
         notifiers: read.tocsin.notifiers && followed(read.tocsin.notifiers, settling),
-        clock: deterministic,
+        clock: deterministic(clock),
         ids: Layer.sync(Ids, countingIds),
       },
     },
@@ -127,8 +119,20 @@ export const makeTestMonitor = async (
     last = moved.catch(() => {})
     return moved
   }
+  const monitor = assemble(read, services, scope)
+  // Its time limits are the clock's, which nothing else moves by then.
+  const close = async () => {
+    let isClosed = false
+    const closing = monitor.close().finally(() => {
+      isClosed = true
+    })
+    while (!isClosed) await inTurn(() => skipWait({ clock, settling }))
+    await closing
+  }
   return {
-    ...assemble(read, services, scope),
+    ...monitor,
+    close,
+    [Symbol.asyncDispose]: close,
     advance: async (time) => {
       const nanos = lengthOf(time)
       await inTurn(() => advance({ clock, settling, tables, dueFrom }, nanos))
@@ -138,6 +142,17 @@ export const makeTestMonitor = async (
     notifications,
   }
 }
+
+/** Time, chance and idle loops by the clock. */
+const deterministic = (clock: SteppedClock) =>
+  Layer.mergeAll(
+    Layer.succeed(Clock.Clock, clock),
+    Layer.succeed(
+      Random.Random,
+      momentRandom(() => clock.currentTimeNanosUnsafe()),
+    ),
+    Layer.succeed(IdlePause, clock.idle),
+  )
 
 /** Notifiers whose attempts {@link Settling} waits for. */
 const followed = <E, R>(notifiers: Layer.Layer<Notifiers, E, R>, settling: Settling) => {
