@@ -1,3 +1,4 @@
+import { nextTurn, within } from "./realTimers.ts"
 import type { SteppedClock } from "./SteppedClock.ts"
 
 // Turns of the event loop without a look at the clock: every transaction, delivery and sweep looks
@@ -6,10 +7,6 @@ const QUIET_TURNS = 2
 // A receiver that does not answer at all must not stop the test: the attempt's own time-out is by
 // the test's clock.
 const ANSWER_WITHIN_MILLIS = 1_000
-
-// Kept, because a test may fake the global one, which then runs nothing.
-const inNextTurn = setImmediate
-const turn = () => new Promise<void>((resolve) => inNextTurn(resolve))
 
 /** Waits until a monitor has done its background work at one moment of its clock. */
 export class Settling {
@@ -44,7 +41,7 @@ export class Settling {
   async #beQuiet(): Promise<void> {
     let seen = this.#clock.uses
     for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
-      await turn()
+      await nextTurn()
       if (this.#clock.uses === seen) continue
       seen = this.#clock.uses
       quiet = -1
@@ -55,12 +52,7 @@ export class Settling {
   async #beAnswered(): Promise<void> {
     if (this.#attempts.size === 0) return
     const attempts = Array.from(this.#attempts)
-    let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<"late">((resolve) => {
-      timer = setTimeout(() => resolve("late"), ANSWER_WITHIN_MILLIS)
-    })
-    const outcome = await Promise.race([Promise.all(attempts), patience])
-    clearTimeout(timer)
+    const outcome = await within(ANSWER_WITHIN_MILLIS, Promise.all(attempts))
     if (outcome === "late") for (const attempt of attempts) this.#attempts.delete(attempt)
     else await this.#beQuiet()
   }

@@ -8,7 +8,7 @@ import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { IdlePause } from "@tocsin/core/ports/IdlePause"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Clock, Context, Duration, Effect, Layer, Option, Random } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Random, Scheduler } from "effect"
 import { assemble, start } from "../createMonitor.ts"
 import type { Monitor } from "../Monitor.ts"
 import type { CustomNotifier } from "../notifiers/CustomNotifier.ts"
@@ -18,6 +18,7 @@ import type { DurationOption, MonitorOptions } from "../options/MonitorOptions.t
 import { readOptions } from "../options/readOptions.ts"
 import { TocsinError } from "../TocsinError.ts"
 import { advance, nextDue, skipWait, type IdleWork } from "./advance.ts"
+import { realTurns } from "./realTimers.ts"
 import { momentRandom } from "./repeatable.ts"
 import { Settling } from "./Settling.ts"
 import { SteppedClock } from "./SteppedClock.ts"
@@ -143,7 +144,7 @@ export const makeTestMonitor = async (
   }
 }
 
-/** Time, chance and idle loops by the clock. */
+/** Time, chance and idle loops by the clock, and fibers in real turns. */
 const deterministic = (clock: SteppedClock) =>
   Layer.mergeAll(
     Layer.succeed(Clock.Clock, clock),
@@ -152,6 +153,7 @@ const deterministic = (clock: SteppedClock) =>
       momentRandom(() => clock.currentTimeNanosUnsafe()),
     ),
     Layer.succeed(IdlePause, clock.idle),
+    Layer.succeed(Scheduler.Scheduler, realTurns),
   )
 
 /** Notifiers whose attempts {@link Settling} waits for. */

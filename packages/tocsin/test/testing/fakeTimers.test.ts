@@ -3,9 +3,15 @@ import { createTestMonitor } from "tocsin/testing"
 
 afterEach(() => void vi.useRealTimers())
 
-it("createTestMonitor works where the test fakes setImmediate", { timeout: 10_000 }, async () => {
-  vi.useFakeTimers({ toFake: ["setImmediate"] })
+it("a test monitor works, sends and closes where the test fakes timers", async () => {
+  vi.useFakeTimers()
   await using monitor = await createTestMonitor()
+  const shop = await monitor.agent("shop")
+  shop.report("orders", "critical", "no order for an hour")
   await monitor.advance("1 minute")
   assert.strictEqual(monitor.now(), "2026-01-01T00:01:00.000Z")
+  assert.deepStrictEqual(
+    monitor.notifications.map(({ event_type }) => event_type),
+    ["firing"],
+  )
 })
