@@ -70,28 +70,33 @@ const served = Effect.fnUntraced(function* (
     socket.on("end", () => socket.end())
     socket.on("error", () => {})
   }
+  /** What to do at the next arrivals. */
+  const onArrival: Array<() => void> = []
   const behind = {
     firstMillis: () => limits.firstMillis,
     idleMillis: limits.idleMillis,
     keepAliveSeconds: 65,
     handOver,
-    onArrival: () => {},
+    onArrival: () => onArrival.shift()?.(),
     refuseSlow: (socket: Socket) => void socket.end("too slow"),
   }
-  const port = yield* listening(front, behind)
+  /** The server's ends of connections. */
+  const accepted: Array<Socket> = []
+  const port = yield* listening(front, behind, accepted)
   const drain = () => {
     isDraining = true
   }
-  return { gate, front, handed, remaining, timeouts, port, drain }
+  return { gate, front, handed, remaining, timeouts, accepted, onArrival, port, drain }
 })
 
-const listening = (front: AgentFront, behind: Parameters<AgentFront["take"]>[1]) =>
+const listening = (front: AgentFront, behind: Parameters<AgentFront["take"]>[1], accepted: Array<Socket>) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.callback<ReturnType<typeof createServer>>((resume) => {
-        const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-          front.take(socket, behind),
-        )
+        const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+          front.take(socket, behind)
+          accepted.push(socket)
+        })
         server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
       }),
       (server) =>
@@ -278,10 +283,12 @@ it.live("a client that sends no more after its request still gets an answer that
 
 it.live("a connection on which nothing comes is refused, and one that is idle closed", () =>
   Effect.gen(function* () {
-    const { port } = yield* served({ firstMillis: 20, idleMillis: 40 })
+    const limits = { firstMillis: 20, idleMillis: 20 }
+    const { port } = yield* served(limits)
     const silent = yield* client(port)
     yield* until(silent.isClosed)
     assert.strictEqual(silent.received(), "too slow")
+    limits.firstMillis = 10_000
     const idle = yield* client(port)
     idle.socket.write(request())
     yield* until(idle.isClosed)
@@ -289,13 +296,27 @@ it.live("a connection on which nothing comes is refused, and one that is idle cl
   }).pipe(Effect.scoped),
 )
 
+it.live("the time to the first request ends with it, and that between requests begins", () =>
+  Effect.gen(function* () {
+    const { port, accepted } = yield* served({ firstMillis: 10_000, idleMillis: 20_000 })
+    const { socket, answers } = yield* client(port)
+    yield* until(() => accepted.length === 1)
+    assert.strictEqual(accepted[0]?.timeout, 10_000)
+    socket.write(request())
+    yield* until(() => answers() === 1)
+    assert.strictEqual(accepted[0]?.timeout, 20_000)
+  }).pipe(Effect.scoped),
+)
+
 it.live("no time runs out while a request is at work", () =>
   Effect.gen(function* () {
-    const { port, gate } = yield* served({ firstMillis: 20, idleMillis: 20 })
+    const limits = { firstMillis: 10_000, idleMillis: 20 }
+    const { port, gate } = yield* served(limits)
     gate.close()
     const { socket, answers, isClosed } = yield* client(port)
     socket.write(request())
     yield* until(() => gate.begun() === 1)
+    limits.firstMillis = 20
     const silent = yield* client(port)
     yield* until(silent.isClosed)
     const later = yield* client(port)
@@ -324,6 +345,17 @@ it.live("a server that stops closes connections without a request, and the other
     gate.open()
     yield* until(busy.isClosed)
     assert.match(busy.received(), /^HTTP\/1\.1 202 Accepted\r\n.*\r\nconnection: close\r\n/s)
+  }).pipe(Effect.scoped),
+)
+
+it.live("a server that stops does not close a connection that is about to be handed over", () =>
+  Effect.gen(function* () {
+    const { port, front, handed, onArrival } = yield* served()
+    onArrival.push(() => setImmediate(() => front.closeIdle()))
+    const { socket, isClosed } = yield* client(port)
+    socket.write("GET")
+    yield* until(() => handed.includes("GET") || isClosed())
+    assert.deepStrictEqual(handed, ["GET"])
   }).pipe(Effect.scoped),
 )
 
