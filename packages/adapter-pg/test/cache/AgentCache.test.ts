@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, onTestFinished, vi } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
 import { agentRecord, checkRecord, registrationIdOf } from "@tocsin/testing/records"
 import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"
@@ -89,5 +89,29 @@ describe("AgentCache", () => {
     cache.dropStale(idOf("a"))
     keep()
     assert.isFalse(isKept())
+  })
+
+  it("forgets that an agent was stale once ten thousand others were since", () => {
+    const cache = new AgentCache(10)
+    cache.dropStale(idOf("a"))
+    for (let n = 0; n < 10_000; n++) cache.dropStale(idOf(`other-${n}`))
+    cache.dropStale(idOf("a"))
+    cache.keep(known("a"), "run")
+    assert.isDefined(cache.find(idOf("a")))
+  })
+
+  it("drops rows that were neither read nor written for an hour, before transaction ids repeat", () => {
+    let millis = 0
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => millis)
+    onTestFinished(() => clock.mockRestore())
+    const cache = new AgentCache(10)
+    const isKeptAt = (minutes: number) => {
+      millis = minutes * 60_000
+      return cache.find(idOf("a")) !== undefined
+    }
+    cache.keep(known("a"), "run")
+    assert.isTrue(isKeptAt(50))
+    cache.keep(known("a", { version: 2 }), "run")
+    assert.deepStrictEqual([isKeptAt(110), isKeptAt(111), isKeptAt(60)], [true, false, false])
   })
 })
