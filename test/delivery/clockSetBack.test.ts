@@ -152,6 +152,39 @@ describe("after a clock that was ahead is set back", () => {
   )
 
   it.effect(
+    "a firing that was attempted for too long by that clock may have arrived, so its resolved is sent",
+    timeline(({ after, reports, webhook, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* webhook.answers(deferred)
+        yield* reports("disk", "critical")
+        yield* whileAhead(after("1 minute"))
+        yield* webhook.answers(delivered)
+        yield* after("10 minutes")
+        yield* webhook.has()
+        yield* reports("disk", "ok")
+        yield* webhook.has("resolved critical a/disk")
+      }),
+    ),
+  )
+
+  it.effect(
+    "an alert whose repeat a killed process was sending is repeated",
+    timeline(({ after, front, opensAnother, reports, service, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* reports("disk", "critical")
+        service.receivers.answerRepeatsWith(hanging, { client: "first" })
+        yield* whileAhead(after("1 minute"))
+        const clients = () => service.receivers.repeats.map(({ client }) => client)
+        assert.deepStrictEqual(clients(), ["first"])
+        front.faults.isUnreachable = true
+        yield* opensAnother
+        yield* after("90 seconds")
+        assert.include(clients(), "second")
+      }),
+    ),
+  )
+
+  it.effect(
     "a hold ends within minutes of a change of labels",
     timeline(({ after, front, reports, webhook, whileAhead }) =>
       Effect.gen(function* () {
