@@ -2,6 +2,22 @@
 const SPECIAL = new Set("|&;<>()$`*?[]{}~#!\n")
 const SPECIAL_IN_QUOTES = new Set("$`")
 
+/** Commands that no file has. */
+const BUILT_IN = new Set([
+  ".",
+  ":",
+  "cd",
+  "command",
+  "eval",
+  "exec",
+  "exit",
+  "export",
+  "set",
+  "trap",
+  "ulimit",
+  "umask",
+])
+
 type Mode = "plain" | "single" | "double"
 
 /**
@@ -40,6 +56,7 @@ export const shellWords = (line: string): ReadonlyArray<string> | undefined => {
   }
   if (mode !== "plain") return undefined
   if (word !== undefined) words.push(word)
+  const [first = ":"] = words
   // A first word such as A=1 sets a variable.
-  return words.length === 0 || /^[A-Za-z_]\w*=/.test(words[0] ?? "") ? undefined : words
+  return BUILT_IN.has(first) || /^[A-Za-z_]\w*=/.test(first) ? undefined : words
 }

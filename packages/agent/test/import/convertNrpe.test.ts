@@ -69,6 +69,17 @@ describe("an nrpe.cfg", () => {
     assert.deepStrictEqual(converted({ "nrpe.cfg": "command[a]=/bin/a\n" }).defaults, { timeout: "1m" })
   })
 
+  it("leaves what only a shell has to a shell", () => {
+    const { checks } = converted({
+      "nrpe.cfg": "command[a]=exit 0\ncommand[b]=exec /bin/b 1\ncommand[c]=true\n",
+    })
+    assert.deepStrictEqual(checks, {
+      a: { shell: "exit 0" },
+      b: { shell: "exec /bin/b 1" },
+      c: { command: ["true"] },
+    })
+  })
+
   it("runs its commands with a prefix if it has one", () => {
     const { checks } = converted({ "nrpe.cfg": "command[a]=/bin/a 'b c'\ncommand_prefix=/usr/bin/sudo\n" })
     assert.deepStrictEqual(checks, { a: { command: ["/usr/bin/sudo", "/bin/a", "b c"] } })
