@@ -1,6 +1,7 @@
+import { X509Certificate } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { hostname as systemHostname } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import type { AgentConfig, CheckConfig, Confirmation, Work } from "./AgentConfig.ts"
 import {
   type CheckFields,
@@ -158,15 +159,33 @@ const workOf = (fields: CheckFields): Work => {
 const readAuthority = (main: FileRead<ConfigFile>, problems: Array<Problem>): string | undefined => {
   const path = main.read?.ca_file
   if (path === undefined) return undefined
+  const refuse = (message: string) => void problems.push(main.yaml.locate(["ca_file"], message))
   try {
-    const text = readFileSync(path, "utf8")
-    if (text.includes("-----BEGIN CERTIFICATE-----")) return text
-    problems.push(main.yaml.locate(["ca_file"], "must be a file of PEM certificates"))
+    const text = readFileSync(resolve(dirname(main.file), path), "utf8")
+    const certificates = text
+      .split(/(?=-----BEGIN CERTIFICATE-----)/)
+      .filter((part) => part.startsWith("-----BEGIN CERTIFICATE-----"))
+    const damaged = certificates.findIndex((one) => !isCertificate(one))
+    if (certificates.length > 0 && damaged < 0) return text
+    refuse(
+      damaged < 0
+        ? "must be a file of PEM certificates"
+        : `has a damaged certificate (number ${damaged + 1}): copy the file again`,
+    )
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error)
-    problems.push(main.yaml.locate(["ca_file"], `cannot be read (${code})`))
+    refuse(`cannot be read (${code})`)
   }
   return undefined
+}
+
+/** Node.js leaves out what follows a damaged certificate, and says nothing. */
+const isCertificate = (pem: string): boolean => {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
 }
 
 const complete = (

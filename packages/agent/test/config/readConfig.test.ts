@@ -2,15 +2,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { rootCertificates } from "node:tls"
 import { problemText } from "../../src/config/Problem.ts"
 import { readConfig } from "../../src/config/readConfig.ts"
 
-const reading = (main: string, others: Readonly<Record<string, string>> = {}) => {
+const reading = (
+  main: string,
+  others: Readonly<Record<string, string>> = {},
+  beside: Readonly<Record<string, string>> = {},
+) => {
   const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
   const file = join(folder, "config.yaml")
   writeFileSync(file, main)
   mkdirSync(join(folder, "checks.d"))
   for (const [name, text] of Object.entries(others)) writeFileSync(join(folder, "checks.d", name), text)
+  for (const [name, text] of Object.entries(beside)) writeFileSync(join(folder, name), text)
   const { config, problems } = readConfig(file)
   rmSync(folder, { recursive: true })
   return {
@@ -100,6 +106,19 @@ describe("a configuration", () => {
         "config.yaml:5: checks.job must have cron and tz together",
       ],
     )
+  })
+
+  it("trusts the certificates of a file beside it, and refuses a damaged one", () => {
+    const [first = "", second = ""] = rootCertificates
+    const trusting = (pem: string) => reading("server: https://a\nca_file: ca.pem\n", {}, { "ca.pem": pem })
+    const whole = `# Ours\n${first}\n${second}\n`
+    assert.deepStrictEqual([trusting(whole).problems, trusting(whole).config?.ca], [[], whole])
+    assert.deepStrictEqual(trusting("nothing").problems, [
+      "config.yaml:2: ca_file must be a file of PEM certificates",
+    ])
+    const damaged = ["config.yaml:2: ca_file has a damaged certificate (number 2): copy the file again"]
+    assert.deepStrictEqual(trusting(whole.slice(0, -200)).problems, damaged)
+    assert.deepStrictEqual(trusting(`${first}\n${second.replace("MII", "AAA")}\n${first}`).problems, damaged)
   })
 
   it("has probes, with thresholds in the notation of the plugins", () => {
