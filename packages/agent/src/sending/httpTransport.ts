@@ -14,6 +14,23 @@ const MAX_ANSWER_BYTES = 65_536
 
 class ReusedConnectionLost extends Error {}
 
+/** Codes of OpenSSL for a certificate whose authority is unknown. Node.js advises flags of its own. */
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+])
+
+/** What went wrong, in the words of the configuration where it can be mended there. */
+const explained = (error: Error): Error =>
+  "code" in error && UNTRUSTED.has(error.code)
+    ? new Error(
+        `no authority that the agent trusts has signed the certificate: name yours in ca_file (${String(error.code)})`,
+      )
+    : error
+
 /** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
 export const httpTransport = (options: { readonly ca?: string | undefined }): HttpTransport => {
   const plain = new HttpAgent({ keepAlive: true, maxSockets: 1 })
@@ -59,7 +76,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
       sent.on("response", (response) => resolve(readAnswer(response)))
       sent.on("error", (error) => {
         const isLost = sent.reusedSocket && "code" in error && error.code === "ECONNRESET"
-        reject(isLost ? new ReusedConnectionLost() : error)
+        reject(isLost ? new ReusedConnectionLost() : explained(error))
       })
       // After an answer that switches protocols, Node reports neither an answer nor an error.
       sent.on("close", () => reject(new Error("the connection was closed without an answer")))

@@ -1,20 +1,45 @@
 import { assert, describe, it } from "@effect/vitest"
+import { execFileSync, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
+import { createServer, type Server } from "node:net"
+import { createServer as createTls } from "node:tls"
 import { httpTransport } from "../../src/sending/httpTransport.ts"
 
 const SWITCHING = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 const REQUEST = { kind: "heartbeat", agentId: "a", key: "key", body: "{}" } as const
 
+const CERTIFIER = "openssl"
+const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
+
+/** Where a server listens, once it does. */
+const portOf = async (server: Server): Promise<number> => {
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  const address = server.address()
+  return typeof address === "object" ? (address?.port ?? 0) : 0
+}
+
 describe("the transport", () => {
+  it.skipIf(!hasOpenssl)("names the setting that makes a certificate trusted", async () => {
+    const args = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=a -keyout - -out -"
+    const pem = execFileSync(CERTIFIER, args.split(" "), { stdio: ["ignore", "pipe", "ignore"] })
+    const listener = createTls({ key: pem, cert: pem })
+    const transport = httpTransport({})
+    const server = `https://127.0.0.1:${await portOf(listener)}`
+    const refused = await transport.send({ ...REQUEST, server }).catch((error: unknown) => String(error))
+    assert.strictEqual(
+      refused,
+      "Error: no authority that the agent trusts has signed the certificate: name yours in ca_file (DEPTH_ZERO_SELF_SIGNED_CERT)",
+    )
+    transport.close()
+    listener.close()
+  })
+
   it("settles where a program in between switches protocols, and sends the next request", async () => {
     const answers = [SWITCHING, "HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n\r\n{}"]
     const listener = createServer((socket) => {
       socket.on("error", () => {}).once("data", () => socket.end(answers.shift() ?? ""))
     })
-    await once(listener.listen(0, "127.0.0.1"), "listening")
-    const address = listener.address()
-    const port = typeof address === "object" ? address?.port : 0
+    const port = await portOf(listener)
     const transport = httpTransport({})
     const send = () => transport.send({ ...REQUEST, server: `http://127.0.0.1:${port}` })
     const refused = await send().catch((error: unknown) => String(error))
