@@ -96,6 +96,14 @@ const declares = (check: string): boolean =>
 const changesOf = (check: string): ReadonlyArray<string> => server.changes.get(check) ?? []
 
 describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
+  it.skipIf(!isRoot)("asks for an init where it is process 1, as in a container", async () => {
+    const { start } = makeHost("contained", "  up: { shell: 'echo up' }\n")
+    const { child, log } = start([ISOLATOR, "--pid", "--fork", "--kill-child"])
+    await until("it has started", () => log.text.includes("started as contained"))
+    assert.include(log.text, "start it under an init, such as tini or docker run --init")
+    await endOf(child, "SIGKILL")
+  })
+
   it("delivers what jobs reported without it, in order, once, although it is killed again and again", async () => {
     const { run, start, state } = makeHost("killed", "  up: { shell: 'echo up', every: 1s }\n")
     server.fault = "500"

@@ -37,6 +37,11 @@ export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
     random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS,
     log: complain,
   })
+  // Node.js collects its own children only, and those that a check left behind come to process 1.
+  if (process.pid === 1)
+    complain(
+      "as process 1, it cannot end checks that leave processes behind: start it under an init, such as tini or docker run --init",
+    )
   const notices = systemdNotices(complain)
   process.on("SIGHUP", () => reload(file, daemon))
   const stopped = new Promise<void>((done) => {

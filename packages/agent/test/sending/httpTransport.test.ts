@@ -20,7 +20,8 @@ const portOf = async (server: Server): Promise<number> => {
 
 describe("the transport", () => {
   it.skipIf(!hasOpenssl)("names the setting that makes a certificate trusted", async () => {
-    const args = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=a -keyout - -out -"
+    const args =
+      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=a -keyout - -out -"
     const pem = execFileSync(CERTIFIER, args.split(" "), { stdio: ["ignore", "pipe", "ignore"] })
     const listener = createTls({ key: pem, cert: pem })
     const transport = httpTransport({})
