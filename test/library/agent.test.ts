@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { createMonitor, isTocsinError, memory } from "tocsin"
 import { createTestMonitor } from "tocsin/testing"
 
@@ -25,6 +25,17 @@ describe("monitor.agent", () => {
       (await monitor.audit.list({ actor: "ann" })).items.map(({ action }) => action),
       ["agent.accepted"],
     )
+  })
+
+  it("opens after an attempt that failed once the agent was pending", async () => {
+    await using monitor = await createTestMonitor()
+    await expect(monitor.agent("shop", { by: JSON.parse("5") })).rejects.toThrow(
+      "by must be a string of 1 to 256 characters without control characters",
+    )
+    const shop = await monitor.agent("shop")
+    shop.report("orders", "ok")
+    await monitor.settle()
+    assert.deepInclude(shop.state(), { admission: "accepted", delivered: 1 })
   })
 
   it("runs checks by the clock of a test, declares them, and is missed when it stops", async () => {

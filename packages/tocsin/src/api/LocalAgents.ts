@@ -77,6 +77,8 @@ export class LocalAgents {
   readonly #calls: AgentCalls & Pick<MonitorCalls, "agents">
   readonly #services: Context.Context<never>
   readonly #open = new Set<ProgramAgent>()
+  /** Keys made here that registered and were not accepted: with another, the next attempt is refused. */
+  readonly #pending = new Map<string, string>()
   #areClosed = false
 
   constructor(calls: AgentCalls & Pick<MonitorCalls, "agents">, services: Context.Context<never>) {
@@ -87,7 +89,7 @@ export class LocalAgents {
   /** Registers an agent of this process, accepts its key, and lets it report. */
   readonly open = async (
     agentId: string,
-    { key = newKey(), hostname = hostOf(), labels, by }: LocalAgentOptions = {},
+    { key = this.#pending.get(agentId) ?? newKey(), hostname = hostOf(), labels, by }: LocalAgentOptions = {},
   ): Promise<ProgramAgent> => {
     const surroundings = surroundingsOf(this.#services, agentId)
     const heartbeat = {
@@ -95,12 +97,17 @@ export class LocalAgents {
       features: { push: true, metrics: false },
       ...(labels !== undefined && { labels }),
     }
+    this.#pending.delete(agentId)
     const { accepted } = await this.#calls.heartbeat(key, {
       agent_id: agentId,
       observed_at: new Date(surroundings.clock.wall()).toISOString(),
       ...heartbeat,
     })
-    if (!accepted) await this.#calls.agents.accept(agentId, { by })
+    if (!accepted) {
+      this.#pending.set(agentId, key)
+      await this.#calls.agents.accept(agentId, { by })
+      this.#pending.delete(agentId)
+    }
     const fingerprint = fingerprintOf(key)
     // Digests come in real time: a test that advances its clock must not have to wait for one.
     await fingerprint

@@ -16,7 +16,7 @@ export type SignedInput<Input extends ReadonlyArray<unknown>> = [Extract<Input[n
   ? [...Input, by?: By]
   : { [At in keyof Input]: Input[At] extends string ? Input[At] : Input[At] & By }
 
-const decodeActor = SchemaParser.decodeUnknownResult(Schema.Struct({ by: Schema.optional(ActorName) }))
+const decodeActor = SchemaParser.decodeUnknownResult(Schema.Struct({ by: Schema.optionalKey(ActorName) }))
 
 interface Signed {
   readonly by: string | undefined
@@ -29,7 +29,7 @@ export const readSigned = (given: ReadonlyArray<unknown>): Result.Result<Signed,
   const at = given.findLastIndex((one) => typeof one === "object" && one !== null && "by" in one)
   if (at === -1) return Result.succeed({ by: undefined, input: given })
   const { by: name, ...others } = Object(given[at]) as By
-  return Result.mapBoth(decodeActor({ by: name }), {
+  return Result.mapBoth(decodeActor(name === undefined ? {} : { by: name }), {
     onSuccess: ({ by }) => ({ by, input: given.with(at, others) }),
     onFailure: (issue) => new ValidationError({ message: describeIssue(issue, "the arguments") }),
   })
