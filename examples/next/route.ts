@@ -1,4 +1,5 @@
 // app/monitoring/[[...path]]/route.ts of a Next.js app: serves /monitoring/api/v1/… to agents and operators.
+// The import needs allowImportingTsExtensions in tsconfig.json; without it, import "./monitor".
 import { monitor } from "./monitor.ts"
 
 const handle = async (request: Request): Promise<Response> => (await monitor()).fetch(request)

@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { type AddressInfo, connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, expect, it } from "@effect/vitest"
 import { serve as serveHono } from "@hono/node-server"
 import * as fastify from "@tocsin/examples/fastify/app"
 import * as hono from "@tocsin/examples/hono/app"
@@ -348,10 +348,13 @@ describe("hosts of the examples", () => {
   })
 
   it("a route of Next.js", async () => {
-    process.env["MONITORING_FILE"] = join(folder, "next.db")
+    process.env["MONITORING_FILE"] = join(folder, "missing", "next.db")
     process.env["MONITORING_TOKENS"] = TOKEN
     const { DELETE, GET, OPTIONS, PATCH, POST, PUT } = await import("@tocsin/examples/next/route")
     const { monitor } = await import("@tocsin/examples/next/monitor")
+    await expect(monitor()).rejects.toThrow("missing")
+    // The next request tries again.
+    process.env["MONITORING_FILE"] = join(folder, "next.db")
     const call = (handle: typeof GET, path: string, init: RequestInit) =>
       // Next.js passes more than the request; it must do no harm.
       (handle as (request: Request, context: object) => Promise<Response>)(
