@@ -63,7 +63,7 @@ export class Checkpoints {
     this.#begin()
   }
 
-  /** Ends the worker after its present step, and calls `done`. */
+  /** Ends the worker after the checkpoint under way, and calls `done`. */
   close(done: () => void): void {
     clearTimeout(this.#retry)
     this.#onIdle = () => this.#options.worker.close(done)

@@ -70,6 +70,19 @@ describe("a checkpoint", () => {
     assert.strictEqual(closed, 1)
   })
 
+  it("under way when the log is closed comes to its end first", () => {
+    const { asked, checkpoints, reply } = checkpointsByHand()
+    checkpoints.consider(10)
+    let closed = 0
+    checkpoints.close(() => void closed++)
+    for (const done of [DONE, STARTED_OVER]) {
+      assert.strictEqual(closed, 0)
+      reply(done)
+    }
+    assert.deepStrictEqual(asked, ["move", "start_over", "close"])
+    assert.strictEqual(closed, 1)
+  })
+
   it("under way when a sync fails ends after its step, and the log is verified before anything is moved", () => {
     const { asked, checkpoints, health, failSync, reply } = checkpointsByHand()
     checkpoints.consider(10)
