@@ -7,6 +7,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { nodeServices } from "./nodeServices.ts"
+import { readInParts } from "./request/readInParts.ts"
 import { inOrder, latestAnswer } from "./response/inOrder.ts"
 import { UnreadAnswers } from "./response/UnreadAnswers.ts"
 import type { AgentFront, Behind } from "./direct/AgentFront.ts"
@@ -141,6 +142,7 @@ class FrontedServer extends Server {
       keepAliveSeconds: KEEP_ALIVE_MILLIS / 1_000,
       handOver: (socket, remainingMillis) => {
         super.emit("connection", socket)
+        readInParts(socket)
         if (remainingMillis !== undefined) this.#limitHead(socket, remainingMillis)
       },
       refuseSlow: (socket) => super.emit("clientError", new SlowClient(), socket),

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { Socket } from "node:net"
 import process from "node:process"
 import { assert, it, layer } from "@effect/vitest"
@@ -229,6 +230,34 @@ it.live("a request behind another waits for its answer, and one to connect to so
     yield* Deferred.succeed(answer, undefined)
     const statuses = (yield* Fiber.join(received)).match(/(?<=HTTP\/1\.1 )\d+/g)
     assert.deepStrictEqual(statuses, [...Array.from({ length: 20 }, () => "200"), "404"])
+  }),
+)
+
+it.live("of a thousand requests in one read, few are made before the first is answered", () =>
+  Effect.gen(function* () {
+    const { answer, begun, context } = yield* stoppable
+    const onServer = Effect.provideContext<HttpServer.HttpServer>(context)
+    let made = 0
+    const count = (): void => void (made += 1)
+    subscribe("http.server.request.start", count)
+    const health = "GET /api/v1/health HTTP/1.1\r\nHost: a\r\n"
+    const received = yield* Effect.forkChild(
+      onServer(
+        exchange((socket) =>
+          socket.write(
+            "POST /api/v1/agents/admission/block-all HTTP/1.1\r\nHost: test\r\n" +
+              `Authorization: ${operator.authorization}\r\n\r\n` +
+              `${`${health}\r\n`.repeat(1_000)}${health}Connection: close\r\n\r\n`,
+          ),
+        ),
+      ),
+    )
+    yield* until(() => begun() > 0)
+    assert.strictEqual((yield* onServer(send("GET", "/api/v1/health"))).status, 200)
+    assert.isBelow(made, 50)
+    yield* Deferred.succeed(answer, undefined)
+    assert.lengthOf((yield* Fiber.join(received)).match(/HTTP\/1\.1 200/g) ?? [], 1_002)
+    unsubscribe("http.server.request.start", count)
   }),
 )
 

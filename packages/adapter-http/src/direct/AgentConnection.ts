@@ -3,6 +3,7 @@ import type { Visit } from "@tocsin/core/admission/BodyBudget"
 import { type Fiber, Result } from "effect"
 import type { Sender } from "../handlers/agentCalls.ts"
 import { clientAddress } from "../request/clientAddress.ts"
+import { partsOf } from "../request/readInParts.ts"
 import { inboundRequestId } from "../request/RequestId.ts"
 import { type AgentRequest, startWork } from "./agentWork.ts"
 import { type AgentAnswer, answerText } from "./answerText.ts"
@@ -222,7 +223,7 @@ export class AgentConnection {
     socket.off("data", this.#onData).off("end", this.#onEnd).off("timeout", this.#onTimeout)
     socket.setTimeout(0)
     socket.pause()
-    socket.unshift(bytes)
+    for (const part of partsOf(bytes).toReversed()) socket.unshift(part)
     // Later, because a stream that has just been read reads on, even if it is paused meanwhile.
     setImmediate(() => {
       if (socket.destroyed) return

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import type { Socket } from "node:net"
+import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 /** Requests that wait for their turn. */
@@ -28,9 +28,9 @@ export const latestAnswer = (connection: Answering): ServerResponse | undefined 
 /** Before that, even if all of it is written, it still has the connection. */
 const isSent = ({ socket, writableFinished }: ServerResponse): boolean => socket === null && writableFinished
 
-/** node:http resumes a socket after each whole request. */
-function pauseAgain(this: Socket): void {
-  this.pause()
+/** node:http resumes a socket after each whole request, which has effect on what is pushed next. */
+function stayPaused(this: Socket): Socket {
+  return this
 }
 
 /**
@@ -39,13 +39,17 @@ function pauseAgain(this: Socket): void {
  */
 const MOST_BYTES = 65_536
 
+/** Nor behind so many requests, which take more memory than their bytes. */
+const MOST_REQUESTS = 16
+
 const wait = (connection: Connection): void => {
   const bytesBefore = connection.bytesRead
   const waiting = (connection[WAITING] ??= { requests: 0, bytesBefore, isPaused: false })
   waiting.requests += 1
-  if (waiting.isPaused || connection.bytesRead - waiting.bytesBefore < MOST_BYTES) return
+  const isFull = waiting.requests >= MOST_REQUESTS || connection.bytesRead - waiting.bytesBefore >= MOST_BYTES
+  if (waiting.isPaused || !isFull) return
   waiting.isPaused = true
-  connection.on("resume", pauseAgain).pause()
+  connection.pause().resume = stayPaused
 }
 
 const stopWaiting = (connection: Connection): void => {
@@ -54,13 +58,15 @@ const stopWaiting = (connection: Connection): void => {
   waiting.requests -= 1
   if (waiting.requests > 0) return
   connection[WAITING] = undefined
-  if (waiting.isPaused) connection.off("resume", pauseAgain).resume()
+  if (!waiting.isPaused) return
+  connection.resume = Socket.prototype.resume
+  connection.resume()
 }
 
 /**
  * Handles a request once the answers before its own are sent, so that a connection holds one answer
- * at most. Node parses all requests of a read, up to 64 KiB, and would keep their answers behind one
- * that the client does not read. Requests behind the last answer of a connection are dropped.
+ * at most. Node parses all requests of a read, and would keep their answers behind one that the client
+ * does not read. Requests behind the last answer of a connection are dropped.
  */
 export const inOrder = (connection: Connection, response: ServerResponse, handle: () => void): void => {
   const before = connection[LATEST]
