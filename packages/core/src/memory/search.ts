@@ -4,7 +4,7 @@ import type { Loaders } from "../engine/workspace/loadParts.ts"
 import type { RowRequest, Search } from "../engine/workspace/RowRequest.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { isBehind, type OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { firstMembers } from "./MemberRanking.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
@@ -33,16 +33,10 @@ const searchOutbox = (
   { now, tables, workspace }: Reading,
   { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
 ): void => {
-  const isBehind = (item: OutboxRecord): boolean =>
-    outboxOf(tables, item.incident_id).some(
-      (other) =>
-        other.receiver === item.receiver &&
-        other.incident_seq < item.incident_seq &&
-        (isWaiting(other) || other.state === "sending"),
-    )
   const claimable = (id: OutboxId) => {
     const item = tables.outbox.get(id)
-    return item !== undefined && tables.incidents.has(item.incident_id) && !isBehind(item) ? item : undefined
+    if (item === undefined || !tables.incidents.has(item.incident_id)) return undefined
+    return outboxOf(tables, item.incident_id).some((other) => isBehind(item, other)) ? undefined : item
   }
   const deliveries = tables.outbox.deliveriesOf(notifiers)
   const due = deliveries.flatMap(({ waiting }) => waiting.due(now, limit, claimable))
