@@ -9,6 +9,7 @@ import { civilFromDays, daysFromCivil, daysInMonth } from "./civilDates.ts"
 export type Instant = bigint & Brand.Brand<"Instant">
 
 const MICROS_PER_SECOND = 1_000_000n
+const MICROS_PER_SECOND_AS_NUMBER = 1_000_000
 const MICROS_PER_MILLI = 1_000n
 const NANOS_PER_MICRO = 1_000n
 const SECONDS_PER_DAY = 86_400
@@ -50,6 +51,10 @@ export const min = (a: Instant, b: Instant): Instant => (a < b ? a : b)
  */
 export const isRecent = (at: Instant, duration: Duration.Duration, present: Instant): boolean =>
   at <= present && present < plus(at, duration)
+
+/** How long after `from` another moment is, in seconds; negative if it is before. */
+export const secondsBetween = (from: Instant, to: Instant): number =>
+  Number(to - from) / MICROS_PER_SECOND_AS_NUMBER
 
 /** Now, by Effect's Clock, cut to the microsecond. */
 export const now: Effect.Effect<Instant> = Effect.map(Clock.currentTimeNanos, fromNanos)
@@ -109,8 +114,6 @@ const secondsOf = (text: string): number | undefined => {
   if (!dateExists || !timeExists) return undefined
   return daysFromCivil(year, month, day) * SECONDS_PER_DAY + hour * 3_600 + minute * 60 + second
 }
-
-const MICROS_PER_SECOND_AS_NUMBER = 1_000_000
 
 /**
  * Reads an RFC 3339 timestamp in UTC (`Z` or `+00:00`); digits beyond the microsecond are cut,

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { Instant } from "../contract/Instant.ts"
+import { type Instant, secondsBetween } from "../contract/Instant.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import { toIncident } from "../usecases/toResources.ts"
 import { applyIncidentAct } from "./applyIncidentAct.ts"
@@ -150,7 +150,3 @@ const unsentFiring = (firing: WithheldFiring, at: Instant): UnsentFiring => {
     held_by: heldBy,
   }
 }
-
-const MICROS_PER_SECOND = 1_000_000
-
-const secondsBetween = (from: Instant, to: Instant): number => Number(to - from) / MICROS_PER_SECOND

@@ -38,12 +38,8 @@ interface Subject {
 }
 
 const NOTHING_MORE = { members: 0, changes: 0, acts: 0, outbox: 0 }
-const MICROS_PER_SECOND = 1_000_000
 // A larger skew is worth a sentence: results older than the newest one are dropped as late.
 const NOTABLE_SKEW_SECONDS = 60
-
-const seconds = (later: Instant.Instant, earlier: Instant.Instant): number =>
-  Number(later - earlier) / MICROS_PER_SECOND
 
 /** Collects what explains a check's state. */
 export const explain = Effect.fnUntraced(function* (
@@ -66,13 +62,13 @@ export const explain = Effect.fnUntraced(function* (
     check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, NOTHING_MORE)
   const context = { rules, mark: yield* storage.mark, now }
   const shown = resources.toAgent(agent, context)
-  const skew = seconds(check.received_at, check.last_observed_at)
+  const skew = Instant.secondsBetween(check.last_observed_at, check.received_at)
   const explanation: Explanation = {
     agent: shown,
     check: resources.toCheckState(check),
     reasons: reasons(shown.status, check, last?.event_id, skew),
     received_at: check.received_at,
-    age_seconds: seconds(now, check.received_at),
+    age_seconds: Instant.secondsBetween(check.received_at, now),
     skew_seconds: skew,
     last_change: last === undefined ? null : resources.toStoredEvent(last),
     incident: story === undefined ? null : resources.toIncident(story.incident),

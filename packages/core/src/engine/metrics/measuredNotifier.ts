@@ -5,7 +5,6 @@ import type { DeliveryResult, Notifier } from "../../ports/Notifiers.ts"
 import type { Instruments } from "./Instruments.ts"
 
 const NANOS_PER_SECOND = 1e9
-const MICROS_PER_SECOND = 1e6
 
 /**
  * How an attempt ended: its result, `released` if the service stopped, `threw` for a bug in the
@@ -32,9 +31,7 @@ export const measuredNotifier = (notifier: Notifier, instruments: Instruments): 
       const outcome = outcomeOf(exit)
       instruments.attempts.of(kind, outcome).value += 1
       duration.observe(Number(end - start) / NANOS_PER_SECOND)
-      if (outcome === "delivered") {
-        delay.observe(Number(Instant.fromNanos(end) - due_at) / MICROS_PER_SECOND)
-      }
+      if (outcome === "delivered") delay.observe(Instant.secondsBetween(due_at, Instant.fromNanos(end)))
     })
   const send: Notifier["send"] = (notification) =>
     Effect.flatMap(Clock.currentTimeNanos, (start) =>
