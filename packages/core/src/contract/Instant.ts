@@ -45,6 +45,10 @@ export const max = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 /** The earlier of two instants. */
 export const min = (a: Instant, b: Instant): Instant => (a < b ? a : b)
 
+/** The earliest of some instants; `undefined` if there are none. */
+export const earliest = (instants: ReadonlyArray<Instant>): Instant | undefined =>
+  instants.length === 0 ? undefined : instants.reduce(min)
+
 /**
  * Whether a moment is less than a duration ago. One in the future is not: a clock that dated it has been
  * set back since.

@@ -156,7 +156,7 @@ const untilNextDue = (
       .flatMap((agenda) => agenda.nextAfter(now) ?? []),
     ...alerts.map(({ leased_until, next_at }) => Instant.max(next_at, leased_until ?? next_at)),
   ].filter((time) => time > now)
-  const next = times.toSorted((a, b) => (a < b ? -1 : 1))[0]
+  const next = Instant.earliest(times)
   return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
 }
 

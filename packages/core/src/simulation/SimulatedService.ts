@@ -203,10 +203,8 @@ export class SimulatedService {
 
   get #nextDue(): Instant.Instant | undefined {
     const { nextExamination, nextLook } = this.#due
-    const due = [this.#quietUntil, this.#lookAllAt, nextExamination, nextLook].filter(
-      (at) => at !== undefined,
-    )
-    return due.length === 0 ? undefined : due.reduce(Instant.min)
+    const due = [this.#quietUntil, this.#lookAllAt, nextExamination, nextLook]
+    return Instant.earliest(due.filter((at) => at !== undefined))
   }
 
   #tick(at: Instant.Instant): void {

@@ -111,7 +111,7 @@ const withheldUntil = (
     holds.acknowledgedUntil(incident),
     cover && Instant.min(cover.until, Instant.plus(now, COVERED_LOOK)),
   ].flatMap((end) => (end !== undefined && now < end ? [end] : []))
-  return ends.length === 0 ? undefined : ends.reduce(Instant.min)
+  return Instant.earliest(ends)
 }
 
 const endAcknowledgement = (

@@ -59,7 +59,7 @@ export const timersOf = (facts: TimerFacts, now: Instant.Instant): Timers => {
     const isUnderWay = known.state === "under_way" || firings.at(-1)?.receiver === receiver
     if (isUnderWay && routing?.remind !== undefined) looks.push(Instant.plus(now, routing.remind))
   }
-  return { firings, nextLookAt: looks.length === 0 ? undefined : looks.reduce(Instant.min) }
+  return { firings, nextLookAt: Instant.earliest(looks) }
 }
 
 /** A silence holds the firing after an acknowledgement like any other: it is written. */

@@ -115,5 +115,5 @@ export const nextDue = Effect.fnUntraced(function* (
       if (agent !== undefined) moments.push(Instant.plus(agent.last_seen_at, deadAfter))
     }
   }
-  return moments.length === 0 ? undefined : moments.reduce(Instant.min)
+  return Instant.earliest(moments)
 })
