@@ -5,7 +5,7 @@ import * as Instant from "../contract/Instant.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import type { LoudMember } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { type IncidentRecord, memberCount } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Routing } from "../policy/routing.ts"
@@ -101,8 +101,7 @@ export function* gatherHolds(
 
 const NOBODY: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>> = new Map()
 
-const isCrowd = ({ members_critical, members_unknown, members_warning }: IncidentRecord): boolean =>
-  members_critical + members_unknown + members_warning > CROWD
+const isCrowd = (incident: IncidentRecord): boolean => memberCount(incident) > CROWD
 
 const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> =>
   Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values())

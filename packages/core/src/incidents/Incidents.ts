@@ -17,7 +17,13 @@ import {
 } from "../notifications/enqueue.ts"
 import { SYSTEM } from "./IncidentActRecord.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
-import type { IncidentChangeRecord, IncidentRecord, IncidentRef, Leaving } from "./IncidentRecord.ts"
+import {
+  type IncidentChangeRecord,
+  type IncidentRecord,
+  type IncidentRef,
+  type Leaving,
+  memberCount,
+} from "./IncidentRecord.ts"
 import { recordAct } from "./recordAct.ts"
 import { IncidentTransitions } from "./IncidentTransitions.ts"
 import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "./MemberRecord.ts"
@@ -67,9 +73,6 @@ const recount = (
   if (to !== undefined) recounted[COUNT_OF[to]] += 1
   return recounted
 }
-
-const memberCount = (counts: MemberCounts): number =>
-  counts.members_warning + counts.members_unknown + counts.members_critical
 
 const worstSeverity = (counts: MemberCounts): Severity =>
   counts.members_critical > 0 ? "critical" : counts.members_unknown > 0 ? "unknown" : "warning"

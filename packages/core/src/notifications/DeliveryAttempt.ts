@@ -2,7 +2,7 @@ import type { Acknowledgement } from "../acknowledgements/Acknowledgement.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { FiringCause, NotificationType, NotifierName, Severity } from "../contract/Status.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { type IncidentRecord, memberCount } from "../incidents/IncidentRecord.ts"
 import type { AlertRecord } from "./OutboxRecord.ts"
 
 /** One attempt to deliver a notification, with everything the receiver needs to know. */
@@ -64,5 +64,5 @@ export const incidentFacts = (incident: IncidentRecord): DeliveryAttempt["incide
   opened_at: incident.opened_at,
   resolved_at: incident.resolved_at,
   summary: incident.summary,
-  members: incident.members_warning + incident.members_unknown + incident.members_critical,
+  members: memberCount(incident),
 })
