@@ -28,6 +28,12 @@ export const replicaState = ({ ended_at, seen_at }: ReplicaRecord, now: Instant.
   return isNear(seen_at, now, LIVE_FOR) ? "live" : "silent"
 }
 
+/** The replicas that are running. */
+export const liveReplicas = (
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlyArray<ReplicaRecord> => replicas.filter((replica) => replicaState(replica, now) === "live")
+
 /** Whether a replica may still decide by its policy: it is live, or has just ended. */
 export const mayDecide = (replica: ReplicaRecord, now: Instant.Instant): boolean =>
   replica.ended_at === undefined
@@ -70,8 +76,8 @@ export const servedReceivers = (
   replicas: ReadonlyArray<ReplicaRecord>,
   now: Instant.Instant,
 ): ReadonlySet<NotifierName> => {
-  const live = replicas.filter((replica) => replicaState(replica, now) === "live")
-  return new Set([...own.keys(), ...live.flatMap(({ receivers }) => currentReceivers(receivers))])
+  const served = liveReplicas(replicas, now).flatMap(({ receivers }) => currentReceivers(receivers))
+  return new Set([...own.keys(), ...served])
 }
 
 /** The receivers that some replica has listed within the last day. */

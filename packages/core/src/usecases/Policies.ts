@@ -17,7 +17,7 @@ import { Storage, type StorageError } from "../ports/Storage.ts"
 import type { StateConflict } from "./OperationErrors.ts"
 import { refuseOlder } from "./refuseOlder.ts"
 import { ThisReplica } from "./ThisReplica.ts"
-import { currentReceivers, policyHashes, replicaState } from "../replicas/listings.ts"
+import { currentReceivers, liveReplicas, policyHashes } from "../replicas/listings.ts"
 
 /** Occurrences of each listed window. */
 export const SHOWN_OCCURRENCES = 5
@@ -48,13 +48,6 @@ export class Policies extends Context.Service<
       const inForce = yield* PolicyInForce
       const hashing = yield* Hashing
       const storage = yield* Storage
-      const liveReplicas = Effect.gen(function* () {
-        const replicas = yield* storage.replicas
-        const now = yield* Instant.now
-        return replicas
-          .filter((replica) => replicaState(replica, now) === "live")
-          .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      })
       const replica = yield* ThisReplica
       const { replace: replaceReceivers } = yield* Receivers
       const ids = yield* Ids
@@ -70,7 +63,8 @@ export class Policies extends Context.Service<
           }).pipe(Effect.uninterruptible, inTurn),
         given: yield* RuleSettings,
         current: Effect.gen(function* () {
-          const replicas = yield* liveReplicas
+          const live = liveReplicas(yield* storage.replicas, yield* Instant.now)
+          const replicas = live.toSorted((a, b) => (a.id < b.id ? -1 : 1))
           const { document, receivers } = inForce.current()
           return {
             policy: document,

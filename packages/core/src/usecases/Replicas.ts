@@ -2,7 +2,7 @@ import { Duration, Effect, Layer, Queue, Stream } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import { mayDecide, policyHashes, replicaState, REPORT_EVERY } from "../replicas/listings.ts"
+import { liveReplicas, mayDecide, policyHashes, REPORT_EVERY } from "../replicas/listings.ts"
 import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
 import { ThisReplica } from "./ThisReplica.ts"
 
@@ -43,7 +43,7 @@ const makeComparison = Effect.sync(() => {
   let warned: { readonly about: string; readonly at: Instant.Instant } | undefined
   return Effect.fnUntraced(function* (all: ReadonlyArray<ReplicaRecord>) {
     const now = yield* Instant.now
-    const live = all.filter((replica) => replicaState(replica, now) === "live")
+    const live = liveReplicas(all, now)
     const hashes = policyHashes(live)
     if (hashes.length > 1) {
       const about = hashes.join()
