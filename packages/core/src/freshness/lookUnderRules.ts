@@ -3,7 +3,8 @@ import type { CheckRef } from "../checks/CheckRecord.ts"
 import type { AgentId, CheckId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { type ListQuery, orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
+import type { ListQuery, Position } from "../engine/lists/ListDefinitions.ts"
+import { firstRows, readPiece } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -87,7 +88,7 @@ export const lookUnderRules = (
     }
     // At the start: the rules of a former policy may have left overdue checks, and none else matter.
     if (policy.freshness.count > 0 || pass !== undefined) return false
-    const [overdue] = yield* storage.page({ ...OVERDUE, from: undefined, isBackward: false, limit: 1 })
+    const [overdue] = yield* firstRows(storage, OVERDUE, 1)
     if (overdue === undefined) done = { policy, at: now }
     return overdue === undefined
   })
@@ -96,18 +97,12 @@ export const lookUnderRules = (
     const now = yield* Instant.now
     if (yield* isDone(policy, now)) return false
     const from = pass?.policy === policy ? pass.from : undefined
-    const found = yield* storage.page({ ...CHECKS, from, isBackward: false, limit })
-    const straying = yield* findStraying(storage, found, { policy, staleAfter: rules.staleAfter })
+    const { next, rows } = yield* readPiece(storage, CHECKS, { from, limit })
+    const straying = yield* findStraying(storage, rows, { policy, staleAfter: rules.staleAfter })
     for (const [agentId, checkIds] of straying)
       yield* commits.transact(lookAtChecks(agentId, checkIds, options))
-    const last = found.at(-1)
-    if (last === undefined || found.length < limit) {
-      done = { policy, at: now }
-      pass = undefined
-      return false
-    }
-    const columns = orderColumns(CHECKS.list, CHECKS.sort)
-    pass = { policy, from: { values: columns.map((column) => column.of(last)), isInclusive: false } }
-    return true
+    if (next === undefined) done = { policy, at: now }
+    pass = next && { policy, from: next }
+    return next !== undefined
   })
 }

@@ -1,7 +1,8 @@
 import { Duration, Effect } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { type ListQuery, orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
+import type { Position } from "../engine/lists/ListDefinitions.ts"
+import { PENDING_FIRINGS, readPiece } from "../engine/lists/readPage.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
@@ -12,13 +13,6 @@ import { heldItems } from "./readHolds.ts"
 
 /** Every held firing is looked at this often in any case: labels of agents change unnoticed. */
 const LOOK_EVERY = Duration.minutes(5)
-
-const PENDING: ListQuery<"outbox"> = {
-  list: "outbox",
-  filter: { state: "pending", event_type: "firing" },
-  sort: "created_at",
-  direction: "asc",
-}
 
 /**
  * A silence may begin and end between two looks, and a claim may still be under way that decided by
@@ -73,8 +67,8 @@ export const lookUnderCovers = (
       // Another change meanwhile starts another look.
       looked = { policy, silences, at: now, isAfterChange: !isSame }
     }
-    const page = yield* storage.page({ ...PENDING, from, isBackward: false, limit })
-    const held = page.filter(isHeld)
+    const { next, rows } = yield* readPiece(storage, PENDING_FIRINGS, { from, limit })
+    const held = rows.filter(isHeld)
     const stillHeld = yield* commits.transact(heldItems(held, options))
     const changed = held.filter(({ id, look_at }) => stillHeld.get(id)?.held_until !== look_at)
     if (changed.length > 0)
@@ -84,13 +78,8 @@ export const lookUnderCovers = (
           changed.map(({ incident_id }) => incident_id),
         ),
       )
-    const last = page.at(-1)
-    const columns = orderColumns(PENDING.list, PENDING.sort)
-    from =
-      last === undefined || page.length < limit
-        ? undefined
-        : { values: columns.map((column) => column.of(last)), isInclusive: false }
-    return from !== undefined
+    from = next
+    return next !== undefined
   }).pipe(
     Effect.onError(() =>
       Effect.sync(() => {

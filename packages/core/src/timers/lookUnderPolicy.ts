@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { orderColumns, type Position } from "../engine/lists/ListDefinitions.ts"
-import { OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
+import type { Position } from "../engine/lists/ListDefinitions.ts"
+import { OPEN_INCIDENTS, readPiece } from "../engine/lists/readPage.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -42,16 +42,11 @@ export const lookUnderPolicy = (
     if (isUnder(done)) return false
     const under: Under = { policy, silences }
     const from = isUnder(pass?.under) ? pass?.from : undefined
-    const found = yield* storage.page({ ...OPEN_INCIDENTS, from, isBackward: false, limit })
-    const ids = found.map(({ id }) => id)
+    const { next, rows } = yield* readPiece(storage, OPEN_INCIDENTS, { from, limit })
+    const ids = rows.map(({ id }) => id)
     yield* commits.transact(lookAtIncidents(incidents, ids))
-    const last = found.at(-1)
-    if (last === undefined || found.length < limit) {
-      done = under
-      return false
-    }
-    const columns = orderColumns(OPEN_INCIDENTS.list, OPEN_INCIDENTS.sort)
-    pass = { under, from: { values: columns.map((column) => column.of(last)), isInclusive: false } }
-    return true
+    if (next === undefined) done = under
+    pass = next && { under, from: next }
+    return next !== undefined
   })
 }

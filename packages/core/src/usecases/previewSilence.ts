@@ -4,7 +4,7 @@ import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
-import { ALL_AGENTS, eachPage } from "../engine/lists/readPage.ts"
+import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
@@ -102,12 +102,6 @@ const WORST_FIRST: ListQuery<"incidents"> = {
   filter: { state: "open" },
   sort: "status",
   direction: "desc",
-}
-const PENDING_FIRINGS: ListQuery<"outbox"> = {
-  list: "outbox",
-  filter: { state: "pending", event_type: "firing" },
-  sort: "created_at",
-  direction: "asc",
 }
 
 const coveredBy = commandOf(function* (

@@ -7,6 +7,7 @@ import {
   type ListQuery,
   type ListRows,
   orderColumns,
+  type PageRequest,
   type Position,
 } from "./ListDefinitions.ts"
 
@@ -48,8 +49,38 @@ export const OPEN_INCIDENTS = {
   direction: "asc",
 } as const satisfies ListQuery<"incidents">
 
+/** All pending firings, the oldest first. */
+export const PENDING_FIRINGS = {
+  list: "outbox",
+  filter: { state: "pending", event_type: "firing" },
+  sort: "created_at",
+  direction: "asc",
+} as const satisfies ListQuery<"outbox">
+
+/** The place right after a row. */
+const positionAfter = <L extends ListName>({ list, sort }: ListQuery<L>, row: ListRows[L]): Position => ({
+  values: orderColumns(list, sort).map((column) => column.of(row)),
+  isInclusive: false,
+})
+
+interface Piece<Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly next: Position | undefined
+}
+
 /** Rows that {@link eachPage} reads at a time. */
 const PIECE = 500
+
+/** Reads a piece of a list, and where the next one starts; absent at the end. */
+export const readPiece = Effect.fnUntraced(function* <L extends ListName>(
+  storage: Storage["Service"],
+  query: ListQuery<L>,
+  { from, limit }: Pick<PageRequest<L>, "from" | "limit">,
+): Effect.fn.Return<Piece<ListRows[L]>, StorageError> {
+  const rows = yield* storage.page({ ...query, from, isBackward: false, limit })
+  const last = rows.at(-1)
+  return { rows, next: last === undefined || rows.length < limit ? undefined : positionAfter(query, last) }
+})
 
 /** Reads a list in pieces, to its end or until `use` returns false. */
 export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
@@ -57,14 +88,12 @@ export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
   query: ListQuery<L>,
   use: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<boolean | void, StorageError>,
 ): Effect.fn.Return<void, StorageError> {
-  const columns = orderColumns(query.list, query.sort)
-  for (let from: Position | undefined; ;) {
-    const rows = yield* storage.page({ ...query, from, isBackward: false, limit: PIECE })
-    if ((yield* use(rows)) === false) return
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PIECE) return
-    from = { values: columns.map((column) => column.of(last)), isInclusive: false }
-  }
+  let from: Position | undefined
+  do {
+    const piece: Piece<ListRows[L]> = yield* readPiece(storage, query, { from, limit: PIECE })
+    if ((yield* use(piece.rows)) === false) return
+    from = piece.next
+  } while (from !== undefined)
 })
 
 /**
@@ -86,12 +115,11 @@ export const readPage = Effect.fnUntraced(function* <L extends ListName>(
   const hasMore = found.length > limit
   const nearest = found.slice(0, limit)
   const items = isBackward ? nearest.toReversed() : nearest
-  const columns = orderColumns(query.list, query.sort)
   const at = (row: ListRows[L] | undefined): Position | undefined =>
     // An empty page leads back to where it was requested, that place included.
     row === undefined
       ? from && { values: from.values, isInclusive: !from.isInclusive }
-      : { values: columns.map((column) => column.of(row)), isInclusive: false }
+      : positionAfter(query, row)
   const cursorAt = (cursorSide: "next" | "prev", position: Position | undefined) =>
     position === undefined ? null : encodeCursor(query, cursorSide, position, sha256)
   const hasNext = isBackward || hasMore
