@@ -8,7 +8,7 @@ import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { OutboxTransitions } from "../notifications/OutboxTransitions.ts"
 import { gatherHolds, type HoldOptions, type Holds } from "./gatherHolds.ts"
-import { heldItem, isHeld, waitingUnderHolds } from "./heldItems.ts"
+import { coalesced, heldItem, isHeld, waitingUnderHolds } from "./heldItems.ts"
 import { lastEnd } from "./holdsOf.ts"
 
 /**
@@ -98,15 +98,6 @@ export const freeOne = (
   const isFirst = item.cause === "worsened" && waiting.some(({ cause }) => cause === "opened")
   workspace.outbox.put(isFirst ? { ...item, cause: "opened" } : item)
 }
-
-/** A held firing whose place another one takes. */
-const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => ({
-  ...item,
-  state: move(OutboxTransitions, "pending", "coalesced"),
-  next_attempt_at: undefined,
-  look_at: undefined,
-  updated_at: now,
-})
 
 /** A firing that nothing holds any more: due, with what its incident shows now. */
 export const freed = (

@@ -1,8 +1,10 @@
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type * as Instant from "../contract/Instant.ts"
+import { move } from "../engine/TransitionTable.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { endedItem, type OutboxRecord } from "../notifications/OutboxRecord.ts"
+import { OutboxTransitions } from "../notifications/OutboxTransitions.ts"
 import { wasAttempted } from "../notifications/retrySchedule.ts"
 import { type Hold, lastEnd } from "./holdsOf.ts"
 
@@ -45,6 +47,10 @@ export const heldItem = (
   look_at: lastEnd(holds),
   updated_at: isHeld(item) ? item.updated_at : now,
 })
+
+/** A held firing whose place another one takes. */
+export const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord =>
+  endedItem(item, move(OutboxTransitions, "pending", "coalesced"), now)
 
 /**
  * A firing that a claim finds to be held. A claim does not see the firings behind it: if there may be

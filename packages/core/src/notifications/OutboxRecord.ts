@@ -60,6 +60,15 @@ const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
 /** Whether a notification may still be sent. */
 export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
 
+/** An item that is not sent any more. */
+export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant): OutboxRecord => ({
+  ...item,
+  state,
+  next_attempt_at: undefined,
+  look_at: undefined,
+  updated_at: now,
+})
+
 /** Whether an item of the same incident waits behind another, which its receiver gets first. */
 export const isBehind = (item: OutboxRecord, other: OutboxRecord): boolean =>
   other.receiver === item.receiver && other.incident_seq < item.incident_seq && isUnended(other)

@@ -5,7 +5,7 @@ import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
-import { isBehind, type OutboxRecord } from "./OutboxRecord.ts"
+import { endedItem, isBehind, type OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempts.ts"
 
@@ -34,13 +34,7 @@ export const discardUnclaimed = commandOf(function* (
     count += 1
     const isWaiting = item.state === "pending" || item.state === "retry"
     const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
-    workspace.outbox.put({
-      ...item,
-      state,
-      next_attempt_at: undefined,
-      look_at: undefined,
-      updated_at: now,
-    })
+    workspace.outbox.put(endedItem(item, state, now))
   }
   return count
 })

@@ -7,11 +7,11 @@ import { move } from "../engine/TransitionTable.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { firingHolds } from "../holds/firingHolds.ts"
-import { heldItem, waitingUnderHolds } from "../holds/heldItems.ts"
+import { coalesced, heldItem, waitingUnderHolds } from "../holds/heldItems.ts"
 import { type MemberRef, SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Routing } from "../policy/routing.ts"
-import type { OutboxRecord } from "./OutboxRecord.ts"
+import { endedItem, type OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayArrive, wasAttempted } from "./retrySchedule.ts"
 
@@ -135,13 +135,9 @@ export const enqueueFirings = (
     const cause = isFirst ? "opened" : "worsened"
     enqueueFiring(workspace, incident, { receiver, cause, after: leastAfter(after) }, options)
     // This firing states what the held ones would have, and must not wait behind them.
-    for (const item of held)
-      discard(workspace, item, move(OutboxTransitions, "pending", "coalesced"), options.now)
+    for (const item of held) workspace.outbox.put(coalesced(item, options.now))
   }
 }
-
-const discard = (workspace: Workspace, item: OutboxRecord, state: "discarded", now: Instant): void =>
-  workspace.outbox.put({ ...item, state, next_attempt_at: undefined, look_at: undefined, updated_at: now })
 
 /** Receivers, each with its kind. */
 type Told = Map<OutboxRecord["receiver"], OutboxRecord["notifier"]>
@@ -172,7 +168,9 @@ export const settleResolved = (
   for (const item of firingsOf(workspace, incident)) {
     if (mayArrive(item)) told.set(item.receiver, item.notifier)
     if (item.state !== "pending" || wasAttempted(item)) continue
-    discard(workspace, item, move(OutboxTransitions, item.state, "incident_resolved"), options.now)
+    workspace.outbox.put(
+      endedItem(item, move(OutboxTransitions, item.state, "incident_resolved"), options.now),
+    )
   }
   if (notify) enqueueResolved(workspace, incident, told, options)
 }
@@ -191,7 +189,7 @@ export const settleAgentGone = (
   for (const item of firingsOf(workspace, incident)) {
     if (item.state === "sent" || item.state === "sending") sent.set(item.receiver, item.notifier)
     if (item.state !== "pending" && item.state !== "retry") continue
-    discard(workspace, item, move(OutboxTransitions, item.state, "agent_gone"), options.now)
+    workspace.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "agent_gone"), options.now))
   }
   enqueueResolved(workspace, incident, sent, options)
 }
@@ -208,6 +206,6 @@ export const discardUnheard = (workspace: Workspace, refused: OutboxRecord, now:
   if (refused.event_type !== "firing" || isTold) return
   for (const item of workspace.outbox.group(incident_id)) {
     if (item.receiver !== receiver || item.event_type !== "resolved" || item.state !== "pending") continue
-    discard(workspace, item, move(OutboxTransitions, item.state, "firing_refused"), now)
+    workspace.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "firing_refused"), now))
   }
 }

@@ -11,7 +11,7 @@ import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { DeliveryResult } from "../ports/Notifiers.ts"
 import { recordDelivered } from "./alertDecisions.ts"
 import { discardUnheard } from "./enqueue.ts"
-import type { OutboxRecord } from "./OutboxRecord.ts"
+import { endedItem, type OutboxRecord } from "./OutboxRecord.ts"
 import { OutboxTransitions } from "./OutboxTransitions.ts"
 import { mayRetry, retryDelay, wasAttempted } from "./retrySchedule.ts"
 
@@ -164,7 +164,7 @@ const followWithdrawal = (workspace: Workspace, item: OutboxRecord, now: Instant
   if (!isFirst && !isAgentGone(incident)) return
   const state = move(OutboxTransitions, item.state, isFirst ? "incident_resolved" : "agent_gone")
   // As if it had been waiting then: the reason that is shown follows from this moment.
-  const discarded = { ...item, state, next_attempt_at: undefined, updated_at: incident.resolved_at }
+  const discarded = endedItem(item, state, incident.resolved_at)
   workspace.outbox.put(discarded)
   discardUnheard(workspace, discarded, now)
 }
