@@ -48,26 +48,16 @@ export const acknowledge = commandOf(function* (
   if (incident.state !== "open") return { outcome: "resolved" }
   if (severity !== undefined && severity !== incident.severity)
     return { outcome: "another_severity", severity: incident.severity }
-  const acknowledgement: Acknowledgement = {
-    by: by.actor,
-    note,
-    at: now,
-    until,
-    severity: incident.severity,
-  }
+  const { actor } = by
+  const acknowledged = incident.severity
+  const acknowledgement: Acknowledgement = { by: actor, note, at: now, until, severity: acknowledged }
   move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
-  const act: Act = {
-    act: "acknowledged",
-    actor: by.actor,
-    text: note,
-    ack_until: until,
-    severity: incident.severity,
-  }
+  const act: Act = { act: "acknowledged", actor, text: note, ack_until: until, severity: acknowledged }
   const next_look_at = Instant.min(until, incident.next_look_at ?? until)
   recordAct(workspace, { ...incident, ...ackColumns(acknowledgement), next_look_at }, act, now)
   recordAudit(workspace, now, by, "incident.acknowledged", [id], {
     until: Instant.format(until),
-    severity: incident.severity,
+    severity: acknowledged,
     note,
   })
   // Another one may end sooner, or hold less.
@@ -91,14 +81,8 @@ export const withdraw = commandOf(function* (
   // Also one that has run out, until a timer ends it: it may still hold.
   if (!isAcknowledged(incident)) return 0
   move(AcknowledgementTransitions, "acknowledged", "withdrawn")
-  const act: Act = {
-    act: "withdrawn",
-    actor: by.actor,
-    text: undefined,
-    ack_until: undefined,
-    severity: undefined,
-  }
-  recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED, next_look_at: now }, act, now)
+  const withdrawn = { ...incident, ...NOT_ACKNOWLEDGED, next_look_at: now }
+  recordAct(workspace, withdrawn, { act: "withdrawn", actor: by.actor }, now)
   recordAudit(workspace, now, by, "incident.acknowledgement_withdrawn", [id], {})
   lookSoon(workspace, id, now)
   return 1
@@ -115,7 +99,6 @@ export const note = commandOf(function* (
   yield* ensure(workspace, { incidents: [id] })
   const incident = workspace.incidents.get(id)
   if (incident === undefined) return undefined
-  const act: Act = { act: "noted", actor: by.actor, text, ack_until: undefined, severity: undefined }
   recordAudit(workspace, now, by, "incident.noted", [id], { text })
-  return recordAct(workspace, incident, act, now)
+  return recordAct(workspace, incident, { act: "noted", actor: by.actor, text }, now)
 })

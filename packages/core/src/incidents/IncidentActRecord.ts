@@ -22,5 +22,6 @@ export interface IncidentActRecord {
   readonly severity: Severity | undefined
 }
 
-/** An act before it is numbered. */
-export type Act = Omit<IncidentActRecord, "incident_id" | "seq" | "acted_at">
+/** An act before it is numbered; what it lacks is absent. */
+export type Act = Pick<IncidentActRecord, "act" | "actor"> &
+  Partial<Pick<IncidentActRecord, "text" | "ack_until" | "severity">>

@@ -216,8 +216,8 @@ export class Incidents {
     if (!isWorse) return enqueueFirings(this.#workspace, incident, member, this.#enqueue)
     move(AcknowledgementTransitions, "acknowledged", "worsened")
     const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
-    const act = { actor: SYSTEM, text: undefined, ack_until: undefined, severity: incident.severity }
-    recordAct(this.#workspace, unacknowledged, { act: "worsened", ...act }, this.#now)
+    const act = { act: "worsened", actor: SYSTEM, severity: incident.severity } as const
+    recordAct(this.#workspace, unacknowledged, act, this.#now)
     enqueueFirings(this.#workspace, unacknowledged, member, { ...this.#enqueue, again: true })
   }
 

@@ -7,11 +7,11 @@ import type { IncidentRecord } from "./IncidentRecord.ts"
 export const recordAct = (
   workspace: Workspace,
   incident: IncidentRecord,
-  act: Act,
+  { act, actor, text, ack_until, severity }: Act,
   now: Instant,
 ): IncidentActRecord => {
   const seq = incident.acts + 1
-  const recorded = { incident_id: incident.id, seq, acted_at: now, ...act }
+  const recorded = { incident_id: incident.id, seq, acted_at: now, act, actor, text, ack_until, severity }
   workspace.incidents.put({ ...incident, acts: seq })
   workspace.recordAct(recorded)
   return recorded

@@ -120,16 +120,10 @@ const endAcknowledgement = (
   { by, now }: LookOptions,
 ): IncidentRecord => {
   move(AcknowledgementTransitions, "acknowledged", "ran_out")
-  const act = {
-    act: "ran_out",
-    actor: by.actor,
-    text: undefined,
-    ack_until: undefined,
-    severity: undefined,
-  } as const
-  const { seq } = recordAct(workspace, { ...incident, ...NOT_ACKNOWLEDGED }, act, now)
+  const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
+  const { seq } = recordAct(workspace, unacknowledged, { act: "ran_out", actor: by.actor }, now)
   recordAudit(workspace, now, by, "incident.acknowledgement_expired", [incident.id], {})
-  return { ...incident, ...NOT_ACKNOWLEDGED, acts: seq }
+  return { ...unacknowledged, acts: seq }
 }
 
 /** A firing that already waits for the receiver states the present cause instead of a second one. */
