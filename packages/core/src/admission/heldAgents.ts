@@ -1,10 +1,11 @@
-import { Duration, Effect } from "effect"
+import { Array as Arr, Duration, Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
 import type { Command, Decision } from "../engine/workspace/Decision.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { StorageError } from "../ports/Storage.ts"
+import type { AgentRecord } from "./AgentRecord.ts"
 
 /** The result of a bulk action on agents. */
 export interface WorkOnMany {
@@ -15,14 +16,19 @@ export interface WorkOnMany {
 
 /**
  * Loads agents and skips those that another transaction locks, so that one hanging session does not
- * stop the action for all others. Returns the skipped agents, which stay unloaded.
+ * stop the action for all others. Returns the agents that exist, and the skipped ones, which stay
+ * unloaded.
  */
 export function* passHeldAgents(
   workspace: Workspace,
-  agents: ReadonlyArray<AgentId>,
-): Decision<ReadonlyArray<AgentId>> {
-  yield { agents, passesHeld: true }
-  return agents.filter((id) => !workspace.agents.isLoaded(id))
+  ids: ReadonlyArray<AgentId>,
+): Decision<{ readonly agents: ReadonlyArray<AgentRecord> } & Pick<WorkOnMany, "held">> {
+  yield { agents: ids, passesHeld: true }
+  const isLoaded = (id: AgentId) => workspace.agents.isLoaded(id)
+  return {
+    agents: ids.filter(isLoaded).flatMap((id) => workspace.agents.get(id) ?? []),
+    held: ids.filter((id) => !isLoaded(id)),
+  }
 }
 
 /** Bulk actions that skip locked agents. */
@@ -78,8 +84,8 @@ export const finishHeld = Effect.fnUntraced(function* (
   for (let look = 1; left.length > 0 && look <= LOOKS; look++) {
     yield* Effect.sleep(BETWEEN_LOOKS)
     const still: Array<AgentId> = []
-    for (let at = 0; at < left.length; at += limit) {
-      const result = yield* commits.transact(piece(left.slice(at, at + limit)))
+    for (const some of Arr.chunksOf(left, limit)) {
+      const result = yield* commits.transact(piece(some))
       count += result.count
       still.push(...result.held)
     }

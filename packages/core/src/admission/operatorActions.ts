@@ -64,10 +64,7 @@ const onEach = commandOf(function* (
   act: Act,
 ): Decision<WorkOnMany> {
   const changed: Array<AgentId> = []
-  const held = yield* passHeldAgents(workspace, agentIds)
-  const agents = agentIds
-    .filter((id) => workspace.agents.isLoaded(id))
-    .flatMap((id) => workspace.agents.get(id) ?? [])
+  const { agents, held } = yield* passHeldAgents(workspace, agentIds)
   yield* ensure(workspace, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
   for (const agent of agents) {
     if (isMeant(agent) && (yield* act(workspace, agent, now))) changed.push(agent.agent_id)

@@ -1,4 +1,4 @@
-import { type Duration, Effect } from "effect"
+import { Array as Arr, type Duration, Effect } from "effect"
 import { auditedCheck } from "../audit/AuditRecord.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
@@ -152,7 +152,6 @@ export const withdrawFailing = Effect.fnUntraced(function* (
   const agent = yield* storage.agent(agentId)
   if (agent === undefined || !isLeaving(agent) || failingCount(agent) <= piece) return
   const refs = yield* commits.transact(failingChecks(agentId))
-  for (let at = 0; at < refs.length; at += piece) {
-    yield* commits.transact(withdrawChecks(agentId, refs.slice(at, at + piece), options))
-  }
+  for (const some of Arr.chunksOf(refs, piece))
+    yield* commits.transact(withdrawChecks(agentId, some, options))
 })

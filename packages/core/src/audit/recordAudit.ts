@@ -1,3 +1,4 @@
+import { Array as Arr } from "effect"
 import { type AuditActionName, AuditActions } from "../contract/AuditActions.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
@@ -28,13 +29,13 @@ export const recordAudit = <Action extends AuditActionName>(
   const given = Object.entries<AuditParameters[string] | undefined>(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )
-  for (let from = 0; from < ids.length; from += MAX_SUBJECTS) {
+  for (const some of Arr.chunksOf(ids, MAX_SUBJECTS)) {
     workspace.recordAudit({
       id: newAuditId(now),
       recorded_at: now,
       ...by,
       action,
-      subjects: ids.slice(from, from + MAX_SUBJECTS).map((id) => ({ kind, id })),
+      subjects: some.map((id) => ({ kind, id })),
       parameters: given.length === 0 ? undefined : Object.fromEntries(given),
     })
   }

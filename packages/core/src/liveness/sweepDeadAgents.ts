@@ -28,18 +28,15 @@ const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
  * grace after an outage (docs/rules.md#heartbeat-incidents). Safe with several replicas.
  */
 export const sweepDeadAgents = commandOf(function* (workspace, now, input: SweepInput): Decision<WorkOnMany> {
-  const held = yield* passHeldAgents(workspace, input.agents)
+  const { agents, held } = yield* passHeldAgents(workspace, input.agents)
   yield* ensure(workspace, { mark: true })
   if (isInGrace(workspace.marks.get("service"), now, input.rules)) return { count: 0, held: [] }
-  const agents = input.agents
-    .filter((id) => workspace.agents.isLoaded(id))
-    .flatMap((id) => workspace.agents.get(id) ?? [])
-    .filter((agent) => isSilent(agent, deadSince(now, input.rules)))
-  yield* ensure(workspace, { openIncidents: agents.map((agent) => heartbeatRef(agent.agent_id)) })
-  for (const agent of agents) {
+  const silent = agents.filter((agent) => isSilent(agent, deadSince(now, input.rules)))
+  yield* ensure(workspace, { openIncidents: silent.map((agent) => heartbeatRef(agent.agent_id)) })
+  for (const agent of silent) {
     workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))
   }
-  return { count: agents.length, held }
+  return { count: silent.length, held }
 })
 
 const isSilent = (agent: AgentRecord, since: Instant.Instant): boolean =>
