@@ -1,27 +1,21 @@
-import { Result } from "effect"
+import { Duration, Result } from "effect"
 import * as Instant from "../contract/Instant.ts"
 import { nextAfter, type Schedule } from "../policy/Schedule.ts"
 import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
 import { scheduleOf } from "./scheduleOf.ts"
 
-const MICROS_PER_MILLI = 1_000n
 const EARLY_PART = 10n
-const LONGEST_EARLY_MILLIS = 300_000
+const LONGEST_EARLY = Duration.minutes(5)
 
 /**
  * Looks come this much after the due time, so that a result that arrives as regularly as the one
  * before is found, and the next look is a whole `after` later. It is a part of the 15 s in which an
  * overdue check joins its incident.
  */
-const LOOK_DELAY_MILLIS = 5_000
-
-export const micros = (millis: number): bigint => BigInt(millis) * MICROS_PER_MILLI
+const LOOK_DELAY = Duration.seconds(5)
 
 /** When to look at a check that cannot be overdue before `earliest`. */
-export const lookAfter = (earliest: Instant.Instant): Instant.Instant => later(earliest, LOOK_DELAY_MILLIS)
-
-const later = (instant: Instant.Instant, millis: number): Instant.Instant =>
-  Instant.fromMicros(instant + micros(millis))
+export const lookAfter = (earliest: Instant.Instant): Instant.Instant => Instant.plus(earliest, LOOK_DELAY)
 
 /**
  * The occurrence that a check is to meet next: the first since it is expected and since its last result,
@@ -34,10 +28,10 @@ const occurrenceToMeet = (
 ): Instant.Instant => {
   if (reportedAt === undefined) return nextAfter(schedule, since)
   const first = nextAfter(schedule, Instant.max(since, reportedAt))
-  const early = first - reportedAt
-  if (early > micros(LONGEST_EARLY_MILLIS)) return first
+  if (first > Instant.plus(reportedAt, LONGEST_EARLY)) return first
   const following = nextAfter(schedule, first)
-  const isEarlyForIt = early <= (following - first) / EARLY_PART && nextAfter(schedule, reportedAt) === first
+  const isEarlyForIt =
+    first - reportedAt <= (following - first) / EARLY_PART && nextAfter(schedule, reportedAt) === first
   return isEarlyForIt ? following : first
 }
 
@@ -53,9 +47,9 @@ export const dueTime = (
   const schedule = scheduleOfTerms(terms)
   if (schedule === undefined) {
     const from = reportedAt === undefined ? expected_from : Instant.max(expected_from, reportedAt)
-    return later(from, after_millis)
+    return Instant.plus(from, Duration.millis(after_millis))
   }
-  return later(occurrenceToMeet(schedule, expected_from, reportedAt), grace_millis)
+  return Instant.plus(occurrenceToMeet(schedule, expected_from, reportedAt), Duration.millis(grace_millis))
 }
 
 /** The schedule of terms with a cron expression. The terms were checked when they were declared. */

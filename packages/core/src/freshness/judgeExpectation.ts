@@ -1,8 +1,8 @@
 import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckRecord } from "../checks/CheckRecord.ts"
-import { type Duration } from "effect"
+import { Duration } from "effect"
 import * as Instant from "../contract/Instant.ts"
-import { dueTime, micros } from "./dueTime.ts"
+import { dueTime } from "./dueTime.ts"
 import type { ExpectationRecord } from "./ExpectationRecord.ts"
 
 /** What decides whether a check is overdue. */
@@ -30,14 +30,14 @@ export const judgeExpectation = (
   { agent, check, expectation, outageEnd, staleAfter }: FreshnessFacts,
   now: Instant.Instant,
 ): Verdict => {
-  const after = micros(expectation.terms.after_millis)
+  const after = Duration.millis(expectation.terms.after_millis)
   const due = dueTime(expectation, check?.received_at)
   const lasting = (since: Instant.Instant | undefined) =>
-    since === undefined ? due : Instant.fromMicros(since + after)
+    since === undefined ? due : Instant.plus(since, after)
   const earliest = Instant.max(due, Instant.max(lasting(agent.contact_from), lasting(outageEnd)))
   if (now < earliest) return { verdict: "in_time", earliest }
   if (agent.last_seen_at >= due) return { verdict: "overdue", due }
   // The contact of a stale agent begins with its next sign of life, and must then last.
   const isStale = agent.last_seen_at <= Instant.minus(now, staleAfter)
-  return isStale ? { verdict: "in_time", earliest: Instant.fromMicros(now + after) } : { verdict: "waiting" }
+  return isStale ? { verdict: "in_time", earliest: Instant.plus(now, after) } : { verdict: "waiting" }
 }
