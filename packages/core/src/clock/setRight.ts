@@ -6,7 +6,7 @@ import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
 import type { OutboxState } from "../contract/Status.ts"
 import { UNENDED } from "../notifications/OutboxRecord.ts"
-import { outageEnd } from "../liveness/outage.ts"
+import { lastOutage } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { setAgentRight } from "./setAgentRight.ts"
@@ -41,7 +41,7 @@ export const setRight = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, StorageError> {
   const now = yield* Instant.now
   const mark = yield* storage.mark
-  const settings = { outageEnd: mark && outageEnd(mark, now, rules), staleAfter: rules.staleAfter }
+  const settings = { outageEnd: lastOutage(mark, now, rules)?.ended_at, staleAfter: rules.staleAfter }
   yield* eachPage(storage, ALL_AGENTS, (agents) =>
     Effect.forEach(
       agents,

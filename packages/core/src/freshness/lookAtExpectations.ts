@@ -8,7 +8,7 @@ import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { isOlderRunning } from "../liveness/olderVersion.ts"
-import { outageEnd } from "../liveness/outage.ts"
+import { lastOutage } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { byAgent } from "./byAgent.ts"
@@ -85,7 +85,7 @@ export const lookAtDueExpectations = Effect.fnUntraced(function* (
       const mark = yield* storage.mark
       // Such a server would leave a check that reports to it overdue (docs/rules.md#older-versions).
       if (isOlderRunning(mark, now)) return
-      const outage = mark && outageEnd(mark, now, rules)
+      const outageEnd = lastOutage(mark, now, rules)?.ended_at
       yield* Effect.forEach(
         byAgent(due),
         ([agentId, rows]) =>
@@ -93,7 +93,7 @@ export const lookAtDueExpectations = Effect.fnUntraced(function* (
             lookAtExpectations({
               agentId,
               checkIds: rows.map(({ check_id }) => check_id),
-              outageEnd: outage,
+              outageEnd,
               rules,
               incidents,
             }),

@@ -18,7 +18,7 @@ export const settlingAt = (
   now: Instant.Instant,
   staleAfter: Duration.Duration,
 ): Settling | undefined => {
-  const outage = mark && lastOutage(mark, now, { staleAfter })
+  const outage = lastOutage(mark, now, { staleAfter })
   if (outage?.began_at === undefined || now >= Instant.plus(outage.ended_at, SETTLE)) return undefined
   return { began_at: outage.began_at, ended_at: outage.ended_at }
 }

@@ -15,7 +15,7 @@ export const isInGrace = (
   now: Instant.Instant,
   rules: RuleOptions,
 ): boolean => {
-  const end = mark && lastOutage(mark, now, rules)?.ended_at
+  const end = lastOutage(mark, now, rules)?.ended_at
   return end !== undefined && now < Instant.plus(end, rules.deadAfter)
 }
 
@@ -32,21 +32,15 @@ export interface Outage {
  * the clock caught up.
  */
 export const lastOutage = (
-  mark: MarkRecord,
+  mark: MarkRecord | undefined,
   now: Instant.Instant,
   { staleAfter }: Pick<RuleOptions, "staleAfter">,
 ): Outage | undefined => {
+  if (mark === undefined) return undefined
   const { marked_at, outage_began_at: began_at, outage_ended_at: ended_at } = mark
   if (marked_at < Instant.minus(now, staleAfter)) return { began_at: marked_at, ended_at: now }
   return ended_at && { began_at, ended_at: Instant.min(ended_at, now) }
 }
-
-/** When the last outage ended. */
-export const outageEnd = (
-  mark: MarkRecord,
-  now: Instant.Instant,
-  rules: Pick<RuleOptions, "staleAfter">,
-): Instant.Instant | undefined => lastOutage(mark, now, rules)?.ended_at
 
 // Four marks fit into the longest gap that is not an outage, so that one slow mark is not an
 // outage.
@@ -78,7 +72,7 @@ export const leaveMark = commandOf(function* (
 ): Decision<boolean> {
   yield* ensure(workspace, { mark: true })
   const mark = workspace.marks.get("service")
-  const outage = mark && lastOutage(mark, now, rules)
+  const outage = lastOutage(mark, now, rules)
   const older = olderSeenAt(mark)
   const isAhead = mark !== undefined && isFarAhead(mark.marked_at, now, rules)
   const marked_at = mark === undefined || (isAhead && isRight) ? now : Instant.max(mark.marked_at, now)

@@ -5,7 +5,7 @@ import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { lookAtExpectations } from "@tocsin/core/freshness/lookAtExpectations"
-import { leaveMark, outageEnd } from "@tocsin/core/liveness/outage"
+import { lastOutage, leaveMark } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
 import { examineHeld } from "@tocsin/core/holds/examineHeld"
@@ -67,10 +67,10 @@ const lookForOverdue = Effect.fnUntraced(function* ({ incidents, storage }: Repl
   const now = yield* Instant.now
   const due = yield* storage.dueExpectations({ now, after: undefined, limit: delivery.ALL })
   const mark = yield* storage.mark
-  const outage = mark && outageEnd(mark, now, defaultRules)
+  const outageEnd = lastOutage(mark, now, defaultRules)?.ended_at
   for (const agentId of new Set(due.map((row) => row.agent_id).toSorted())) {
     const checkIds = due.filter((row) => row.agent_id === agentId).map((row) => row.check_id)
-    const input = { agentId, checkIds, outageEnd: outage, rules: defaultRules, incidents }
+    const input = { agentId, checkIds, outageEnd, rules: defaultRules, incidents }
     yield* transact(storage, lookAtExpectations(input))
   }
 })
