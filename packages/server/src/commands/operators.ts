@@ -9,7 +9,7 @@ import {
 } from "@tocsin/core/contract/Operators"
 import { Role } from "@tocsin/core/contract/Role"
 import { Operators, USUAL_GRACE } from "@tocsin/core/usecases/Operators"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Record, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
@@ -49,12 +49,8 @@ const add = Command.make(
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ name: text, role, expiresAt, json }) {
-    const expires_at = Option.getOrUndefined(expiresAt)
-    const request = yield* readArguments(CreateOperatorRequest, {
-      name: text,
-      role,
-      ...(expires_at !== undefined && { expires_at }),
-    })
+    const expiry = Record.getSomes({ expires_at: expiresAt })
+    const request = yield* readArguments(CreateOperatorRequest, { name: text, role, ...expiry })
     const create = Effect.gen(function* () {
       const operators = yield* Operators
       const created = operators
@@ -84,10 +80,7 @@ const rotate = Command.make(
   },
   Effect.fnUntraced(function* ({ name: text, grace, json }) {
     const { name: operator } = yield* readArguments(NamedOperator, { name: text })
-    const request = yield* readArguments(
-      RotateOperatorRequest,
-      Option.match(grace, { onNone: () => ({}), onSome: (given) => ({ grace: given }) }),
-    )
+    const request = yield* readArguments(RotateOperatorRequest, Record.getSomes({ grace }))
     const replace = Effect.gen(function* () {
       const operators = yield* Operators
       const rotated = Effect.catchTag(operators.rotate(operator, request), "NotFound", () =>

@@ -1,4 +1,3 @@
-import { describeIssue } from "@tocsin/core/contract/describeIssue"
 import { SilenceId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
 import {
@@ -11,7 +10,7 @@ import {
 import { formatMatcher, parseMatcher } from "@tocsin/core/silences/Matcher"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect, Option, Result, Schema, SchemaParser } from "effect"
+import { Effect, Option, Record, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
@@ -19,20 +18,8 @@ import { writeResult } from "../output/Output.ts"
 import { ageText, plural } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
+import { readArguments } from "./readArguments.ts"
 import { useCases } from "./UseCases.ts"
-
-/** Reads arguments as the API reads a body, with its messages. */
-const readArguments = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, given: unknown) =>
-  Effect.fromResult(
-    Result.mapError(SchemaParser.decodeUnknownResult(schema)(given), (issue) =>
-      usageFailure(describeIssue(issue, "the parameters")),
-    ),
-  )
-
-const present = (given: Readonly<Record<string, Option.Option<unknown>>>) =>
-  Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
-  )
 
 const id = Argument.String("ID").pipe(
   Argument.withDescription("The id of a silence, as tocsin silences list shows it"),
@@ -125,7 +112,7 @@ const add = Command.make(
       ),
     )
     yield* requireOneEnd(given.for, ends_at)
-    const times = present({ starts_at: startsAt, ends_at, for: given.for })
+    const times = Record.getSomes({ starts_at: startsAt, ends_at, for: given.for })
     const request = yield* readArguments(SilenceRequest, { matchers, comment, confirm, ...times })
     const create = Effect.gen(function* () {
       const operations = yield* Operations
@@ -160,12 +147,12 @@ const extend = Command.make(
     yield* requireOneEnd(given.for, ends_at)
     const { for: length } = yield* readArguments(
       Schema.Struct({ for: Schema.optionalKey(SilenceRequest.fields.for.schema) }),
-      present({ for: given.for }),
+      Record.getSomes({ for: given.for }),
     )
     const now = yield* Instant.now
     const changes =
       length === undefined
-        ? yield* readArguments(SilenceChangeRequest, present({ ends_at }))
+        ? yield* readArguments(SilenceChangeRequest, Record.getSomes({ ends_at }))
         : { ends_at: Instant.plus(now, length) }
     const change = Effect.gen(function* () {
       const operations = yield* Operations
