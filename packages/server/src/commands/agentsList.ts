@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { AdmissionState, AgentStatus } from "@tocsin/core/contract/Status"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option, Stream } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
@@ -77,10 +77,7 @@ export const list = Command.make(
     status: flags.filter("status", AgentStatus.literals, "Only agents of this status"),
     state: flags.filter("state", AdmissionState.literals, "Only agents of this admission state"),
     rotationPending: flags.flag("rotation-pending", "Only accepted agents with a new key pending"),
-    prefix: Flag.String("prefix").pipe(
-      Flag.withDescription("Only agents whose ID begins with this"),
-      Flag.optional,
-    ),
+    prefix: flags.text("prefix", "Only agents whose ID begins with this"),
     sort: flags.choice("sort", SORTS, "Order by"),
     direction: flags.choice("direction", ["asc", "desc"], "Direction"),
     ...flags.list,

@@ -3,7 +3,7 @@ import { auditActionNames } from "@tocsin/core/contract/AuditActions"
 import * as Instant from "@tocsin/core/contract/Instant"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option, Record } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
@@ -30,18 +30,15 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
   { title: "PARAMETERS", cell: parametersText, least: 16 },
 ]
 
-const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
-
 /** `tocsin audit` */
 export const audit = Command.make(
   "audit",
   {
-    actor: text("actor", "Only changes by this actor, such as ann or cli:root"),
+    actor: flags.text("actor", "Only changes by this actor, such as ann or cli:root"),
     action: flags.filter("action", auditActionNames, "Only changes of this kind"),
-    subject: text("subject", "Only changes of the thing with this ID"),
-    from: text("from", "Only changes at this time or later, such as 2027-01-31T08:30:00Z"),
-    to: text("to", "Only changes before this time"),
+    subject: flags.text("subject", "Only changes of the thing with this ID"),
+    from: flags.text("from", "Only changes at this time or later, such as 2027-01-31T08:30:00Z"),
+    to: flags.text("to", "Only changes before this time"),
     ...flags.list,
   },
   Effect.fnUntraced(function* ({ actor, action, subject, from, to, ...list }) {

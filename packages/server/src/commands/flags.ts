@@ -1,8 +1,24 @@
+import { Option } from "effect"
 import { Flag } from "effect/cli"
+import * as settingTypes from "../settings/settingTypes.ts"
 
 /** A flag that is either given or not. */
 export const flag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withoutNegation, Flag.withDefault(false))
+
+/** An optional text. */
+export const text = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+/** A duration, as settings have it. */
+export const duration = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(description),
+    Flag.filterMap(
+      (given) => Option.fromUndefinedOr(settingTypes.duration.parse(given)),
+      () => `Expected: ${settingTypes.duration.takes}`,
+    ),
+  )
 
 /** An optional filter by one of several values. */
 export const filter = <const Values extends ReadonlyArray<string>>(

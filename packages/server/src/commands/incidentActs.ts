@@ -9,7 +9,7 @@ import { Severity } from "@tocsin/core/contract/Status"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { toAct, toAcknowledgement } from "@tocsin/core/usecases/toResources"
 import { Effect, Record, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import { writeResult } from "../output/Output.ts"
 import * as flags from "./flags.ts"
@@ -26,21 +26,15 @@ export const incidentArgument = Argument.String("INCIDENT").pipe(
 export const noSuchIncident = (id: IncidentId) => () =>
   Effect.fail(notFound(`there is no incident ${id}: list incidents with tocsin incidents`))
 
-const optional = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
-
 /** `tocsin incidents ack` */
 export const ack = Command.make(
   "ack",
   {
     id: incidentArgument,
-    for: optional("for", "How long, such as 90m or 2d (default: SERVICE_ACK_FOR)"),
-    until: optional("until", "Until when, such as 2027-01-31T08:30:00Z"),
-    severity: Flag.Literals("severity", Severity.literals).pipe(
-      Flag.withDescription("Only if the incident still has this severity"),
-      Flag.optional,
-    ),
-    note: optional("note", "What the others are to know, up to 1,024 characters"),
+    for: flags.text("for", "How long, such as 90m or 2d (default: SERVICE_ACK_FOR)"),
+    until: flags.text("until", "Until when, such as 2027-01-31T08:30:00Z"),
+    severity: flags.filter("severity", Severity.literals, "Only if the incident still has this severity"),
+    note: flags.text("note", "What the others are to know, up to 1,024 characters"),
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ id, json, ...given }) {

@@ -42,9 +42,9 @@ const add = Command.make(
     role: Flag.Literals("role", Role.literals).pipe(
       Flag.withDescription("What the operator may do; each role includes the ones before it"),
     ),
-    expiresAt: Flag.String("expires-at").pipe(
-      Flag.withDescription("When the operator expires, such as 2027-01-31T08:30:00Z (default: never)"),
-      Flag.optional,
+    expiresAt: flags.text(
+      "expires-at",
+      "When the operator expires, such as 2027-01-31T08:30:00Z (default: never)",
     ),
     json: flags.json,
   },
@@ -72,10 +72,7 @@ const rotate = Command.make(
   "rotate",
   {
     name,
-    grace: Flag.String("grace").pipe(
-      Flag.withDescription("How long the former token stays valid, from 0s to 7d (default: 24h)"),
-      Flag.optional,
-    ),
+    grace: flags.text("grace", "How long the former token stays valid, from 0s to 7d (default: 24h)"),
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ name: text, grace, json }) {

@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import type { PolicyCounts, WithheldCount } from "@tocsin/core/simulation/PolicyTrial"
-import { Duration, Effect, Option } from "effect"
+import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
@@ -12,7 +12,6 @@ import { readAgents, readPast } from "../policy/readPast.ts"
 import { startTrial } from "../policy/trialThread.ts"
 import { enabledNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { duration } from "../settings/settingTypes.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
@@ -142,14 +141,9 @@ export const tryPolicy = Command.make(
   "try",
   {
     file: Argument.String("FILE").pipe(Argument.withDescription("A policy in YAML or JSON")),
-    since: Flag.String("since").pipe(
-      Flag.withDescription("Count the messages of this long until now (default: 30d)"),
-      Flag.filterMap(
-        (text) => Option.fromUndefinedOr(duration.parse(text)),
-        () => `Expected: ${duration.takes}`,
-      ),
-      Flag.withDefault(Duration.days(30)),
-    ),
+    since: flags
+      .duration("since", "Count the messages of this long until now (default: 30d)")
+      .pipe(Flag.withDefault(Duration.days(30))),
     progress: flags.progress,
     json: flags.json,
   },

@@ -28,14 +28,8 @@ const id = Argument.String("ID").pipe(
 const readId = (text: string) =>
   Effect.map(readArguments(Schema.Struct({ id: SilenceId }), { id: text }), (read) => read.id)
 
-const lengthFlag = Flag.String("for").pipe(
-  Flag.withDescription("How long, such as 90s, 8h or 7d"),
-  Flag.optional,
-)
-const endsAt = Flag.String("ends-at").pipe(
-  Flag.withDescription("When it ends, such as 2027-01-31T08:30:00Z"),
-  Flag.optional,
-)
+const lengthFlag = flags.text("for", "How long, such as 90s, 8h or 7d")
+const endsAt = flags.text("ends-at", "When it ends, such as 2027-01-31T08:30:00Z")
 
 const requireOneEnd = (length: Option.Option<string>, end: Option.Option<string>) =>
   Option.isSome(length) === Option.isSome(end)
@@ -87,10 +81,7 @@ const add = Command.make(
     ),
     comment: Flag.String("comment").pipe(Flag.withDescription("Why")),
     for: lengthFlag,
-    startsAt: Flag.String("starts-at").pipe(
-      Flag.withDescription("When it begins, such as 2027-01-31T08:30:00Z (default: now)"),
-      Flag.optional,
-    ),
+    startsAt: flags.text("starts-at", "When it begins, such as 2027-01-31T08:30:00Z (default: now)"),
     endsAt,
     confirm: flags.flag("confirm", "Create it even if it covers more than half of the agents"),
     dryRun: flags.flag("dry-run", "Report what the silence would cover, and create nothing"),

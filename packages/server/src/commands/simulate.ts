@@ -17,7 +17,6 @@ import { plural, spanText } from "../output/texts.ts"
 import { drawTimeline } from "../output/timeline.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
-import { duration } from "../settings/settingTypes.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
@@ -151,19 +150,12 @@ export const simulate = Command.make(
       ),
       Flag.between(0, NotifierKind.literals.length),
     ),
-    deadAfter: Flag.String("dead-after").pipe(
-      Flag.withDescription("Use this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h"),
-      Flag.filterMap(
-        (text) => Option.fromUndefinedOr(duration.parse(text)),
-        () => `Expected: ${duration.takes}`,
-      ),
-      Flag.optional,
-    ),
-    policy: Flag.String("policy").pipe(
-      Flag.withDescription("Follow this policy (default: every receiver is notified immediately)"),
-      Flag.withMetavar("FILE"),
-      Flag.optional,
-    ),
+    deadAfter: flags
+      .duration("dead-after", "Use this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h")
+      .pipe(Flag.optional),
+    policy: flags
+      .text("policy", "Follow this policy (default: every receiver is notified immediately)")
+      .pipe(Flag.withMetavar("FILE")),
     until: Flag.String("until").pipe(
       Flag.withDescription("End the simulation at this moment (default: the last receipt)"),
       Flag.withSchema(Instant.InstantFromString),
