@@ -10,7 +10,7 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { ageText } from "../output/texts.ts"
+import { ageText, sectionsText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { ack, incidentArgument, noSuchIncident, note, unack } from "./incidentActs.ts"
@@ -88,16 +88,14 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
   const section = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>) =>
     rows.length === 0 ? "" : tableText(columns, rows, output)
   const omitted = `${detail.timeline_left_out} changes are not kept: an incident keeps its first ${FIRST_CHANGES} and its last ${LAST_CHANGES}\n`
-  return [
+  return sectionsText([
     section(FACTS, factsOf(detail)),
     section(MEMBERS, detail.members),
     section(TIMELINE, detail.timeline),
     detail.timeline_left_out === 0 ? "" : omitted,
     section(ACTS, detail.acts),
     section(DELIVERIES, detail.deliveries),
-  ]
-    .filter((text) => text !== "")
-    .join("\n")
+  ])
 }
 
 const show = Command.make(

@@ -6,6 +6,7 @@ import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
+import { countText, plural, sectionsText } from "../output/texts.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
 import { readAgents, readPast } from "../policy/readPast.ts"
@@ -32,8 +33,8 @@ interface Receiver {
 
 const RECEIVERS: ReadonlyArray<Column<Receiver>> = [
   { title: "RECEIVER", cell: ({ receiver }) => receiver },
-  { title: "IN FORCE", cell: ({ in_force }) => in_force.toLocaleString("en-US"), align: "right" },
-  { title: "TRIED", cell: ({ tried }) => tried.toLocaleString("en-US"), align: "right" },
+  { title: "IN FORCE", cell: ({ in_force }) => countText(in_force), align: "right" },
+  { title: "TRIED", cell: ({ tried }) => countText(tried), align: "right" },
 ]
 
 const OUTCOMES: Readonly<Record<WithheldCount["outcome"], string>> = {
@@ -46,7 +47,7 @@ const OUTCOMES: Readonly<Record<WithheldCount["outcome"], string>> = {
 const WITHHELD: ReadonlyArray<Column<WithheldCount>> = [
   { title: "RECEIVER", cell: ({ receiver }) => receiver },
   { title: "HELD BY", cell: ({ held_by }) => held_by.join(", ") },
-  { title: "FIRINGS", cell: ({ firings }) => firings.toLocaleString("en-US"), align: "right" },
+  { title: "FIRINGS", cell: ({ firings }) => countText(firings), align: "right" },
   { title: "OUTCOME", cell: ({ outcome }) => OUTCOMES[outcome] },
 ]
 
@@ -120,20 +121,17 @@ type Comparison = Effect.Success<ReturnType<typeof compare>>
 
 const draw = (comparison: Comparison, output: Output["Service"]): string => {
   const { history_from, in_force, messages, receivers, results, since, until, unknown, withheld } = comparison
-  const count = messages.tried.toLocaleString("en-US")
-  return [
-    `${count} message${messages.tried === 1 ? "" : "s"} instead of ${messages.in_force.toLocaleString("en-US")} ` +
+  return sectionsText([
+    `${plural(messages.tried, "message")} instead of ${countText(messages.in_force)} ` +
       `from ${Instant.format(since)} to ${Instant.format(until)}\n`,
     receivers.length === 0 ? "" : tableText(RECEIVERS, receivers, output),
     withheld.length === 0 ? "" : tableText(WITHHELD, withheld, output),
-    `In force: ${in_force}. ${results.toLocaleString("en-US")} stored results` +
+    `In force: ${in_force}. ${countText(results)} stored results` +
       (history_from !== null && history_from > since
         ? `, the oldest of ${Instant.format(history_from)}\n`
         : "\n"),
     `Not known from the tables:\n${unknown.map((line) => `- ${line}\n`).join("")}`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n")
+  ])
 }
 
 /** `tocsin policy try` */

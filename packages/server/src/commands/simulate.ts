@@ -13,7 +13,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { plural, spanText } from "../output/texts.ts"
+import { plural, sectionsText, spanText } from "../output/texts.ts"
 import { drawTimeline } from "../output/timeline.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
@@ -92,7 +92,7 @@ const draw = (report: SimulationReport, output: Output["Service"]): string => {
   const more = notifications.length - shown.length
   const unsentShown = (unsent ?? []).slice(0, NOTIFICATIONS_SHOWN)
   const unsentMore = (unsent ?? []).length - unsentShown.length
-  return [
+  return sectionsText([
     drawTimeline(report, output),
     shown.length === 0 ? "" : tableText(unsent === undefined ? NOTIFICATIONS : DETAILED, shown, output),
     more === 0 ? "" : `${plural(more, "more notification")}: --json shows all\n`,
@@ -101,9 +101,7 @@ const draw = (report: SimulationReport, output: Output["Service"]): string => {
     `${plural(incidents.length, "incident")} and ${plural(notifications.length, "notification")} ` +
       `from ${plural(results, "result")} of ${plural(agents, "agent")}` +
       (unsent === undefined ? "\n" : `; ${plural(unsent.length, "firing")} not sent\n`),
-  ]
-    .filter((part) => part !== "")
-    .join("\n")
+  ])
 }
 
 /** Reports skipped lines on standard error. */

@@ -1,7 +1,5 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 
-const MICROS_PER_SECOND = 1_000_000n
-
 const AGE_UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
   ["d", 86_400],
   ["h", 3_600],
@@ -16,14 +14,21 @@ export const spanText = (seconds: number): string => {
 
 /** The age of an instant in its largest unit: `3m ago`. An instant in the future is `in 5m`. */
 export const ageText = (instant: Instant.Instant, now: Instant.Instant): string => {
-  const seconds = Number((now - instant) / MICROS_PER_SECOND)
+  const seconds = Math.trunc(Instant.secondsBetween(instant, now))
   const span = spanText(Math.abs(seconds))
   return seconds < 0 ? `in ${span}` : `${span} ago`
 }
 
+/** A count for people: `2,000`. */
+export const countText = (count: number): string => count.toLocaleString("en-US")
+
 /** A count of things: `1 agent`, `2,000 agents`. */
 export const plural = (count: number, of: string): string =>
-  `${count.toLocaleString("en-US")} ${of}${count === 1 ? "" : "s"}`
+  `${countText(count)} ${of}${count === 1 ? "" : "s"}`
+
+/** The parts of a text for people that are not empty, with a line between them. */
+export const sectionsText = (sections: ReadonlyArray<string>): string =>
+  sections.filter((section) => section !== "").join("\n")
 
 const SIZE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const
 const STEP = 1_024

@@ -1,6 +1,7 @@
 import { Duration, Effect, Fiber } from "effect"
 import { Output } from "./Output.ts"
 import { cutToWidth } from "./makeTable.ts"
+import { countText } from "./texts.ts"
 
 /** A step of long work. */
 export interface Step {
@@ -31,7 +32,7 @@ const BETWEEN_LINES = Duration.seconds(1)
 const textOf = ({ done, total, of }: Step): string => {
   if (total === undefined) return of
   const percent = total === 0 ? 100 : Math.floor((Math.min(done, total) * 100) / total)
-  return `${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} ${of} (${percent} %)`
+  return `${countText(done)} of ${countText(total)} ${of} (${percent} %)`
 }
 
 const BACK_AND_CLEAR = "\r\u001B[2K"
