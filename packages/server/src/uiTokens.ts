@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
+import { isWellFormed } from "@tocsin/core/admission/BearerToken"
 import { Console, Effect, FileSystem, Redacted, Schedule } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { StartFailure } from "./StartFailure.ts"
@@ -52,9 +53,10 @@ const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
   const text = yield* files
     .readFileString(path)
     .pipe(Effect.repeat({ ...LOOKS, while: (read) => read === "" }), Effect.mapError(failed))
-  if (!/^[\x21-\x7e]{1,512}$/.test(text.trim())) return yield* failed("it does not hold one token")
+  const stored = Redacted.make(text.trim())
+  if (!isWellFormed(stored)) return yield* failed("it does not hold one token")
   yield* announce(`the operator token is in ${path}`, isTerminal)
-  return Redacted.make(text.trim())
+  return stored
 })
 
 /**

@@ -1,6 +1,7 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
+import { isWellFormed } from "@tocsin/core/admission/BearerToken"
 import { formatDuration, LONGEST_SETTING, parseDuration } from "@tocsin/core/contract/DurationText"
 import { NotifierKind } from "@tocsin/core/contract/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
@@ -119,14 +120,11 @@ export const rate: SettingType<{ readonly perMinute: number; readonly burst: num
   },
 }
 
-const TOKEN = /^[\x21-\x7e]{1,512}$/
-
 export const tokens: SettingType<ReadonlyArray<Redacted.Redacted>> = {
   takes: "tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
   parse: (given) => {
-    const words = wordsOf(given)
-    const isValid = words.length > 0 && words.every((token) => TOKEN.test(token))
-    return isValid ? words.map((token) => Redacted.make(token)) : undefined
+    const words = wordsOf(given).map((one) => Redacted.make(one))
+    return words.length > 0 && words.every(isWellFormed) ? words : undefined
   },
   isSecret: true,
 }
@@ -135,7 +133,8 @@ export const metricsToken: SettingType<"open" | Redacted.Redacted> = {
   takes: "a token of 1 to 512 visible ASCII characters, or open",
   parse: (given) => {
     if (given === "open") return given
-    return TOKEN.test(given) ? Redacted.make(given) : undefined
+    const token = Redacted.make(given)
+    return isWellFormed(token) ? token : undefined
   },
   isSecret: true,
 }
