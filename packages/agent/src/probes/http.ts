@@ -136,6 +136,8 @@ const optionsOf = (
   headers: {
     "user-agent": "tocsin-agent",
     accept: "*/*",
+    // Without it a server may compress the page, in which no text would be found (RFC 9110, 12.5.3).
+    "accept-encoding": "identity",
     ...(url.origin === origin && Object.fromEntries(headers ?? [])),
   },
 })

@@ -44,6 +44,7 @@ beforeAll(async () => {
       else if (url === "/round") response.writeHead(302, { location: "/round" }).end()
       else if (url === "/broken") response.writeHead(500).end()
       else if (url === "/secret") response.end(headers["x-token"] ?? "none")
+      else if (url === "/packed") response.end(headers["accept-encoding"] ?? "packed")
       else if (url === "/slow") response.end(`${"a".repeat(60)}!`)
       else if (url === "/long") response.end(`${"a".repeat(1_048_576)}needle`)
       else if (url === "/mute") return
@@ -108,6 +109,7 @@ describe("the http probe", () => {
     ["/", { pattern: "^well" }, "critical"],
     ["/", { critical: "@0:100" }, "critical"],
     ["/secret", { headers: { "x-token": "yes" }, text: "yes" }, "ok"],
+    ["/packed", { text: "identity" }, "ok"],
     ["/mute", { wait: "1s" }, "critical"],
     ["/half", { wait: "1s", text: "well" }, "critical"],
     ["/slow", { pattern: "^(a+)+$" }, "unknown"],
