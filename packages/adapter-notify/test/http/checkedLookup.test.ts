@@ -7,6 +7,7 @@ const resolved: ReadonlyArray<LookupAddress> = [
   { address: "10.0.0.7", family: 4 },
   { address: "fe80::1%eth0", family: 6 },
   { address: "2606:4700:4700::1111", family: 6 },
+  { address: "64:ff9b::a9fe:a9fe%eth0", family: 6 },
 ]
 
 /** What a socket is handed for a name that resolves to all of these. */
