@@ -78,6 +78,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* enqueue(replica, [
         ["late", "a", { created_at: after(-1) }],
         ["first", "b", { created_at: after(-5), event_type: "resolved" }],
+        ["second", "h", { created_at: after(-3), event_type: "resolved" }],
         ["again", "c", { state: "retry", created_at: after(-9) }],
         ["being sent", "d", { ...sending(FAR_OFF), notifier: "a_pager" }],
         ["dead letter", "e", { ...ENDED, state: "failed", created_at: after(-99) }],
@@ -88,10 +89,10 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         agents_pending: 2,
         agents_dead: 1,
         keys_blocked: 1,
-        incidents: { warning: 1, critical: 8, unknown: 0 },
+        incidents: { warning: 1, critical: 9, unknown: 0 },
         backlog: [
           { notifier: "a_pager", state: "sending", items: 1, oldest_created_at: start },
-          { notifier: "debug", state: "pending", items: 2, oldest_created_at: after(-5) },
+          { notifier: "debug", state: "pending", items: 3, oldest_created_at: after(-5) },
           { notifier: "debug", state: "retry", items: 1, oldest_created_at: after(-9) },
           { notifier: "debug", state: "failed", items: 1, oldest_created_at: after(-99) },
         ],
