@@ -105,9 +105,10 @@ describe("a log after a sync that failed", () => {
       const { file, storage, failSync } = yield* openOnFailingDisk
       const before = beginnings(file)
       const reader = yield* readOn(file)
-      yield* failSync()
+      yield* failSync(() => utimesSync(`${file}-wal`, 0, 0))
       yield* refusalThat(storage, "stop the process")
       assert.strictEqual(beginnings(file), before)
+      assert.isAbove(statSync(`${file}-wal`).mtimeMs, 0, "its pages were written again")
       assert.strictEqual((yield* Effect.flip(transact(storage, putAgent("refused")))).reason, "unavailable")
       yield* reader.stop
       yield* eventually(Effect.exit(transact(storage, putAgent("after"))), Exit.isSuccess)
