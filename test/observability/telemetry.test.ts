@@ -114,6 +114,8 @@ describe("traces and logs of a server", () => {
       })
       assert.strictEqual(traced.status, 202)
       yield* Effect.orDie(call(server, "GET", `/api/v1/agents?limit=${agent.key}`, { token: agent.key }))
+      // A name without a value, as of a token that was put at the wrong place.
+      yield* Effect.orDie(call(server, "GET", `/api/v1/agents?${agent.key}`, { token: agent.key }))
       yield* Effect.orDie(call(server, "GET", "/metrics", { token: secretOf("scraper") }))
       yield* until(
         "the webhook has come",

@@ -70,13 +70,28 @@ export const sampledTracer = (tracer: Tracer.Tracer, settings: Settings): Tracer
   })
 }
 
+/** Makes spans without queries. Effect leaves out their values, but not a name without one, which may be a token. */
+const withoutQueries = (tracer: Tracer.Tracer): Tracer.Tracer =>
+  Tracer.make({
+    ...tracer,
+    span: (options) => {
+      const span = tracer.span(options)
+      const attribute = span.attribute.bind(span)
+      span.attribute = (name, value) => {
+        if (name === "url.full") attribute(name, String(value).replace(/\?.*$/, ""))
+        else if (name !== "url.query") attribute(name, value)
+      }
+      return span
+    },
+  })
+
 const traces = (settings: Settings) => {
   const endpoint = endpointOf(settings, "TRACES")
   if (endpoint === undefined) return Layer.empty
   return Layer.effect(
     Tracer.Tracer,
     Effect.map(OtlpTracer.make(exporterOf(settings, "TRACES", endpoint)), (tracer) =>
-      sampledTracer(tracer, settings),
+      sampledTracer(withoutQueries(tracer), settings),
     ),
   )
 }
@@ -99,7 +114,7 @@ export const layer = (settings: Settings): Layer.Layer<never> =>
   Layer.mergeAll(
     traces(settings),
     logs(settings),
-    // Queries may contain secrets: spans have their names, not their values.
+    // The error of a failed span has the request's URL. Spans themselves are made without queries.
     Layer.succeed(UrlParams.CurrentRedactedNames, [/^/]),
   ).pipe(
     Layer.provide([
