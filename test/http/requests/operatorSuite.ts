@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { TocsinApi } from "@tocsin/adapter-http/api"
 import { OpsApi } from "@tocsin/adapter-http/api/OpsApi"
-import { RequiredRole } from "@tocsin/adapter-http/api/RequiredRole"
+import { RequiredRole } from "@tocsin/adapter-http/api/operation"
 import { includesRole, Role } from "@tocsin/core/contract/Role"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect } from "effect"

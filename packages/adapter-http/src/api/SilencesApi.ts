@@ -4,10 +4,9 @@ import { ActionCountResponse } from "@tocsin/core/contract/Responses"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Conflict, Internal, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
 import { OperatorAuthentication } from "./Authentication.ts"
-import { operation } from "./operation.ts"
+import { operationFor } from "./operation.ts"
 import { SilencePage, SilencePath } from "./opsResources.ts"
 import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
-import { RequiredRole } from "./RequiredRole.ts"
 
 const TAG = "Silences"
 const params = SilencePath
@@ -18,8 +17,7 @@ const listSilences = HttpApiEndpoint.get("listSilences", "/silences", {
   error: Internal.wire,
 })
   .middleware(IgnoredBody)
-  .annotateMerge(operation(TAG, "List silences", "Lists silences, the newest first."))
-  .annotate(RequiredRole, "read")
+  .annotateMerge(operationFor("read", TAG, "List silences", "Lists silences, the newest first."))
 
 const getSilence = HttpApiEndpoint.get("getSilence", "/silences/:id", {
   params,
@@ -27,38 +25,35 @@ const getSilence = HttpApiEndpoint.get("getSilence", "/silences/:id", {
   error: [Internal.wire, NotFound.wire],
 })
   .middleware(IgnoredBody)
-  .annotateMerge(operation(TAG, "Show a silence", "Shows a silence."))
-  .annotate(RequiredRole, "read")
+  .annotateMerge(operationFor("read", TAG, "Show a silence", "Shows a silence."))
 
 const createSilence = HttpApiEndpoint.post("createSilence", "/silences", {
   query: SilenceCreationParameters,
   payload: contract.SilenceRequest,
   success: [contract.Silence.pipe(HttpApiSchema.status(201)), contract.SilencePreview],
   error: [Internal.wire, Conflict.wire, PayloadTooLarge.wire],
-})
-  .annotateMerge(
-    operation(
-      TAG,
-      "Create a silence, or preview one",
-      "Creates a silence: while it is active, Tocsin sends no firing of the incidents that it covers and that has not been attempted yet. With dry_run=true it creates nothing, and reports what the silence would cover now. Answers 409 if the silence covers more than half of the accepted agents, and more than 10, and is not confirmed; and if 1,000 silences have not ended.",
-    ),
-  )
-  .annotate(RequiredRole, "respond")
+}).annotateMerge(
+  operationFor(
+    "respond",
+    TAG,
+    "Create a silence, or preview one",
+    "Creates a silence: while it is active, Tocsin sends no firing of the incidents that it covers and that has not been attempted yet. With dry_run=true it creates nothing, and reports what the silence would cover now. Answers 409 if the silence covers more than half of the accepted agents, and more than 10, and is not confirmed; and if 1,000 silences have not ended.",
+  ),
+)
 
 const changeSilence = HttpApiEndpoint.patch("changeSilence", "/silences/:id", {
   params,
   payload: contract.SilenceChangeRequest,
   success: contract.Silence,
   error: [Internal.wire, NotFound.wire, Conflict.wire, PayloadTooLarge.wire],
-})
-  .annotateMerge(
-    operation(
-      TAG,
-      "Change the end or the comment of a silence",
-      "Changes the end or the comment of a silence. Answers 409 if it has ended.",
-    ),
-  )
-  .annotate(RequiredRole, "respond")
+}).annotateMerge(
+  operationFor(
+    "respond",
+    TAG,
+    "Change the end or the comment of a silence",
+    "Changes the end or the comment of a silence. Answers 409 if it has ended.",
+  ),
+)
 
 const expireSilence = HttpApiEndpoint.delete("expireSilence", "/silences/:id", {
   params,
@@ -67,13 +62,13 @@ const expireSilence = HttpApiEndpoint.delete("expireSilence", "/silences/:id", {
 })
   .middleware(IgnoredBody)
   .annotateMerge(
-    operation(
+    operationFor(
+      "respond",
       TAG,
       "End a silence now",
       "Ends a silence. What it held is sent, if nothing else holds it. The count is 0 if it had ended or does not exist.",
     ),
   )
-  .annotate(RequiredRole, "respond")
 
 /** Silences. Those with a body read it themselves, for the contract's messages. */
 export class SilencesApi extends HttpApiGroup.make("silences")

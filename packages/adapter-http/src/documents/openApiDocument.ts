@@ -1,7 +1,7 @@
 import type { Role } from "@tocsin/core/contract/Role"
 import { Array, Context, Order, Predicate, Record } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredRole } from "../api/RequiredRole.ts"
+import { RequiredRole } from "../api/operation.ts"
 import { errorName, errorResponse, type ErrorTexts, headersOf, headersOfEvery } from "./errorResponses.ts"
 import { operationExamples, pathParameters } from "./examples.ts"
 import type { OperationExamples } from "./OperationExamples.ts"
