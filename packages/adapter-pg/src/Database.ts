@@ -1,6 +1,9 @@
-import type { SqlClient } from "effect/sql"
-import type { PgClient } from "./client/PgClient.ts"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { PgClient } from "./client/PgClient.ts"
+import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Announcer } from "./hints/Announcer.ts"
+import { toStorageError } from "./toStorageError.ts"
 
 /** One pool on a database, by both of its interfaces. */
 export interface Database {
@@ -13,3 +16,13 @@ export interface CommandDatabase extends Database {
   /** The announcer of this process. */
   readonly announcer: Announcer
 }
+
+/** Opens a pool on a database until the scope ends. */
+export const connect = (options: PgPoolOptions) =>
+  Layer.build(PgClient.layer(options)).pipe(
+    Effect.map((services): Database => ({
+      sql: Context.get(services, SqlClient.SqlClient),
+      pg: Context.get(services, PgClient),
+    })),
+    Effect.mapError(toStorageError),
+  )

@@ -1,11 +1,11 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { PgClient } from "./client/PgClient.ts"
+import type { PgClient } from "./client/PgClient.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
+import { connect } from "./Database.ts"
 import { POOLS } from "./processConnections.ts"
 import { readStorageTime } from "./readStorageTime.ts"
-import { toStorageError } from "./toStorageError.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
 /** Clocks of machines drift apart by a few milliseconds in this time. */
@@ -30,8 +30,7 @@ export const layer = (options: PgPoolOptions): Layer.Layer<never, StorageError> 
   Layer.effect(
     Clock.Clock,
     Effect.gen(function* () {
-      const client = PgClient.layer({ ...options, maxConnections: POOLS.clock })
-      const pg = Context.get(yield* Effect.mapError(Layer.build(client), toStorageError), PgClient)
+      const { pg } = yield* connect({ ...options, maxConnections: POOLS.clock })
       const base = yield* Clock.Clock
       const clock = new CorrectedClock(base)
       const correct = Effect.flatMap(retryTransient(measureOffset(pg, base)), (offset) =>

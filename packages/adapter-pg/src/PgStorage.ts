@@ -2,11 +2,10 @@ import type { AgentId } from "@tocsin/core/contract/Identifiers"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { Context, Duration, Effect, Layer } from "effect"
-import { SqlClient, type SqlConnection } from "effect/sql"
-import { PgClient } from "./client/PgClient.ts"
+import { Duration, Effect, Layer } from "effect"
+import type { SqlConnection } from "effect/sql"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
-import type { Database } from "./Database.ts"
+import { connect, type Database } from "./Database.ts"
 import { GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer } from "./hints/Announcer.ts"
 import { hintsOfOthers } from "./hints/hintsOfOthers.ts"
@@ -98,7 +97,7 @@ const probeOf = (prober: Database, groups: Database): Effect.Effect<void, Storag
     if (row?.["is_read_only"] === true) yield* prober.pg.query(writeNothing, [])
     // The groups' host may be down while the prober's answers, and idle connections do not show it.
     if (idle > 0) yield* groups.pg.sound
-  }).pipe(Effect.mapError((error) => (error._tag === "SqlError" ? toStorageError(error) : error)))
+  }).pipe(Effect.mapError(toStorageError))
 
 /**
  * Storage on PostgreSQL 15 or later, for any number of processes. When it is built, it migrates the
@@ -149,15 +148,6 @@ export const layer = ({
       const others = { hints, topicsOfOthers: topicsOfOthers(listener.pg, topics.sender) }
       return make({ groups, database, prober, groupDatabase, others })
     }),
-  )
-
-const connect = (options: PgPoolOptions) =>
-  Layer.build(PgClient.layer(options)).pipe(
-    Effect.map((services): Database => ({
-      sql: Context.get(services, SqlClient.SqlClient),
-      pg: Context.get(services, PgClient),
-    })),
-    Effect.mapError(toStorageError),
   )
 
 interface Connected {

@@ -143,10 +143,11 @@ const explain = (error: SqlError.SqlError): Explanation => {
 export const noSchema = new StorageError({ reason: "unavailable", message: noSchemaMessage })
 
 /**
- * The {@link StorageError} of a failure. Neither it nor its cause holds the database's URL or
- * password.
+ * The {@link StorageError} of a failure, or the failure if it is one. Neither it nor its cause holds
+ * the database's URL or password.
  */
-export const toStorageError = (error: SqlError.SqlError): StorageError => {
+export const toStorageError = (error: SqlError.SqlError | StorageError): StorageError => {
+  if (error._tag === "StorageError") return error
   const [reason, message] = explain(error)
   return new StorageError({ reason, message, cause: error })
 }

@@ -1,11 +1,10 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { AnyShape, CopiedRow } from "@tocsin/core/ports/TableShape"
-import { Context, Effect, Layer, type Redacted, Stream } from "effect"
-import { SqlClient, type SqlConnection, type SqlError } from "effect/sql"
-import { PgClient } from "../client/PgClient.ts"
+import { Effect, type Redacted, Stream } from "effect"
+import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { LONG_WORK } from "../client/PgPoolOptions.ts"
 import { settingStatement } from "../client/script.ts"
-import type { Database } from "../Database.ts"
+import { connect, type Database } from "../Database.ts"
 import { toStorageError } from "../toStorageError.ts"
 
 /** The name of a copy in `pg_stat_activity`. It is not that of a server, which a copy looks for. */
@@ -13,15 +12,7 @@ const APPLICATION = "tocsin-copy"
 
 /** One connection, until the scope ends. */
 export const connectForCopy = (url: Redacted.Redacted) =>
-  Layer.build(
-    PgClient.layer({ url, maxConnections: 1, applicationName: APPLICATION, replyTimeout: LONG_WORK }),
-  ).pipe(
-    Effect.map((services): Database => ({
-      sql: Context.get(services, SqlClient.SqlClient),
-      pg: Context.get(services, PgClient),
-    })),
-    Effect.mapError(toStorageError),
-  )
+  connect({ url, maxConnections: 1, applicationName: APPLICATION, replyTimeout: LONG_WORK })
 
 const setPatience = settingStatement(
   { lock_timeout: "10000", statement_timeout: "0", idle_in_transaction_session_timeout: "0" },
@@ -39,11 +30,8 @@ export const inTransaction = <A, E, R>(
 ): Effect.Effect<A, E | StorageError, R> =>
   sql.withTransaction(Effect.andThen(sql.unsafe(setPatience), use)).pipe(
     Effect.provideService(SqlClient.BeginTransaction, `BEGIN ${mode}`),
-    Effect.catch((error) => Effect.fail(isSqlError(error) ? toStorageError(error) : error)),
+    Effect.mapError((error) => (SqlError.isSqlError(error) ? toStorageError(error) : error)),
   )
-
-const isSqlError = (error: unknown): error is SqlError.SqlError =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"
 
 const PIECE = 1_000
 

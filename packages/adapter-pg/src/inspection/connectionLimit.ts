@@ -1,13 +1,12 @@
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Context, Duration, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { PgClient } from "../client/PgClient.ts"
+import { Duration, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
+import { connect } from "../Database.ts"
 import { toStorageError } from "../toStorageError.ts"
 
 /** One connection for an inspection, which waits 5 s for it and for each answer. */
-export const inspectionClient = (options: PgPoolOptions) =>
-  PgClient.layer({
+export const connectForInspection = (options: PgPoolOptions) =>
+  connect({
     ...options,
     connectTimeout: Duration.seconds(5),
     statementTimeout: Duration.seconds(5),
@@ -35,9 +34,9 @@ export const readConnectionLimit = Effect.fnUntraced(function* (sql: SqlClient.S
 /** Reads {@link readConnectionLimit} on a separate connection. */
 export const inspectConnections = Effect.fn("inspectConnections")(
   function* (options: PgPoolOptions) {
-    const services = yield* Layer.build(inspectionClient(options))
-    return yield* readConnectionLimit(Context.get(services, SqlClient.SqlClient))
+    const { sql } = yield* connectForInspection(options)
+    return yield* readConnectionLimit(sql)
   },
   Effect.scoped,
-  Effect.mapError((error): StorageError => toStorageError(error)),
+  Effect.mapError(toStorageError),
 )

@@ -1,14 +1,13 @@
 import * as Instant from "@tocsin/core/contract/Instant"
 import { compareSchema, type SchemaStanding } from "@tocsin/core/ports/Migration"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Clock, Context, Duration, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { PgClient } from "../client/PgClient.ts"
+import { Clock, Duration, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
 import { checksumOf, migrations, readLedger } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import { noSchema, toStorageError } from "../toStorageError.ts"
-import { inspectionClient, readConnectionLimit } from "./connectionLimit.ts"
+import { connectForInspection, readConnectionLimit } from "./connectionLimit.ts"
 
 /** `foreign`: created by another program, or by another form of a migration. */
 export type PgSchemaState = "absent" | SchemaStanding["state"]
@@ -53,8 +52,7 @@ interface Facts {
 /** Inspects a database without changing it. Fails where it is unreachable or slow to answer. */
 export const inspectStorage = Effect.fn("inspectStorage")(
   function* (options: PgPoolOptions) {
-    const services = yield* Layer.build(inspectionClient(options))
-    const sql = Context.get(services, SqlClient.SqlClient)
+    const { pg, sql } = yield* connectForInspection(options)
     const facts = yield* readFacts(sql)
     if (facts.may_create === null) return yield* noSchema
     const schema = yield* readSchema(sql, facts)
@@ -69,14 +67,14 @@ export const inspectStorage = Effect.fn("inspectStorage")(
       unsafe: facts.unsafe,
       bytes: facts.bytes,
       connectionLimit: yield* readConnectionLimit(sql),
-      clockOffset: yield* readClockOffset(Context.get(services, PgClient)),
+      clockOffset: yield* readClockOffset(pg),
       ...(hasTables
         ? yield* readContent(sql)
         : { closedTables: [], pepperCheck: undefined, markedAt: undefined }),
     } satisfies PgInspection
   },
   Effect.scoped,
-  Effect.mapError((error): StorageError => (error._tag === "SqlError" ? toStorageError(error) : error)),
+  Effect.mapError(toStorageError),
 )
 
 /** Facts of the server and the database that need no table of the service. */

@@ -217,22 +217,19 @@ export const applyMissing = Effect.fnUntraced(function* (
  * Fails with `newer` for migrations that this code does not know, and with `in_use` where another
  * process migrates, or reads the tables, for too long.
  */
-export const migrate = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, options: MigrateOptions = {}) {
-    const { known = migrations, patience = PATIENCE } = options
-    yield* verifyServer(sql)
-    const found = yield* verifySchema(sql, known)
-    if (found === known.length) return
-    if (found !== undefined) yield* announceMigrations(known.slice(found))
-    const locking = Effect.andThen(sql.unsafe(setPatience(patience)), sql.unsafe(LOCK)).pipe(
-      Effect.catchIf(
-        ({ reason }) => reason._tag === "LockTimeoutError",
-        () => Effect.fail(migrating),
-      ),
-    )
-    yield* sql
-      .withTransaction(Effect.andThen(locking, applyMissing(sql, options)))
-      .pipe(Effect.provideService(SqlClient.BeginTransaction, BEGIN))
-  },
-  Effect.catchTag("SqlError", (error) => Effect.fail(toStorageError(error))),
-)
+export const migrate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: MigrateOptions = {}) {
+  const { known = migrations, patience = PATIENCE } = options
+  yield* verifyServer(sql)
+  const found = yield* verifySchema(sql, known)
+  if (found === known.length) return
+  if (found !== undefined) yield* announceMigrations(known.slice(found))
+  const locking = Effect.andThen(sql.unsafe(setPatience(patience)), sql.unsafe(LOCK)).pipe(
+    Effect.catchIf(
+      ({ reason }) => reason._tag === "LockTimeoutError",
+      () => Effect.fail(migrating),
+    ),
+  )
+  yield* sql
+    .withTransaction(Effect.andThen(locking, applyMissing(sql, options)))
+    .pipe(Effect.provideService(SqlClient.BeginTransaction, BEGIN))
+}, Effect.mapError(toStorageError))
