@@ -2,6 +2,7 @@ import * as Instant from "@tocsin/core/contract/Instant"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
+import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
 import type { Database } from "../Database.ts"
 import { applyMissing, verifySchema, verifyServer } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
@@ -38,7 +39,7 @@ export const withCopyTarget = <A, E, R>(
 const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
 
 // The lock of migrations: servers that start wait for it.
-const LOCK = "SELECT pg_try_advisory_xact_lock(7243197000) AS is_free"
+const LOCK = `SELECT pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migrations}) AS is_free`
 
 /** Servers leave a mark every five seconds. An older one is that of a server that ended. */
 const MARKED_LATELY = Duration.seconds(30)

@@ -11,6 +11,7 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { scriptOf, settingStatement } from "../client/script.ts"
+import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
 import * as RealTime from "../RealTime.ts"
 import { isLostRace, toStorageError } from "../toStorageError.ts"
 import { migration as initial } from "./0001_initial.ts"
@@ -79,8 +80,7 @@ const setPatience = (patience: Duration.Duration): string =>
 /** At any other level, a process that waited for the lock would not see the tables of the first. */
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
-// Nothing else locks this number.
-const LOCK = "SELECT pg_advisory_xact_lock(7243197000)"
+const LOCK = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.migrations})`
 
 const CREATE_LEDGER = `CREATE TABLE schema_migration (
   id integer PRIMARY KEY,

@@ -1,4 +1,5 @@
 import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
 import { makeTable } from "./makeTable.ts"
 
 /** Agents. The lock of an agent guards its keys, checks and history too. */
@@ -26,8 +27,8 @@ export const findAgent = `${SELECT} WHERE a.agent_id = $1`
 export const lockIdlePendingAgents = `${SELECT} WHERE a.admission_state = 'pending' AND a.last_seen_at <= $1
   ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`
 
-/** Serialises registrations until the transaction ends. Nothing else locks this number. */
-export const lockRegistrations = "SELECT pg_advisory_xact_lock(7243197001) AS locked"
+/** Serialises registrations until the transaction ends. */
+export const lockRegistrations = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.registrations}) AS locked`
 
 /** Counts the pending agents; an index holds only them. */
 export const countPendingAgents =

@@ -1,4 +1,5 @@
 import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
 import { makeTable } from "./makeTable.ts"
 
 /** Silences. */
@@ -10,8 +11,8 @@ export const lockSilences = `SELECT ${silenceTable.columns} FROM silence AS q WH
 /** Reads the silences that have begun by `$1` and end after `$2`. */
 export const findSilencesInForce = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.starts_at <= $1 AND q.ends_at > $2 ORDER BY q.id`
 
-/** Serialises those who count silences until the transaction ends. Nothing else locks this number. */
-export const lockSilenceCount = "SELECT pg_advisory_xact_lock(7243197002) AS locked"
+/** Serialises those who count silences until the transaction ends. */
+export const lockSilenceCount = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.silenceCount}) AS locked`
 
 /** Counts the silences that end after `$1`. */
 export const countUnendedSilences = "SELECT count(*)::int4 AS unended FROM silence AS q WHERE q.ends_at > $1"
