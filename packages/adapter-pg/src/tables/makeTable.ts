@@ -87,19 +87,18 @@ export const reporting = (write: string, preparation = ""): string =>
           ${SERVER_RUN} AS server_run
    FROM written`
 
-const pick = (columns: Columns, names: ReadonlyArray<string>): Columns =>
-  Object.fromEntries(Object.entries(columns).filter(([name]) => names.includes(name)))
+type Column = Columns[string]
+
+const columnsWhere = (columns: Columns, isWanted: (name: string, column: Column) => boolean): Columns =>
+  Object.fromEntries(Object.entries(columns).filter(([name, column]) => isWanted(name, column)))
 
 /** The columns that an INSERT names: all but the one that the database numbers. */
 export const insertedColumns = ({ columns, numbered }: AnyShape): Columns =>
-  pick(
-    columns,
-    Object.keys(columns).filter((name) => name !== numbered),
-  )
+  columnsWhere(columns, (name) => name !== numbered)
 
 /** The columns that an unchanged heartbeat or result may change. */
 export const movingColumns = ({ columns }: AnyShape): Columns =>
-  Object.fromEntries(Object.entries(columns).filter(([, { moves }]) => moves))
+  columnsWhere(columns, (_, { moves }) => moves === true)
 
 /** Deletes rows by some of their columns. */
 export const deleteBy = (name: string, table: string, columns: Columns): RowStatement => ({
@@ -129,10 +128,7 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
   const names = Object.keys(inserted).join(", ")
   const order = options.insertOrder === undefined ? "" : `ORDER BY ${options.insertOrder.join(", ")}`
   const insertion = `INSERT INTO ${name} (${names}) SELECT ${names} FROM ${givenRows(inserted)} ${order}`
-  const others = pick(
-    columns,
-    Object.keys(columns).filter((column) => !key.includes(column)),
-  )
+  const others = columnsWhere(columns, (column) => !key.includes(column))
   const statement = (verb: string, write: string): RowStatement => ({
     name: `${verb}_${name}`,
     text: reporting(write),
@@ -151,7 +147,11 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
       "update",
       `UPDATE ${name} AS stored SET ${assignments(others, "given")} FROM ${givenRows(inserted)} WHERE ${isGiven(key)}`,
     ),
-    delete: deleteBy(`delete_${name}`, name, pick(columns, key)),
+    delete: deleteBy(
+      `delete_${name}`,
+      name,
+      columnsWhere(columns, (column) => key.includes(column)),
+    ),
     decode: decoderOf(shape, READERS, (column) => column),
   }
 }
