@@ -45,7 +45,7 @@ export const policyReceivers = Effect.fnUntraced(function* (
   return problems.length === 0 ? made : yield* Effect.fail(problems)
 })
 
-/** Many times the longest address or list of secrets. */
+/** A key of a receiver that says where a secret is. */
 const SECRET_KEY = /^(?<name>url|secret|telegram_token)_(?<from>file|env)$/u
 
 const secretsOf = (receiver: Receiver): Result.Result<Secrets, ReadonlyArray<FieldProblem>> => {

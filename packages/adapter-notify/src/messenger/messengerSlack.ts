@@ -2,8 +2,8 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, type Redacted, Schema, type Scope } from "effect"
 import type { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { digestText } from "../text/digestText.ts"
-import { incidentText, testText, type TextMedium } from "../text/incidentText.ts"
+import type { TextMedium } from "../text/incidentText.ts"
+import { messenger } from "./messenger.ts"
 
 export interface MessengerSlackOptions extends PostingOptions {
   /** The incoming webhook; its path is the credential. */
@@ -46,12 +46,5 @@ export const messengerSlack = Effect.fnUntraced(function* (
     setting: "url",
     address: options.url,
   })
-  const write = (text: string) => post(encode({ text }))
-  const resultOf = (text: string) => Effect.map(write(text), ({ result }) => result)
-  return {
-    kind: "messenger",
-    send: (notification) => resultOf(incidentText(notification, slackMedium)),
-    sendDigest: (notifications) => resultOf(digestText(notifications, slackMedium)),
-    test: write(testText),
-  }
+  return messenger(slackMedium, (text) => post(encode({ text })))
 })

@@ -2,8 +2,8 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Option, Redacted, Schema, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { digestText } from "../text/digestText.ts"
-import { incidentText, testText, type TextMedium } from "../text/incidentText.ts"
+import type { TextMedium } from "../text/incidentText.ts"
+import { messenger } from "./messenger.ts"
 
 export interface MessengerTelegramOptions extends PostingOptions {
   /** The bot's token from BotFather. */
@@ -61,13 +61,7 @@ export const messengerTelegram = Effect.fnUntraced(function* (
     path: `/bot${encodeURIComponent(token).replaceAll("%3A", ":")}/sendMessage`,
     retryAfterOf,
   })
-  const write = (text: string) =>
-    post(encode({ chat_id: options.chat, text, link_preview_options: { is_disabled: true } }))
-  const resultOf = (text: string) => Effect.map(write(text), ({ result }) => result)
-  return {
-    kind: "messenger",
-    send: (notification) => resultOf(incidentText(notification, telegramMedium)),
-    sendDigest: (notifications) => resultOf(digestText(notifications, telegramMedium)),
-    test: write(testText),
-  }
+  return messenger(telegramMedium, (text) =>
+    post(encode({ chat_id: options.chat, text, link_preview_options: { is_disabled: true } })),
+  )
 })
