@@ -7,9 +7,7 @@ import { openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { agentNames, enroll, heartbeatOf, keyOf, register } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
-
-const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
+import { range, sum } from "./numbers.ts"
 
 const describeRegistrations = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "of two keys for one agent ID, one is pending and one is refused" }, (replica) =>

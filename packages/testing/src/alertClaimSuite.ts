@@ -10,8 +10,7 @@ import { ALERT_RECEIVERS, alertRecord, incidentIdOf, incidentRecord, write } fro
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
-
-const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
+import { range } from "./numbers.ts"
 
 /**
  * Which alerts of a receiver can be claimed, each by one process (docs/rules.md#alertmanager).

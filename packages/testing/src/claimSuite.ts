@@ -13,6 +13,7 @@ import { rowsOf } from "./rowsOf.ts"
 import { start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
+import { range } from "./numbers.ts"
 
 const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("due items, longest due first, with their incidents", () =>
@@ -164,8 +165,6 @@ const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
     )
   }
 }
-
-const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
 const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "an item is claimed by one client, and a resolved after its firing" }, (replica) =>

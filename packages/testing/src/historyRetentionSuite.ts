@@ -11,9 +11,9 @@ import { rowsOf } from "./rowsOf.ts"
 import { eventId, eventOf, start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
+import { range } from "./numbers.ts"
 
 const at = (n: number) => Instant.fromMicros(start + BigInt(n))
-const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
 /** Expires history in pieces of a given size. */
 const expire = ({ storage }: Replica, before: Instant.Instant, limit = 100) =>

@@ -9,9 +9,7 @@ import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, type EventChanges, heartbeatOf, keyOf, send } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
-
-const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
+import { range, sum } from "./numbers.ts"
 
 const STATUSES: ReadonlyArray<CheckStatus> = ["critical", "ok", "warning", "unknown"]
 

@@ -27,9 +27,9 @@ import { start } from "./samples.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
+import { range } from "./numbers.ts"
 
 const at = (n: number) => Instant.fromMicros(start + BigInt(n))
-const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
 /** Runs a rule to its end in pieces of a given size. */
 const expire = ({ storage }: Replica, rule: RetentionName, before: Instant.Instant, limit = 100) =>

@@ -5,8 +5,7 @@ import { atMost, incidentIdOf, incidentRecord, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
-
-const range = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
+import { range } from "./numbers.ts"
 
 /** What an incident keeps of its story. */
 export const storySuite = <Place>(subject: StorageUnderTest<Place>): void => {
