@@ -1,6 +1,7 @@
 import type { NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
 import type { ListName } from "@tocsin/core/engine/lists/ListDefinitions"
 import * as fc from "fast-check"
+import { LISTS } from "../rowsOf.ts"
 import { type AgentName, AGENTS, type CheckName, CHECKS } from "./ModelNames.ts"
 
 /** A page of a list, and the direction of the next. */
@@ -24,19 +25,8 @@ const maybe = <A>(arbitrary: fc.Arbitrary<A>): fc.Arbitrary<A | undefined> =>
 
 /** Pages of any list. */
 export const look: fc.Arbitrary<Look> = fc.record({
-  list: fc.constantFrom<ListName>(
-    "agents",
-    "checks",
-    "overdue",
-    "history",
-    "incidents",
-    "incidents",
-    "outbox",
-    "blacklist",
-    "operators",
-    "audit",
-    "silences",
-  ),
+  // Incidents have the most filters and orders.
+  list: fc.constantFrom<ListName>(...LISTS, "incidents"),
   agent: maybe(fc.constantFrom(...AGENTS)),
   check: maybe(fc.constantFrom(...CHECKS)),
   severity: maybe(fc.constantFrom<Severity>("warning", "critical", "unknown")),
