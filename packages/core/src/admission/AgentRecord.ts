@@ -74,6 +74,18 @@ export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord =>
   [COUNT_OF[status]]: agent[COUNT_OF[status]] - 1,
 })
 
+type Flat = Readonly<Record<string, string | boolean>>
+
+/** Whether an agent reports the same labels, or features. A plain loop, because every heartbeat asks. */
+export const isSameReport = (before: Flat | undefined, after: Flat | undefined): boolean => {
+  if (before === after) return true
+  if (before === undefined || after === undefined) return false
+  const names = Object.keys(before)
+  if (names.length !== Object.keys(after).length) return false
+  for (const name of names) if (before[name] !== after[name]) return false
+  return true
+}
+
 interface AgentKeyFields {
   readonly key_hash: KeyHash
   readonly key_fingerprint: KeyFingerprint

@@ -13,7 +13,7 @@ import type { KeyIdentity } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts"
 import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
-import type { AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
+import { type AgentRecord, type AgentsKeyRecord, type BlockedKeyRecord, isSameReport } from "./AgentRecord.ts"
 
 /** The outcomes of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
 export type HeartbeatOutcome =
@@ -122,15 +122,7 @@ const refreshed = (
  * remember only new ones.
  */
 const repeats = (agent: AgentRecord, { hostname, features, labels }: HeartbeatRequest): boolean =>
-  agent.hostname === hostname && isSame(agent.features, features) && isSame(agent.labels, labels)
-
-type Flat = Readonly<Record<string, string | boolean>>
-
-const isSame = (a: Flat | undefined, b: Flat | undefined): boolean => {
-  if (a === undefined || b === undefined) return a === b
-  const names = Object.keys(a)
-  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
-}
+  agent.hostname === hostname && isSameReport(agent.features, features) && isSameReport(agent.labels, labels)
 
 const blockedSeen = (workspace: Workspace, key: BlockedKeyRecord, now: Instant.Instant): void => {
   if (Instant.isRecent(key.last_seen_at, BLOCKED_KEY_SEEN_EVERY, now)) return

@@ -1,5 +1,5 @@
 import { acknowledge, type AcknowledgeInput, withdraw } from "../acknowledgements/acknowledge.ts"
-import type { AgentRecord } from "../admission/AgentRecord.ts"
+import { isSameReport } from "../admission/AgentRecord.ts"
 import { heartbeat } from "../admission/heartbeat.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
@@ -102,7 +102,7 @@ export class SimulatedService {
     this.#heartbeat(request, at)
     const after = this.#tables.agents.get(request.agent_id)
     // Matchers compare hostnames and labels.
-    if (before?.hostname !== after?.hostname || !isSameLabels(before?.labels, after?.labels))
+    if (before?.hostname !== after?.hostname || !isSameReport(before?.labels ?? {}, after?.labels ?? {}))
       this.#due.examineAll(at)
   }
 
@@ -286,6 +286,3 @@ const tickAfter = (tick: Instant.Instant): Instant.Instant => Instant.fromMicros
 /** The first tick at or after a moment, of those from `tick` on. */
 const tickFrom = (tick: Instant.Instant, at: Instant.Instant): Instant.Instant =>
   at <= tick ? tick : Instant.fromMicros(tick + ((at - tick + TICK - 1n) / TICK) * TICK)
-
-const isSameLabels = (a: AgentRecord["labels"] = {}, b: AgentRecord["labels"] = {}): boolean =>
-  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === b[key])

@@ -1,22 +1,10 @@
-import type { AgentRecord } from "../admission/AgentRecord.ts"
+import { type AgentRecord, isSameReport } from "../admission/AgentRecord.ts"
 import { type AuditActionName, AuditActions, type AuditSubjectKind } from "../contract/AuditActions.ts"
 import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "./Topics.ts"
 
 const AGENTS = topic("agents")
 const CHECKS = topic("checks")
-
-type Labels = AgentRecord["labels"]
-
-/** A plain loop, because every heartbeat of an agent with labels comes this way. */
-const haveSameLabels = (before: Labels, after: Labels): boolean => {
-  if (before === after) return true
-  if (before === undefined || after === undefined) return false
-  const names = Object.keys(before)
-  if (names.length !== Object.keys(after).length) return false
-  for (const name of names) if (before[name] !== after[name]) return false
-  return true
-}
 
 /**
  * Whether an agent looks the same. The times of a heartbeat do not count, nor do the counts of its
@@ -30,9 +18,8 @@ const looksTheSame = (before: AgentRecord, after: AgentRecord): boolean =>
   before.heartbeat_incident_id === after.heartbeat_incident_id &&
   before.registration_id === after.registration_id &&
   before.hostname === after.hostname &&
-  before.features.push === after.features.push &&
-  before.features.metrics === after.features.metrics &&
-  haveSameLabels(before.labels, after.labels)
+  isSameReport(before.features, after.features) &&
+  isSameReport(before.labels, after.labels)
 
 /** The topics of a changed agent: none for a heartbeat in time that says nothing new. */
 export const topicsOfAgent = (before: AgentRecord | undefined, after: AgentRecord | undefined): Topics => {
