@@ -17,7 +17,7 @@ import type { OperatorName } from "../contract/Operators.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { IncidentChangeRecord, IncidentKind } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
-import type { MemberRecord } from "../incidents/MemberRecord.ts"
+import type { MemberRecord, MemberRef } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
@@ -86,7 +86,7 @@ export class MemoryTables {
     named: new Map(),
     automatic: new Map(),
   }
-  /** Memberships of an incident, present and past, by `agent/check`. */
+  /** Memberships of an incident, present and past, by {@link memberKey}. */
   readonly members = new Map<IncidentId, Map<string, MemberRecord>>()
   /** Of large incidents only, each made when its first members are first asked for. */
   readonly rankings = new WeakMap<Members, MemberRanking>()
@@ -94,7 +94,7 @@ export class MemoryTables {
   readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
   readonly outbox = new OutboxRows()
   readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
-  /** The alerts of an incident, by `receiver/severity`. */
+  /** The alerts of an incident, by {@link alertKey}. */
   readonly alerts = new Map<IncidentId, Map<string, AlertRecord>>()
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   readonly incidentActs = new Map<IncidentId, Array<IncidentActRecord>>()
@@ -121,6 +121,10 @@ export class MemoryTables {
   pendingAgents = 0
   lastSeq = 0
 }
+
+/** The name of a member within its incident. */
+export const memberKey = ({ agent_id, check_id }: Pick<MemberRef, "agent_id" | "check_id">): string =>
+  `${agent_id}/${check_id}`
 
 /** The name of an alert within its incident. */
 export const alertKey = ({ receiver, severity }: AlertRef): string => `${receiver}/${severity}`

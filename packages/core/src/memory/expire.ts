@@ -15,7 +15,7 @@ import {
 } from "../retention/retentionPiece.ts"
 import { type RetentionFacts, RetentionRules } from "../retention/RetentionRules.ts"
 import type { SilenceRecord } from "../silences/SilenceRecord.ts"
-import { alertKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { alertKey, memberKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { removeInner, removeResult } from "./persistChanges.ts"
 
 const noRows = () => ({
@@ -56,23 +56,23 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
     tables.outbox.delete(row.id)
     removeInner(tables.outboxOfIncidents, row.incident_id, row.id)
   }
-  for (const row of expired.members)
-    removeInner(tables.members, row.incident_id, `${row.agent_id}/${row.check_id}`)
-  for (const row of expired.incidentChanges) {
-    const story = tables.incidentChanges.get(row.incident_id)
-    // Changes go from the first one on.
-    story?.splice(story.indexOf(row), 1)
-    if (story?.length === 0) tables.incidentChanges.delete(row.incident_id)
-  }
-  for (const row of expired.incidentActs) {
-    const story = tables.incidentActs.get(row.incident_id)
-    story?.splice(story.indexOf(row), 1)
-    if (story?.length === 0) tables.incidentActs.delete(row.incident_id)
-  }
+  for (const row of expired.members) removeInner(tables.members, row.incident_id, memberKey(row))
+  for (const row of expired.incidentChanges) removeFromStory(tables.incidentChanges, row)
+  for (const row of expired.incidentActs) removeFromStory(tables.incidentActs, row)
   for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, alertKey(row))
   for (const row of expired.incidents) tables.incidents.delete(row.id)
   for (const row of expired.audit) tables.audit.delete(row.id)
   for (const row of expired.silences) tables.silences.delete(row.id)
+}
+
+const removeFromStory = <Row extends { readonly incident_id: IncidentId }>(
+  stories: Map<IncidentId, Array<Row>>,
+  row: Row,
+): void => {
+  const story = stories.get(row.incident_id)
+  // Rows go from the first one on.
+  story?.splice(story.indexOf(row), 1)
+  if (story?.length === 0) stories.delete(row.incident_id)
 }
 
 const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({

@@ -3,7 +3,7 @@ import type { IncidentId } from "../contract/Identifiers.ts"
 import type { ListFilters, ListName, ListRows } from "../engine/lists/ListDefinitions.ts"
 import { isHeld } from "../holds/heldItems.ts"
 import { silenceState } from "../silences/SilenceRecord.ts"
-import type { MemoryTables } from "./MemoryTables.ts"
+import { memberKey, type MemoryTables } from "./MemoryTables.ts"
 
 /** Whether a row belongs to a list with this filter. */
 type Passes<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean
@@ -25,7 +25,7 @@ const hadMember = (
   if (agent_id === undefined && check_id === undefined) return true
   const members = tables.members.get(id)
   if (members === undefined) return false
-  if (agent_id !== undefined && check_id !== undefined) return members.has(`${agent_id}/${check_id}`)
+  if (agent_id !== undefined && check_id !== undefined) return members.has(memberKey({ agent_id, check_id }))
   for (const member of members.values())
     if (wants(agent_id, member.agent_id) && wants(check_id, member.check_id)) return true
   return false

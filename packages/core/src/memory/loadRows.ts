@@ -3,7 +3,7 @@ import type { Instant } from "../contract/Instant.ts"
 import { type Loaders, loadParts } from "../engine/workspace/loadParts.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import { alertKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { alertKey, memberKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { firstMembers } from "./MemberRanking.ts"
 import { type Reading, SEARCHES } from "./search.ts"
 
@@ -93,7 +93,7 @@ const LOADERS: Loaders<Reading> = {
   members: ({ tables, workspace }, refs) => {
     for (const ref of refs) {
       const ofIncident = tables.members.get(ref.incident_id)
-      workspace.members.load(ref, ofIncident?.get(`${ref.agent_id}/${ref.check_id}`))
+      workspace.members.load(ref, ofIncident?.get(memberKey(ref)))
     }
   },
   membersOfAgents: ({ tables, workspace }, ids) => {

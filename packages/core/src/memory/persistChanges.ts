@@ -1,11 +1,12 @@
 import type { AgentKeyRecord } from "../admission/AgentRecord.ts"
+import type { IncidentId } from "../contract/Identifiers.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { Change } from "../engine/workspace/Table.ts"
 import type { WorkspaceChanges } from "../engine/workspace/Workspace.ts"
 import { type IncidentRecord, isCut } from "../incidents/IncidentRecord.ts"
 import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../notifications/OutboxRecord.ts"
-import { alertKey, type MemoryTables } from "./MemoryTables.ts"
+import { alertKey, memberKey, type MemoryTables } from "./MemoryTables.ts"
 
 /**
  * Writes the changes of a transaction into the tables. Cannot fail half-way: it only sets and
@@ -43,16 +44,8 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
   }
   for (const row of changes.audit) tables.audit.set(row.id, row)
   for (const { after } of changes.silences) if (after !== undefined) tables.silences.set(after.id, after)
-  for (const change of changes.incidentChanges) {
-    const story = tables.incidentChanges.get(change.incident_id)
-    if (story === undefined) tables.incidentChanges.set(change.incident_id, [change])
-    else story.push(change)
-  }
-  for (const act of changes.incidentActs) {
-    const story = tables.incidentActs.get(act.incident_id)
-    if (story === undefined) tables.incidentActs.set(act.incident_id, [act])
-    else story.push(act)
-  }
+  for (const change of changes.incidentChanges) append(tables.incidentChanges, change)
+  for (const act of changes.incidentActs) append(tables.incidentActs, act)
   for (const cut of changes.storyCuts) {
     const story = tables.incidentChanges.get(cut.incident_id) ?? []
     tables.incidentChanges.set(
@@ -99,6 +92,15 @@ export const removeInner = <K, K2>(
   if (found.size === 0) outer.delete(key)
 }
 
+const append = <Row extends { readonly incident_id: IncidentId }>(
+  stories: Map<IncidentId, Array<Row>>,
+  row: Row,
+): void => {
+  const story = stories.get(row.incident_id)
+  if (story === undefined) stories.set(row.incident_id, [row])
+  else story.push(row)
+}
+
 const inner = <K, K2, V>(maps: Map<K, Map<K2, V>>, key: K): Map<K2, V> => {
   const found = maps.get(key)
   if (found !== undefined) return found
@@ -138,7 +140,7 @@ const persistIncident = (tables: MemoryTables, { after }: Change<IncidentRecord>
 
 const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
   const ofIncident = inner(tables.members, member.incident_id)
-  const name = `${member.agent_id}/${member.check_id}`
+  const name = memberKey(member)
   const before = ofIncident.get(name)
   ofIncident.set(name, member)
   tables.rankings.get(ofIncident)?.add(name, member)
