@@ -1,8 +1,7 @@
 import { Duration, Result } from "effect"
 import * as Instant from "../contract/Instant.ts"
-import { nextAfter, type Schedule } from "../policy/Schedule.ts"
+import { nextAfter, type Schedule, scheduleOf } from "../policy/Schedule.ts"
 import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
-import { scheduleOf } from "./scheduleOf.ts"
 
 const EARLY_PART = 10n
 const LONGEST_EARLY = Duration.minutes(5)

@@ -2,8 +2,8 @@ import { Duration, Result } from "effect"
 import { fieldPath, type FieldProblem } from "../contract/describeIssue.ts"
 import { ValidationError } from "../contract/Errors.ts"
 import type { ExpectationsRequest, ExpectedCheck } from "../contract/Expectations.ts"
+import { scheduleProblems } from "../policy/Schedule.ts"
 import type { Terms } from "./ExpectationRecord.ts"
-import { scheduleOf } from "./scheduleOf.ts"
 
 /** Terms as a declaration or a rule of the policy gives them. */
 type GivenTerms = Omit<ExpectedCheck, "check_id" | "notifications_enabled">
@@ -31,12 +31,6 @@ export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): Re
     problems.push({ message: "must be absent with every: after takes its place", path: ["grace"] })
   return problems
 }
-
-const scheduleProblems = (given: { readonly cron: string; readonly tz: string }) =>
-  Result.match(scheduleOf(given), {
-    onSuccess: () => [],
-    onFailure: ({ field, message }): ReadonlyArray<FieldProblem> => [{ message, path: [field] }],
-  })
 
 const afterProblems = ({ after }: GivenTerms, staleAfter: Duration.Duration): ReadonlyArray<FieldProblem> => {
   const shortest = shortestAfter(staleAfter)

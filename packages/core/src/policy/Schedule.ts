@@ -1,12 +1,17 @@
 import { Result } from "effect"
+import type { FieldProblem } from "../contract/describeIssue.ts"
 import * as Instant from "../contract/Instant.ts"
 import { type TimeZone, timeZoneOf } from "./TimeZone.ts"
 import { parseWallTimes, wallAfter, wallBefore, type WallTimes } from "./WallTimes.ts"
 
-/** Times of a wall clock: a cron expression of five fields in a time zone. */
-export interface Schedule {
+/** A cron expression of five fields, and the IANA time zone by whose clock it goes. */
+export interface ScheduleText {
   readonly cron: string
   readonly tz: string
+}
+
+/** Times of a wall clock. */
+export interface Schedule extends ScheduleText {
   /** The times of a clock that is never set; {@link toInstant} places them in the zone. */
   readonly walls: WallTimes
   readonly zone: TimeZone
@@ -24,19 +29,35 @@ export interface ScheduleProblem {
 const wrong = (field: ScheduleProblem["field"], message: string) => Result.fail({ field, message })
 
 /** Reads a schedule, or says what is wrong with it. */
-export const parseSchedule = ({
-  cron,
-  tz,
-}: {
-  readonly cron: string
-  readonly tz: string
-}): Result.Result<Schedule, ScheduleProblem> => {
+export const parseSchedule = ({ cron, tz }: ScheduleText): Result.Result<Schedule, ScheduleProblem> => {
   const zone = timeZoneOf(tz)
   if (zone === undefined) return wrong("tz", "must be an IANA time zone, such as Europe/Berlin")
   const parsed = parseWallTimes(cron)
   if (Result.isFailure(parsed)) return wrong("cron", parsed.failure)
   return Result.succeed({ cron, tz, walls: parsed.success, zone })
 }
+
+// Reading a schedule takes longer than all else that a look at an expectation does, and agents declare few.
+const KEPT = 1_000
+const read = new Map<string, Result.Result<Schedule, ScheduleProblem>>()
+
+/** The same, for schedules that are read again and again: remembers the last ones. */
+export const scheduleOf = (given: ScheduleText): Result.Result<Schedule, ScheduleProblem> => {
+  const name = `${given.tz} ${given.cron}`
+  const known = read.get(name)
+  if (known !== undefined) return known
+  if (read.size >= KEPT) read.clear()
+  const schedule = parseSchedule(given)
+  read.set(name, schedule)
+  return schedule
+}
+
+/** What is wrong with a schedule, as part of what is wrong with its document. */
+export const scheduleProblems = (given: ScheduleText): ReadonlyArray<FieldProblem> =>
+  Result.match(scheduleOf(given), {
+    onSuccess: () => [],
+    onFailure: ({ field, message }) => [{ message, path: [field] }],
+  })
 
 /** The first time of a schedule after `instant`. */
 export const nextAfter = (schedule: Schedule, instant: Instant.Instant): Instant.Instant => {

@@ -5,7 +5,7 @@ import { NotifierKind } from "../contract/Status.ts"
 import { termsProblems } from "../freshness/termsOf.ts"
 import { isPositive, type Matcher } from "../silences/Matcher.ts"
 import { type Freshness, PolicyDocument, type Receiver, type Route, type Window } from "./PolicyDocument.ts"
-import { parseSchedule } from "./Schedule.ts"
+import { scheduleProblems } from "./Schedule.ts"
 
 /**
  * Decodes a policy and checks what its schema cannot say. `others` are receivers that it may name
@@ -122,18 +122,6 @@ const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): Readon
   }
   return problems
 }
-
-const scheduleProblems = ({
-  cron,
-  tz,
-}: {
-  readonly cron: string
-  readonly tz: string
-}): ReadonlyArray<FieldProblem> =>
-  Result.match(parseSchedule({ cron, tz }), {
-    onSuccess: () => [],
-    onFailure: ({ field, message }) => [problem(message, field)],
-  })
 
 const matchProblems = (match: ReadonlyArray<Matcher>): ReadonlyArray<FieldProblem> =>
   match.some(isPositive)
