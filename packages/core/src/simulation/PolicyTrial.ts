@@ -8,9 +8,15 @@ import type { PastResults } from "./PastChecks.ts"
 import type { KnownAgent } from "./registrationOf.ts"
 import { simulatedSignature } from "./simulatedSignature.ts"
 import { SimulatedService } from "./SimulatedService.ts"
-import type { HeldBy, SentNotification, SimulationListener, WithheldFiring } from "./SimulationListener.ts"
+import {
+  type HeldBy,
+  reasonOf,
+  type SentNotification,
+  type SimulationListener,
+  type UnsentReason,
+  type WithheldFiring,
+} from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
-import { reasonOf, type UnsentReason } from "./unsentReason.ts"
 
 /** Something that happened to an installation, as its tables show it. */
 export type PastEntry = { readonly at: Instant.Instant } & (

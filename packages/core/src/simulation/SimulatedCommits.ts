@@ -13,7 +13,6 @@ import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
 import { attempted } from "../notifications/settleAttempts.ts"
 import type { DueWork } from "./DueWork.ts"
 import type { HeldBy, SimulationListener, WithheldFiring } from "./SimulationListener.ts"
-import { takeIncident } from "./takeIncident.ts"
 
 interface Options extends HoldOptions {
   readonly listener: SimulationListener
@@ -122,8 +121,18 @@ export class SimulatedCommits {
     return item && incident && { item, incident, heldBy: this.#held.get(item.id) ?? [] }
   }
 
-  /** Moves an incident out of the tables: a resolved one is never read again. */
+  /** Moves an incident out of the tables with all that belongs to it: a resolved one is never read again. */
   #take(incident: IncidentRecord): void {
-    this.#listener.ended(takeIncident(this.#tables, incident))
+    const { id } = incident
+    const tables = this.#tables
+    const changes = tables.incidentChanges.get(id) ?? []
+    for (const item of tables.outboxOfIncidents.get(id) ?? []) tables.outbox.delete(item)
+    tables.outboxOfIncidents.delete(id)
+    tables.incidentChanges.delete(id)
+    tables.incidentActs.delete(id)
+    tables.members.delete(id)
+    tables.alerts.delete(id)
+    tables.incidents.delete(id)
+    this.#listener.ended({ incident, changes })
   }
 }

@@ -3,6 +3,7 @@ import type { Hold } from "../holds/holdsOf.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import type { DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { UnsentFiring } from "./SimulationReport.ts"
 
 /** What withheld a firing, in the order in which it was found. */
 export type HeldBy = ReadonlyArray<Hold["by"]>
@@ -21,6 +22,13 @@ export interface WithheldFiring {
   readonly incident: IncidentRecord
   readonly heldBy: HeldBy
 }
+
+/** Why a firing was not sent. */
+export type UnsentReason = UnsentFiring["reason"]
+
+/** Why a firing was not sent: one that is not discarded is still held. */
+export const reasonOf = ({ incident, item }: WithheldFiring): UnsentReason =>
+  item.state !== "discarded" ? "still_held" : incident.state === "open" ? "replaced" : "resolved"
 
 /** An incident in its final state, with its changes. */
 export interface EndedIncident {

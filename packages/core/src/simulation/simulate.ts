@@ -4,10 +4,15 @@ import { defaultRules } from "../ports/RuleSettings.ts"
 import { toIncident } from "../usecases/toResources.ts"
 import { applyIncidentAct } from "./applyIncidentAct.ts"
 import { readLines, type SimulationEntry } from "./readLines.ts"
-import { reasonOf } from "./unsentReason.ts"
 import { SimulatedSilences } from "./SimulatedSilences.ts"
 import { SimulatedService } from "./SimulatedService.ts"
-import type { EndedIncident, HeldBy, SentNotification, WithheldFiring } from "./SimulationListener.ts"
+import {
+  type EndedIncident,
+  type HeldBy,
+  reasonOf,
+  type SentNotification,
+  type WithheldFiring,
+} from "./SimulationListener.ts"
 import type {
   RefusedLine,
   SimulatedIncident,
