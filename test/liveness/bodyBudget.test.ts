@@ -1,4 +1,5 @@
-import { RecentNames, UnknownSenders } from "@tocsin/core/engine/limits/UnknownSenders"
+import { RecentNames } from "@tocsin/core/engine/limits/RecentNames"
+import { UnknownSenders } from "@tocsin/core/engine/limits/UnknownSenders"
 import type { Arrival, Visit } from "@tocsin/core/admission/BodyBudget"
 import { keyOf, heartbeatOf, start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
