@@ -1,4 +1,4 @@
-import type { CheckRef } from "../checks/CheckRecord.ts"
+import type { CheckName } from "../checks/CheckRecord.ts"
 import type { AuditActionName, AuditSubjectKind } from "../contract/AuditActions.ts"
 import type { AuditId, AuditVia } from "../contract/Audit.ts"
 import type { Instant } from "../contract/Instant.ts"
@@ -27,8 +27,7 @@ export interface AuditRecord {
 }
 
 /** The ID of a check as a subject. */
-export const auditedCheck = ({ agent_id, check_id }: Pick<CheckRef, "agent_id" | "check_id">): string =>
-  `${agent_id}/${check_id}`
+export const auditedCheck = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
 
 /** A change of more subjects writes further rows. */
 export const MAX_SUBJECTS = 100

@@ -10,14 +10,18 @@ import type { Instant } from "../contract/Instant.ts"
 import type { CheckResultEvent } from "../contract/Requests.ts"
 import type { CheckStatus } from "../contract/Status.ts"
 
+/** Names one check of an agent. */
+export interface CheckName {
+  readonly agent_id: AgentId
+  readonly check_id: CheckId
+}
+
 /**
  * Names one check of one registration of an agent, so that a new registration never sees checks of
  * a deleted agent.
  */
-export interface CheckRef {
-  readonly agent_id: AgentId
+export interface CheckRef extends CheckName {
   readonly registration_id: RegistrationId
-  readonly check_id: CheckId
 }
 
 /** The current state of one check as stored. */

@@ -2,7 +2,6 @@ import { type AgentRecord, uncount } from "../admission/AgentRecord.ts"
 import { auditedCheck } from "../audit/AuditRecord.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import type { AgentId, CheckId } from "../contract/Identifiers.ts"
 import { byNow } from "../clock/byNow.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
@@ -11,12 +10,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { removeExpectation } from "../freshness/staleIncident.ts"
 import { HEARTBEAT } from "../incidents/MemberRecord.ts"
-import type { CheckRecord } from "./CheckRecord.ts"
-
-interface CheckName {
-  readonly agent_id: AgentId
-  readonly check_id: CheckId
-}
+import type { CheckName, CheckRecord } from "./CheckRecord.ts"
 
 /** The result of an action on one check. */
 export type CheckActionOutcome =

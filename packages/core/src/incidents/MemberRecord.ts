@@ -1,12 +1,11 @@
-import type { AgentId, CheckId, IncidentId } from "../contract/Identifiers.ts"
+import type { CheckName } from "../checks/CheckRecord.ts"
+import type { CheckId, IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { CheckStatus, Severity } from "../contract/Status.ts"
 
 /** Names the membership of one check in one incident. */
-export interface MemberRef {
+export interface MemberRef extends CheckName {
   readonly incident_id: IncidentId
-  readonly agent_id: AgentId
-  readonly check_id: CheckId
 }
 
 /**

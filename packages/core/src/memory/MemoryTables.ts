@@ -1,5 +1,6 @@
 import type { AgentKeyRecord, AgentRecord } from "../admission/AgentRecord.ts"
 import type { AuditRecord } from "../audit/AuditRecord.ts"
+import type { CheckName } from "../checks/CheckRecord.ts"
 import type { AuditId } from "../contract/Audit.ts"
 import type {
   AgentId,
@@ -17,7 +18,7 @@ import type { OperatorName } from "../contract/Operators.ts"
 import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
 import type { IncidentChangeRecord, IncidentKind } from "../incidents/IncidentRecord.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
-import type { MemberRecord, MemberRef } from "../incidents/MemberRecord.ts"
+import type { MemberRecord } from "../incidents/MemberRecord.ts"
 import type { MarkRecord } from "../liveness/MarkRecord.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../notifications/OutboxRecord.ts"
 import type { OperatorRecord } from "../operators/OperatorRecord.ts"
@@ -123,8 +124,7 @@ export class MemoryTables {
 }
 
 /** The name of a member within its incident. */
-export const memberKey = ({ agent_id, check_id }: Pick<MemberRef, "agent_id" | "check_id">): string =>
-  `${agent_id}/${check_id}`
+export const memberKey = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
 
 /** The name of an alert within its incident. */
 export const alertKey = ({ receiver, severity }: AlertRef): string => `${receiver}/${severity}`

@@ -1,5 +1,6 @@
 import { Duration } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { CheckName } from "../checks/CheckRecord.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { FiringCause, NotificationType, NotifierName } from "../contract/Status.ts"
@@ -8,7 +9,7 @@ import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { firingHolds } from "../holds/firingHolds.ts"
 import { coalesced, heldItem, waitingUnderHolds } from "../holds/heldItems.ts"
-import { type MemberRef, SEVERITY_RANK } from "../incidents/MemberRecord.ts"
+import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Routing } from "../policy/routing.ts"
 import { endedItem, type OutboxRecord } from "./OutboxRecord.ts"
@@ -92,7 +93,7 @@ export const firingsOf = (
  */
 const routingOf = (
   incident: IncidentRecord,
-  { agent_id, check_id }: Pick<MemberRef, "agent_id" | "check_id">,
+  { agent_id, check_id }: CheckName,
   agent: Pick<AgentRecord, "hostname" | "labels"> | undefined,
   policy: Policy,
 ): Routing => {
@@ -118,7 +119,7 @@ const leastAfter = (after: Routing["after"]): Duration.Duration =>
 export const enqueueFirings = (
   workspace: Workspace,
   incident: IncidentRecord,
-  member: Pick<MemberRef, "agent_id" | "check_id">,
+  member: CheckName,
   options: EnqueueOptions,
 ): void => {
   const firings = firingsOf(workspace, incident)

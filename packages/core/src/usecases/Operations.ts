@@ -3,7 +3,8 @@ import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import { currentSignature, type Signature } from "../audit/Signature.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
-import type { AgentId, CheckId, IncidentId, OutboxId } from "../contract/Identifiers.ts"
+import type { CheckName } from "../checks/CheckRecord.ts"
+import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { ActionCountResponse } from "../contract/Responses.ts"
 import type { NotifierName } from "../contract/Status.ts"
@@ -26,12 +27,6 @@ import { heldLists } from "./heldLists.ts"
 import type { HeldStory } from "./toResources.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { silencing } from "./silencing.ts"
-
-/** One check of one agent. */
-export interface CheckName {
-  readonly agent_id: AgentId
-  readonly check_id: CheckId
-}
 
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
 // changes.
