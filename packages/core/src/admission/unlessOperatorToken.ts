@@ -1,6 +1,6 @@
 import { Effect, type Redacted } from "effect"
 import type { KeyHash } from "../contract/Identifiers.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import type { NotAnAgentKey } from "./AdmissionErrors.ts"
@@ -14,7 +14,7 @@ interface Refused {
   readonly key_hash: KeyHash
 }
 
-type Transact = <A>(command: Command<A>) => Effect.Effect<A, StorageError>
+type Transact = Commits["Service"]["transact"]
 
 /** The reply to a key with the shape of an operator's token, unless no agent has registered it. */
 export const unlessUnknown = <A, E>(

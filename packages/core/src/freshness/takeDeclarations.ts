@@ -12,22 +12,21 @@ import type { ValidationError } from "../contract/Errors.ts"
 import type { ExpectationsRequest, ExpectationsResponse } from "../contract/Expectations.ts"
 import type { AgentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
+import type { Commits } from "../engine/commits/Commits.ts"
 import type { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import { declareExpectations } from "./declareExpectations.ts"
 
-interface Parts {
+interface Parts extends Pick<Commits["Service"], "transact"> {
   readonly hashing: Hashing["Service"]
   readonly rules: RuleOptions
   readonly incidents: IncidentOptions
   /** The limit that declarations share with heartbeats. */
   readonly heartbeats: TokenBuckets
   readonly bodies: Pick<BodyBudget, "note">
-  readonly transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>
 }
 
 /** The checks that an agent declares. */

@@ -24,7 +24,6 @@ import type { EventBatchRequest, HeartbeatRequest } from "../contract/Requests.t
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
 import { takeDeclarations } from "../freshness/takeDeclarations.ts"
 import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -183,10 +182,10 @@ export class Ingest extends Context.Service<
 
 /** Requests of agents are safe to repeat, so an unsettled commit is decided again. */
 const repeatingUnsettled =
-  (commits: Commits["Service"]) =>
-  <A>(command: Command<A>): Effect.Effect<A, StorageError> =>
+  ({ transact }: Commits["Service"]): Commits["Service"]["transact"] =>
+  (command) =>
     Effect.catchIf(
-      commits.transact(command),
+      transact(command),
       ({ isUnsettled }) => isUnsettled === true,
-      () => commits.transact(command),
+      () => transact(command),
     )
