@@ -1,5 +1,6 @@
 import { Duration } from "effect"
 import type { AgentRecord } from "../admission/AgentRecord.ts"
+import type { CheckName } from "../checks/CheckRecord.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import * as Instant from "../contract/Instant.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
@@ -162,15 +163,15 @@ const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): L
 const isOfAgent = ({ incident_key, kind }: IncidentRecord): boolean =>
   kind === "automatic" && incident_key.includes("/@")
 
-const factsOf = (
-  { incident_key, severity }: IncidentRecord,
-  { agent, member: { agent_id, check_id } }: LoudMember,
-): MatchedFacts => ({ agent_id, check_id, incident_key, severity, ...agentFacts(agent) })
+const factsOf = (incident: IncidentRecord, { agent, member }: LoudMember): MatchedFacts =>
+  matchedFacts(incident, member, agent)
 
-const agentFacts = ({
-  hostname = "",
-  labels = {},
-}: Partial<Pick<AgentRecord, "hostname" | "labels">> = {}): Pick<MatchedFacts, "hostname" | "labels"> => ({
-  hostname,
-  labels,
-})
+/**
+ * What matchers compare of a member of an incident; its agent may be gone. Matchers on `severity`
+ * compare the incident's.
+ */
+export const matchedFacts = (
+  { incident_key, severity }: IncidentRecord,
+  { agent_id, check_id }: CheckName,
+  { hostname = "", labels = {} }: Partial<Pick<AgentRecord, "hostname" | "labels">> = {},
+): MatchedFacts => ({ agent_id, check_id, incident_key, severity, hostname, labels })

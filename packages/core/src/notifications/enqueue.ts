@@ -1,5 +1,4 @@
 import { Duration } from "effect"
-import type { AgentRecord } from "../admission/AgentRecord.ts"
 import type { CheckName } from "../checks/CheckRecord.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
@@ -8,6 +7,7 @@ import { move } from "../engine/TransitionTable.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { firingHolds } from "../holds/firingHolds.ts"
+import { matchedFacts } from "../holds/gatherHolds.ts"
 import { coalesced, heldItem, waitingUnderHolds } from "../holds/heldItems.ts"
 import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
@@ -87,21 +87,6 @@ export const firingsOf = (
   incident: Pick<IncidentRecord, "id">,
 ): ReadonlyArray<OutboxRecord> => workspace.outbox.group(incident.id).filter(isFiring)
 
-/**
- * Where the notifications of an incident go, by the routes that match one of its members. Matchers
- * on `severity` compare the incident's.
- */
-const routingOf = (
-  incident: IncidentRecord,
-  { agent_id, check_id }: CheckName,
-  agent: Pick<AgentRecord, "hostname" | "labels"> | undefined,
-  policy: Policy,
-): Routing => {
-  const { incident_key, severity } = incident
-  const { hostname = "", labels = {} } = agent ?? {}
-  return policy.route({ agent_id, check_id, incident_key, severity, hostname, labels })
-}
-
 /** A claim counts the openings of the key, and holds longer if it must. */
 const leastAfter = (after: Routing["after"]): Duration.Duration =>
   Duration.min(
@@ -124,7 +109,7 @@ export const enqueueFirings = (
 ): void => {
   const firings = firingsOf(workspace, incident)
   const agent = options.policy.hasRoutes ? workspace.agents.get(member.agent_id) : undefined
-  const { after, turns } = routingOf(incident, member, agent, options.policy)
+  const { after, turns } = options.policy.route(matchedFacts(incident, member, agent))
   for (const [receiver, turn] of turns) {
     const told = firings.filter((item) => item.receiver === receiver)
     if (!Duration.isZero(turn) && told.length === 0 && options.again === undefined) continue
