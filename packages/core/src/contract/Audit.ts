@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { auditActionNames } from "./AuditActions.ts"
-import { timestamp } from "./Fields.ts"
+import { optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
-import { filter, paging } from "./Parameters.ts"
+import { paging } from "./Parameters.ts"
 import { isPlainText } from "./Text.ts"
 
 /** The longest name of an actor. */
@@ -20,9 +20,9 @@ export const AuditVia = Schema.Literals(["api", "cli", "library", "system"])
 export type AuditVia = typeof AuditVia.Type
 
 const filters = {
-  actor: filter(ActorName, "Only changes by this actor."),
-  action: filter(Schema.Literals(auditActionNames), "Only changes of this kind."),
-  subject: filter(
+  actor: optional(ActorName, "Only changes by this actor."),
+  action: optional(Schema.Literals(auditActionNames), "Only changes of this kind."),
+  subject: optional(
     Schema.String.check(isPlainText({ min: 1, max: 512 })),
     "Only changes of the thing with this ID.",
   ),

@@ -1,35 +1,30 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { durationText } from "./DurationText.ts"
-import { closedStruct, NonNegativeInteger } from "./Fields.ts"
+import { booleanOr, closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
 import { Severity } from "./Status.ts"
 
-const described = <S extends Schema.Top>(schema: S, description: string) =>
-  Schema.optionalKey(schema).annotateKey({ description })
 const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
 
 /** A check that must report, as its agent declares it (docs/rules.md#freshness). */
 export const ExpectedCheck = closedStruct({
   check_id: CheckId,
-  every: described(
+  every: optional(
     durationText({ min: "10 seconds", max: "31 days" }),
     "The longest usual time between two results; or give cron and tz.",
   ),
-  after: described(
+  after: optional(
     durationText({ min: "1 second", max: "93 days" }),
     "How long without a result makes the check overdue: three times every unless given, and at least the stale threshold and 30 s.",
   ),
-  cron: described(text, "When it reports: minute, hour, day, month, weekday."),
-  tz: described(text, "The IANA time zone of cron, such as Europe/Berlin."),
-  grace: described(
+  cron: optional(text, "When it reports: minute, hour, day, month, weekday."),
+  tz: optional(text, "The IANA time zone of cron, such as Europe/Berlin."),
+  grace: optional(
     durationText({ min: "1 second", max: "7 days" }),
     "How long after an occurrence of cron the check is overdue: 1h unless given.",
   ),
-  severity: described(Severity, "The severity while it is overdue: unknown unless given."),
-  notifications_enabled: Schema.Boolean.annotate({
-    description: "When false, no notification is enqueued for an overdue check.",
-    default: true,
-  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
+  severity: optional(Severity, "The severity while it is overdue: unknown unless given."),
+  notifications_enabled: booleanOr(true, "When false, no notification is enqueued for an overdue check."),
 }).annotate({ identifier: "ExpectedCheck", description: "A check that must report." })
 export type ExpectedCheck = typeof ExpectedCheck.Type
 
@@ -45,10 +40,7 @@ export const ExpectationsRequest = closedStruct({
       description: "Checks that must report; no check twice.",
     }),
   ),
-  complete: Schema.Boolean.annotate({
-    description: "Whether checks that are not listed are no longer expected.",
-    default: false,
-  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  complete: booleanOr(false, "Whether checks that are not listed are no longer expected."),
 }).annotate({ identifier: "ExpectationsRequest", description: "Checks of one agent that must report." })
 export type ExpectationsRequest = typeof ExpectationsRequest.Type
 

@@ -1,4 +1,4 @@
-import { Schema, SchemaAST, SchemaIssue } from "effect"
+import { Effect, Schema, SchemaAST, SchemaIssue } from "effect"
 import { InstantFromString } from "./Instant.ts"
 
 const hasOnly = (names: ReadonlySet<string>) =>
@@ -44,6 +44,16 @@ export const NonNegativeInteger = Schema.Number.check(
 /** Whether a value is a {@link NonNegativeInteger}; faster than the schema. */
 export const isNonNegativeInteger = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0
+
+/** A field that may be absent. */
+export const optional = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.optionalKey(schema).annotateKey({ description })
+
+/** A field of true or false that an absent one leaves at its default. */
+export const booleanOr = (value: boolean, description: string) =>
+  Schema.Boolean.annotate({ description, default: value }).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(value)),
+  )
 
 /** A timestamp field with its description for the OpenAPI document. */
 export const timestamp = (description: string): typeof InstantFromString =>

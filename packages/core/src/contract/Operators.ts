@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Role } from "./Role.ts"
 import { durationText } from "./DurationText.ts"
-import { closedStruct, timestamp } from "./Fields.ts"
+import { closedStruct, optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 
 // Names of tokens in the settings begin with `token-`.
@@ -30,17 +30,16 @@ export type CreateOperatorRequest = typeof CreateOperatorRequest.Type
 /** The body of PATCH operators/{name}. */
 export const ChangeOperatorRequest = closedStruct({
   role: Schema.optionalKey(Role),
-  expires_at: Schema.optionalKey(Schema.NullOr(InstantFromString)).annotateKey({
-    description: "When the operator expires; null for never.",
-  }),
+  expires_at: optional(Schema.NullOr(InstantFromString), "When the operator expires; null for never."),
 }).annotate({ identifier: "ChangeOperatorRequest", description: "Absent fields stay as they are." })
 export type ChangeOperatorRequest = typeof ChangeOperatorRequest.Type
 
 /** The body of POST operators/{name}/rotate. */
 export const RotateOperatorRequest = closedStruct({
-  grace: Schema.optionalKey(durationText({ min: "0 seconds", max: "7 days" })).annotateKey({
-    description: "How long the former token stays valid: 24h unless given, 0s for not at all.",
-  }),
+  grace: optional(
+    durationText({ min: "0 seconds", max: "7 days" }),
+    "How long the former token stays valid: 24h unless given, 0s for not at all.",
+  ),
 }).annotate({ identifier: "RotateOperatorRequest", description: "How to replace a token." })
 export type RotateOperatorRequest = typeof RotateOperatorRequest.Type
 

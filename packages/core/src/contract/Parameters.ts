@@ -1,5 +1,6 @@
 import { SilenceStateName } from "./Silences.ts"
 import { Effect, Schema, SchemaTransformation } from "effect"
+import { optional } from "./Fields.ts"
 import { AgentId, CheckId } from "./Identifiers.ts"
 import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
@@ -51,12 +52,11 @@ export const paging = {
   back: flag("Whether cursor is a prev_cursor, so that the page before is returned."),
 }
 
-/** A filter that an absent parameter leaves open. */
-export const filter = <S extends Schema.Top>(schema: S, description: string) =>
-  Schema.optionalKey(schema).annotateKey({ description })
-
-const agentFilter = { agent_id: filter(AgentId, "Only what belongs to this agent.") }
-const checkFilter = { ...agentFilter, check_id: filter(CheckId, "Only what belongs to checks of this name.") }
+const agentFilter = { agent_id: optional(AgentId, "Only what belongs to this agent.") }
+const checkFilter = {
+  ...agentFilter,
+  check_id: optional(CheckId, "Only what belongs to checks of this name."),
+}
 
 const SORT = "What the items are ordered by; ids break ties."
 
@@ -115,7 +115,7 @@ export type BlacklistPathParameters = typeof BlacklistPathParameters.Type
 
 /** Query of GET /ops/v1/silences. */
 export const SilenceListParameters = Schema.Struct({
-  state: filter(SilenceStateName, "Only silences in this state."),
+  state: optional(SilenceStateName, "Only silences in this state."),
   ...paging,
 })
 export type SilenceListParameters = typeof SilenceListParameters.Type
@@ -149,8 +149,8 @@ export type EventListParameters = typeof EventListParameters.Type
 
 /** Query of GET /api/v1/incidents (docs/rules.md#lists). */
 export const IncidentListParameters = Schema.Struct({
-  state: filter(IncidentState, "Only incidents in this state."),
-  severity: filter(Severity, "Only incidents of this severity."),
+  state: optional(IncidentState, "Only incidents in this state."),
+  severity: optional(Severity, "Only incidents of this severity."),
   ...checkFilter,
   sort: Schema.Literals(["status", "opened_at", "resolved_at"])
     .annotate({ default: "status", description: SORT })
@@ -162,9 +162,9 @@ export type IncidentListParameters = typeof IncidentListParameters.Type
 
 /** Query of GET /api/v1/notifiers/outbox (docs/rules.md#lists). */
 export const OutboxListParameters = Schema.Struct({
-  state: filter(OutboxState, "Only notifications in this state."),
-  notifier: filter(NotifierKind, "Only notifications to this notifier."),
-  event_type: filter(NotificationType, "Only notifications that say this."),
+  state: optional(OutboxState, "Only notifications in this state."),
+  notifier: optional(NotifierKind, "Only notifications to this notifier."),
+  event_type: optional(NotificationType, "Only notifications that say this."),
   sort: Schema.Literals(["created_at", "updated_at"])
     .annotate({ default: "updated_at", description: SORT })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed("updated_at" as const))),

@@ -1,5 +1,5 @@
-import { Effect, Schema } from "effect"
-import { closedStruct, NonNegativeInteger, timestamp } from "./Fields.ts"
+import { Schema } from "effect"
+import { booleanOr, closedStruct, NonNegativeInteger, timestamp } from "./Fields.ts"
 import { AgentId, CheckId, EventId, IncidentKey } from "./Identifiers.ts"
 import { Labels } from "./Labels.ts"
 import { CheckStatus } from "./Status.ts"
@@ -31,15 +31,11 @@ export const CheckResultEvent = closedStruct({
   exit_code: Schema.Int.annotate({ description: "The exit code of the check." }),
   duration_ms: NonNegativeInteger.annotate({ description: "How long the check ran, in milliseconds." }),
   output: Schema.optionalKey(CheckOutput),
-  output_truncated: Schema.Boolean.annotate({
-    description: "Whether the agent cut the output.",
-    default: false,
-  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
-  notifications_enabled: Schema.Boolean.annotate({
-    description:
-      "When false, the service stores state and incidents but enqueues no notification for this event.",
-    default: true,
-  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
+  output_truncated: booleanOr(false, "Whether the agent cut the output."),
+  notifications_enabled: booleanOr(
+    true,
+    "When false, the service stores state and incidents but enqueues no notification for this event.",
+  ),
   incident_key: Schema.optionalKey(IncidentKey),
 }).annotate({ identifier: "CheckResultEvent", description: "One result of one check." })
 export type CheckResultEvent = typeof CheckResultEvent.Type

@@ -1,5 +1,5 @@
-import { Effect, Schema } from "effect"
-import { NonNegativeInteger, timestamp } from "./Fields.ts"
+import { Schema } from "effect"
+import { booleanOr, NonNegativeInteger, optional, timestamp } from "./Fields.ts"
 import {
   AgentId,
   BlacklistId,
@@ -29,14 +29,14 @@ export const Agent = Schema.Struct({
   hostname: Hostname,
   status: AgentStatus,
   admission_state: AdmissionState,
-  rotation_pending: Schema.Boolean.annotate({
-    description: "Whether a pending key would replace an already accepted key of this agent.",
-    default: false,
-  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
-  key_fingerprint: Schema.optionalKey(Schema.NullOr(KeyFingerprint)).annotateKey({
-    description:
-      "What to compare with the agent's own print of its key; of the pending key, if there is one.",
-  }),
+  rotation_pending: booleanOr(
+    false,
+    "Whether a pending key would replace an already accepted key of this agent.",
+  ),
+  key_fingerprint: optional(
+    Schema.NullOr(KeyFingerprint),
+    "What to compare with the agent's own print of its key; of the pending key, if there is one.",
+  ),
   last_seen_at: timestamp("When the service last heard of the agent."),
   features: AgentFeatures,
   labels: Schema.optionalKey(Labels),
@@ -87,12 +87,8 @@ export const Incident = Schema.Struct({
   incident_key: IncidentKey,
   state: IncidentState,
   severity: Severity,
-  agent_id: Schema.optionalKey(AgentId).annotateKey({
-    description: "The agent of the only member; absent with several members.",
-  }),
-  check_id: Schema.optionalKey(CheckId).annotateKey({
-    description: "The check of the only member; absent with several members.",
-  }),
+  agent_id: optional(AgentId, "The agent of the only member; absent with several members."),
+  check_id: optional(CheckId, "The check of the only member; absent with several members."),
   opened_at: timestamp("When its first member turned not ok."),
   resolved_at: Schema.optionalKey(
     Schema.NullOr(timestamp("When no member was left; null or absent while the incident is open.")),
@@ -119,9 +115,10 @@ export const NotificationOutboxItem = Schema.Struct({
   next_attempt_at: Schema.optionalKey(
     Schema.NullOr(timestamp("When delivery is tried next; null or absent when it is not.")),
   ),
-  last_error: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey({
-    description: "Why the last attempt failed; null or absent when none did.",
-  }),
+  last_error: optional(
+    Schema.NullOr(Schema.String),
+    "Why the last attempt failed; null or absent when none did.",
+  ),
   updated_at: Schema.optionalKey(timestamp("When the item last changed.")),
 }).annotate({
   identifier: "NotificationOutboxItem",

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { ErrorCode } from "./Errors.ts"
-import { NonNegativeInteger } from "./Fields.ts"
+import { NonNegativeInteger, optional } from "./Fields.ts"
 import {
   Agent,
   AgentBlacklistItem,
@@ -54,12 +54,14 @@ export type ErrorResponse = typeof ErrorResponse.Type
 export const pageOf = <Item extends Schema.Top>(item: Item, identifier: string) =>
   Schema.Struct({
     items: Schema.Array(item),
-    next_cursor: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey({
-      description: "Pass as cursor for the next page; null or absent when there are no more results.",
-    }),
-    prev_cursor: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey({
-      description: "Pass as cursor with back=true for the previous page; null on the first page.",
-    }),
+    next_cursor: optional(
+      Schema.NullOr(Schema.String),
+      "Pass as cursor for the next page; null or absent when there are no more results.",
+    ),
+    prev_cursor: optional(
+      Schema.NullOr(Schema.String),
+      "Pass as cursor with back=true for the previous page; null on the first page.",
+    ),
   }).annotate({ identifier, description: "One page of a list." })
 
 /** One page of agents. */

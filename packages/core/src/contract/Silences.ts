@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Matchers } from "../silences/Matcher.ts"
 import { durationText } from "./DurationText.ts"
-import { closedStruct, timestamp } from "./Fields.ts"
+import { closedStruct, optional, timestamp } from "./Fields.ts"
 import { SilenceId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { Incident } from "./Resources.ts"
@@ -17,10 +17,10 @@ export const SilenceRequest = closedStruct({
   // A setting limits it further (docs/rules.md#silences).
   for: Schema.optionalKey(durationText({ min: "1 second", max: "366 days" })),
   comment: Comment.annotateKey({ description: "Why." }),
-  confirm: Schema.optionalKey(Schema.Boolean).annotateKey({
-    description:
-      "Required for a silence that covers more than half of the accepted agents, and more than 10.",
-  }),
+  confirm: optional(
+    Schema.Boolean,
+    "Required for a silence that covers more than half of the accepted agents, and more than 10.",
+  ),
 }).annotate({ identifier: "SilenceRequest", description: "A new silence." })
 export type SilenceRequest = typeof SilenceRequest.Type
 
