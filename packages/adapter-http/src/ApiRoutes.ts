@@ -19,7 +19,6 @@ import * as authentication from "./request/authentication.ts"
 import * as everyResponse from "./response/everyResponse.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
-import * as SilenceHandlers from "./handlers/SilenceHandlers.ts"
 import { stream } from "./handlers/streamHandler.ts"
 import type { ConsoleFiles } from "./pages/ConsoleRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
@@ -68,7 +67,7 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
       OperatorHandlers.namedOperators,
       OperatorHandlers.incidentActs,
       OperatorHandlers.policy,
-      SilenceHandlers.silences,
+      OperatorHandlers.silences,
       stream,
     ]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),

@@ -8,13 +8,15 @@ import {
   CreateOperatorRequest,
   RotateOperatorRequest,
 } from "@tocsin/core/contract/Operators"
+import { SilenceChangeRequest, SilenceRequest } from "@tocsin/core/contract/Silences"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect } from "effect"
+import { Effect, type Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "../api.ts"
 import { OpsApi } from "../api/OpsApi.ts"
@@ -27,6 +29,7 @@ import {
   operationUseCases,
   operatorUseCases,
   policyUseCases,
+  silenceUseCases,
 } from "./useCases.ts"
 
 /** The operators' endpoints: each calls one use case. */
@@ -47,6 +50,18 @@ export const ops = HttpApiBuilder.group(
   }),
 )
 
+/** The handler of an endpoint that reads its body itself, for the contract's messages. */
+const reading =
+  <S extends Schema.ConstraintDecoder<unknown>, Given extends { readonly payload: S["Type"] }, A, E, R>(
+    schema: S,
+    useCase: (given: Given) => Effect.Effect<A, E, R>,
+  ) =>
+  (given: Omit<Given, "payload"> & { readonly request: HttpServerRequest.HttpServerRequest }) =>
+    Effect.flatMap(readBody(given.request, schema), (payload) =>
+      // What the endpoint was given, with its payload.
+      useCase({ ...given, payload } as unknown as Given),
+    )
+
 /** The endpoints for named operators. Those with a body read it themselves, for the contract's messages. */
 export const namedOperators = HttpApiBuilder.group(
   OpsApi,
@@ -57,21 +72,9 @@ export const namedOperators = HttpApiBuilder.group(
       .handle("me", useCases.me)
       .handle("listOperators", useCases.listOperators)
       .handle("removeOperator", useCases.removeOperator)
-      .handleRaw("createOperator", ({ request }) =>
-        Effect.flatMap(readBody(request, CreateOperatorRequest), (payload) =>
-          useCases.createOperator({ payload }),
-        ),
-      )
-      .handleRaw("changeOperator", ({ params, request }) =>
-        Effect.flatMap(readBody(request, ChangeOperatorRequest), (payload) =>
-          useCases.changeOperator({ params, payload }),
-        ),
-      )
-      .handleRaw("rotateOperator", ({ params, request }) =>
-        Effect.flatMap(readBody(request, RotateOperatorRequest), (payload) =>
-          useCases.rotateOperator({ params, payload }),
-        ),
-      )
+      .handleRaw("createOperator", reading(CreateOperatorRequest, useCases.createOperator))
+      .handleRaw("changeOperator", reading(ChangeOperatorRequest, useCases.changeOperator))
+      .handleRaw("rotateOperator", reading(RotateOperatorRequest, useCases.rotateOperator))
   }),
 )
 
@@ -82,22 +85,10 @@ export const incidentActs = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const useCases = answering(incidentActUseCases(yield* Operations))
     return handlers
-      .handleRaw("acknowledge", ({ params, request }) =>
-        Effect.flatMap(readBody(request, AcknowledgeRequest), (payload) =>
-          useCases.acknowledge({ params, payload }),
-        ),
-      )
+      .handleRaw("acknowledge", reading(AcknowledgeRequest, useCases.acknowledge))
       .handle("withdrawAcknowledgement", useCases.withdrawAcknowledgement)
-      .handleRaw("acknowledgeAll", ({ request }) =>
-        Effect.flatMap(readBody(request, AcknowledgeAllRequest), (payload) =>
-          useCases.acknowledgeAll({ payload }),
-        ),
-      )
-      .handleRaw("noteIncident", ({ params, request }) =>
-        Effect.flatMap(readBody(request, NoteRequest), (payload) =>
-          useCases.noteIncident({ params, payload }),
-        ),
-      )
+      .handleRaw("acknowledgeAll", reading(AcknowledgeAllRequest, useCases.acknowledgeAll))
+      .handleRaw("noteIncident", reading(NoteRequest, useCases.noteIncident))
   }),
 )
 
@@ -132,5 +123,20 @@ export const health = HttpApiBuilder.group(
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () => Effect.flatMap(isReady, (ready) => (ready ? Effect.succeed(ok) : notReady)))
+  }),
+)
+
+/** The endpoints for silences. Those with a body read it themselves, for the contract's messages. */
+export const silences = HttpApiBuilder.group(
+  OpsApi,
+  "silences",
+  Effect.fnUntraced(function* (handlers) {
+    const useCases = answering(silenceUseCases(yield* Operations, yield* Queries))
+    return handlers
+      .handle("listSilences", useCases.listSilences)
+      .handle("getSilence", useCases.getSilence)
+      .handleRaw("createSilence", reading(SilenceRequest, useCases.createSilence))
+      .handleRaw("changeSilence", reading(SilenceChangeRequest, useCases.changeSilence))
+      .handle("expireSilence", useCases.expireSilence)
   }),
 )
