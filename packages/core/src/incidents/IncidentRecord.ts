@@ -56,11 +56,6 @@ export interface IncidentRecord extends IncidentRef {
   readonly acts: number
 }
 
-/** How many members an incident has. */
-export const memberCount = (
-  counts: Pick<IncidentRecord, "members_warning" | "members_unknown" | "members_critical">,
-): number => counts.members_warning + counts.members_unknown + counts.members_critical
-
 const LONGEST_KEY = 256
 
 /**

@@ -2,7 +2,6 @@ import { acknowledgementOf, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowl
 import { AcknowledgementTransitions } from "../acknowledgements/AcknowledgementTransitions.ts"
 import type { IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
-import type { Severity } from "../contract/Status.ts"
 import { move } from "../engine/TransitionTable.ts"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import { ensure, missingRows } from "../engine/workspace/ensure.ts"
@@ -22,11 +21,11 @@ import {
   type IncidentRecord,
   type IncidentRef,
   type Leaving,
-  memberCount,
 } from "./IncidentRecord.ts"
-import { recordAct } from "./recordAct.ts"
 import { IncidentTransitions } from "./IncidentTransitions.ts"
+import { type MemberCounts, memberCount, NO_MEMBERS, recount, worstSeverity } from "./memberCounts.ts"
 import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "./MemberRecord.ts"
+import { recordAct } from "./recordAct.ts"
 
 const FIRST_LOOK = 8
 const GROWTH = 4
@@ -52,30 +51,6 @@ export interface MemberChange {
   readonly member: Pick<MemberRecord, "agent_id" | "check_id" | "severity" | "summary">
   readonly notify: boolean
 }
-
-const COUNT_OF = {
-  warning: "members_warning",
-  unknown: "members_unknown",
-  critical: "members_critical",
-} as const satisfies Record<Severity, keyof IncidentRecord>
-
-type MemberCounts = Pick<IncidentRecord, (typeof COUNT_OF)[Severity]>
-
-/** The counts of an incident's members after one of them changed its severity, joined or left. */
-const recount = (
-  counts: MemberCounts,
-  from: Severity | undefined,
-  to: Severity | undefined,
-): MemberCounts => {
-  const { members_warning, members_unknown, members_critical } = counts
-  const recounted = { members_warning, members_unknown, members_critical }
-  if (from !== undefined) recounted[COUNT_OF[from]] -= 1
-  if (to !== undefined) recounted[COUNT_OF[to]] += 1
-  return recounted
-}
-
-const worstSeverity = (counts: MemberCounts): Severity =>
-  counts.members_critical > 0 ? "critical" : counts.members_unknown > 0 ? "unknown" : "warning"
 
 /** The members of an open incident, as far as it shows them. */
 interface Membership {
@@ -242,9 +217,7 @@ export class Incidents {
       resolved_by: undefined,
       summary,
       member_changes: 0,
-      members_warning: 0,
-      members_unknown: 0,
-      members_critical: 0,
+      ...NO_MEMBERS,
       ...NOT_ACKNOWLEDGED,
       next_look_at: undefined,
       acts: 0,

@@ -2,7 +2,8 @@ import type { Acknowledgement } from "../acknowledgements/Acknowledgement.ts"
 import type { OutboxId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { FiringCause, NotificationType, NotifierName, Severity } from "../contract/Status.ts"
-import { type IncidentRecord, memberCount } from "../incidents/IncidentRecord.ts"
+import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import { memberCount } from "../incidents/memberCounts.ts"
 import type { AlertRecord } from "./OutboxRecord.ts"
 
 /** One attempt to deliver a notification, with everything the receiver needs to know. */

@@ -124,6 +124,8 @@ const outboxBy = (filter: ListFilters["outbox"]) =>
 
 const open = <Place>(subject: StorageUnderTest<Place>) => Effect.tap(openReplica(subject), populate)
 
+const idsOf = <Id>(rows: ReadonlyArray<{ readonly id: Id }>): ReadonlyArray<Id> => rows.map(({ id }) => id)
+
 const all = { from: undefined, isBackward: false, limit: EVERYTHING }
 
 const incidentsAreListed = Effect.fnUntraced(function* ({ storage }: Replica) {
@@ -133,11 +135,7 @@ const incidentsAreListed = Effect.fnUntraced(function* ({ storage }: Replica) {
       for (const direction of DIRECTIONS) {
         const rows = yield* storage.page({ list: "incidents", filter, sort, direction, ...all })
         const expected = directed(incidentsBy(filter), INCIDENT_ORDERS[sort], direction)
-        assert.deepStrictEqual(
-          rows.map((row) => row.id),
-          expected.map((row) => row.id),
-          `${sort} ${direction} ${JSON.stringify(filter)}`,
-        )
+        assert.deepStrictEqual(idsOf(rows), idsOf(expected), `${sort} ${direction} ${JSON.stringify(filter)}`)
         found += rows.length
       }
     }
@@ -152,11 +150,7 @@ const outboxIsListed = Effect.fnUntraced(function* ({ storage }: Replica) {
       for (const direction of DIRECTIONS) {
         const rows = yield* storage.page({ list: "outbox", filter, sort, direction, ...all })
         const expected = directed(outboxBy(filter), OUTBOX_ORDERS[sort], direction)
-        assert.deepStrictEqual(
-          rows.map((row) => row.id),
-          expected.map((row) => row.id),
-          `${sort} ${direction} ${JSON.stringify(filter)}`,
-        )
+        assert.deepStrictEqual(idsOf(rows), idsOf(expected), `${sort} ${direction} ${JSON.stringify(filter)}`)
       }
     }
   }
@@ -233,7 +227,7 @@ const madeTogetherIsListed = Effect.fnUntraced(function* (replica: Replica) {
   const outbox = yield* page({ list: "outbox", sort: "created_at", ...first })
   assert.deepStrictEqual(
     outbox.map((row) => row.incident_id),
-    incidents.map((row) => row.id),
+    idsOf(incidents),
   )
 })
 
@@ -264,10 +258,8 @@ const manyNotifiersAreListed = Effect.fnUntraced(function* (replica: Replica) {
         found.push(...page)
       }
       const wanted = items.filter(({ state }) => (filter.state ?? state) === state)
-      assert.deepStrictEqual(
-        found.map(({ id }) => id),
-        directed(wanted, OUTBOX_ORDERS.created_at, direction).map(({ id }) => id),
-      )
+      const expected = directed(wanted, OUTBOX_ORDERS.created_at, direction)
+      assert.deepStrictEqual(idsOf(found), idsOf(expected))
     }
   }
 })
