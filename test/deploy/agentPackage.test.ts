@@ -53,7 +53,7 @@ const refusals = [
   "EACCES: permission denied, open '/var/lib/tocsin-agent/agent.lock'",
 ].map(
   (message) =>
-    `tocsin-agent: ${message}: run it as root or as the owner of the state folder; report and run also work in the folder's group`,
+    `tocsin-agent: ${message}: run it as root or as the owner of the state folder, on a disk that is not read-only; report and run also work in the folder's group`,
 )
 
 const LIFE = `

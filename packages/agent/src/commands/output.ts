@@ -7,13 +7,19 @@ export const complain = (message: string): void => writeLine(2, `tocsin-agent: $
 /** Writes a line of a command's output. */
 export const print = (line: string): void => writeLine(1, line)
 
-const REFUSALS: ReadonlySet<unknown> = new Set(["EACCES", "EPERM"])
+const REFUSALS: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"])
+
+/** SQLite's code for a file that it may read but not write. */
+const SQLITE_READONLY = 8
+
+const isRefusal = (error: Error): boolean =>
+  ("code" in error && REFUSALS.has(error.code)) || ("errcode" in error && error.errcode === SQLITE_READONLY)
 
 /** Why a command failed, and who can run it where the system refused its caller. */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  return "code" in error && REFUSALS.has(error.code)
-    ? `${error.message}: run it as root or as the owner of the state folder; report and run also work in the folder's group`
+  return isRefusal(error)
+    ? `${error.message}: run it as root or as the owner of the state folder, on a disk that is not read-only; report and run also work in the folder's group`
     : error.message
 }
 
