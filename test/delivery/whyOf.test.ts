@@ -12,10 +12,18 @@ import { openTimeline } from "../service/Timeline.ts"
 const open = Effect.gen(function* () {
   const timeline = yield* openTimeline({ deadAfter: Duration.days(30), process: { keepsHouse: true } })
   const { process, service } = timeline
+  const { reports } = timeline.agent()
   const id = () => Array.from(service.rows().incidents.values())[0]?.id ?? assert.fail("there is no incident")
+  const acknowledge = Effect.orDie(Effect.suspend(() => process.operations.acknowledge(id(), {})))
   return {
     ...timeline,
-    acknowledge: Effect.orDie(Effect.suspend(() => process.operations.acknowledge(id(), {}))),
+    /** An acknowledgement holds the only firing of the incident `db`, since a minute. */
+    isHeld: Effect.fnUntraced(function* (status: "warning" | "critical") {
+      yield* reports({ check: "disk", status, key: "db", loud: false })
+      yield* acknowledge
+      yield* reports({ check: "cpu", status, key: "db" })
+      yield* timeline.after("1 minute")
+    }),
     why: Effect.map(Effect.orDie(Effect.suspend(() => process.operations.incident(id()))), (story) =>
       toIncidentDetail(story).deliveries.map(({ why }) => why),
     ),
@@ -39,11 +47,8 @@ describe("why a notification was sent or not", () => {
 
   it.effect("held ones name their hold, and later the resolution that came first", () =>
     Effect.gen(function* () {
-      const { acknowledge, after, agent, why } = yield* open
-      yield* agent().reports({ check: "disk", status: "critical", key: "db", loud: false })
-      yield* acknowledge
-      yield* agent().reports({ check: "cpu", status: "critical", key: "db" })
-      yield* after("1 minute")
+      const { agent, isHeld, why } = yield* open
+      yield* isHeld("critical")
       assert.deepStrictEqual(yield* why, ["held by ack"])
       yield* agent().reports(
         { check: "disk", status: "ok", key: "db" },
@@ -122,11 +127,8 @@ describe("why a notification was sent or not", () => {
 
   it.effect("discarded ones name the firing that took their place", () =>
     Effect.gen(function* () {
-      const { acknowledge, after, agent, why } = yield* open
-      yield* agent().reports({ check: "disk", status: "warning", key: "db", loud: false })
-      yield* acknowledge
-      yield* agent().reports({ check: "cpu", status: "warning", key: "db" })
-      yield* after("1 minute")
+      const { after, agent, isHeld, why } = yield* open
+      yield* isHeld("warning")
       yield* agent().reports({ check: "load", status: "critical", key: "db" })
       yield* after("1 minute")
       assert.deepStrictEqual((yield* why).at(-1), "another firing states the same")
@@ -154,11 +156,8 @@ describe("why a notification was sent or not", () => {
 
   it.effect("one that was replaced as its incident resolved names the resolution", () =>
     Effect.gen(function* () {
-      const { acknowledge, after, agent, why } = yield* open
-      yield* agent().reports({ check: "disk", status: "warning", key: "db", loud: false })
-      yield* acknowledge
-      yield* agent().reports({ check: "cpu", status: "warning", key: "db" })
-      yield* after("1 minute")
+      const { agent, isHeld, why } = yield* open
+      yield* isHeld("warning")
       yield* agent().reports(
         { check: "load", status: "critical", key: "db" },
         ...["disk", "cpu", "load"].map((check) => ({ check, status: "ok", key: "db" }) as const),
