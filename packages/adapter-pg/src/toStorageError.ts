@@ -20,7 +20,7 @@ const damagedMessage =
 const poolerMessage =
   "a pooler between Tocsin and PostgreSQL mixes up prepared statements: use PgBouncer 1.21 or later with max_prepared_statements at 200 or more, or session mode"
 
-// PgBouncer reports all of these as a violation of the protocol, in words of its own.
+// PgBouncer reports all of these as protocol violations; only its texts differ.
 const poolerRefusedMessage =
   "a pooler between Tocsin and PostgreSQL refused or closed a connection: its log names the reason, such as max_client_conn, or an unknown user or database"
 

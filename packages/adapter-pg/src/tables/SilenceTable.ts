@@ -11,7 +11,7 @@ export const lockSilences = `SELECT ${silenceTable.columns} FROM silence AS q WH
 /** Reads the silences that have begun by `$1` and end after `$2`. */
 export const findSilencesInForce = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.starts_at <= $1 AND q.ends_at > $2 ORDER BY q.id`
 
-/** Serialises those who count silences until the transaction ends. */
+/** Serialises counts of silences until the transaction ends. */
 export const lockSilenceCount = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.silenceCount}) AS locked`
 
 /** Counts the silences that end after `$1`. */

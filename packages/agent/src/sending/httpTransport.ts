@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 65_536
 
 class ReusedConnectionLost extends Error {}
 
-/** Codes of OpenSSL for a certificate whose authority is unknown. Node.js advises flags of its own. */
+/** Codes of OpenSSL for a certificate whose authority is unknown. Node.js suggests its own flags. */
 const UNTRUSTED: ReadonlySet<unknown> = new Set([
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
