@@ -77,7 +77,7 @@ export class LocalAgents {
   readonly #calls: AgentCalls & Pick<MonitorCalls, "agents">
   readonly #services: Context.Context<never>
   readonly #open = new Set<ProgramAgent>()
-  /** Keys made here that registered and were not accepted: with another, the next attempt is refused. */
+  /** The keys of attempts that registered and were not accepted: with another, the next attempt is refused. */
   readonly #pending = new Map<string, string>()
   #areClosed = false
 
