@@ -74,5 +74,7 @@ const performanceOf = ({ label, value, unit, thresholds }: Measure): string => {
 export const wordsOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(wordsOf).join(", ")
   if (!(error instanceof Error)) return String(error)
+  // Node's word for an answer whose connection ends before it.
+  if (error.message === "aborted") return "the connection was closed within the answer"
   return error.message === "" && "code" in error ? String(error.code) : error.message
 }

@@ -82,7 +82,8 @@ const faultsOf = (page: Page, url: string, settings: HttpSettings): ReadonlyArra
   const highest = redirects === 0 ? 399 : 299
   const isWanted =
     status === undefined ? page.status >= 200 && page.status <= highest : status.includes(page.status)
-  const where = page.bytes > LONGEST_BODY ? " in its first MiB" : ""
+  const part = page.bytes > LONGEST_BODY ? " in its first MiB" : ""
+  const where = page.encoding === "identity" ? part : ` in its compressed form (${page.encoding})`
   const faults: Array<string> = []
   if (!isWanted) faults.push(`${page.status} ${url}`)
   if (wanted !== undefined && !page.body.includes(wanted))
@@ -99,6 +100,8 @@ interface Page {
   readonly status: number
   readonly body: string
   readonly bytes: number
+  /** Other than `identity` where the server compresses although it was asked not to. */
+  readonly encoding: string
   /** Of the last server. */
   readonly certificate: PeerCertificate | undefined
 }
@@ -112,7 +115,8 @@ const pageAt = async (first: string, settings: HttpSettings, signal: AbortSignal
     const { statusCode: status = 0, headers } = response
     const next = status >= 300 && status <= 399 ? headers.location : undefined
     if (next === undefined || most === 0 || settings.status?.includes(status)) {
-      const page = { status, certificate, ...(await bodyOf(response)) }
+      const encoding = headers["content-encoding"] ?? "identity"
+      const page = { status, encoding, certificate, ...(await bodyOf(response)) }
       // A page that ends with its connection looks whole where the limit closed the connection.
       signal.throwIfAborted()
       return page

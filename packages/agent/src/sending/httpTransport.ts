@@ -23,13 +23,18 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ])
 
+const cutShort = () => new Error("the connection was closed within the answer")
+
 /** What went wrong, in the words of the configuration where it can be mended there. */
-const explained = (error: Error): Error =>
-  "code" in error && UNTRUSTED.has(error.code)
-    ? new Error(
-        `no authority that the agent trusts has signed the certificate: name yours in ca_file (${String(error.code)})`,
-      )
-    : error
+const explained = (error: unknown): unknown => {
+  if (!(error instanceof Error)) return error
+  if ("code" in error && UNTRUSTED.has(error.code)) {
+    const why = "no authority that the agent trusts has signed the certificate: name yours in ca_file"
+    return new Error(`${why} (${String(error.code)})`)
+  }
+  // Node's word for an answer whose connection ends before it.
+  return error.message === "aborted" ? cutShort() : error
+}
 
 /** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
 export const httpTransport = (options: { readonly ca?: string | undefined }): HttpTransport => {
@@ -62,12 +67,15 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
     const url = new URL(target.url)
     const { request, agent } = await callers[url.protocol === "https:" ? "https:" : "http:"]()
     const body = Buffer.from(outgoing.body)
-    return await new Promise<HttpAnswer>((resolve, reject) => {
+    const signal = AbortSignal.timeout(ANSWER_MILLIS)
+    const answer = new Promise<HttpAnswer>((resolve, reject) => {
       const sent = request(url, {
         method: target.method,
         agent,
-        signal: AbortSignal.timeout(ANSWER_MILLIS),
+        signal,
         headers: {
+          // Without it a program in between may compress the answer (RFC 9110, 12.5.3).
+          "accept-encoding": "identity",
           authorization: `Bearer ${outgoing.key}`,
           "content-type": "application/json",
           "content-length": body.length,
@@ -76,11 +84,14 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
       sent.on("response", (response) => resolve(readAnswer(response)))
       sent.on("error", (error) => {
         const isLost = sent.reusedSocket && "code" in error && error.code === "ECONNRESET"
-        reject(isLost ? new ReusedConnectionLost() : explained(error))
+        reject(isLost ? new ReusedConnectionLost() : error)
       })
       // After an answer that switches protocols, Node reports neither an answer nor an error.
       sent.on("close", () => reject(new Error("the connection was closed without an answer")))
       sent.end(body)
+    })
+    return await answer.catch((error: unknown) => {
+      throw signal.aborted ? new Error(`it took longer than ${ANSWER_MILLIS / 1_000} s`) : explained(error)
     })
   }
   return {
@@ -93,6 +104,11 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
 }
 
 const readAnswer = async (response: IncomingMessage): Promise<HttpAnswer> => {
+  const { "content-encoding": encoding = "identity" } = response.headers
+  if (encoding !== "identity") {
+    response.destroy()
+    throw new Error(`the answer is compressed (${encoding}): let no program in between compress answers`)
+  }
   const chunks: Array<Buffer> = []
   let length = 0
   for await (const chunk of response) {
@@ -103,7 +119,7 @@ const readAnswer = async (response: IncomingMessage): Promise<HttpAnswer> => {
     chunks.push(bytes)
   }
   // Node ends the stream without an error where the connection closed early.
-  if (!response.complete) throw new Error("the connection was closed within the answer")
+  if (!response.complete) throw cutShort()
   return {
     status: response.statusCode ?? 0,
     body: Buffer.concat(chunks).toString(),

@@ -45,6 +45,9 @@ beforeAll(async () => {
       else if (url === "/broken") response.writeHead(500).end()
       else if (url === "/secret") response.end(headers["x-token"] ?? "none")
       else if (url === "/packed") response.end(headers["accept-encoding"] ?? "packed")
+      else if (url === "/gzip") response.writeHead(200, { "content-encoding": "gzip" }).end("\u001f")
+      else if (url === "/cut")
+        response.writeHead(200, { "content-length": 9 }).write("well", () => response.destroy())
       else if (url === "/slow") response.end(`${"a".repeat(60)}!`)
       else if (url === "/long") response.end(`${"a".repeat(1_048_576)}needle`)
       else if (url === "/mute") return
@@ -134,6 +137,17 @@ describe("the http probe", () => {
     assert.match(
       (await probe("http", searched)).output,
       /^HTTP CRITICAL - \S+ lacks "needle" in its first MiB, \S+ does not match \/needle\/ in its first MiB \|/,
+    )
+  })
+
+  it("says why it finds nothing in a page that is compressed or cut", async () => {
+    assert.match(
+      (await probe("http", { url: at("/gzip"), text: "well" })).output,
+      /lacks "well" in its compressed form \(gzip\) \|/,
+    )
+    assert.match(
+      (await probe("http", { url: at("/cut"), text: "well" })).output,
+      /\/cut: the connection was closed within the answer$/,
     )
   })
 

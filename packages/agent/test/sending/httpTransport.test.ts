@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { execFileSync, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { createServer, type Server } from "node:net"
+import { createServer, type Server, type Socket } from "node:net"
 import { createServer as createTls } from "node:tls"
 import { httpTransport } from "../../src/sending/httpTransport.ts"
 
@@ -10,6 +10,21 @@ const REQUEST = { kind: "heartbeat", agentId: "a", key: "key", body: "{}" } as c
 
 const CERTIFIER = "openssl"
 const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
+
+const BEGUN = "HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n"
+
+/** How a request ends at a server that treats each connection in this way once a request came. */
+const endAt = async (treat: (socket: Socket) => void): Promise<string> => {
+  const listener = createServer((socket) => {
+    socket.on("error", () => {}).once("data", () => treat(socket))
+  })
+  const transport = httpTransport({})
+  const server = `http://127.0.0.1:${await portOf(listener)}`
+  const end = await transport.send({ ...REQUEST, server }).then(({ body }) => body, String)
+  transport.close()
+  listener.close()
+  return end
+}
 
 /** Where a server listens, once it does. */
 const portOf = async (server: Server): Promise<number> => {
@@ -33,6 +48,23 @@ describe("the transport", () => {
     )
     transport.close()
     listener.close()
+  })
+
+  it("says what happened to an answer that is cut, late or compressed", async () => {
+    assert.strictEqual(await endAt((socket) => socket.end(`${BEGUN}\r\n{}`)), "{}")
+    assert.strictEqual(
+      await endAt((socket) => socket.end(`${BEGUN}\r\n{`)),
+      "Error: the connection was closed within the answer",
+    )
+    assert.strictEqual(
+      await endAt((socket) => socket.end(`${BEGUN}Content-Encoding: gzip\r\n\r\n\u001f`)),
+      "Error: the answer is compressed (gzip): let no program in between compress answers",
+    )
+    const limit = new AbortController()
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(limit.signal)
+    const end = await endAt(() => limit.abort())
+    timeout.mockRestore()
+    assert.strictEqual(end, "Error: it took longer than 15 s")
   })
 
   it("settles where a program in between switches protocols, and sends the next request", async () => {
