@@ -53,6 +53,11 @@ const SPILLED = `Array.from(document.querySelectorAll(".rows li"))
   })
   .map(({ innerText }) => innerText)`
 
+/** The texts of rows of which hardly a word is seen. */
+const SQUEEZED = `Array.from(document.querySelectorAll(".rows :is(a.main, b, .silence .subject)"))
+  .filter(({ clientWidth, scrollWidth }) => clientWidth < Math.min(scrollWidth, 100))
+  .map(({ textContent }) => textContent)`
+
 const loaded = (page: Page): Promise<void> => page.locator(".loading").first().waitFor({ state: "detached" })
 
 const shared = Layer.merge(Browser.layer, Site.layer)
@@ -69,6 +74,15 @@ const fill = Effect.gen(function* () {
     await demo.call("POST", "ops/v1/operators", {
       name: `kim-${performance.now().toFixed(0)}`,
       role: "respond",
+    })
+    await demo.call("POST", "ops/v1/silences", {
+      matchers: [
+        { field: "agent_id", op: "=", value: "web-staging" },
+        { field: "check_id", op: "glob", value: "http*" },
+      ],
+      starts_at: "2036-05-06T07:08:09Z",
+      ends_at: "2036-05-07T07:08:09Z",
+      comment: "Load test of the new checkout",
     })
   })
   return baseUrl
@@ -93,6 +107,8 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
                 if (await page.evaluate<boolean>(IS_WIDE)) found.push(`${name} ${width} scrolls sideways`)
                 for (const row of await page.evaluate<ReadonlyArray<string>>(SPILLED))
                   found.push(`${name} ${width} has a row beyond its place: ${row}`)
+                for (const text of await page.evaluate<ReadonlyArray<string>>(SQUEEZED))
+                  found.push(`${name} ${width} leaves no room for ${text}`)
                 const rules = colorScheme === "dark" ? "theme" : width === 1440 ? "all" : "width"
                 for (const violation of await violationsOf(page, rules))
                   found.push(`${name} ${colorScheme} ${width}: ${violation}`)

@@ -125,7 +125,7 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
         label="Waiting keys"
         listed={listed}
         keyOf={({ agent_id }) => agent_id}
-        isTall
+        size="tall"
         empty={
           isFirst ? (
             <Empty title="Waiting for the first heartbeat …">

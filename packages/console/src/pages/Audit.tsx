@@ -69,7 +69,7 @@ export const Audit = () => {
         label="Changes"
         listed={listed}
         keyOf={({ id }) => id}
-        isTall
+        size="tall"
         empty={
           isFiltered ? (
             <Empty title="No change matches">Filters compare whole words.</Empty>

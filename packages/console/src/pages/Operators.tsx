@@ -140,7 +140,7 @@ const List = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void
     label="Operators"
     listed={usePages(listOf<Operator>("ops/v1/operators", {}))}
     keyOf={({ name }) => name}
-    isTall
+    size="tall"
     empty={<Empty title="No named operators yet">Everyone shares the tokens of the settings.</Empty>}
   >
     {({ name, role, created_by, last_used_at, expires_at }) => (

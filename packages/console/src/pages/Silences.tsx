@@ -3,6 +3,7 @@ import { momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
+import { matchersText } from "../state/matchers.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond, call } from "../state/session.ts"
 import { expire, extend, type Silence } from "../state/silenceActs.ts"
@@ -47,9 +48,9 @@ const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Si
 const Row = ({ silence }: { readonly silence: Silence }) => (
   <div class="row silence" data-id={silence.id}>
     <Mark state={silence.state} />
-    <b>{silence.comment}</b>
-    <code class="subject">
-      {silence.matchers.map(({ field, op, value }) => `${field} ${op} ${value}`).join(", ")}
+    <b title={silence.comment}>{silence.comment}</b>
+    <code class="subject" title={matchersText(silence.matchers)}>
+      {matchersText(silence.matchers).replaceAll("\n", ", ")}
     </code>
     <span class="notes">
       <em>by {silence.created_by}</em>
@@ -127,7 +128,7 @@ export const Silences = () => {
         label="Silences"
         listed={listed}
         keyOf={({ id }) => id}
-        isTall
+        size="double"
         empty={<Empty title={nothing}>{mayRespond.value && "Create one above, or from an incident."}</Empty>}
       >
         {(silence) => <Row silence={silence} />}

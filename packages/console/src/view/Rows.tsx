@@ -9,8 +9,7 @@ interface RowsProps<Item> {
   readonly pages: Pages<Item>
   readonly see: (first: number, last: number) => void
   readonly keyOf: (item: Item) => string
-  /** Whether a row may take four lines on a narrow screen, instead of three. */
-  readonly isTall?: boolean | undefined
+  readonly size?: RowSize | undefined
   /** Draws a row. Rows are kept while scrolling: a function that is another one draws all of them again. */
   readonly children: (item: Item) => ComponentChildren
 }
@@ -18,10 +17,17 @@ interface RowsProps<Item> {
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
 const AROUND = 8
 
-const NARROW = window.matchMedia("(max-width: 47.99rem)")
+const NARROW = window.matchMedia("(max-width: 71.99rem)")
 
-/** Of a row, by the size of the root's text, as the style sheet has it. */
-const ROW_HEIGHTS = { wide: 2.35, narrow: 5.4, tall: 7 }
+/** Heights of rows by the size of the root's text, for the lines that they have in the style sheet. */
+const ROW_HEIGHTS = {
+  plain: { wide: 2.35, narrow: 5.4 },
+  /** Four lines on a narrow screen, instead of three. */
+  tall: { wide: 2.35, narrow: 7 },
+  /** And two on a wide one. */
+  double: { wide: 3.6, narrow: 7 },
+}
+export type RowSize = keyof typeof ROW_HEIGHTS
 
 const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
 
@@ -32,9 +38,8 @@ interface Drawn {
 }
 
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
-export const Rows = <Item,>({ label, pages, see, keyOf, isTall = false, children }: RowsProps<Item>) => {
-  const narrow = isTall ? ROW_HEIGHTS.tall : ROW_HEIGHTS.narrow
-  const rowHeight = () => (NARROW.matches ? narrow : ROW_HEIGHTS.wide) * rootSize()
+export const Rows = <Item,>({ label, pages, see, keyOf, size = "plain", children }: RowsProps<Item>) => {
+  const rowHeight = () => ROW_HEIGHTS[size][NARROW.matches ? "narrow" : "wide"] * rootSize()
   const list = useRef<HTMLUListElement>(null)
   const height = useSignal(rowHeight())
   const range = useSignal<readonly [first: number, last: number]>([
@@ -82,11 +87,11 @@ export const Rows = <Item,>({ label, pages, see, keyOf, isTall = false, children
     keys.add(own)
     return own
   }
-  const size = pages.next === null ? count : -1
+  const setSize = pages.next === null ? count : -1
   const next = new Map<string, Drawn>()
   for (const { row, item } of rows) {
     const key = keyOfRow(row, item)
-    const of = [row, item, children, height.value, size]
+    const of = [row, item, children, height.value, setSize]
     const before = drawn.current.get(key)
     const isSame = before?.of.every((part, index) => part === of[index]) === true
     next.set(
@@ -98,7 +103,7 @@ export const Rows = <Item,>({ label, pages, see, keyOf, isTall = false, children
             element: (
               <li
                 key={key}
-                aria-setsize={size}
+                aria-setsize={setSize}
                 aria-posinset={row + 1}
                 style={{ top: `${row * height.value}px`, height: `${height.value}px` }}
               >
