@@ -151,6 +151,7 @@ const badOptions: ReadonlyArray<readonly [options: PromiseClientOptions, message
   // Plain JavaScript can give anything.
   [undefined as never, /^baseUrl must be an http or https address/],
   [{} as never, /^baseUrl must be an http or https address/],
+  [address as never, /^the options must be in an object$/],
   [{ baseURL: address } as never, /^baseURL is not an option; did you mean baseUrl\?\nbaseUrl must be/],
   [
     { baseUrl: address, retries: { time: 3 } } as never,

@@ -295,7 +295,8 @@ describe("a start", () => {
   it.each([
     [{ policy: null }, "policy must be an object"],
     [{ notifiers: null }, "notifiers must be an array"],
-  ])("refuses an option that is null: %j", async (options, message) => {
+    [{ notifiers: [slack("https://hooks.example/x" as never)] }, "notifiers[0] must be an object of options"],
+  ])("refuses an option of another type: %j", async (options, message) => {
     const error = await failureOf(createMonitor({ ...quiet, storage: memory(), ...options } as never))
     assert.deepStrictEqual([error.code, error.message], ["options", message])
   })

@@ -84,8 +84,9 @@ export const group =
   ): Reader<Options, ReadBy<Each>> =>
   (name, given, complain) => {
     if (given === undefined) return undefined
-    if (typeof given !== "object" || given === null || Array.isArray(given))
-      return complain(`${name} must be ${expected}`)
+    // An array or a text has its elements as fields.
+    if (typeof given !== "object" || given === null || Symbol.iterator in given)
+      return complain(name === "" ? "the options must be in an object" : `${name} must be ${expected}`)
     const path = name === "" ? "" : `${name}.`
     for (const problem of unknownOptions(path, given, Object.keys(readers))) complain(problem)
     // Each reader gets the option of its name.
