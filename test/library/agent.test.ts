@@ -38,6 +38,19 @@ describe("monitor.agent", () => {
     assert.deepInclude(shop.state(), { admission: "accepted", delivered: 1 })
   })
 
+  it("sends each change of a test while the clock stands still", async () => {
+    await using monitor = await createTestMonitor()
+    const shop = await monitor.agent("shop")
+    for (const status of ["critical", "ok", "critical"] as const) {
+      shop.report("orders", status)
+      await monitor.settle()
+    }
+    assert.deepStrictEqual(
+      monitor.notifications.map(({ event_type }) => event_type),
+      ["firing", "resolved", "firing"],
+    )
+  })
+
   it("runs checks by the clock of a test, declares them, and is missed when it stops", async () => {
     await using monitor = await createTestMonitor()
     const shop = await monitor.agent("shop")

@@ -103,7 +103,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     return this.#state.admission
   }
 
-  /** The agent closes: no pause between batches, unless the server asked for one. */
+  /** Drops the pause after the last batch, but none that the server asked for. */
   hurry(): void {
     this.#state = hurried(this.#state, this.#options.clock.steady())
   }

@@ -147,13 +147,13 @@ export class ReportingAgent implements ProgramAgent {
   }
 
   async #send(): Promise<void> {
-    const { clock, log, sleep } = this.#surroundings
+    const { clock, isInProcess = false, log, sleep } = this.#surroundings
     this.#fingerprint = await this.#identity.fingerprint
     while (!this.#isGivenUp) {
       this.#wake = new AbortController()
       const isClosing = this.#ending.signal.aborted
       if (isClosing && this.#queue.size() === 0) return
-      if (isClosing) this.#sender.hurry()
+      if (isClosing || isInProcess) this.#sender.hurry()
       let next: number
       try {
         next = await this.#sender.step()

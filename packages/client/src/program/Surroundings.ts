@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly random: () => number
   readonly log: (message: string) => void
   readonly transport: Transport
+  /** Nothing is between that frequent batches could strain, so they have no pause between them. */
+  readonly isInProcess?: boolean
   /** Called once the agent is closed. */
   readonly onClosed?: () => void
 }

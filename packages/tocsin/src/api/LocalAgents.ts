@@ -118,6 +118,7 @@ export class LocalAgents {
       {
         ...surroundings,
         transport: inProcess(this.#calls),
+        isInProcess: true,
         onClosed: () => void this.#open.delete(agent),
       },
       (message) => new TocsinError("validation", message),
