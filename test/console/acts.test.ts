@@ -13,7 +13,7 @@ import {
   keyMatchers,
   type Silence,
 } from "../../packages/console/src/state/silenceActs.ts"
-import { token } from "../../packages/console/src/state/session.ts"
+import { loadMe, token } from "../../packages/console/src/state/session.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { DemoClient } from "./demo.ts"
 
@@ -141,6 +141,38 @@ describe("acts of the console", () => {
         }
         const keys = items.map(({ matchers }) => matchers[0]?.value)
         assert.deepStrictEqual(keys.toSorted(), ["host/a", "host/b", "host/c"])
+      })
+    }),
+  )
+
+  it.effect("create a silence once, also where the answer to the first try was lost", () =>
+    Effect.gen(function* () {
+      const { demo, service } = yield* openService
+      yield* Effect.promise(async () => {
+        await loadMe()
+        const body = { matchers: keyMatchers("host/a"), for: "1h", comment: "a move" }
+        const silences = {
+          lists: [body.matchers],
+          ends: { for: "1h" },
+          startsAt: undefined,
+          comment: "a move",
+        }
+        const count = async () =>
+          ((await demo.call("GET", "ops/v1/silences")) as { readonly items: ReadonlyArray<Silence> }).items
+            .length
+        service.answers = async (call) => {
+          if (call !== "POST ops/v1/silences") return undefined
+          service.answers = () => undefined
+          await demo.call("POST", "ops/v1/silences", body)
+          return await unavailable()
+        }
+        const lost = create(silences, () => undefined)
+        const failure = await lost.then(() => assert.fail("it did not reject"), asFailure)
+        assert.strictEqual(failure.code, "unavailable")
+        assert.strictEqual((await create(silences, () => undefined))?.text, "Created 1 silence")
+        assert.strictEqual(await count(), 1)
+        await create(silences, () => undefined)
+        assert.strictEqual(await count(), 2)
       })
     }),
   )

@@ -15,12 +15,11 @@ export const followService = (at: number): void => {
   const difference = at - read()
   if (Math.abs(difference) <= TOLERATED_MILLIS) return
   ahead += difference
-  now.value = read()
+  tick()
 }
 
 /** The time that relative times are relative to; it moves each second while the page is seen. */
 export const now = signal(read())
 
-setInterval(() => {
-  if (!document.hidden) now.value = read()
-}, 1_000)
+/** Moves {@link now}. */
+export const tick = (): void => void (now.value = read())

@@ -1,11 +1,12 @@
 import { effect } from "@preact/signals"
 import { changed, passTime, refresh } from "./beats.ts"
-import { now } from "./clock.ts"
+import { now, tick } from "./clock.ts"
 import { readChanges } from "./serverEvents.ts"
 import { base, contact, takeMissed, token } from "./session.ts"
 import { lookForUpgrade } from "./upgrade.ts"
 
 const POLL_MILLIS = 2_000
+const TICK_MILLIS = 1_000
 /** How often a page whose stream works is read again for what the stream does not name. */
 const TIME_MILLIS = 15_000
 /** The server sends something every 15 s; a stream without it does not get through. */
@@ -120,9 +121,12 @@ const poll = (): void => {
   passTime()
 }
 
-/** Keeps the page current, by the service's stream or else by polls. */
+/** Moves the clock, and keeps the page current, by the service's stream or else by polls. */
 export const startLive = (): void => {
   setInterval(poll, POLL_MILLIS)
+  setInterval(() => {
+    if (!document.hidden) tick()
+  }, TICK_MILLIS)
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && token.peek() !== "") refresh()
     takeTurns()
