@@ -1,9 +1,5 @@
 import { type BigIntStats, closeSync, openSync, readSync } from "node:fs"
-import { CHANGE_COUNTER_AT, HEADER_BYTES } from "./inspectFile.ts"
-
-// Of a file with a log (SQLite, "Database File Format", 1.3.3).
-const FORMAT_AT = 18
-const FORMAT_WITH_LOG = 0x02_02
+import { CHANGE_COUNTER_AT, FORMAT_AT, FORMAT_WITH_LOG, HEADER_BYTES } from "./inspectFile.ts"
 
 interface Descriptor {
   readonly number: number

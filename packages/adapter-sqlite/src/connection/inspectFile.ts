@@ -8,6 +8,8 @@ export const HEADER_BYTES = 100
 const PAGE_SIZE_AT = 16
 export const CHANGE_COUNTER_AT = 24
 const PAGE_COUNT_AT = 28
+export const FORMAT_AT = 18
+export const FORMAT_WITH_LOG = 0x02_02
 const VERSION_VALID_FOR_AT = 92
 // The page size that does not fit its field, where it is written as 1.
 const LARGEST_PAGE = 65_536
@@ -79,6 +81,11 @@ const verifyComplete = (file: string, size: number): void => {
   if (pages >= counted && fileSize(`${file}-wal`) === 0) return
   // A crash during a checkpoint leaves a short file, and the rest in the log.
   const log = readLog(`${file}-wal`)
+  if (log.pageCount !== undefined && !isOfLog(header, log)) {
+    throw damaged(
+      `${file} does not belong to ${file}-wal: if you restored a backup, delete ${file}-wal and ${file}-shm, otherwise restore one`,
+    )
+  }
   const expected = log.pageCount ?? counted
   for (let page = pages + 1; page <= expected; page++) {
     if (log.pages.has(page)) continue
@@ -103,9 +110,19 @@ interface LogContent {
   readonly pages: ReadonlySet<number>
   /** The number of pages of the database with it; `undefined` without a commit. */
   readonly pageCount: number | undefined
+  /** The change counter in its first copy of page 1. */
+  readonly changeCounter: number | undefined
 }
 
-const NOTHING: LogContent = { pages: new Set(), pageCount: undefined }
+const NOTHING: LogContent = { pages: new Set(), pageCount: undefined, changeCounter: undefined }
+
+/**
+ * Whether a log, which SQLite would add to any file, continues this one: a backup has another format or
+ * an older change counter. The counter grows by one at most from the file to the log.
+ */
+const isOfLog = (header: Buffer, { changeCounter = 0 }: LogContent): boolean =>
+  header.readUInt16BE(FORMAT_AT) === FORMAT_WITH_LOG &&
+  header.readUInt32BE(CHANGE_COUNTER_AT) + 1 >= changeCounter
 
 /**
  * Reads which pages a write-ahead log holds. Frames of an earlier use of the log have another salt
@@ -132,19 +149,24 @@ const readFrames = (read: (position: number, buffer: Buffer) => number): LogCont
   const pages = new Set<number>()
   let uncommitted: Array<number> = []
   let pageCount: number | undefined
+  let changeCounter: number | undefined
   const frame = Buffer.alloc(FRAME_HEADER_BYTES)
+  const start = Buffer.alloc(HEADER_BYTES)
   for (
     let position = LOG_HEADER_BYTES;
     read(position, frame) === FRAME_HEADER_BYTES;
     position += frameBytes
   ) {
     if (!frame.subarray(FRAME_SALT_AT, FRAME_SALT_AT + SALT_BYTES).equals(salt)) break
-    uncommitted.push(frame.readUInt32BE(0))
+    const page = frame.readUInt32BE(0)
+    uncommitted.push(page)
+    if (page === 1 && read(position + FRAME_HEADER_BYTES, start) === HEADER_BYTES)
+      changeCounter ??= start.readUInt32BE(CHANGE_COUNTER_AT)
     const committed = frame.readUInt32BE(FRAME_COUNT_AT)
     if (committed === 0) continue
     pageCount = committed
-    for (const page of uncommitted) pages.add(page)
+    for (const committedPage of uncommitted) pages.add(committedPage)
     uncommitted = []
   }
-  return { pages, pageCount }
+  return { pages, pageCount, changeCounter }
 }

@@ -6,6 +6,7 @@ import {
   openSync,
   closeSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -42,6 +43,19 @@ const withSql = (file: string, sql: string): void => {
   const database = new DatabaseSync(file)
   database.exec(sql)
   database.close()
+}
+
+/** Puts back an older state of a file whose last process was killed, and leaves that one's log. */
+const restoreBesideLog = (file: string): void => {
+  const [older, log] = [`${file}.older`, `${file}-wal`]
+  copyFileSync(file, older)
+  for (const table of ["one", "two"]) withSql(file, `CREATE TABLE ${table} (n INTEGER)`)
+  const killed = new DatabaseSync(file)
+  killed.exec("CREATE TABLE more (n INTEGER)")
+  copyFileSync(log, `${file}.log`)
+  killed.close()
+  renameSync(older, file)
+  renameSync(`${file}.log`, log)
 }
 
 interface Refusal {
@@ -84,6 +98,23 @@ const refusals: ReadonlyArray<Refusal> = [
     spoil: (file) => {
       writeFileSync(`${file}-wal`, readFileSync(file))
       truncateSync(file, 0)
+    },
+  },
+  {
+    name: "an older copy beside the log of the file that it replaced",
+    reason: "damaged",
+    says: "does not belong to",
+    spoil: restoreBesideLog,
+  },
+  {
+    name: "a backup, as of now, beside that log",
+    reason: "damaged",
+    says: "does not belong to",
+    spoil: (file) => {
+      restoreBesideLog(file)
+      copyFileSync(`${file}-wal`, `${file}.log`)
+      withSql(file, "PRAGMA journal_mode = DELETE")
+      renameSync(`${file}.log`, `${file}-wal`)
     },
   },
   {
