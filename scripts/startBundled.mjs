@@ -9,17 +9,21 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 /** @param {string} folder the name of a package's folder */
 export const bundleOf = (folder) => join(root, `node_modules/.cache/tocsin/${folder}.mjs`)
 
+const SOURCES = [
+  "packages/*/src/**/*.{ts,tsx,css}",
+  "packages/*/*.{json,mjs}",
+  "scripts/*.mjs",
+  "package-lock.json",
+]
+
 /** @param {string} path */
 const changedAt = (path) => statSync(path).mtimeMs
 
-/**
- * @param {string} bundle
- * @param {ReadonlyArray<string>} patterns
- */
-function isCurrent(bundle, patterns) {
+/** @param {string} bundle */
+function isCurrent(bundle) {
   if (!existsSync(bundle)) return false
   const bundled = changedAt(bundle)
-  return globSync([...patterns], { cwd: root }).every((path) => changedAt(join(root, path)) < bundled)
+  return globSync(SOURCES, { cwd: root }).every((path) => changedAt(join(root, path)) < bundled)
 }
 
 /**
@@ -40,18 +44,15 @@ function makeBundle(source, bundle) {
  * the time of its many small modules (docs/decisions/0008). The bundle is rebuilt when a source is
  * newer.
  *
- * @param {{ name: string, package: string, sources: ReadonlyArray<string> }} program
+ * @param {string} folder the name of a package's folder
  */
-export async function startBundled({ name, package: folder, sources }) {
+export async function startBundled(folder) {
   const source = join(root, `packages/${folder}/src/main.ts`)
   const bundle = bundleOf(folder)
-  if (
-    isCurrent(bundle, [...sources, "packages/*/*.{json,mjs}", "scripts/*.mjs", "package-lock.json"]) ||
-    makeBundle(source, bundle)
-  ) {
+  if (isCurrent(bundle) || makeBundle(source, bundle)) {
     await import(pathToFileURL(bundle).href)
   } else {
-    process.stderr.write(`${name} could not be bundled (see above) and runs unbundled.\n`)
+    process.stderr.write(`The ${folder} could not be bundled (see above) and runs unbundled.\n`)
     await import(pathToFileURL(source).href)
   }
 }

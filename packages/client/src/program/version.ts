@@ -1,2 +1,0 @@
-/** The version that heartbeats state: that of the package. */
-export const CLIENT_VERSION = "0.1.0"
