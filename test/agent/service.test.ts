@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
+import manifest from "../../package.json" with { type: "json" }
 import { call, historyOf, operate, OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
@@ -53,7 +54,7 @@ describe("the agent and the server", { timeout: PATIENCE_MILLIS }, () => {
         hostname: "host-1.example",
         admission_state: "pending",
         features: { push: true, metrics: false },
-        labels: { env: "prod", service_agent_version: "0.1.0" },
+        labels: { env: "prod", service_agent_version: manifest.version },
       })
       assert.strictEqual(run("fingerprint").stdout.trim(), registered.key_fingerprint)
       yield* pending.kill("SIGKILL")

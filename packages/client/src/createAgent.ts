@@ -8,7 +8,7 @@ import { nodeModule } from "./program/nodeModule.ts"
 import { ReportingAgent } from "./program/ReportingAgent.ts"
 import { fingerprintOf, keyIn } from "./program/readKey.ts"
 import { realTime } from "./program/Surroundings.ts"
-import { CLIENT_VERSION } from "./program/version.ts"
+import { AGENT_VERSION } from "./agent/version.ts"
 import { address, secret } from "./options/ClientOptions.ts"
 import { aFunction, checked, group, required, text } from "./options/readers.ts"
 import { TocsinClientError } from "./TocsinClientError.ts"
@@ -93,7 +93,7 @@ export const createAgent = (given: AgentOptions): ProgramAgent => {
       heartbeat: {
         hostname: read.hostname ?? hostname() ?? agentId,
         features: { push: true, metrics: false },
-        labels: { ...labels, service_agent_version: CLIENT_VERSION },
+        labels: { ...labels, service_agent_version: AGENT_VERSION },
       },
     },
     {
