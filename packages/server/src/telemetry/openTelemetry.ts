@@ -70,28 +70,13 @@ export const sampledTracer = (tracer: Tracer.Tracer, settings: Settings): Tracer
   })
 }
 
-/** Makes spans without queries. Effect leaves out their values, but not a name without one, which may be a token. */
-const withoutQueries = (tracer: Tracer.Tracer): Tracer.Tracer =>
-  Tracer.make({
-    ...tracer,
-    span: (options) => {
-      const span = tracer.span(options)
-      const attribute = span.attribute.bind(span)
-      span.attribute = (name, value) => {
-        if (name === "url.full") attribute(name, String(value).replace(/\?.*$/, ""))
-        else if (name !== "url.query") attribute(name, value)
-      }
-      return span
-    },
-  })
-
 const traces = (settings: Settings) => {
   const endpoint = endpointOf(settings, "TRACES")
   if (endpoint === undefined) return Layer.empty
   return Layer.effect(
     Tracer.Tracer,
     Effect.map(OtlpTracer.make(exporterOf(settings, "TRACES", endpoint)), (tracer) =>
-      sampledTracer(withoutQueries(tracer), settings),
+      sampledTracer(tracer, settings),
     ),
   )
 }
@@ -101,25 +86,39 @@ const logs = (settings: Settings) => {
   return endpoint === undefined ? Layer.empty : OtlpLogger.layer(exporterOf(settings, "LOGS", endpoint))
 }
 
-const protobuf = Layer.effect(
-  OtlpSerialization.OtlpSerialization,
-  Effect.map(OtlpSerialization.OtlpSerialization, (effects) => ({
-    ...effects,
-    traces: (data: OtlpTracer.TraceData) => HttpBody.uint8Array(encodeTraces(data), "application/x-protobuf"),
-  })),
-).pipe(Layer.provide(OtlpSerialization.layerProtobuf))
+/** Takes queries out of spans. Effect leaves out their values, but not a name without one, which may be a token. */
+const withoutQueries = (data: OtlpTracer.TraceData): OtlpTracer.TraceData => {
+  for (const { scopeSpans } of data.resourceSpans) {
+    for (const { attributes } of scopeSpans.flatMap(({ spans }) => spans)) {
+      const query = attributes.findIndex(({ key }) => key === "url.query")
+      if (query === -1) continue
+      attributes.splice(query, 1)
+      const url = attributes.find(({ key }) => key === "url.full")
+      if (url !== undefined) url.value = { stringValue: url.value.stringValue?.replace(/\?.*$/, "") ?? "" }
+    }
+  }
+  return data
+}
+
+const serialization = ({ OTEL_EXPORTER_OTLP_PROTOCOL: protocol }: Settings) => {
+  const isJson = protocol === "http/json"
+  const layerOfEffect = isJson ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
+  return Layer.effect(
+    OtlpSerialization.OtlpSerialization,
+    Effect.map(OtlpSerialization.OtlpSerialization, (effects) => {
+      const encode = isJson
+        ? effects.traces
+        : (data: OtlpTracer.TraceData) => HttpBody.uint8Array(encodeTraces(data), "application/x-protobuf")
+      return { ...effects, traces: (data: OtlpTracer.TraceData) => encode(withoutQueries(data)) }
+    }),
+  ).pipe(Layer.provide(layerOfEffect))
+}
 
 /** Sends traces and logs to a collector, by OTLP over HTTP. */
 export const layer = (settings: Settings): Layer.Layer<never> =>
   Layer.mergeAll(
     traces(settings),
     logs(settings),
-    // The error of a failed span has the request's URL. Spans themselves are made without queries.
+    // The error of a failed span has the request's URL. Spans themselves are exported without queries.
     Layer.succeed(UrlParams.CurrentRedactedNames, [/^/]),
-  ).pipe(
-    Layer.provide([
-      OtlpExporter.layerFlusher,
-      FetchHttpClient.layer,
-      settings.OTEL_EXPORTER_OTLP_PROTOCOL === "http/json" ? OtlpSerialization.layerJson : protobuf,
-    ]),
-  )
+  ).pipe(Layer.provide([OtlpExporter.layerFlusher, FetchHttpClient.layer, serialization(settings)]))
