@@ -25,10 +25,28 @@ export class ReverseProtobuf {
   }
 
   string(field: number, text: string): void {
+    this.#delimit(field, this.#ascii(text) ?? this.#utf8(text))
+  }
+
+  /** Writes ASCII, which most texts are, in half the time of Buffer's two calls. Writes nothing of other texts. */
+  #ascii(text: string): number | undefined {
+    const { length } = text
+    this.#make(length)
+    for (let index = 0; index < length; index += 1) {
+      const code = text.charCodeAt(index)
+      if (code > BITS) {
+        this.#start += length
+        return undefined
+      }
+      this.#bytes[this.#start + index] = code
+    }
+    return length
+  }
+
+  #utf8(text: string): number {
     const length = Buffer.byteLength(text)
     this.#make(length)
-    this.#bytes.write(text, this.#start, length, "utf8")
-    this.#delimit(field, length)
+    return this.#bytes.write(text, this.#start, length, "utf8")
   }
 
   hex(field: number, digits: string): void {
