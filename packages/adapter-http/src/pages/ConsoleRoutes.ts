@@ -35,13 +35,22 @@ const kept = (type: string) => ({
 /** A prefix that a proxy strips; anything else in the header is ignored. */
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+){1,16}$/
 
+/** The path of the page as a browser has it. Express keeps it whole beside what it leaves of `url`. */
+const pathOf = ({ originalUrl, source }: HttpServerRequest.HttpServerRequest): string => {
+  const whole = "originalUrl" in source ? String(source.originalUrl) : originalUrl
+  return URL.parse(whole, "http://localhost")?.pathname ?? "/"
+}
+
 /**
- * Where the console's files are, as a browser reaches them. Without a trusted prefix they are
- * addressed relatively, which suits every proxy that keeps the slash at the end.
+ * Where the console's files are, as a browser reaches them: below the page's path. Without a trusted
+ * prefix they are addressed relatively, which suits every proxy that keeps a slash at the end.
  */
-const baseOf = (forwardedPrefix: string | undefined, trustedHops: number): string => {
-  const prefix = forwardedPrefix?.replace(/\/$/, "") ?? ""
-  return trustedHops > 0 && PREFIX.test(prefix) && !prefix.split("/").includes("..") ? `${prefix}/` : ""
+const baseOf = (request: HttpServerRequest.HttpServerRequest, trustedHops: number): string => {
+  const path = pathOf(request)
+  const below = path.endsWith("/") ? path : `${path}/`
+  const prefix = request.headers["x-forwarded-prefix"]?.replace(/\/$/, "") ?? ""
+  const isTrusted = trustedHops > 0 && PREFIX.test(prefix) && !prefix.split("/").includes("..")
+  return isTrusted ? prefix + below : below.slice(path.lastIndexOf("/") + 1)
 }
 
 const ICON =
@@ -80,13 +89,12 @@ export const make = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHop
   const style = Effect.map(made, (content) => content.style)
   return {
     layer: Layer.merge(StaticContent.served(SCRIPT, script), StaticContent.served(STYLE, style)),
-    page: ({ headers }: HttpServerRequest.HttpServerRequest) =>
-      Effect.map(made, (content) => {
-        const base = baseOf(headers["x-forwarded-prefix"], trustedHops)
-        return HttpServerResponse.text(pageText(base, content.script.version, content.style.version), {
-          contentType: "text/html; charset=utf-8",
-          headers: PAGE_FIELDS,
-        })
-      }),
+    page: (request: HttpServerRequest.HttpServerRequest) =>
+      Effect.map(made, (content) =>
+        HttpServerResponse.text(
+          pageText(baseOf(request, trustedHops), content.script.version, content.style.version),
+          { contentType: "text/html; charset=utf-8", headers: PAGE_FIELDS },
+        ),
+      ),
   }
 })
