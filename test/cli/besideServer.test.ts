@@ -109,6 +109,19 @@ describe("commands beside a running server", () => {
       assert.deepStrictEqual([again.code, again.stdout], [EXIT_CODES.refused.code, ""])
       assert.match(again.stderr, /this outbox item has not failed/)
 
+      isRefusing = true
+      yield* report(server, agent, { check_id: "cpu", status: "critical" })
+      yield* until(
+        "its notification has failed",
+        Effect.map(outboxOf(server), (items) => items.some(({ state }) => state === "failed")),
+      )
+      yield* report(server, agent, { check_id: "cpu", status: "ok" })
+      const all = yield* tocsin(notifying, "outbox", "replay", "--all", "--yes")
+      assert.deepStrictEqual(
+        [all.code, all.stdout],
+        [0, "0 will be sent again; left out 1: replayed already, or the incident is over\n"],
+      )
+
       const summary = (yield* jsonOf(notifying, "summary")) as Record<string, unknown>
       const told = (yield* answerOf(server, "/api/v1/system-summary")) as Record<string, unknown>
       assert.deepStrictEqual({ ...summary, generated_at: "" }, { ...told, generated_at: "" })

@@ -94,12 +94,14 @@ const replayWanted = Effect.fnUntraced(function* ({ ids, notifier, json }: Wante
   const outcomes = yield* Effect.forEach(ids ?? (yield* failedIds(notifier)), replayOne)
   const replayed = outcomes.filter(({ count }) => count > 0)
   const items = outcomes.map(({ exit: _exit, ...outcome }) => outcome)
+  const failed = outcomes.filter(({ error }) => error !== null)
+  const leftOut =
+    failed.length === 0 ? "" : `; left out ${failed.length}: replayed already, or the incident is over`
   yield* writeResult(json, { items }, () =>
     ids === undefined
-      ? `${replayed.length} will be sent again\n`
+      ? `${replayed.length} will be sent again${leftOut}\n`
       : replayed.map(({ id }) => `${id}: will be sent again\n`).join(""),
   )
-  const failed = outcomes.filter(({ error }) => error !== null)
   // With --all it is no failure that some cannot be replayed because their incident is over.
   if (failed.length === 0 || ids === undefined) return
   const exit = failed.some((outcome) => outcome.exit === "not_found") ? "not_found" : "refused"
