@@ -1,7 +1,10 @@
-import { describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
+
+const REFUSED = { error: { code: "unauthorized", message: "no such token" } }
 
 const shared = Layer.merge(Browser.layer, Site.layer)
 
@@ -18,6 +21,48 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
           const fromNow = await page.getByText(/^Ends .*11:30/).textContent()
           await page.getByLabel("Starts").fill("2020-01-02T00:00")
           await page.getByText(`Starts now. ${fromNow}`).waitFor()
+        })
+      }),
+    )
+
+    it.effect("leads back to what was being written when the token ended, but nobody else", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { token } = (await demo.call("POST", "ops/v1/operators", {
+            name: "ada",
+            role: "respond",
+          })) as {
+            readonly token: string
+          }
+          await demo.join("host-draft")
+          await demo.report("host-draft", [{ check_id: "a", status: "critical", output: "a is lost" }])
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-draft`)
+          const losesToken = async (operator: string): Promise<void> => {
+            await page.route("**/v1/**", (route) => route.fulfill({ status: 401, json: REFUSED }), {
+              times: 1,
+            })
+            await page.getByRole("alert").getByText("no longer valid").waitFor()
+            await signIn(page, operator)
+          }
+          await signIn(page, token)
+          await page.getByRole("link", { name: "a is lost" }).click()
+          const note = page.getByLabel("Note")
+          await note.fill("half a")
+          await losesToken(OPERATOR_TOKEN)
+          assert.strictEqual(await note.inputValue(), "")
+          await losesToken(token)
+          assert.strictEqual(await note.inputValue(), "half a")
+
+          await page.getByRole("button", { name: "Silence" }).click()
+          await page.getByLabel("Comment").fill("half a comment")
+          await page.getByLabel("Matchers").fill("agent_id = host-draft")
+          await page.getByLabel("For").fill("3h")
+          await losesToken(token)
+          assert.strictEqual(await page.getByLabel("Comment").inputValue(), "half a comment")
+          assert.strictEqual(await page.getByLabel("Matchers").inputValue(), "agent_id = host-draft")
+          assert.strictEqual(await page.getByLabel("For").inputValue(), "3h")
         })
       }),
     )

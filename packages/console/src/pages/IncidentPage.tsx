@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals"
 import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
@@ -21,6 +20,7 @@ import { replay } from "../state/outboxActs.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import type { Silence } from "../state/silenceActs.ts"
 import { act, type Message } from "../state/useAct.ts"
+import { useDraft } from "../state/useDraft.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { BackLink } from "../view/BackLink.tsx"
@@ -190,7 +190,7 @@ const ReasonsOfSilence = ({ detail }: { readonly detail: IncidentDetail }) => {
 export const IncidentPage = () => {
   const [id = ""] = route.value.subject
   const why = useRef<HTMLElement>(null)
-  const [note, span] = [useSignal(""), useSignal("")]
+  const [note, span] = [useDraft("note", ""), useDraft("span", "")]
   const acknowledges = async (): Promise<Message | undefined> => {
     const done = await acknowledge([id], { span: span.value, text: note.value })
     note.value = ""

@@ -12,6 +12,7 @@ import { parseSelection } from "../state/selection.ts"
 import { call } from "../state/session.ts"
 import { create, keyMatchers, type NewSilences, oneOfEachKey, preview } from "../state/silenceActs.ts"
 import { readEnd } from "../state/silenceEnd.ts"
+import { useDraft } from "../state/useDraft.ts"
 import { useResource } from "../state/useResource.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { FailureNote } from "../view/states.tsx"
@@ -70,18 +71,18 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
 export const SilenceForm = () => {
   const ids = parseSelection(route.value.parameters["incidents"])
   const { value: incidents = [], failure } = useIncidents(ids)
-  const text = useSignal(route.value.parameters["matchers"] ?? "")
-  const span = useSignal("2h")
-  const starts = useSignal("")
-  const comment = useSignal("")
+  const text = useDraft("matchers", route.value.parameters["matchers"] ?? "")
+  const span = useDraft("span", "2h")
+  const starts = useDraft("start", "")
+  const comment = useDraft("comment", "")
   /** The keys that were silenced before a failure: to try again must not silence them twice. */
-  const made = useSignal<ReadonlyArray<string>>([])
+  const made = useDraft<ReadonlyArray<string>>("made", [])
   const left = incidents.filter(({ incident_key }) => !made.value.includes(incident_key))
   const isSingle = incidents.length === 1
   const [first] = incidents
   const given = isSingle && first !== undefined ? keyMatchers(first.incident_key) : undefined
   useEffect(() => {
-    if (given !== undefined) text.value = matchersText(given)
+    if (given !== undefined && text.peek() === "") text.value = matchersText(given)
   }, [isSingle, first?.id])
   const { matchers, fault } = parseMatchers(text.value, given)
   const lists =

@@ -25,6 +25,9 @@ export const token = signal(stored())
 /** Who is signed in, once the server has said so. */
 export const me = signal<Me | undefined>(undefined)
 
+/** Whose token the server has refused; empty while somebody is signed in, and after a sign-out. */
+export const lostName = signal("")
+
 /** Why the last sign-in ended, if not by the operator. */
 export const notice = signal("")
 
@@ -39,11 +42,12 @@ export const mayAdminister = includes("admin")
 const known: KnownAnswers = new Map()
 
 /** Forgets the token. The address stays, so that the next sign-in leads back. */
-export const signOut = (reason = ""): void => {
+export const signOut = (reason = "", lost = ""): void => {
   attempt(() => sessionStorage.removeItem(KEY))
   // Another tab may have kept another token since.
   if (attempt(() => localStorage.getItem(KEY)) === token.peek()) attempt(() => localStorage.removeItem(KEY))
   known.clear()
+  lostName.value = lost
   token.value = ""
   me.value = undefined
   notice.value = reason
@@ -84,7 +88,7 @@ export const call = async <Answer>(
         isMissed ||= method === "GET"
       } else contact.value = { at: performance.now(), isLost: false }
       if (error.status === 401 && used === token.value)
-        signOut("Your token is no longer valid. Sign in again.")
+        signOut("Your token is no longer valid. Sign in again.", me.peek()?.name)
     }
     throw error
   }
@@ -101,5 +105,6 @@ export const signIn = async (given: string, isKept: boolean): Promise<void> => {
   attempt(() => (isKept ? localStorage : sessionStorage).setItem(KEY, given))
   notice.value = ""
   me.value = found
+  lostName.value = ""
   token.value = given
 }
