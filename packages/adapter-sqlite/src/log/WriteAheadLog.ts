@@ -1,6 +1,8 @@
+import { statfsSync, statSync } from "node:fs"
+import { dirname } from "node:path"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { IN_MEMORY, type SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { Checkpoints } from "./Checkpoints.ts"
 import { CheckpointWorker } from "./CheckpointWorker.ts"
@@ -13,13 +15,19 @@ import { spoiledLog } from "./verifyOpened.ts"
 export interface LogOptions {
   /** Syncs the log's file; `fs.fdatasync`. */
   readonly sync?: SyncFile | undefined
-  /** The number of pages (4 KiB) in use at which it moves into the file; 16,384 (64 MiB). */
+  /**
+   * The number of pages (4 KiB) in use at which it moves into the file; 16,384 (64 MiB), and less where
+   * that is more than an eighth of the free space.
+   */
   readonly checkpointPages?: number | undefined
   /** The most pages that it may hold; 262,144 (1 GiB). */
   readonly mostPages?: number | undefined
 }
 
 const CHECKPOINT_PAGES = 16_384
+const LEAST_CHECKPOINT_PAGES = 256
+/** The log keeps twice the pages at which it moves: a quarter of the space that is free for it. */
+const PART_OF_SPACE = 8
 const MOST_PAGES = 262_144
 const PAGE_BYTES = 4_096
 const BYTES_PER_MIB = 1_048_576
@@ -29,6 +37,15 @@ const UNANSWERED_LIMIT = 4_096
 
 const refuse = (message: string): Effect.Effect<never, StorageError> =>
   Effect.fail(new StorageError({ reason: "unavailable", message }))
+
+/** The pages at which a log moves: a small volume must have room for the database too. */
+const pagesFor = (file: string): number => {
+  if (file === IN_MEMORY) return CHECKPOINT_PAGES
+  const { bavail, bsize } = statfsSync(dirname(file))
+  const space = bavail * bsize + statSync(`${file}-wal`).size
+  const part = Math.floor(space / PART_OF_SPACE / PAGE_BYTES)
+  return Math.min(CHECKPOINT_PAGES, Math.max(LEAST_CHECKPOINT_PAGES, part))
+}
 
 /**
  * The write-ahead log of a connection's file: it makes commits durable and stays short, without
@@ -46,8 +63,8 @@ export class WriteAheadLog {
 
   /** Throws errors of the file system. */
   constructor(connection: SqliteConnection, failures: SqliteFailures, options: LogOptions) {
-    const { checkpointPages = CHECKPOINT_PAGES, mostPages = MOST_PAGES } = options
     const { file } = connection
+    const { checkpointPages = pagesFor(file), mostPages = MOST_PAGES } = options
     this.#connection = connection
     this.#mostPages = mostPages
     // Twice, so that the file is seldom cut: bytes that it already has are synced faster.

@@ -1,4 +1,5 @@
-import { statSync } from "node:fs"
+import fs, { statSync } from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
@@ -7,7 +8,39 @@ import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchF
 import { beginnings, FRAME_BYTES, readOn } from "./logInspection.ts"
 import { transact } from "@tocsin/testing/transact"
 
+/** Every volume has 10 MiB of free space, until the scope ends. */
+const onSmallVolume = Effect.acquireRelease(
+  Effect.sync(() => {
+    const original = fs.statfsSync
+    const statfs = (path: fs.PathLike) => ({ ...original(path), bavail: 2_560, bsize: 4_096 })
+    // The overload with bigint has no caller.
+    fs.statfsSync = statfs as typeof original
+    syncBuiltinESMExports()
+    return original
+  }),
+  (original) =>
+    Effect.sync(() => {
+      fs.statfsSync = original
+      syncBuiltinESMExports()
+    }),
+)
+
 describe("checkpoints", () => {
+  it.effect("come sooner on a small volume, most of which is for the database", () =>
+    Effect.gen(function* () {
+      yield* onSmallVolume
+      const file = yield* scratchFile
+      const storage = yield* openStorage(file)
+      const before = beginnings(file)
+      const agents = names(1_000)
+      yield* Effect.forEach(agents, (name) => transact(storage, putAgent(name)), { concurrency: 8 })
+      yield* eventually(
+        Effect.sync(() => beginnings(file)),
+        (count) => count > before,
+      )
+    }),
+  )
+
   it.effect("keep the log short while writing goes on, and all is there", () =>
     Effect.gen(function* () {
       const file = yield* scratchFile
