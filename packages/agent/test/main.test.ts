@@ -14,6 +14,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { rootCertificates } from "node:tls"
 import { freePort } from "@tocsin/bench/processes/freePort"
 import { AGENT } from "@tocsin/test/processes/program"
 import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
@@ -215,6 +216,32 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.include(await metrics.text(), 'tocsin_agent_check_status{check="two"} 2\n')
     assert.strictEqual((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
     assert.strictEqual(await endOf(child, "SIGTERM"), 0)
+  })
+
+  it("prints a configuration that it reads as the same again", () => {
+    const { run, state, write } = makeHost("printed", "")
+    const [certificate = ""] = rootCertificates
+    writeFileSync(join(state, "../ca.pem"), certificate)
+    write(
+      [
+        `server: [${address}, https://b.example]`,
+        "ca_file: ca.pem",
+        "labels: { role: web }",
+        "metrics_port: 9465",
+        "defaults: { every: 90s, env: { A: '1' }, confirm: { bad: 2 }, grace: 5m, severity: warning }",
+        "checks:",
+        "  shell: { shell: 'exit 1', env: { B: x }, incident_key: a b }",
+        "  http: { http: { url: 'http://a', status: 200, days: { warning: 20 }, wait: 2s, critical: 5 } }",
+        "  disk: { disk: { mounts: [/], inodes: { critical: '2:' } } }",
+        "  load: { load: { warning: '4,3,2', critical: 8 } }",
+        "  backup: { report_only: true, cron: '0 3 * * *', tz: Europe/Berlin }",
+        "  job: { report_only: true, every: 1d, notifications_enabled: false }",
+      ].join("\n"),
+    )
+    const printed = run("check", "--print").stdout
+    assert.include(printed, `ca_file: ${join(root, "printed", "ca.pem")}\n`)
+    write(printed)
+    assert.deepStrictEqual(run("check", "--print"), { status: 0, stdout: printed, stderr: "" })
   })
 
   it("shows nothing that a terminal acts on, whatever is in the spool", () => {

@@ -22,6 +22,7 @@ export const check = async (argv: ReadonlyArray<string>): Promise<number> => {
 
 const printable = (config: AgentConfig): object => ({
   server: config.servers,
+  ...(config.ca !== undefined && { ca_file: config.ca.file }),
   agent_id: config.agentId,
   hostname: config.hostname,
   labels: Object.fromEntries(config.labels),
@@ -43,11 +44,10 @@ const scheduleOf = (schedule: Extract<CheckConfig, { readonly kind: "reported" }
 
 const runOf = (one: Extract<CheckConfig, { readonly kind: "run" }>): object => ({
   ...(one.work.kind === "command"
-    ? { command: one.work.argv }
+    ? { command: one.work.argv, ...(one.env.size > 0 && { env: Object.fromEntries(one.env) }) }
     : { [one.work.probe.name]: printableSettings(one.work.probe.settings) }),
   every: durationText(one.everyMillis),
   timeout: durationText(one.timeoutMillis),
-  ...(one.env.size > 0 && { env: Object.fromEntries(one.env) }),
   ...(one.confirm !== undefined && {
     confirm: { bad: one.confirm.bad, good: one.confirm.good, every: durationText(one.confirm.everyMillis) },
   }),

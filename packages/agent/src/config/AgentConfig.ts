@@ -44,7 +44,7 @@ export type CheckConfig = RunCheck | ReportedCheck
 export interface AgentConfig {
   readonly servers: ReadonlyArray<string>
   /** The authorities to trust, as the file holds them. */
-  readonly ca: string | undefined
+  readonly ca: { readonly file: string; readonly text: string } | undefined
   readonly agentId: string
   readonly hostname: string
   readonly labels: ReadonlyMap<string, string>

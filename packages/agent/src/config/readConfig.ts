@@ -156,17 +156,18 @@ const workOf = (fields: CheckFields): Work => {
   return { kind: "command", argv: fields.command ?? [] }
 }
 
-const readAuthority = (main: FileRead<ConfigFile>, problems: Array<Problem>): string | undefined => {
+const readAuthority = (main: FileRead<ConfigFile>, problems: Array<Problem>): AgentConfig["ca"] => {
   const path = main.read?.ca_file
   if (path === undefined) return undefined
   const refuse = (message: string) => void problems.push(main.yaml.locate(["ca_file"], message))
   try {
-    const text = readFileSync(resolve(dirname(main.file), path), "utf8")
+    const file = resolve(dirname(main.file), path)
+    const text = readFileSync(file, "utf8")
     const certificates = text
       .split(/(?=-----BEGIN CERTIFICATE-----)/)
       .filter((part) => part.startsWith("-----BEGIN CERTIFICATE-----"))
     const damaged = certificates.findIndex((one) => !isCertificate(one))
-    if (certificates.length > 0 && damaged < 0) return text
+    if (certificates.length > 0 && damaged < 0) return { file, text }
     refuse(
       damaged < 0
         ? "must be a file of PEM certificates"
@@ -191,7 +192,7 @@ const isCertificate = (pem: string): boolean => {
 const complete = (
   read: ConfigFile,
   checks: ReadonlyMap<string, CheckConfig>,
-  ca: string | undefined,
+  ca: AgentConfig["ca"],
 ): AgentConfig => {
   const hostname = read.hostname ?? systemHostname()
   return {

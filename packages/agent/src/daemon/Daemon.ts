@@ -67,7 +67,7 @@ export class Daemon {
     this.#options = options
     this.#config = config
     this.#countedAt = clock.steady()
-    this.#transport = httpTransport({ ca: config.ca })
+    this.#transport = httpTransport({ ca: config.ca?.text })
     // The spool is opened first, and may need the time before the sender knows the server's.
     const made: { sender?: Sender<SpooledResult> } = {}
     const now = () => made.sender?.now() ?? Math.floor(clock.wall())
@@ -118,7 +118,7 @@ export class Daemon {
   reconfigure(config: AgentConfig): void {
     this.#config = config
     this.#transport.close()
-    this.#transport = httpTransport({ ca: config.ca })
+    this.#transport = httpTransport({ ca: config.ca?.text })
     this.#sender.restate(statementsOf(config))
     this.#runner.plan(config)
     this.#metrics.listen(config.metricsPort)

@@ -5,12 +5,12 @@ import { Range } from "./Range.ts"
 
 const MINUTES = [1, 5, 15] as const
 
-/** One range for all three averages, or three, separated by commas. */
+/** One range for all three averages, or three, as a list or separated by commas. */
 const ranges: Reader<ReadonlyArray<Range>> = (value, place) => {
   const parts = String(value).split(",")
   const read = parts.flatMap((one) => Range.parse(one.trim()) ?? [])
   if (
-    ["string", "number"].includes(typeof value) &&
+    (Array.isArray(value) || ["string", "number"].includes(typeof value)) &&
     read.length === parts.length &&
     [1, 3].includes(read.length)
   )

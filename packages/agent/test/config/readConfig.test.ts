@@ -112,7 +112,7 @@ describe("a configuration", () => {
     const [first = "", second = ""] = rootCertificates
     const trusting = (pem: string) => reading("server: https://a\nca_file: ca.pem\n", {}, { "ca.pem": pem })
     const whole = `# Ours\n${first}\n${second}\n`
-    assert.deepStrictEqual([trusting(whole).problems, trusting(whole).config?.ca], [[], whole])
+    assert.deepStrictEqual([trusting(whole).problems, trusting(whole).config?.ca?.text], [[], whole])
     assert.deepStrictEqual(trusting("nothing").problems, [
       "config.yaml:2: ca_file must be a file of PEM certificates",
     ])
