@@ -19,16 +19,21 @@ export const fingerprintOf = (key: string): string =>
  */
 export class KeyFile implements Keys {
   readonly fingerprintOf = fingerprintOf
+  readonly #state: string
   readonly #key: string
   readonly #next: string
+  /** A replacement that is the key, although its file could not take the place of the former one. */
+  #promoted: string | undefined
 
   constructor(state: string) {
+    this.#state = state
     this.#key = join(state, "key")
     this.#next = join(state, "key.next")
   }
 
   /** The key; generates it on the first use. */
   current(): string {
+    if (this.#promoted !== undefined) return this.#promoted
     if (!fs.existsSync(this.#key)) makeFile(fs, this.#key, newKey)
     return readKey(this.#key)
   }
@@ -47,15 +52,24 @@ export class KeyFile implements Keys {
 
   /** Removes a replacement that an operator blocked, unless another has taken its place. */
   discard(next: string): void {
-    if (this.next() !== next) return
-    fs.rmSync(this.#next)
-    syncFolder(fs, this.#next)
+    if (this.next() === next) this.#change(() => fs.rmSync(this.#next))
   }
 
-  /** Makes the replacement the key, once the server has accepted it. */
+  /** Makes the replacement the key, once the server has accepted it. It is in use also where its file cannot be renamed. */
   promote(): void {
-    fs.renameSync(this.#next, this.#key)
-    syncFolder(fs, this.#key)
+    this.#promoted = this.next()
+    this.#change(() => fs.renameSync(this.#next, this.#key))
+    this.#promoted = undefined
+  }
+
+  #change(change: () => void): void {
+    try {
+      change()
+      syncFolder(fs, this.#key)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw new Error(`the key files cannot be changed (${why}): let the agent write to ${this.#state}`)
+    }
   }
 }
 

@@ -1,4 +1,13 @@
-import { chownSync, lchownSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
@@ -34,6 +43,21 @@ describe("a key file", () => {
     symlinkSync("key", join(folder, "key.next"))
     lchownSync(join(folder, "key.next"), OTHER, OTHER)
     assert.throws(() => keys.next(), /key\.next belongs to another user/)
+  })
+
+  it("of a replacement is in use once it is accepted, also while it cannot be renamed", () => {
+    const keys = new KeyFile(folder)
+    const next = keys.rotate()
+    rmSync(join(folder, "key"))
+    mkdirSync(join(folder, "key"))
+    for (const _ of ["once", "again"]) {
+      assert.throws(() => keys.promote(), /^the key files cannot be changed \(.*\): let the agent write to /)
+      assert.deepStrictEqual([keys.current(), keys.next()], [next, next])
+    }
+    rmdirSync(join(folder, "key"))
+    keys.promote()
+    for (const read of [keys, new KeyFile(folder)])
+      assert.deepStrictEqual([read.current(), read.next()], [next, undefined])
   })
 
   it("of a replacement is discarded, unless another has taken its place", () => {

@@ -73,8 +73,8 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   #unreadableUntil = 0
   /** The last line that was logged about each: the server may refuse one of them alone. */
   readonly #lastSaid = { results: "", schedule: ACCEPTS }
-  /** Why the replacement key is not in use. */
-  #keyFault = ""
+  /** The last line that was logged about the replacement key. */
+  #saidOfKey = ""
 
   constructor(options: SenderOptions<Result>, statements: Statements) {
     this.#options = options
@@ -175,35 +175,33 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     if (deed === "keep") queue.putBack(batch)
   }
 
-  /** Sends a heartbeat with the replacement key too while a rotation waits. */
+  /** Sends a heartbeat with the replacement key too while a rotation waits. A fault of its file stops no heartbeat. */
   async #request(kind: RequestKind, server: number, batch: ReadonlyArray<OutgoingResult>): Promise<Answer> {
-    const { keys, log } = this.#options
+    const { keys } = this.#options
     const answer = await this.#send(kind, server, keys.current(), batch)
-    const next = kind === "heartbeat" && ASKS_FOR_NEXT.has(answer.verdict) ? this.#nextKey() : undefined
-    if (next === undefined) return answer
-    const replaced = await this.#send(kind, server, next, batch)
-    const named = `the new key ${keys.fingerprintOf(next)}`
-    this.#keepFormer(REFUSALS.has(replaced.verdict) ? `the server refuses ${named}: ${replaced.message}` : "")
-    if (replaced.verdict === "blocked") keys.discard(next)
-    if (replaced.verdict !== "taken") return answer
-    keys.promote()
-    log(`the server accepted ${named}; it replaces the former one`)
-    return replaced
-  }
-
-  /** The replacement key. One that cannot be read must not stop heartbeats. */
-  #nextKey(): string | undefined {
+    if (kind !== "heartbeat" || !ASKS_FOR_NEXT.has(answer.verdict)) return answer
+    let replaced: Answer | undefined
     try {
-      return this.#options.keys.next()
+      const next = keys.next()
+      if (next === undefined) return answer
+      replaced = await this.#send(kind, server, next, batch)
+      const { verdict, message } = replaced
+      const named = `the new key ${keys.fingerprintOf(next)}`
+      if (verdict === "blocked") keys.discard(next)
+      if (verdict === "taken") keys.promote()
+      if (verdict === "taken") this.#sayOfKey(`the server accepted ${named}; it replaces the former one`)
+      else if (!REFUSALS.has(verdict)) this.#sayOfKey("")
+      else this.#sayOfKey(`the former key stays in use: the server refuses ${named}: ${message}`)
     } catch (error) {
-      this.#keepFormer(error instanceof Error ? error.message : String(error))
-      return undefined
+      const used = replaced?.verdict === "taken" ? "new key is" : "former key stays"
+      this.#sayOfKey(`the ${used} in use: ${error instanceof Error ? error.message : String(error)}`)
     }
+    return replaced?.verdict === "taken" ? replaced : answer
   }
 
-  #keepFormer(fault: string): void {
-    if (fault !== "" && fault !== this.#keyFault) this.#options.log(`the former key stays in use: ${fault}`)
-    this.#keyFault = fault
+  #sayOfKey(said: string): void {
+    if (said !== "" && said !== this.#saidOfKey) this.#options.log(said)
+    this.#saidOfKey = said
   }
 
   async #send(

@@ -44,7 +44,9 @@ const sending = (
     events: { status: 202, body: '{"accepted":0}' },
   }
   /** What heartbeats with the replacement key get, and what the sender did with it. */
-  const replacement: { answer: HttpAnswer; deed?: "promoted" | "discarded" } = { answer: PENDING }
+  const replacement: { answer: HttpAnswer; deed?: "promoted" | "discarded"; fault?: Error } = {
+    answer: PENDING,
+  }
   const during: { declaration?: () => void } = {}
   const clock = { wall: () => now, steady: () => now, sinceBoot: () => now }
   const sender = new Sender(
@@ -57,7 +59,10 @@ const sending = (
       keys: {
         current: () => (replacement.deed === "promoted" ? "next" : "key"),
         next: () => (replacement.deed === undefined ? next() : undefined),
-        promote: () => (replacement.deed = "promoted"),
+        promote: () => {
+          if (replacement.fault !== undefined) throw replacement.fault
+          replacement.deed = "promoted"
+        },
         discard: () => (replacement.deed = "discarded"),
         fingerprintOf: (key) => `print of ${key}`,
       },
@@ -224,6 +229,23 @@ describe("a sender", () => {
         'the former key stays in use: the server refuses the new key print of next: 403 {"error":{"code":"agent_blocked"}}',
       ],
     )
+  })
+
+  it("goes on with a replacement that the server accepted and the disk refuses, says so once, and tries again", async () => {
+    const { answers, logged, pass, replacement, requests, sender } = rotating()
+    answers.heartbeat = CONFLICT
+    replacement.answer = ACCEPTED
+    replacement.fault = new Error("the key files cannot be changed")
+    await pass(150_000)
+    assert.deepStrictEqual(keysOf(requests), ["key", "next", "key", "next", "key", "next"])
+    assert.deepStrictEqual(
+      logged.filter((message) => message.includes("in use")),
+      ["the new key is in use: the key files cannot be changed"],
+    )
+    assert.strictEqual(sender.admission, "accepted")
+    delete replacement.fault
+    await pass(60_000)
+    assert.strictEqual(replacement.deed, "promoted")
   })
 
   it("says once that the server refuses a replacement", async () => {
