@@ -161,6 +161,8 @@ export class Daemon {
       let next: number
       try {
         next = await this.#sender.step()
+        // After a request, `status` shows the answer.
+        if (next <= this.#options.clock.steady()) this.#spool.flush()
       } catch (error) {
         // A defect in one step must not end the agent: the next one starts afresh.
         this.#options.log(`cannot send: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
+import { serve } from "@tocsin/testing/agents/serve"
+import { assert, describe, it } from "vitest"
+import { systemClock } from "../../src/clock/Clock.ts"
+import { readConfig } from "../../src/config/readConfig.ts"
+import { Daemon, spoolPath } from "../../src/daemon/Daemon.ts"
+import { SpoolFile } from "../../src/spool/SpoolFile.ts"
+
+/** What `status` shows of the spool in a folder. */
+const notesOf = (state: string): ReadonlyMap<string, string> => {
+  const file = SpoolFile.open(spoolPath(state))
+  const notes = file.notes()
+  file.close()
+  return notes
+}
+
+describe("a daemon", () => {
+  it("shows the answer to a heartbeat before it sends anything else", async () => {
+    const state = mkdtempSync(join(tmpdir(), "tocsin-daemon-"))
+    const server = new FaultyServer()
+    const { send } = server
+    const declared = new Promise<ReadonlyMap<string, string>>((resolve) => {
+      server.send = (request) => {
+        if (request.kind === "declaration") resolve(notesOf(state))
+        return send(request)
+      }
+    })
+    const { address, close } = await serve(server)
+    writeFileSync(join(state, "config.yaml"), `server: ${address}\nagent_id: a\n`)
+    const { config } = readConfig(join(state, "config.yaml"))
+    if (config === undefined) return assert.fail("the configuration is invalid")
+    const daemon = new Daemon({ config, state, clock: systemClock, random: () => 0.5, log: () => {} })
+    daemon.start()
+    const notes = await declared
+    await daemon.stop()
+    await close()
+    rmSync(state, { recursive: true })
+    assert.strictEqual(notes.get("admission"), "accepted")
+    assert.include(notes.get("last_answer"), '"kind":"heartbeat"')
+  })
+})
