@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, lstatSync, openSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, lstatSync, openSync, renameSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { isForeign } from "./isForeign.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
@@ -12,8 +12,14 @@ const CACHE_KIB = 512
 /** Members of the agent's group may report from jobs; the key is in another file, which they cannot read. */
 const FILE_MODE = 0o660
 
+/** The file that takes the place of a damaged one, once that one is renamed. */
+export const successorOf = (path: string): string => `${path}.new`
+
 /** With its mode from the beginning, which SQLite gives to the log beside it. */
 const createFile = (path: string): void => {
+  const successor = successorOf(path)
+  // A kill came between the two renames.
+  if (!existsSync(path) && existsSync(successor)) renameSync(successor, path)
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
   if (isLink && isForeign(path)) throw new Error(`${path} is a link of another user: remove it`)
   if (existsSync(path)) return

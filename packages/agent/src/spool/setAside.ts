@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import type { WireEvent } from "@tocsin/client/agent/CheckReport"
-import { ALONE, BUSY_MILLIS } from "./openDatabase.ts"
+import { ALONE, BUSY_MILLIS, successorOf } from "./openDatabase.ts"
 import { fieldsOf, savedNote } from "./savedNote.ts"
 import { isBusy } from "./spoolFault.ts"
 import { SpoolFile } from "./SpoolFile.ts"
@@ -24,7 +24,7 @@ export const setAside = (path: string, now: number): SetAside => {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-")
   let aside = `${path}.damaged-${stamp}`
   for (let number = 2; existsSync(aside); number++) aside = `${path}.damaged-${stamp}-${number}`
-  const fresh = `${path}.new`
+  const fresh = successorOf(path)
   const saved = fill(fresh, path)
   rename(path, aside)
   rename(fresh, path)

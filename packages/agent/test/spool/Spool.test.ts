@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -269,6 +270,17 @@ describe("the spool", () => {
       ["ok", "critical", "critical", "ok"].map((status) => `web ${status}`),
     )
     assert.isTrue(readdirSync(folder).some((name) => name.startsWith("spool.db.damaged-")))
+    again.close()
+  })
+
+  it("begins with what it saved from a damaged file where a kill came before the new one had its name", () => {
+    const spool = open()
+    record(spool, "disk", "critical")
+    spool.close()
+    const path = join(folder, "spool.db")
+    renameSync(path, `${path}.new`)
+    const again = open()
+    assert.deepStrictEqual(waiting(again), ["disk critical"])
     again.close()
   })
 
