@@ -10,7 +10,7 @@ export type SpoolFault =
 const BUSY = 5
 
 /** The code without what specifies it. */
-const primaryOf = (errcode: unknown): number => Number(errcode) & 0xff
+export const primaryOf = (errcode: unknown): number => Number(errcode) & 0xff
 
 /** Another process has the database. */
 export const isBusy = (error: unknown): boolean =>
