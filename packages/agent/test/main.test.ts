@@ -7,11 +7,13 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs"
+import { open } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { rootCertificates } from "node:tls"
@@ -85,8 +87,9 @@ const endOf = async (child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   return child.exitCode
 }
 
-/** What starts a program on a file system of its own, of one MiB, in a folder that it names. */
+const PIPE_MAKER = "mkfifo"
 const ISOLATOR = "unshare"
+/** What starts a program on a file system of its own, of one MiB, in a folder that it names. */
 const SMALL_DISK = [ISOLATOR, "--mount", "sh", "-c", 'mount -t tmpfs -o size=1m none "$0" && exec "$@"']
 const isRoot = spawnSync(ISOLATOR, ["--mount", "true"]).status === 0
 
@@ -103,6 +106,28 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     await until("it has started", () => log.text.includes("started as contained"))
     assert.include(log.text, "start it under an init, such as tini or docker run --init")
     await endOf(child, "SIGKILL")
+  })
+
+  it("reads its configuration again where it is asked to while it starts", async () => {
+    const { flags, start } = makeHost("early", "  up: { shell: 'echo up' }\n")
+    const [, config = ""] = flags
+    const text = readFileSync(config, "utf8")
+    rmSync(config)
+    assert.strictEqual(spawnSync(PIPE_MAKER, [config]).status, 0)
+    const { child, log } = start()
+    // Opens once the agent reads the pipe.
+    const pipe = await open(config, "w")
+    rmSync(config)
+    writeFileSync(config, `${text}  down: { shell: 'echo down' }\n`)
+    child.kill("SIGHUP")
+    await pipe.writeFile(text)
+    await pipe.close()
+    await until(
+      "it is reloaded, or ended",
+      () => log.text.includes("reloaded: 2 checks") || child.exitCode !== null || child.signalCode !== null,
+    )
+    assert.include(log.text, "started as early with 1 check\n")
+    assert.strictEqual(await endOf(child, "SIGTERM"), 0)
   })
 
   it("delivers what jobs reported without it, in order, once, although it is killed again and again", async () => {

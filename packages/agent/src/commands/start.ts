@@ -16,6 +16,8 @@ const RANDOM_STEPS = 2 ** 32
 /** `tocsin-agent start`: runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. */
 export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
   const { config: file, state } = withoutArguments(readOptions(argv))
+  // From the beginning, because a large spool takes long to open: without this, the signal would end the agent.
+  process.on("SIGHUP", () => reload(file, daemon))
   const { config, problems } = readConfig(file)
   if (config === undefined) {
     for (const problem of problems) complain(problemText(problem))
@@ -43,7 +45,6 @@ export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
       "as process 1, it cannot end checks that leave processes behind: start it under an init, such as tini or docker run --init",
     )
   const notices = systemdNotices(complain)
-  process.on("SIGHUP", () => reload(file, daemon))
   const stopped = new Promise<void>((done) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => done())
   })
