@@ -25,7 +25,9 @@ const isPast = (error: unknown): boolean =>
 
 /** Sends all dead letters again, one after the other. Asks first, with their count. */
 export const replayAll = async ({ shows, isStopped }: Watch): Promise<Message | undefined> => {
-  const letters = await readAll(listOf<HeldOutboxItem>("ops/v1/outbox", { state: "failed" }, MOST))
+  // The order in which receivers were to get them. A replay may be sent before the next one begins.
+  const query = { state: "failed", sort: "created_at", direction: "asc" }
+  const letters = await readAll(listOf<HeldOutboxItem>("ops/v1/outbox", query, MOST))
   const all = numberText(letters.length)
   const question = `Send all ${countText(letters.length, "dead letter")} again?`
   if (letters.length > 0 && !(await confirmed(question, `Replay all ${all} now`, false))) return undefined
