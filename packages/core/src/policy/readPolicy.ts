@@ -1,7 +1,6 @@
-import { Duration, Result, SchemaParser } from "effect"
+import { Duration, Result, Schema, SchemaParser } from "effect"
 import { type FieldProblem, problemsOf } from "../contract/describeIssue.ts"
-import type { NotifierName } from "../contract/Status.ts"
-import { NotifierKind } from "../contract/Status.ts"
+import { NotifierKind, NotifierName } from "../contract/Status.ts"
 import { termsProblems } from "../freshness/termsOf.ts"
 import { isPositive, type Matcher } from "../silences/Matcher.ts"
 import { type Freshness, PolicyDocument, type Receiver, type Route, type Window } from "./PolicyDocument.ts"
@@ -16,7 +15,7 @@ export const readPolicy = (
   others: ReadonlyArray<NotifierName>,
 ): Result.Result<PolicyDocument, ReadonlyArray<FieldProblem>> => {
   const decoded = decode(value)
-  if (Result.isFailure(decoded)) return Result.fail(Array.from(problemsOf(decoded.failure)))
+  if (Result.isFailure(decoded)) return Result.fail(Array.from(problemsOf(decoded.failure), ofName))
   const policy = decoded.success
   const { freshness = [], receivers = {}, routes = [], windows = [] } = policy
   const known = new Set([...Object.keys(receivers), ...others])
@@ -42,6 +41,16 @@ const at = (
   problems.map(({ message, path }) => ({ message, path: [...prefix, ...path] }))
 
 const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
+
+const isNotifierName = Schema.is(NotifierName)
+
+/** A record refuses a key without the form that it must have. */
+const ofName = (found: FieldProblem): FieldProblem => {
+  const { path } = found
+  const isName = path.length === 2 && path[0] === "receivers" && !isNotifierName(path[1])
+  const message = "must have a name of 1 to 64 lower-case letters, digits or _, beginning with a letter"
+  return isName ? { path, message } : found
+}
 
 /** Exactly one of two ways to give a secret. */
 const secretProblems = (receiver: object, name: string, isRequired: boolean): ReadonlyArray<FieldProblem> => {

@@ -77,7 +77,14 @@ describe("a policy", () => {
       { receivers: { a: { kind: "fax" } } },
       ["receivers.a must be a receiver whose kind is webhook, messenger, alert_router or debug"],
     ],
-    ["a name that is no receiver's", { receivers: { "A b": { kind: "debug" } } }, ["receivers.A b"]],
+    [
+      "names that are no receiver's",
+      { receivers: { "on-call": { kind: "debug" }, Chat: { kind: "debug" } } },
+      ["on-call", "Chat"].map(
+        (name) =>
+          `receivers.${name} must have a name of 1 to 64 lower-case letters, digits or _, beginning with a letter`,
+      ),
+    ],
     [
       "a receiver named like another kind",
       { receivers: { webhook: { kind: "debug" } } },
