@@ -1,4 +1,4 @@
-import { agentOfCommands, agentSuite } from "@tocsin/testing/agents/agentSuite"
+import { agentOfCommands, agentSuite } from "tocsin/testing/agent"
 
 const script = `${process.cwd()}/examples/agent.sh`
 

@@ -8,8 +8,6 @@ import { agentCases, type CaseTools } from "./agentCases.ts"
 import { FaultyServer } from "./FaultyServer.ts"
 import { serve } from "./serve.ts"
 
-export { agentOfCommands } from "./AgentUnderTest.ts"
-
 const PATIENCE_MILLIS = 120_000
 const BETWEEN_LOOKS_MILLIS = 20
 

@@ -1,0 +1,8 @@
+/**
+ * What an agent in any language can be held to, as tests of vitest. Needs `vitest` and
+ * `@effect/vitest`, which `tocsin` itself does not.
+ */
+export { agentSuite } from "@tocsin/testing/agents/agentSuite"
+export { agentOfCommands } from "@tocsin/testing/agents/AgentUnderTest"
+export type { AgentCommands, AgentUnderTest } from "@tocsin/testing/agents/AgentUnderTest"
+export type { AgentPlace, ReportedStatus, RunningAgent } from "@tocsin/testing/agents/RunningAgent"
