@@ -32,7 +32,16 @@ const PAGES = [
   ["y", "System"],
 ] as const
 
-const ADDRESSES = ["agents/host-1", "checks/host-1/disk", "checks?view=grid", "nowhere"]
+/** A name without a place to break it. */
+const LONG = "x".repeat(128)
+
+const ADDRESSES = [
+  "agents/host-1",
+  "checks/host-1/disk",
+  `checks/${LONG}/${LONG}`,
+  "checks?view=grid",
+  "nowhere",
+]
 
 const THEMES = ["light", "dark"] as const
 const WIDTHS = [1440, 768, 360] as const
@@ -66,8 +75,11 @@ const shared = Layer.merge(Browser.layer, Site.layer)
 const fill = Effect.gen(function* () {
   const { demo, baseUrl } = yield* Site
   yield* Effect.promise(async () => {
-    await demo.join("host-1", { env: "prod" })
-    await demo.report("host-1", [{ check_id: "disk", status: "critical", output: "DISK CRITICAL" }])
+    const shared = { status: "critical", output: "DISK CRITICAL", incident_key: "disks" } as const
+    for (const agent_id of ["host-1", LONG]) {
+      await demo.join(agent_id, { env: "production", team: "payments", site: "reykjavik" })
+      await demo.report(agent_id, [{ check_id: agent_id === LONG ? LONG : "disk", ...shared }])
+    }
     await demo.heartbeat("host-2")
     await demo.join("host-3")
     await demo.heartbeat("host-3", { key: "another-key-of-host-3-0123456789" })
