@@ -4,8 +4,9 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { nodeSqlite } from "./nodeSqlite.ts"
 import { inspectFile } from "./inspectFile.ts"
-import { endNote, verifyOpened } from "../log/verifyOpened.ts"
-import { migrate, migrations, verifySchema } from "../migrations/migrate.ts"
+import { endNote } from "../log/verifyOpened.ts"
+import { migrate, migrations } from "../migrations/migrate.ts"
+import { readUnopened } from "./readUnopened.ts"
 import { IN_MEMORY, SqliteConnection } from "./SqliteConnection.ts"
 import { type LockOptions, realDelay, whileLocked } from "./whileLocked.ts"
 
@@ -25,7 +26,12 @@ export const openDatabase = Effect.fnUntraced(function* (
   yield* whileLocked(nodeSqlite, options)
   if (file !== IN_MEMORY) yield* whileLocked(() => SqliteConnection.rollBack(file), options)
   if (file !== IN_MEMORY && (yield* inspect(file, options, LOOKS)) === "database") {
-    const applied = yield* whileLocked(() => verifyUnopened(file), options)
+    const { applied, isLogGone } = yield* whileLocked(() => readUnopened(file, (_, found) => found), options)
+    if (isLogGone) {
+      yield* Effect.logWarning(
+        `another program has moved or removed ${file}-wal, which had lost pages: acknowledged changes may be missing; compare with a backup`,
+      )
+    }
     if (applied !== undefined) yield* announceMigrations(migrations.slice(applied))
   }
   return yield* whileLocked(() => openMigrated(file, now), options)
@@ -43,17 +49,6 @@ const inspect = (
         ? Effect.andThen(realDelay(BETWEEN_LOOKS_MILLIS), inspect(file, options, looks - 1))
         : Effect.fail(error),
   )
-
-const verifyUnopened = (file: string): number | undefined => {
-  const connection = SqliteConnection.openReadOnly(file)
-  try {
-    connection.probe()
-    verifyOpened(connection)
-    return verifySchema(connection)
-  } finally {
-    connection.close()
-  }
-}
 
 const openMigrated = (file: string, now: Instant.Instant): SqliteConnection => {
   const connection = SqliteConnection.open(file)

@@ -5,11 +5,10 @@ import { Duration, Effect } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
 import { realFile } from "../connection/FileIdentity.ts"
-import { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { readUnopened } from "../connection/readUnopened.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { whileLocked } from "../connection/whileLocked.ts"
-import { verifyOpened } from "../log/verifyOpened.ts"
-import { migrations, verifySchema } from "../migrations/migrate.ts"
+import { migrations } from "../migrations/migrate.ts"
 
 /** Facts of a database file. */
 export interface SqliteInspection {
@@ -51,12 +50,8 @@ export const inspectStorage = Effect.fn("inspectStorage")(function* (
   )
 })
 
-const inspectDatabase = (file: string): SqliteInspection => {
-  const connection = SqliteConnection.openReadOnly(file)
-  try {
-    connection.probe()
-    verifyOpened(connection)
-    const applied = verifySchema(connection)
+const inspectDatabase = (file: string): SqliteInspection =>
+  readUnopened(file, (connection, { applied }) => {
     const one = <A>(sql: string) =>
       applied === undefined || applied === 0 ? undefined : connection.query<[A]>(sql).get()?.[0]
     return {
@@ -66,7 +61,4 @@ const inspectDatabase = (file: string): SqliteInspection => {
       markedAt: one<Instant>("SELECT marked_at FROM mark WHERE name = 'service'"),
       bytes: statSync(file).size,
     }
-  } finally {
-    connection.close()
-  }
-}
+  })

@@ -31,15 +31,15 @@ const LOOKS = 3
 /**
  * Checks the log of a database before it can be moved into the file; SQLite moves it without
  * checking checksums while another process has it open. Throws a StorageError (`damaged`) if a page
- * does not read back or an acknowledged one is missing. `connection` is read-only: closing it moves
- * nothing.
+ * does not read back or an acknowledged one is missing. Returns whether a log that was noted is gone.
+ * `connection` is read-only: closing it moves nothing.
  */
-export const verifyOpened = (connection: SqliteConnection): void => {
+export const verifyOpened = (connection: SqliteConnection): boolean => {
   const { file } = connection
   const found = readSoundLog(connection)
-  const acknowledged = readNote(file)
-  if (acknowledged === undefined || acknowledged.salts !== found.salts) return
-  if (found.pages >= acknowledged.pages) return
+  const { pages, salts } = readNote(file) ?? found
+  if (salts !== found.salts) return salts !== LOG_START.salts
+  if (found.pages >= pages) return false
   throw new StorageError({
     reason: "damaged",
     message: `${file}-wal has lost acknowledged changes: restore a backup, or delete ${noteFile(file)} to start without them`,

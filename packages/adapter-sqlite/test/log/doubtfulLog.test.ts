@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { Effect, Logger, type Scope } from "effect"
 import { SALTS_AT, SALTS_BYTES } from "../../src/log/LogFile.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { pagesInUse, spoil } from "./logInspection.ts"
@@ -75,6 +75,27 @@ describe("a noted log that a start cannot make durable", () => {
       yield* Effect.flip(Effect.scoped(Effect.andThen(failSyncs(), openStorage(file))))
       assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), ACKNOWLEDGED)
       assert.isFalse(existsSync(`${file}-wal-spoiled`))
+    }),
+  )
+})
+
+describe("a noted log that is gone at the start, after another program has moved or removed it", () => {
+  it.effect.each([
+    { acknowledged: "some changes", note: `${"1".repeat(16)} 20\n`, lines: 1 },
+    { acknowledged: "none", note: `${"0".repeat(16)} 0\n`, lines: 0 },
+  ])("is reported once if it held acknowledged changes: $acknowledged", ({ lines, note }) =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      yield* Effect.scoped(openStorage(file))
+      writeFileSync(`${file}-wal-spoiled`, note)
+      const said: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void said.push(String(message)))
+      const start = Effect.provide(Effect.scoped(openStorage(file)), Logger.layer([logger]))
+      yield* start
+      assert.lengthOf(said, lines)
+      for (const line of said) assert.include(line, "changes may be missing")
+      yield* start
+      assert.lengthOf(said, lines)
     }),
   )
 })
