@@ -374,6 +374,18 @@ describe("a start", () => {
     }
   })
 
+  it("is not refused for a key-value store whose functions return without a promise", async () => {
+    const kept = new Map<string, string | undefined>()
+    // What a caller without types may pass.
+    const open = () => ({ load: () => [], write: keep }) as never
+    const keep = (changes: ReadonlyMap<string, string | undefined>) => {
+      for (const [key, value] of changes) kept.set(key, value)
+    }
+    await using monitor = await createMonitor({ ...quiet, storage: keyValue({ name: "a store", open }) })
+    await enroll(monitor, "a")
+    assert.isAbove(kept.size, 0)
+  })
+
   it("of a test monitor names the places of its own options", async () => {
     const { createTestMonitor } = await import("tocsin/testing")
     for (const notifiers of [[5], "pager", [webhook({} as never)]]) {

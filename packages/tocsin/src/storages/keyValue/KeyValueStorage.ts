@@ -51,7 +51,7 @@ export const keyValue = (options: KeyValueOptions): StorageChoice => {
   read("", Object(options), (problem) => void problems.push(`keyValue: ${problem}`))
   const acquire = Effect.gen(function* () {
     const store = yield* Effect.acquireRelease(
-      Effect.tryPromise({ try: open, catch: (cause) => openFailure(name, cause) }),
+      Effect.tryPromise({ try: async () => open(), catch: (cause) => openFailure(name, cause) }),
       (opened) =>
         Effect.catchCause(
           Effect.tryPromise(async () => opened?.close?.()),
@@ -106,7 +106,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
   let undoing: Entries | undefined
   const settle = Effect.suspend(() => {
     if (undoing === undefined) return Effect.void
-    return Effect.tryPromise({ try: () => store.write(undoing ?? new Map()), catch: notSettled }).pipe(
+    return Effect.tryPromise({ try: async () => store.write(undoing ?? new Map()), catch: notSettled }).pipe(
       Effect.tap(() => Effect.sync(() => void (undoing = undefined))),
     )
   })
@@ -114,7 +114,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
     if (changes.size === 0) return
     yield* settle
     yield* Effect.tryPromise({
-      try: () => store.write(entriesOf(changes, "after")),
+      try: async () => store.write(entriesOf(changes, "after")),
       catch: (cause) => {
         undoing = entriesOf(changes, "before")
         return unsettled(cause)
