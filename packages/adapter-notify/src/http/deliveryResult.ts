@@ -51,9 +51,10 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
   ],
   [/^HPE_/, "The answer was not HTTP: check the address and the port."],
   [
-    /CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL|^EPROTO$/,
-    "The TLS connection failed: check the receiver's certificate.",
+    /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/,
+    "The TLS handshake failed: check that the port speaks TLS, or begin the address with http://.",
   ],
+  [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL/, "The TLS connection failed: check the receiver's certificate."],
 ]
 
 /**
