@@ -14,7 +14,6 @@ export const MATCHERS_RULE = { expected: `a list of at most ${MAX_MATCHERS} matc
 const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"] as const
 const LABEL_FIELD = /^label:[A-Za-z0-9._:-]{1,64}$/u
 const FIELD_NAMES = "agent_id, check_id, incident_key, hostname, severity or label:KEY"
-const FIELD_RULE = `must be ${FIELD_NAMES}`
 
 /**
  * What a matcher looks at: a field of the incident, the check or the agent, or one of the agent's
@@ -27,7 +26,7 @@ const MatcherField = Schema.Union([
       expected: "label: and 1 to 64 letters, digits or the characters . _ : -",
     }),
   ),
-]).annotate({ identifier: "MatcherField", description: FIELD_RULE, expected: FIELD_NAMES })
+]).annotate({ identifier: "MatcherField", description: `must be ${FIELD_NAMES}`, expected: FIELD_NAMES })
 type MatcherField = typeof MatcherField.Type
 
 /** How a matcher compares: the whole value, case included; `glob` knows `*` and `?`. */
@@ -130,7 +129,7 @@ export const parseMatcher = (text: string): Result.Result<Matcher, string> => {
     return Result.fail('must be a field, an operator (=, != or glob) and a value, such as "label:team = db"')
   }
   const isField = FIELDS.some((name) => name === field) || LABEL_FIELD.test(field)
-  if (!isField) return Result.fail(FIELD_RULE)
+  if (!isField) return Result.fail(`must begin with ${FIELD_NAMES}`)
   if (op !== "glob" && FOREIGN_OPERATOR.test(text))
     return Result.fail("must have one of the operators =, != and glob")
   if (namesNoSeverity({ field, op, value })) return Result.fail(SEVERITY_RULE)

@@ -90,6 +90,12 @@ describe("matchers", () => {
     expect(Result.isFailure(parseMatcher(text))).toBe(true)
   })
 
+  it("of a label without its prefix are refused with the fields that they may begin with", () => {
+    expect(parseMatcher("team = db")).toEqual(
+      Result.fail("must begin with agent_id, check_id, incident_key, hostname, severity or label:KEY"),
+    )
+  })
+
   it("need one that is positive on a field other than severity", () => {
     const accepts = (...texts: ReadonlyArray<string>) =>
       Result.isSuccess(
