@@ -278,7 +278,8 @@ const saidOf = (
   { admission }: Submission,
   fingerprint: () => string,
 ): string => {
-  if (verdict === "taken" || verdict === "missing") return ACCEPTS
+  // An older server may not know schedules.
+  if (verdict === "taken" || (verdict === "missing" && kind === "declaration")) return ACCEPTS
   if (verdict === "pending" || verdict === "notAccepted") {
     return `the server has not accepted this agent's key yet: compare the fingerprint ${fingerprint()} and accept it`
   }
@@ -290,5 +291,6 @@ const saidOf = (
     return `another key has this agent's ID, or this key another ID: ${message}; this key is ${fingerprint()}`
   }
   if (verdict === "unauthorized") return `the server does not take this agent's key: ${message}`
+  if (verdict === "missing") return `results wait: the path in the address of the server is wrong: ${message}`
   return `${kind === "declaration" ? "the schedule of the checks waits" : "results wait"}: ${message}`
 }

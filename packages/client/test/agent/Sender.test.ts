@@ -152,6 +152,15 @@ describe("a sender", () => {
     },
   )
 
+  it("says that the path of the address is wrong where the server has no place for heartbeats", async () => {
+    const { answers, logged, pass } = sending()
+    answers.heartbeat = { status: 404, body: '{"error":{"code":"not_found","message":"no such path"}}' }
+    await pass(60_000)
+    assert.deepStrictEqual(logged, [
+      "results wait: the path in the address of the server is wrong: 404 no such path",
+    ])
+  })
+
   it("declares what changed while a declaration was under way", async () => {
     const { declarations, during, pass, sender } = sending()
     during.declaration = () => {
