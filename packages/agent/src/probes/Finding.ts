@@ -69,12 +69,3 @@ const performanceOf = ({ label, value, unit, thresholds }: Measure): string => {
   const { warning, critical } = thresholds ?? {}
   return `${name}=${text}${unitText};${warning?.text ?? ""};${critical?.text ?? ""}`.replace(/;+$/, "")
 }
-
-/** What went wrong, in the system's words. */
-export const wordsOf = (error: unknown): string => {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map(wordsOf).join(", ")
-  if (!(error instanceof Error)) return String(error)
-  // Node's word for an answer whose connection ends before it.
-  if (error.message === "aborted") return "the connection was closed within the answer"
-  return error.message === "" && "code" in error ? String(error.code) : error.message
-}

@@ -1,5 +1,6 @@
 import { oneOf, type Reader, record, text } from "../config/Reader.ts"
-import { type Fault, wordsOf } from "./Finding.ts"
+import { wordsOf } from "../sending/wordsOf.ts"
+import type { Fault } from "./Finding.ts"
 import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
 import { oneOrMore, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 import { critical } from "./tcp.ts"

@@ -1,7 +1,8 @@
 import { outcomeOf } from "../checks/RunOutcome.ts"
 import type { StartedRun } from "../checks/runCommand.ts"
 import type { Clock } from "@tocsin/client/agent/Clock"
-import { judge, wordsOf } from "./Finding.ts"
+import { wordsOf } from "../sending/wordsOf.ts"
+import { judge } from "./Finding.ts"
 import type { ProbeConfig } from "./probes.ts"
 
 /** Runs a probe as if it were a command: its result is there at its deadline, whatever becomes of it. */

@@ -1,6 +1,7 @@
 import { connect } from "node:net"
 import { anyText, integer, record } from "../config/Reader.ts"
-import { type Finding, wordsOf } from "./Finding.ts"
+import { wordsOf } from "../sending/wordsOf.ts"
+import type { Finding } from "./Finding.ts"
 import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
 import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 

@@ -1,7 +1,7 @@
 import type { PeerCertificate } from "node:tls"
 import { flag, record } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
-import { wordsOf } from "./Finding.ts"
+import { wordsOf } from "../sending/wordsOf.ts"
 import type { Probe, SettingsOf } from "./Probe.ts"
 import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 import { critical, port } from "./tcp.ts"

@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from
 import type { Agent as HttpsAgent } from "node:https"
 import type { HttpAnswer } from "@tocsin/client/agent/Answer"
 import { type OutgoingRequest, targetOf, type Transport } from "@tocsin/client/agent/Transport"
+import { wordsOf } from "./wordsOf.ts"
 
 /** A transport that holds connections. */
 export interface HttpTransport extends Transport {
@@ -23,18 +24,11 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ])
 
-const cutShort = () => new Error("the connection was closed within the answer")
-
 /** What went wrong, in the words of the configuration where it can be mended there. */
-const explained = (error: unknown): unknown => {
-  if (!(error instanceof Error)) return error
-  if ("code" in error && UNTRUSTED.has(error.code)) {
-    const why = "no authority that the agent trusts has signed the certificate: name yours in ca_file"
-    return new Error(`${why} (${String(error.code)})`)
-  }
-  // Node's word for an answer whose connection ends before it.
-  return error.message === "aborted" ? cutShort() : error
-}
+const explained = (error: unknown): string =>
+  error instanceof Error && "code" in error && UNTRUSTED.has(error.code)
+    ? `no authority that the agent trusts has signed the certificate: name yours in ca_file (${String(error.code)})`
+    : wordsOf(error)
 
 /** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
 export const httpTransport = (options: { readonly ca?: string | undefined }): HttpTransport => {
@@ -91,7 +85,8 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
       sent.end(body)
     })
     return await answer.catch((error: unknown) => {
-      throw signal.aborted ? new Error(`it took longer than ${ANSWER_MILLIS / 1_000} s`) : explained(error)
+      if (error instanceof ReusedConnectionLost) throw error
+      throw new Error(signal.aborted ? `it took longer than ${ANSWER_MILLIS / 1_000} s` : explained(error))
     })
   }
   return {
@@ -119,10 +114,15 @@ const readAnswer = async (response: IncomingMessage): Promise<HttpAnswer> => {
     chunks.push(bytes)
   }
   // Node ends the stream without an error where the connection closed early.
-  if (!response.complete) throw cutShort()
+  if (!response.complete) throw new Error("the connection was closed within the answer")
+  const { location } = response.headers
   return {
     status: response.statusCode ?? 0,
-    body: Buffer.concat(chunks).toString(),
+    // Such as from http to https. A query may hold secrets.
+    body:
+      location === undefined
+        ? Buffer.concat(chunks).toString()
+        : `redirects to ${location.replace(/\?.*/, "")}: correct server in the configuration`,
     retryAfter: response.headers["retry-after"],
     date: response.headers.date,
   }

@@ -14,12 +14,12 @@ const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
 const BEGUN = "HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n"
 
 /** How a request ends at a server that treats each connection in this way once a request came. */
-const endAt = async (treat: (socket: Socket) => void): Promise<string> => {
+const endAt = async (treat: (socket: Socket) => void, scheme = "http"): Promise<string> => {
   const listener = createServer((socket) => {
     socket.on("error", () => {}).once("data", () => treat(socket))
   })
   const transport = httpTransport({})
-  const server = `http://127.0.0.1:${await portOf(listener)}`
+  const server = `${scheme}://127.0.0.1:${await portOf(listener)}`
   const end = await transport.send({ ...REQUEST, server }).then(({ body }) => body, String)
   transport.close()
   listener.close()
@@ -65,6 +65,16 @@ describe("the transport", () => {
     const end = await endAt(() => limit.abort())
     timeout.mockRestore()
     assert.strictEqual(end, "Error: it took longer than 15 s")
+  })
+
+  it("says what answers at a wrong address", async () => {
+    const moved = "HTTP/1.1 301 Moved\r\nLocation: https://a/api?token=b\r\nContent-Length: 6\r\n\r\n<html>"
+    assert.strictEqual(
+      await endAt((socket) => socket.end(moved)),
+      "redirects to https://a/api: correct server in the configuration",
+    )
+    assert.match(await endAt((socket) => socket.end("SSH-2.0\r\n")), /^Error: the answer is not HTTP \(/)
+    assert.match(await endAt((socket) => socket.end(moved), "https"), /^Error: the answer is not TLS \(/)
   })
 
   it("settles where a program in between switches protocols, and sends the next request", async () => {
