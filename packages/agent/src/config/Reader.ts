@@ -109,6 +109,9 @@ const all = <A>(read: ReadonlyArray<A | undefined>): ReadonlyArray<A> | undefine
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** YAML reads a key as null where all below it is a comment. */
+const orEmpty = (value: unknown): unknown => value ?? {}
+
 /** A map by names of one form. */
 export const mapOf =
   <A>(
@@ -116,8 +119,9 @@ export const mapOf =
     { max, form, expected }: { readonly max: number; readonly form: RegExp; readonly expected: string },
   ): Reader<ReadonlyMap<string, A>> =>
   (value, place) => {
-    if (!isObject(value)) return refused(place, "must be a map of names and values")
-    const entries = Object.entries(value)
+    const given = orEmpty(value)
+    if (!isObject(given)) return refused(place, "must be a map of names and values")
+    const entries = Object.entries(given)
     if (entries.length > max) return refused(place, `must have at most ${max} entries`)
     const found = new Map<string, A>()
     for (const [name, one] of entries) {
@@ -138,16 +142,17 @@ type Read<F extends Fields> = { readonly [K in keyof F]?: Exclude<ReturnType<F[K
 export const record =
   <F extends Fields>(fields: F, required: ReadonlyArray<keyof F & string> = []): Reader<Read<F>> =>
   (value, place) => {
-    if (!isObject(value)) return refused(place, `must be a map of ${Object.keys(fields).join(", ")}`)
+    const given = orEmpty(value)
+    if (!isObject(given)) return refused(place, `must be a map of ${Object.keys(fields).join(", ")}`)
     const found: Record<string, unknown> = {}
-    for (const [name, one] of Object.entries(value)) {
+    for (const [name, one] of Object.entries(given)) {
       const at = below(place, name)
       const reader = Object.hasOwn(fields, name) ? fields[name] : undefined
       if (reader === undefined) at.refuse(`is unknown: use one of ${Object.keys(fields).join(", ")}`, at.path)
       else found[name] = reader(one, at)
     }
     for (const name of required)
-      if (!Object.hasOwn(value, name)) place.refuse(`must have ${name}`, place.path)
+      if (!Object.hasOwn(given, name)) place.refuse(`must have ${name}`, place.path)
     // Each field was read by its own reader.
     return found as Read<F>
   }

@@ -24,8 +24,7 @@ export interface ProbeConfig {
 const configReader =
   <S extends object>(name: string, { title, reader, run }: Probe<S>): Reader<ProbeConfig> =>
   (value, place) => {
-    // YAML reads `disk:` without settings as null.
-    const settings = reader(value ?? {}, place)
+    const settings = reader(value, place)
     return settings && { name, title, settings, run: (around) => run(settings, around) }
   }
 

@@ -158,6 +158,15 @@ describe("a configuration", () => {
     )
   })
 
+  it("takes a key without entries for an empty map", () => {
+    const { problems, config } = reading("server: http://a\nlabels:\ndefaults:\nchecks:\n  # disk: {}\n")
+    assert.deepStrictEqual([problems, config?.checks.size], [[], 0])
+    assert.deepStrictEqual(reading("server: http://a\nchecks:\n  disk:\n").problems, [
+      "config.yaml:3: checks.disk must have one of command, shell, http, tcp, tls, dns, disk, memory, load, process, systemd, or report_only: true",
+    ])
+    assert.deepStrictEqual(reading("server: http://a\nchecks:\n  root:\n    disk:\n").problems, [])
+  })
+
   it("is refused with a key that is given twice, an alias, or two documents", () => {
     assert.deepStrictEqual(reading("server: http://a\nserver: http://b\n").problems, [
       "config.yaml:2: has the key server twice",
