@@ -85,7 +85,10 @@ const lines = (found: AgentStatus): ReadonlyArray<readonly [string, string]> => 
     ["agent", found.running ? "running" : "not running"],
     ["fingerprint", found.fingerprint],
     ["admission", found.admission],
-    ["backlog", `${found.backlog} results${oldest === null ? "" : `, the oldest ${oldest} s old`}`],
+    [
+      "backlog",
+      `${found.backlog} ${found.backlog === 1 ? "result" : "results"}${oldest === null ? "" : `, the oldest ${oldest} s old`}`,
+    ],
     ["rejected", String(found.rejected)],
     ["dropped", `${found.dropped.changes} changes, ${found.dropped.repeats} repeats`],
     [

@@ -102,10 +102,12 @@ export class Spool implements ResultQueue<SpooledResult> {
       this.#sent = NONE_SENT
       for (const unsaved of [this.#states, this.#notes, this.#counts]) unsaved.clear()
     })
+    if (!isWritten) return false
     // Only a write shows it: a full disk can still be read.
-    if (isWritten) this.#isRefused = false
-    if (isWritten) this.#keepWithinBytes()
-    return isWritten
+    if (this.#isRefused) this.#options.warn(`${this.#options.path} is written again`)
+    this.#isRefused = false
+    this.#keepWithinBytes()
+    return true
   }
 
   /** The oldest results that fit together, in order. */

@@ -191,7 +191,8 @@ describe("the spool", () => {
     assert.deepStrictEqual([waiting(spool), spool.isOnDisk, said.length], [["disk warning"], false, 1])
     disk.fault = undefined
     record(spool, "web", "ok")
-    assert.isTrue(spool.isOnDisk)
+    assert.deepStrictEqual([spool.isOnDisk, said.length], [true, 2])
+    assert.include(said[1], "spool.db is written again")
     spool.close()
     const again = open()
     assert.deepStrictEqual(waiting(again), ["disk warning", "web ok"])
