@@ -61,6 +61,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   'describeIssue(issue, "the parameters")',
   "predicate(issue, ofCheck)",
   "describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams)",
+  "NAMELESS_MESSAGE",
   "`labels ${TOO_MANY_LABELS}`",
   "`events ${BATCH_SIZE_RULE}`",
   "`checks ${DECLARATION_SIZE_RULE}`",

@@ -56,7 +56,7 @@ describe("the text of a policy", () => {
       "4 receivers.webhook.kind must be webhook: a receiver named like a kind is of that kind",
       "7 routes[0].to[1] names no receiver; the receivers are pager, webhook",
       "11 windows[0].tz must be an IANA time zone, such as Europe/Berlin",
-      "13 windows[0].match must hold a matcher with = or a glob with a literal character, on a field other than severity",
+      "13 windows[0].match must hold at least one matcher with = or a glob with a literal character, on a field other than severity",
     ])
   })
 

@@ -2,7 +2,7 @@ import { Duration, Result, Schema, SchemaParser } from "effect"
 import { type FieldProblem, problemsOf } from "../contract/describeIssue.ts"
 import { NotifierKind, NotifierName } from "../contract/Status.ts"
 import { termsProblems } from "../freshness/termsOf.ts"
-import { isPositive, type Matcher } from "../silences/Matcher.ts"
+import { isPositive, type Matcher, NAMELESS_MESSAGE } from "../silences/Matcher.ts"
 import { type Freshness, PolicyDocument, type Receiver, type Route, type Window } from "./PolicyDocument.ts"
 import { scheduleProblems } from "./Schedule.ts"
 
@@ -133,14 +133,7 @@ const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): Readon
 }
 
 const matchProblems = (match: ReadonlyArray<Matcher>): ReadonlyArray<FieldProblem> =>
-  match.some(isPositive)
-    ? []
-    : [
-        problem(
-          "must hold a matcher with = or a glob with a literal character, on a field other than severity",
-          "match",
-        ),
-      ]
+  match.some(isPositive) ? [] : [problem(NAMELESS_MESSAGE, "match")]
 
 const windowProblems = (window: Window, isFirst: boolean): ReadonlyArray<FieldProblem> => [
   ...(isFirst ? [] : [problem("is the name of another window too", "name")]),

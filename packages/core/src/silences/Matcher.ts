@@ -53,14 +53,15 @@ export type Matcher = typeof Matcher.Type
 export const isPositive = ({ field, op, value }: Matcher): boolean =>
   field !== "severity" && (op === "=" || (op === "glob" && hasLiteral(value)))
 
-const namelessMessage =
+/** The refusal of matchers none of which {@link isPositive}. */
+export const NAMELESS_MESSAGE =
   "must hold at least one matcher with = or a glob with a literal character, on a field other than severity"
 
 /** Conditions that must all hold, at least one of which names what it means. */
 export const Matchers = Schema.Array(Matcher).check(
   Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE),
   Schema.makeFilter<ReadonlyArray<Matcher>>((matchers) =>
-    matchers.some(isPositive) ? undefined : namelessMessage,
+    matchers.some(isPositive) ? undefined : NAMELESS_MESSAGE,
   ),
 )
 export type Matchers = typeof Matchers.Type
