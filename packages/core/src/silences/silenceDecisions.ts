@@ -15,6 +15,9 @@ import { SilenceTransitions } from "./SilenceTransitions.ts"
 /** Each claim compares its incidents with every silence in force. */
 export const MAX_UNENDED_SILENCES = 1_000
 
+/** Why there cannot be another one. */
+export const TOO_MANY_SILENCES = `there are ${MAX_UNENDED_SILENCES} silences that have not ended; delete some first`
+
 /** Stores a silence; nothing if there are too many that have not ended. */
 export const createSilence = commandOf(function* (
   workspace,

@@ -2,12 +2,7 @@ import { Result } from "effect"
 import type { SilenceId } from "../contract/Identifiers.ts"
 import { format } from "../contract/Instant.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import {
-  createSilence,
-  editSilence,
-  expireSilence,
-  MAX_UNENDED_SILENCES,
-} from "../silences/silenceDecisions.ts"
+import { createSilence, editSilence, expireSilence, TOO_MANY_SILENCES } from "../silences/silenceDecisions.ts"
 import { silenceTimes } from "../silences/silenceTimes.ts"
 import type { SilenceAct } from "./readActs.ts"
 import type { SimulatedService } from "./SimulatedService.ts"
@@ -70,8 +65,7 @@ export class SimulatedSilences {
     const id = this.#service.newSilenceId(at)
     const silence = { id, matchers, comment, ...span.success }
     const added = this.#service.silence(createSilence(silence, simulatedSignature(by)), at)
-    if (added === undefined)
-      return Result.fail(`there are ${MAX_UNENDED_SILENCES} silences that have not ended; delete some first`)
+    if (added === undefined) return Result.fail(TOO_MANY_SILENCES)
     this.#ids.set(name, id)
     this.#names.set(`silence:${id}`, `silence:${name}`)
     return Result.void

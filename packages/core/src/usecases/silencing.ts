@@ -13,8 +13,8 @@ import {
   createSilence,
   editSilence,
   expireSilence,
-  MAX_UNENDED_SILENCES,
   readSilence,
+  TOO_MANY_SILENCES,
 } from "../silences/silenceDecisions.ts"
 import { type SilenceRecord, silenceState } from "../silences/SilenceRecord.ts"
 import { silenceTimes } from "../silences/silenceTimes.ts"
@@ -28,10 +28,7 @@ const noSuchSilence = () =>
 
 const ended = () => new StateConflict({ message: "the silence has ended; create another one" })
 
-const tooMany = () =>
-  new StateConflict({
-    message: `there are ${MAX_UNENDED_SILENCES} silences that have not ended; delete some first`,
-  })
+const tooMany = () => new StateConflict({ message: TOO_MANY_SILENCES })
 
 const needsConfirm = (agents: number) =>
   new StateConflict({
