@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { type Instant, secondsBetween } from "../contract/Instant.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
-import { toIncident } from "../usecases/toResources.ts"
+import { toIncident, toTimelineEntry } from "../usecases/toResources.ts"
 import { applyIncidentAct } from "./applyIncidentAct.ts"
 import { readLines, type SimulationEntry } from "./readLines.ts"
 import { SimulatedSilences } from "./SimulatedSilences.ts"
@@ -108,14 +108,7 @@ const byId = (a: SimulatedIncident, b: SimulatedIncident): number => (a.id < b.i
 
 const shown = ({ incident, changes }: EndedIncident): SimulatedIncident => ({
   ...toIncident(incident),
-  timeline: changes.map(({ changed_at, change, agent_id, check_id, severity, incident_severity }) => ({
-    at: changed_at,
-    change,
-    agent_id,
-    check_id,
-    severity,
-    incident_severity: incident_severity ?? null,
-  })),
+  timeline: changes.map(toTimelineEntry),
 })
 
 const sent = ({ at, notification }: SentNotification): SimulatedNotification => ({

@@ -20,7 +20,7 @@ import {
   isAcknowledged,
 } from "../acknowledgements/Acknowledgement.ts"
 import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
 import { HEARTBEAT } from "../incidents/MemberRecord.ts"
 import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
 import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
@@ -131,6 +131,16 @@ export const toHeldOutboxItem = (record: OutboxRecord, held: HeldBy | undefined)
   held_until: held?.held_until ?? null,
 })
 
+/** A change of an incident's members, as stories and simulations show it. */
+export const toTimelineEntry = (record: IncidentChangeRecord) => ({
+  at: record.changed_at,
+  change: record.change,
+  agent_id: record.agent_id,
+  check_id: record.check_id,
+  severity: record.severity,
+  incident_severity: record.incident_severity ?? null,
+})
+
 /** What somebody did about an incident, as /ops/v1 shows it. */
 export const toAct = ({ ack_until, act, acted_at, actor, severity, text }: IncidentActRecord) => ({
   at: acted_at,
@@ -169,14 +179,7 @@ export const toIncidentDetail = ({
     joined_at: member.joined_at,
     left_at: member.left_at ?? null,
   })),
-  timeline: changes.map((change) => ({
-    at: change.changed_at,
-    change: change.change,
-    agent_id: change.agent_id,
-    check_id: change.check_id,
-    severity: change.severity,
-    incident_severity: change.incident_severity ?? null,
-  })),
+  timeline: changes.map(toTimelineEntry),
   acknowledgement: shownAcknowledgement(incident),
   acts: acts.map(toAct),
   // Changes are numbered from 1 without gaps.
