@@ -11,7 +11,7 @@ import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { examineIncident } from "../holds/examineHeld.ts"
 import { gatherHolds, type Holds } from "../holds/gatherHolds.ts"
-import { canBeHeld } from "../holds/heldItems.ts"
+import { holdableOf } from "../holds/heldItems.ts"
 import { recordAct } from "../incidents/recordAct.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
@@ -133,9 +133,7 @@ const fire = (
   { cause, receiver }: TimedFiring,
   options: EnqueueOptions,
 ): void => {
-  const waiting = firingsOf(workspace, incident).filter(
-    (item) => item.receiver === receiver && canBeHeld(item),
-  )
+  const waiting = holdableOf(workspace.outbox.group(incident.id), receiver)
   if (waiting.length === 0) enqueueFiring(workspace, incident, { receiver, cause }, options)
   for (const item of waiting) workspace.outbox.put({ ...item, cause })
 }
