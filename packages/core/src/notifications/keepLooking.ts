@@ -3,7 +3,7 @@ import * as Instant from "../contract/Instant.ts"
 import type { NotifierName } from "../contract/Status.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Storage } from "../ports/Storage.ts"
-import { OutboxSignal } from "../usecases/OutboxSignal.ts"
+import { OutboxSignal } from "./OutboxSignal.ts"
 
 // A poll without a signal: another process may have died, or its hint been lost.
 const LOOK_AT_LEAST_EVERY = Duration.seconds(15)

@@ -7,7 +7,7 @@ import type { NotifierName } from "../contract/Status.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Storage } from "../ports/Storage.ts"
-import { OutboxSignal } from "./OutboxSignal.ts"
+import { OutboxSignal } from "../notifications/OutboxSignal.ts"
 
 /** The options of delivery. */
 export interface DeliveryOptions {

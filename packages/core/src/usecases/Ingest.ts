@@ -24,7 +24,7 @@ import type { EventBatchRequest, HeartbeatRequest } from "../contract/Requests.t
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
-import { takeDeclarations } from "../freshness/takeDeclarations.ts"
+import { takeDeclarations } from "./takeDeclarations.ts"
 import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"

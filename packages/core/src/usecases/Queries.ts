@@ -16,11 +16,7 @@ import type {
 import type { Silence } from "../contract/Silences.ts"
 import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../engine/lists/ListDefinitions.ts"
 import { ALL_AGENTS, type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
-import {
-  expectedChecks,
-  type ExpectedCheckParameters,
-  type ExpectedCheckState,
-} from "../freshness/expectedChecks.ts"
+import { expectedChecks, type ExpectedCheckParameters, type ExpectedCheckState } from "./expectedChecks.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
 import { markEvery } from "../liveness/outage.ts"
 import { Hashing } from "../ports/Hashing.ts"

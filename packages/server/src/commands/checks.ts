@@ -1,6 +1,6 @@
 import { AgentId } from "@tocsin/core/contract/Identifiers"
 import * as Instant from "@tocsin/core/contract/Instant"
-import type { ExpectedCheckState } from "@tocsin/core/freshness/expectedChecks"
+import type { ExpectedCheckState } from "@tocsin/core/usecases/expectedChecks"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"

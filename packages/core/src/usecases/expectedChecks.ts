@@ -6,9 +6,9 @@ import type { Instant } from "../contract/Instant.ts"
 import type { CheckState } from "../contract/Resources.ts"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
-import { toCheckState } from "../usecases/toResources.ts"
-import { dueTime } from "./dueTime.ts"
-import type { ExpectationRecord } from "./ExpectationRecord.ts"
+import { toCheckState } from "./toResources.ts"
+import { dueTime } from "../freshness/dueTime.ts"
+import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
 
 /** A check as /ops/v1/checks shows it. */
 export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at"> & {

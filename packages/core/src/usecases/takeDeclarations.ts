@@ -18,7 +18,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
-import { declareExpectations } from "./declareExpectations.ts"
+import { declareExpectations } from "../freshness/declareExpectations.ts"
 
 interface Parts extends Pick<Commits["Service"], "transact"> {
   readonly hashing: Hashing["Service"]

@@ -12,7 +12,7 @@ export class OutboxSignal extends Context.Service<
     /** Reports that it may have changed. */
     readonly raise: Effect.Effect<void>
   }
->()("@tocsin/core/usecases/OutboxSignal") {
+>()("@tocsin/core/notifications/OutboxSignal") {
   static readonly layer: Layer.Layer<OutboxSignal, never, Commits> = Layer.effect(
     OutboxSignal,
     Effect.gen(function* () {
