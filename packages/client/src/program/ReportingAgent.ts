@@ -13,6 +13,7 @@ import { MemoryQueue } from "./MemoryQueue.ts"
 import { readMillis } from "./readMillis.ts"
 import { EXIT_CODES, runCheck } from "./runCheck.ts"
 import type { Surroundings } from "./Surroundings.ts"
+import { within } from "./within.ts"
 
 /** Who the agent is. */
 export interface Identity {
@@ -123,12 +124,7 @@ export class ReportingAgent implements ProgramAgent {
     this.#queue.hurry()
     this.#wake.abort()
     // In real time, so that a clock that stands still in a test keeps nobody waiting.
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MILLIS)
-    })
-    await Promise.race([this.#sending, patience])
-    clearTimeout(timer)
+    await within(CLOSE_MILLIS, this.#sending)
     this.#isGivenUp = true
     this.#wake.abort()
     const lost = this.#queue.giveUp()

@@ -1,3 +1,5 @@
+import { within } from "@tocsin/client/program/within"
+
 /** Counts calls and requests under way, so that `close` can wait for them. */
 export class Activity {
   #underWay = 0
@@ -18,12 +20,9 @@ export class Activity {
   /** Resolves once none is under way, or after the limit. */
   async idle(limitMillis: number): Promise<void> {
     if (this.#underWay === 0) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, limitMillis)
-      this.#onIdle = () => {
-        clearTimeout(timer)
-        resolve()
-      }
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve
     })
+    await within(limitMillis, idle)
   }
 }

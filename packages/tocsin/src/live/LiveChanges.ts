@@ -1,3 +1,4 @@
+import { within } from "@tocsin/client/program/within"
 import { type Cause, Effect, Exit, type Fiber, Pull, Result, Scope } from "effect"
 import { type CallError, causeToTocsinError } from "../api/Calls.ts"
 import type { IncidentNews } from "./IncidentChange.ts"
@@ -87,12 +88,7 @@ export class IncidentCallbacks {
 
   /** Waits up to a limit for callbacks under way, then ends them all. */
   async finish(limitMillis: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, limitMillis)
-    })
-    await Promise.race([Promise.all(this.#following.values()), patience])
-    clearTimeout(timer)
+    await within(limitMillis, Promise.all(this.#following.values()))
     for (const changes of this.#following.keys()) void changes.return()
   }
 

@@ -1,4 +1,5 @@
-import { nextTurn, within } from "./realTimers.ts"
+import { within } from "@tocsin/client/program/within"
+import { nextTurn } from "./realTimers.ts"
 import type { SteppedClock } from "./SteppedClock.ts"
 
 // Turns of the event loop without a look at the clock: every transaction, delivery and sweep looks
