@@ -1,4 +1,5 @@
-import { type CheckState, isSuperseded, stampAfter } from "./resultRules.ts"
+import { type CheckState, isSameOutcome, isSuperseded, stampAfter } from "./resultRules.ts"
+import type { CheckReport } from "./CheckReport.ts"
 import type { OutgoingResult, PendingResult } from "./ResultQueue.ts"
 import { wireEvent } from "./wireEvent.ts"
 
@@ -86,17 +87,11 @@ export class MemoryTail {
   }
 
   #firstRepeat(): number {
-    const last = new Map<string, PendingResult>()
-    return this.#results.findIndex((pending) => {
-      const { checkId, status, exitCode } = pending.report
-      const previous = last.get(checkId)?.report
-      last.set(checkId, pending)
-      return (
-        !pending.isInFlight &&
-        previous !== undefined &&
-        previous.status === status &&
-        previous.exitCode === exitCode
-      )
+    const last = new Map<string, CheckReport>()
+    return this.#results.findIndex(({ report, isInFlight }) => {
+      const previous = last.get(report.checkId)
+      last.set(report.checkId, report)
+      return !isInFlight && previous !== undefined && isSameOutcome(previous, report)
     })
   }
 }

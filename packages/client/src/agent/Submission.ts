@@ -1,4 +1,5 @@
 import type { Answer, RequestKind, Verdict } from "./Answer.ts"
+import { nextDue } from "./nextDue.ts"
 
 /** What the server last said about the key. */
 export type Admission = "unknown" | "accepted" | "pending" | "blocked" | "conflict" | "unauthorized"
@@ -195,8 +196,7 @@ const withServer = (state: Submission, { server, now }: Made): Submission =>
     : { ...state, server }
 
 /** A heartbeat keeps its phase: after an outage a fleet must not send them all together. */
-const nextHeartbeat = (due: number, now: number): number =>
-  due > now ? due : due + HEARTBEAT_MILLIS * (1 + Math.floor((now - due) / HEARTBEAT_MILLIS))
+const nextHeartbeat = (due: number, now: number): number => nextDue(due, HEARTBEAT_MILLIS, now)
 
 const duesAfter = (
   state: Submission,

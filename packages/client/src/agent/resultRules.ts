@@ -12,7 +12,8 @@ export interface CheckState extends Outcome {
 }
 
 /** The server compares the same two fields (docs/rules.md#events). */
-const isSameOutcome = (a: Outcome, b: Outcome): boolean => a.status === b.status && a.exitCode === b.exitCode
+export const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
+  a.status === b.status && a.exitCode === b.exitCode
 
 /** How a result follows the last one of its check. */
 export interface Stamp {

@@ -1,3 +1,4 @@
+import { TOKEN } from "@tocsin/core/admission/BearerToken"
 import { Duration, Redacted, Result } from "effect"
 import { TocsinClientError } from "../TocsinClientError.ts"
 import { aFunction, duration, group, integer, type Reader } from "./readers.ts"
@@ -53,9 +54,6 @@ const DEFAULT_TEST_TIMEOUT = Duration.seconds(20)
 const DEFAULT_TIMES = 5
 const DEFAULT_WITHIN = Duration.minutes(1)
 
-// The service's rule for bearer tokens. For others, fetch throws an error that contains the token.
-const TOKEN = /^[\x21-\x7e]{1,512}$/
-
 /** The address of a service. */
 export const address: Reader<string | URL, URL> = (name, given, complain) => {
   const read = URL.parse(String(given))
@@ -68,7 +66,7 @@ export const address: Reader<string | URL, URL> = (name, given, complain) => {
   return read
 }
 
-/** A bearer token. */
+/** A bearer token. For another text, fetch throws an error that contains it. */
 export const secret: Reader<string | Redacted.Redacted, Redacted.Redacted> = (name, given, complain) => {
   if (given === undefined) return undefined
   const redacted = Redacted.isRedacted(given) ? given : Redacted.make(given)

@@ -1,3 +1,4 @@
+import { TOKEN } from "@tocsin/core/admission/BearerToken"
 import { type FileSystem, makeFile } from "../agent/makeFile.ts"
 import { nodeModule } from "./nodeModule.ts"
 
@@ -6,7 +7,6 @@ interface ReadingFileSystem extends FileSystem {
 }
 
 const KEY_BYTES = 32
-const KEY_TEXT = /^[\x21-\x7e]{1,512}$/
 
 const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
@@ -30,7 +30,7 @@ export const keyIn = (path: string): string => {
   try {
     if (!fs.existsSync(path)) makeFile(fs, path, () => `${newKey()}\n`)
     const key = fs.readFileSync(path, "utf8").trim()
-    if (KEY_TEXT.test(key)) return key
+    if (TOKEN.test(key)) return key
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new Error(`keyFile ${path} cannot be read or made (${why}); its folder must exist and be writable`)

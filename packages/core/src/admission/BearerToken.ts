@@ -1,10 +1,11 @@
 import { Record, Redacted } from "effect"
 import type { Hashing } from "../ports/Hashing.ts"
 
-const WELL_FORMED = /^[\x21-\x7e]{1,512}$/
+/** A text that may be a bearer token: 1 to 512 visible ASCII characters (docs/rules.md#tokens). */
+export const TOKEN = /^[\x21-\x7e]{1,512}$/
 
-/** Whether a text may be a bearer token: 1 to 512 visible ASCII characters (docs/rules.md#tokens). */
-export const isWellFormed = (token: Redacted.Redacted): boolean => WELL_FORMED.test(Redacted.value(token))
+/** Whether a text may be a bearer token. */
+export const isWellFormed = (token: Redacted.Redacted): boolean => TOKEN.test(Redacted.value(token))
 
 /** The role of a token, or `undefined` for an unknown one. */
 export type RoleOf<Role extends string> = (token: Redacted.Redacted) => Role | undefined

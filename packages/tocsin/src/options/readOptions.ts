@@ -17,6 +17,7 @@ import {
   text,
   texts,
 } from "@tocsin/client/options/readers"
+import { TOKEN } from "@tocsin/core/admission/BearerToken"
 import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
 import { ruleProblems } from "@tocsin/core/ports/ruleProblems"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
@@ -57,7 +58,6 @@ export interface ReadOptions {
   readonly beats: BeatOptions | undefined
 }
 
-const TOKEN = /^[\x21-\x7e]{1,512}$/
 const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
 const MOST_ATTEMPTS_AT_ONCE = 1_000
 const BEAT_INTERVAL = Duration.minutes(1)
