@@ -82,7 +82,9 @@ const debianPackage = ({ root, target, manifest }: DebianSource): Made => {
     place(join(from, PROGRAM), `usr/bin/${PROGRAM}`, EXECUTABLE)
     place(join(from, `${PROGRAM}.service`), `lib/systemd/system/${PROGRAM}.service`)
     place(join(from, "config.yaml"), `etc/${PROGRAM}/config.yaml`)
-    place(join(root, "docs/agent.md"), `usr/share/doc/${PROGRAM}/README.md`)
+    const guide = `usr/share/doc/${PROGRAM}/README.md`
+    place(join(root, "docs/agent.md"), guide)
+    writeFileSync(join(layout, guide), withoutPages(readFileSync(join(layout, guide), "utf8")))
     place(join(target, "agent/LICENSES.txt"), `usr/share/doc/${PROGRAM}/copyright`)
     for (const script of ["postinst", "prerm", "postrm"])
       place(join(from, "debian", script), `DEBIAN/${script}`, EXECUTABLE)
@@ -101,6 +103,10 @@ const debianPackage = ({ root, target, manifest }: DebianSource): Made => {
     rmSync(layout, { recursive: true, force: true })
   }
 }
+
+/** Names the pages that a page links to, where they do not lie beside it. */
+const withoutPages = (page: string): string =>
+  page.replaceAll(/\[([^\]]*)\]\((?!#)([^)]*)\)/g, "$1 (docs/$2)")
 
 const controlOf = ({ version, description }: PackageManifest): string => `Package: ${PROGRAM}
 Version: ${version}

@@ -144,9 +144,18 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.notMatch(readFileSync(program, "utf8"), /^import .*"node:(sqlite|util)"/m)
   })
 
+  const nameOfDeb = () => readdirSync(join(folder, "agent")).find((name) => name.endsWith(".deb")) ?? ""
+
+  it.skipIf(!isDebian)("have a guide without links to pages that are not in them", () => {
+    execFileSync(PACKER, ["-x", join(folder, "agent", nameOfDeb()), join(folder, "files")])
+    const guide = readFileSync(join(folder, "files/usr/share/doc/tocsin-agent/README.md"), "utf8")
+    assert.notMatch(guide, /\]\((?!#)/)
+    assert.include(guide, "(docs/start/server.md)")
+  })
+
   const why = obstacle === undefined ? "" : ` (${obstacle})`
   const said = (script: string) => {
-    const deb = readdirSync(join(folder, "agent")).find((name) => name.endsWith(".deb")) ?? ""
+    const deb = nameOfDeb()
     const scratch = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
     const env = {
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
