@@ -73,6 +73,8 @@ const FORMS =
 export const placeOfFlag = Effect.fnUntraced(function* (flag: string, given: string) {
   const variable = /^env:(\w+)$/.exec(given)?.[1]
   const address = variable === undefined ? given : (process.env[variable] ?? "")
+  if (variable !== undefined && address === "")
+    return yield* usageFailure(`${flag} names a variable that is not set: export ${variable}`)
   const file = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(address)?.[1]
   if (file !== undefined) return sqlitePlace(file)
   const found = database.parse(address)

@@ -22,4 +22,11 @@ describe("the address of a storage on the command line", () => {
         assert.notInclude(message, "se/cret")
       }),
   )
+
+  it.effect("is refused with the name of a variable that is not set", () =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(placeOfFlag("--to", "env:TOCSIN_NO_SUCH_VARIABLE"))
+      assert.strictEqual(message, "--to names a variable that is not set: export TOCSIN_NO_SUCH_VARIABLE")
+    }),
+  )
 })
