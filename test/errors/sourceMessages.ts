@@ -127,6 +127,11 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: "`the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`",
   },
   {
+    file: "packages/adapter-http/src/request/requestRules.ts",
+    wording: "… must be given only once",
+    code: "`${name} must be given only once`",
+  },
+  {
     file: "packages/core/src/usecases/Beats.ts",
     wording: "Tocsin is not well: ….",
     code: "`Tocsin is not well: ${",

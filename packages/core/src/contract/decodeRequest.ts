@@ -3,7 +3,6 @@ import { describeIssue } from "./describeIssue.ts"
 import { ValidationError } from "./Errors.ts"
 import { DECLARATION_SIZE_RULE, ExpectationsRequest, MAX_EXPECTATIONS } from "./Expectations.ts"
 import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
-import * as Parameters from "./Parameters.ts"
 import { readEventBatch, readHeartbeat } from "./readRequests.ts"
 import { BATCH_SIZE_RULE, EventBatchRequest, HeartbeatRequest, MAX_EVENTS } from "./Requests.ts"
 
@@ -27,28 +26,6 @@ const hasTooManyLabels = (body: unknown): boolean =>
   Object.keys(body.labels).length > MAX_LABELS
 const hasTooManyEvents = (body: unknown): boolean =>
   Predicate.hasProperty(body, "events") && Array.isArray(body.events) && body.events.length > MAX_EVENTS
-
-/** Raw query parameters; a repeated one is an array. */
-export type RawParameters = Readonly<Record<string, string | ReadonlyArray<string>>>
-
-const decodeParameters = <
-  S extends Schema.ConstraintDecoder<unknown> & { readonly fields: Schema.Struct.Fields },
->(
-  schema: S,
-) => {
-  const decode = SchemaParser.decodeUnknownResult(schema)
-  const names = Object.keys(schema.fields)
-  return (raw: RawParameters): Result.Result<S["Type"], ValidationError> => {
-    const repeated = names.find((name) => Array.isArray(raw[name]))
-    if (repeated !== undefined) {
-      return refuse(`${repeated} must be given only once`)
-    }
-    return Result.mapError(
-      decode(raw),
-      (issue) => new ValidationError({ message: describeIssue(issue, "the parameters") }),
-    )
-  }
-}
 
 const decodeHeartbeat = decodeBody(HeartbeatRequest)
 
@@ -78,22 +55,3 @@ export const decodeExpectationsRequest = (
   body: unknown,
 ): Result.Result<ExpectationsRequest, ValidationError> =>
   hasTooManyChecks(body) ? refuse(`checks ${DECLARATION_SIZE_RULE}`) : decodeExpectations(body)
-
-/** Decodes the path of one agent. */
-export const decodeAgentPath = decodeParameters(Parameters.AgentPathParameters)
-/** Decodes the path of one blacklist row. */
-export const decodeBlacklistPath = decodeParameters(Parameters.BlacklistPathParameters)
-/** Decodes the query of GET /api/v1/agents. */
-export const decodeAgentListParameters = decodeParameters(Parameters.AgentListParameters)
-/** Decodes the query of POST /api/v1/agents/admission/accept-all. */
-export const decodeAcceptAllParameters = decodeParameters(Parameters.AcceptAllParameters)
-/** Decodes the query of GET /api/v1/agents/admission/blacklist. */
-export const decodeBlacklistParameters = decodeParameters(Parameters.BlacklistParameters)
-/** Decodes the query of GET /api/v1/checks. */
-export const decodeCheckListParameters = decodeParameters(Parameters.CheckListParameters)
-/** Decodes the query of GET /api/v1/events/query. */
-export const decodeEventListParameters = decodeParameters(Parameters.EventListParameters)
-/** Decodes the query of GET /api/v1/incidents. */
-export const decodeIncidentListParameters = decodeParameters(Parameters.IncidentListParameters)
-/** Decodes the query of GET /api/v1/notifiers/outbox. */
-export const decodeOutboxListParameters = decodeParameters(Parameters.OutboxListParameters)

@@ -14,11 +14,12 @@ import type {
   HeartbeatRequest,
 } from "@tocsin/client/Resources"
 import { asJson } from "@tocsin/client/calls/asJson"
-import { decodeAgentPath } from "@tocsin/core/contract/decodeRequest"
-import type { ValidationError } from "@tocsin/core/contract/Errors"
+import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { ValidationError } from "@tocsin/core/contract/Errors"
 import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentPathParameters } from "@tocsin/core/contract/Parameters"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Context, Effect, Redacted, Result } from "effect"
+import { Context, Effect, Redacted, Result, SchemaParser } from "effect"
 import type { CallError, Calls, Reply } from "./Calls.ts"
 import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
 
@@ -106,8 +107,13 @@ const sendingAsJson = <A, E extends CallError>(
   body: unknown,
 ) => Effect.catchTag(send(sender, body), "ValidationError", () => send(sender, asJson(body)))
 
+const decodePath = SchemaParser.decodeUnknownResult(AgentPathParameters)
+
 const readAgentId = (agentId: unknown): Result.Result<AgentId, ValidationError> =>
-  Result.map(decodeAgentPath({ agent_id: String(agentId) }), ({ agent_id }) => agent_id)
+  Result.mapBoth(decodePath({ agent_id: String(agentId) }), {
+    onSuccess: ({ agent_id }) => agent_id,
+    onFailure: (issue) => new ValidationError({ message: describeIssue(issue, "the parameters") }),
+  })
 
 /** {@link AgentCalls} on running use cases. */
 export const agentCalls = (
