@@ -2,6 +2,7 @@ import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { refuseBesideOlder } from "@tocsin/core/usecases/refuseBesideOlder"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
@@ -10,14 +11,19 @@ import { beatsLayer } from "./beats.ts"
 import { connectionWarning } from "./connectionAdvice.ts"
 import { consoleFiles } from "./consoleFiles.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
-import { refuseBesideOlder } from "./policy/refuseBesideOlder.ts"
 import { policyReloading } from "./policy/policyReloading.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
+import { StartFailure } from "./StartFailure.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { clockLayer, ensureDataDirectory, storageKind, storageLayer, storageName } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
 import { siblings, STOPS, tellListening, workerNumber } from "./workers/worker.ts"
+
+const olderRuns = new StartFailure({
+  message:
+    "a server of an older version runs on the same database and would not follow the policy: stop or upgrade that server first, or unset SERVICE_POLICY_FILE",
+})
 
 /** The whole service with these settings, running for as long as the layer lives. */
 export const service = (settings: Settings) =>
@@ -71,7 +77,7 @@ export const service = (settings: Settings) =>
             policyReloading(secrets),
           ),
         ),
-        Layer.provide(refuseBesideOlder),
+        Layer.provide(refuseBesideOlder(olderRuns)),
         Layer.provide(services),
       )
     }),
