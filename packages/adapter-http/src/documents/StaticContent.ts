@@ -29,6 +29,13 @@ export const make = (text: string, headers: Readonly<Record<string, string>>): E
     }),
   )
 
+/** The same for a text that clients may keep: its page refers to it by its version. */
+export const makeVersioned = (text: string, type: string): Effect.Effect<StaticContent> =>
+  make(text, {
+    "content-type": `${type}; charset=utf-8`,
+    "cache-control": "public, max-age=31536000, immutable",
+  })
+
 const once = (inflate: () => Promise<Uint8Array>): (() => Promise<Uint8Array>) => {
   let made: Promise<Uint8Array> | undefined
   return () => (made ??= inflate())

@@ -56,12 +56,6 @@ const swaggerPage = Effect.acquireUseRelease(
 const contentOf = (page: string, element: "script" | "style"): string =>
   new RegExp(`<${element}>([\\s\\S]*?)</${element}>`).exec(page)?.[1] ?? ""
 
-// A new version has a new address (see viewerPage).
-const kept = (type: string) => ({
-  "content-type": `${type}; charset=utf-8`,
-  "cache-control": "public, max-age=31536000, immutable",
-})
-
 const NOTICE = "/* Swagger UI, https://github.com/swagger-api/swagger-ui, Apache License 2.0 */"
 
 /**
@@ -74,8 +68,8 @@ export const viewerFiles: Effect.Effect<ViewerFiles> = Effect.gen(function* () {
   const script = [NOTICE, contentOf(page, "script"), startScript].join("\n")
   const style = [NOTICE, contentOf(page, "style"), viewerStyle].join("\n")
   return {
-    script: yield* StaticContent.make(script, kept("text/javascript")),
-    style: yield* StaticContent.make(style, kept("text/css")),
+    script: yield* StaticContent.makeVersioned(script, "text/javascript"),
+    style: yield* StaticContent.makeVersioned(style, "text/css"),
   }
 })
 

@@ -26,12 +26,6 @@ const PAGE_FIELDS = {
   vary: "Accept, X-Forwarded-Prefix",
 } as const
 
-// A new version has a new address.
-const kept = (type: string) => ({
-  "content-type": `${type}; charset=utf-8`,
-  "cache-control": "public, max-age=31536000, immutable",
-})
-
 /** A prefix that a proxy strips; anything else in the header is ignored. */
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+){1,16}$/
 
@@ -81,8 +75,8 @@ const pageText = (base: string, script: string, style: string): string => `<!doc
 export const make = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHops: number) {
   const made = yield* StaticContent.madeOnce(
     Effect.all({
-      script: StaticContent.make(files.script, kept("text/javascript")),
-      style: StaticContent.make(files.style, kept("text/css")),
+      script: StaticContent.makeVersioned(files.script, "text/javascript"),
+      style: StaticContent.makeVersioned(files.style, "text/css"),
     }),
   )
   const script = Effect.map(made, (content) => content.script)
