@@ -75,9 +75,7 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["not yet", "not yet", { ...HELD, look_at: after(1) }],
         ])
         const found = (limit: number) =>
-          observe(replica, [{ heldOutbox: { limit } }], (workspace) =>
-            workspace.found.heldOutbox.map(({ incident_id }) => incident_id),
-          )
+          observe(replica, [{ heldOutbox: { limit } }], (workspace) => workspace.found.heldOutbox)
         assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
         assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
       }),

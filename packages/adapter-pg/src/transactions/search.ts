@@ -49,7 +49,7 @@ export const search = Effect.fnUntraced(function* (
   if (heldOutbox !== undefined) {
     const rows = yield* pg.query(findHeldOutbox, [now, heldOutbox.limit])
     // The column of the statement.
-    found.heldOutbox = rows as unknown as Found["heldOutbox"]
+    found.heldOutbox = rows.map((row) => row["incident_id"] as IncidentId)
   }
   if (dueIncidents !== undefined) {
     const rows = yield* pg.query(findDueIncidents, [now, dueIncidents.limit])

@@ -69,7 +69,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
         .toSorted(compareDue)
         .slice(0, limit),
     /** The incidents of held items that are to be examined, longest due first. */
-    held: (now: Instant, limit: number) => held.all(now, limit).map(([incident_id]) => ({ incident_id })),
+    held: (now: Instant, limit: number) => held.all(now, limit).map(([incident_id]) => incident_id),
     /** Items whose lease has expired, the earliest first. */
     expired: (notifiers: Notifiers, now: Instant, limit: number): Items =>
       expired(now, JSON.stringify(notifiers), limit),

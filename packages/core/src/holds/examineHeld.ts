@@ -23,12 +23,7 @@ export const examineHeld = commandOf(function* (
 ): Decision<number> {
   yield { heldOutbox: { limit } }
   const { heldOutbox } = workspace.found
-  yield* examine(
-    workspace,
-    heldOutbox.map(({ incident_id }) => incident_id),
-    options,
-    now,
-  )
+  yield* examine(workspace, heldOutbox, options, now)
   return heldOutbox.length
 })
 

@@ -89,8 +89,8 @@ export const SEARCHES: Loaders<Reading, Search> = {
   unclaimedOutbox: searchUnclaimed,
   claimableAlerts: searchAlerts,
   heldOutbox: ({ now, tables, workspace }, { limit }) => {
-    const examined = tables.outbox.held.due(now, limit, (id) => tables.outbox.get(id))
-    workspace.found.heldOutbox = examined.map(({ incident_id }) => ({ incident_id }))
+    const { held } = tables.outbox
+    workspace.found.heldOutbox = held.due(now, limit, (id) => tables.outbox.get(id)?.incident_id)
   },
   dueIncidents: ({ now, tables, workspace }, { limit }) => {
     workspace.found.dueIncidents = tables.incidents.looks.due(now, limit, (id) => id)

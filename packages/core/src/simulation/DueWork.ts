@@ -1,3 +1,4 @@
+import type { IncidentId } from "../contract/Identifiers.ts"
 import type { Instant } from "../contract/Instant.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
@@ -64,12 +65,12 @@ export class DueWork {
     else loadRows(this.#tables, workspace, request, now)
   }
 
-  #takeHeld(now: Instant): ReadonlyArray<OutboxRecord> {
+  #takeHeld(now: Instant): ReadonlyArray<IncidentId> {
     const { outbox } = this.#tables
     const taken = outbox.held.take(now).flatMap((id) => outbox.get(id) ?? [])
     // One that is examined early, and stays as it is, is examined again when its holds end.
     for (const item of taken) if (isHeld(item)) outbox.held.set(item.id, laterThan(now, item.look_at))
-    return taken
+    return taken.map(({ incident_id }) => incident_id)
   }
 }
 

@@ -24,7 +24,7 @@ export interface Found {
   claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
   expiredOutbox: ReadonlyArray<OutboxRecord>
   /** The incidents of held items that are to be examined. */
-  heldOutbox: ReadonlyArray<Pick<OutboxRecord, "incident_id">>
+  heldOutbox: ReadonlyArray<IncidentId>
   dueIncidents: ReadonlyArray<IncidentId>
   incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
   /** By incident, the worst first; an incident without a loud member is missing. */
