@@ -1,7 +1,6 @@
 import { recognise } from "../admission/agentKeys.ts"
 import { type CheckMove, recount } from "../admission/AgentRecord.ts"
 import type { CheckId, EventId } from "../contract/Identifiers.ts"
-import type { CheckResultEvent } from "../contract/Requests.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { missingRows } from "../engine/workspace/ensure.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
@@ -62,14 +61,14 @@ export const applyBatch = commandOf(function* (workspace, now, input: BatchInput
 })
 
 /**
- * The rows that the events will most likely need, loaded at once so that a networked storage needs one round
- * trip. A wrong guess costs a round trip, never a wrong decision: {@link applyEvent} asks for
- * missing rows.
+ * The rows that the events will most likely need, loaded at once so that a networked storage needs
+ * one round trip. A wrong guess costs a round trip, never a wrong decision: {@link applyEvent} asks
+ * for missing rows.
  */
 const likelyNeeded = ({ workspace, agent, input }: BatchContext): RowRequest | undefined => {
   const { agent_id, events } = input.request
   const { registration_id } = agent
-  const event_ids: Array<CheckResultEvent["event_id"]> = []
+  const event_ids: Array<EventId> = []
   const members: Array<MemberRef> = []
   const openIncidents: Array<IncidentRef> = []
   const maybeOverdue: Array<CheckId> = []
