@@ -27,8 +27,9 @@ const comesBack = async (page: Page, goBack: (title: string) => Promise<unknown>
   const place = await row.boundingBox()
   await row.click()
   await row.waitFor({ state: "detached" })
+  await page.locator("main:focus").waitFor()
   await goBack(title)
-  await row.waitFor()
+  await row.and(page.locator(":focus")).waitFor()
   assert.deepStrictEqual(await row.boundingBox(), place, title)
 }
 

@@ -2,7 +2,7 @@ import type { Agent, AgentBlacklistItem } from "@tocsin/client"
 import { countText, numberText } from "../format/times.ts"
 import { accept, acceptAll, block, isWaiting, unblock } from "../state/agentActs.ts"
 import { listOf, searched } from "../state/lists.ts"
-import { route, setParameters } from "../state/location.ts"
+import { focusedId, route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import type { Selection } from "../state/selection.ts"
 import { mayAdminister } from "../state/session.ts"
@@ -12,7 +12,7 @@ import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
-import { focusedId, type Pick, select, selectedIds, usePick } from "../view/usePick.ts"
+import { type Pick, select, selectedIds, usePick } from "../view/usePick.ts"
 
 const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) => {
   const id = agent.agent_id

@@ -1,13 +1,13 @@
 import { numberText } from "../format/times.ts"
 import { acknowledge } from "../state/incidentActs.ts"
-import { go } from "../state/location.ts"
+import { focusedId, go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { type Selection, selectionText } from "../state/selection.ts"
 import { mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAct.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { focusedId, type Pick, select, selectedIds } from "../view/usePick.ts"
+import { type Pick, select, selectedIds } from "../view/usePick.ts"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
 

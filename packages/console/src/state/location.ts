@@ -5,8 +5,15 @@ import { linkTo, parseRoute, type Route, routeText, withParameters } from "./Rou
 /** The page that is open. */
 export const route = signal<Route>(parseRoute(location.hash))
 
-/** Where the rows of each page began in the window when the reader left it, by its address. */
-const places = new Map<string, number>()
+/** Where a reader left a page: where its rows began, above the window if negative, and the row with the focus. */
+interface Place {
+  readonly top: number
+  readonly row: string | undefined
+}
+const TOP: Place = { top: 0, row: undefined }
+
+/** Where the reader left each page, by its address. */
+const places = new Map<string, Place>()
 const PLACES_KEPT = 100
 
 /** The state of each step of the history that was open: a way to one of them is a way back. */
@@ -19,20 +26,24 @@ let back = ""
 /** Names the address that a link or a key leads back to, rather than opens from its top. */
 export const asBack = (address: string): string => (back = address)
 
-let place = 0
-/** Where the rows of the page began when the reader left it, after a way back; above the window if negative. */
-export const takePlace = (): number => {
+let place = TOP
+/** Where the reader left the page, after a way back. */
+export const takePlace = (): Place => {
   const taken = place
-  place = 0
+  place = TOP
   return taken
 }
 
+/** The row that has the focus. */
+export const focusedId = (): string | undefined =>
+  document.activeElement?.closest<HTMLElement>("[data-id]")?.dataset["id"]
+
 window.addEventListener("hashchange", () => {
-  const top = document.querySelector(".rows")?.getBoundingClientRect().top
-  keepLatest(places, PLACES_KEPT, routeText(route.peek()), top ?? 0)
+  const top = document.querySelector(".rows")?.getBoundingClientRect().top ?? 0
+  keepLatest(places, PLACES_KEPT, routeText(route.peek()), { top, row: focusedId() })
   const next = parseRoute(location.hash)
   const address = routeText(next)
-  place = history.state === OPENED || back === address ? (places.get(address) ?? 0) : 0
+  place = history.state === OPENED || back === address ? (places.get(address) ?? TOP) : TOP
   back = ""
   history.replaceState(OPENED, "")
   window.scrollTo(0, 0)

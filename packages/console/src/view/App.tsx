@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import type { FunctionComponent } from "preact"
 import { Admission } from "../pages/Admission.tsx"
 import { AgentPage } from "../pages/AgentPage.tsx"
@@ -59,6 +59,7 @@ const Missing = () => (
 /** The console: the sign-in, or the page that the address names. */
 export const App = () => {
   const { page, subject } = route.value
+  const key = [page, ...subject].join("/")
   const isSignedIn = token.value !== ""
   const now = beatOf(["operators"])
   useEffect(() => {
@@ -68,10 +69,17 @@ export const App = () => {
   useEffect(() => {
     const name = subject.at(-1) ?? `${page.slice(0, 1).toUpperCase()}${page.slice(1)}`
     document.title = isSignedIn ? `${name} · Tocsin` : "Tocsin"
-  }, [isSignedIn, page, subject.join("/")])
+  }, [isSignedIn, key])
+  const opened = useRef(key)
+  useEffect(() => {
+    if (opened.current === key) return
+    opened.current = key
+    // What led here may be gone with its page. The next Tab must not start before the navigation.
+    if (document.activeElement === document.body)
+      document.getElementById("main")?.focus({ preventScroll: true })
+  }, [key])
   if (!isSignedIn) return <SignIn />
   const Page = pageOf(page, subject.length) ?? Missing
-  const key = [page, ...subject].join("/")
   return (
     <Shell>
       <Keyboard />

@@ -27,14 +27,13 @@ export const useKeys = (handle: Handler): void => {
 /** What takes keys as text. A box only takes the space bar, which is no command. */
 const TYPING = "input:not([type=checkbox]), select, textarea, [contenteditable]"
 
+/** What keys lead to in a row: the link to its page or else its box or its first button, if any. */
+export const linkOf = (row: Element): HTMLElement | null =>
+  row.querySelector<HTMLElement>("a.main") ?? row.querySelector<HTMLElement>("input, button")
+
 /** Moves the focus among the rows of the page. */
 const moveFocus = (step: 1 | -1): void => {
-  // Where a row has no page of its own, its box or its first button.
-  const rows = Array.from(document.querySelectorAll<HTMLElement>(".rows li"))
-  const links = rows.flatMap(
-    (row) =>
-      row.querySelector<HTMLElement>("a.main") ?? row.querySelector<HTMLElement>("input, button") ?? [],
-  )
+  const links = Array.from(document.querySelectorAll(".rows li")).flatMap((row) => linkOf(row) ?? [])
   const at = links.findIndex((link) => link.closest("li")?.contains(document.activeElement) === true)
   const next = links[at === -1 ? 0 : at + step]
   next?.focus()

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { linkOf } from "./Keyboard.tsx"
 import { takePlace } from "../state/location.ts"
 import { type Pages, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 
@@ -41,6 +42,7 @@ interface Drawn {
 export const Rows = <Item,>({ label, pages, see, keyOf, size = "plain", children }: RowsProps<Item>) => {
   const rowHeight = () => ROW_HEIGHTS[size][NARROW.matches ? "narrow" : "wide"] * rootSize()
   const list = useRef<HTMLUListElement>(null)
+  const left = useRef<string | undefined>(undefined)
   const height = useSignal(rowHeight())
   const range = useSignal<readonly [first: number, last: number]>([
     0,
@@ -69,11 +71,20 @@ export const Rows = <Item,>({ label, pages, see, keyOf, size = "plain", children
   }, [])
   // From the first frame on, a list that the reader goes back to stands where it was left.
   useLayoutEffect(() => {
-    const place = takePlace()
-    if (place >= 0 || list.current === null) return
-    window.scrollBy(0, list.current.getBoundingClientRect().top - place)
+    const { top, row } = takePlace()
+    left.current = row
+    if (top >= 0 || list.current === null) return
+    window.scrollBy(0, list.current.getBoundingClientRect().top - top)
     look()
   }, [])
+  // The row that the reader left comes with the answer. Keys go on from there, unless they are elsewhere by then.
+  useEffect(() => {
+    if (left.current === undefined || document.activeElement?.matches("body, main") !== true) return
+    const row = list.current?.querySelector(`[data-id="${CSS.escape(left.current)}"]`) ?? undefined
+    if (row === undefined) return
+    left.current = undefined
+    linkOf(row)?.focus({ preventScroll: true })
+  })
   // After the frame, in which the browser has found out where the list stands.
   useEffect(look, [count])
   const [first, last] = range.value

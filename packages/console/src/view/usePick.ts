@@ -22,7 +22,3 @@ export const usePick = (ids: () => ReadonlyArray<string>): Pick => {
     last.current = id
   }, [])
 }
-
-/** The row that has the focus. */
-export const focusedId = (): string | undefined =>
-  document.activeElement?.closest<HTMLElement>("[data-id]")?.dataset["id"]
