@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import type { NotificationOutboxItem } from "@tocsin/client/Resources"
-import { newEventId } from "../newEventId.ts"
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
@@ -26,11 +25,9 @@ interface Trial {
   readonly monitor: TestMonitor
   /** The notifications of this notifier, oldest first. */
   readonly items: () => Promise<ReadonlyArray<NotificationOutboxItem>>
+  /** Reports a result, and does what is due then. */
   readonly report: (status: "ok" | "critical") => Promise<void>
 }
-
-const KEY = "key-of-web-1"
-const AGENT = "web-1"
 
 /**
  * Tests of a notifier that posts over HTTP: statuses, retries, time limits and secrecy, through the
@@ -55,12 +52,10 @@ const statesOf = (items: ReadonlyArray<NotificationOutboxItem>) =>
   items.map(({ event_type, state, attempts }) => `${event_type} ${state} ${attempts}`)
 
 const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
-  "sends an incident, then its resolution": async ({ monitor, items, report }) => {
+  "sends an incident, then its resolution": async ({ items, report }) => {
     await report("critical")
-    await monitor.settle()
     assert.deepEqual(statesOf(await items()), ["firing sent 1"])
     await report("ok")
-    await monitor.settle()
     assert.deepEqual(statesOf(await items()), ["firing sent 1", "resolved sent 1"])
   },
 
@@ -68,10 +63,8 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     const { receiver, monitor, items, report } = trial
     receiver.manner = { status: 503 }
     await report("critical")
-    await monitor.settle()
     assert.deepEqual(statesOf(await items()), ["firing retry 1"])
     await report("ok")
-    await monitor.settle()
     assert.deepEqual(statesOf(await items()), ["firing retry 1", "resolved pending 0"])
     receiver.manner = { status: 200 }
     await monitor.advance("10 seconds")
@@ -81,7 +74,6 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
   "waits for Retry-After": async ({ receiver, monitor, items, report }) => {
     receiver.manner = { status: 429, retryAfter: 600 }
     await report("critical")
-    await monitor.settle()
     receiver.manner = { status: 200 }
     await monitor.advance("9 minutes")
     assert.deepEqual(statesOf(await items()), ["firing retry 1"])
@@ -93,7 +85,6 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     const { receiver, monitor, items, report } = trial
     receiver.manner = { status: 400 }
     await report("critical")
-    await monitor.settle()
     assert.deepEqual(statesOf(await items()), ["firing failed 1"])
     receiver.manner = { status: 200 }
     for (const { id } of await items()) await monitor.outbox.replay(id)
@@ -112,10 +103,9 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     )
   },
 
-  "retries if no receiver listens, and shows no address": async ({ receiver, monitor, items, report }) => {
+  "retries if no receiver listens, and shows no address": async ({ receiver, items, report }) => {
     await receiver.stop()
     await report("critical")
-    await monitor.settle()
     const found = await items()
     assert.deepEqual(statesOf(found), ["firing retry 1"])
     const shown = found.map(({ last_error }) => last_error ?? "").join("\n")
@@ -130,15 +120,16 @@ const attempt = async (
   const receiver = await HttpReceiver.start()
   const notifier = make(receiver.address)
   assert.notEqual(notifier.name, "debug", `${name}: debug is the name of the suite's own notifier`)
-  // The agent must not die while the clock moves.
-  const quiet = { staleAfter: "2 days", deadAfter: "3 days" } as const
-  const monitor = await createTestMonitor({ ...quiet, notifiers: [notifier] })
+  const monitor = await createTestMonitor({ notifiers: [notifier] })
   try {
-    await enroll(monitor)
+    const agent = await monitor.agent("web-1")
     await body({
       receiver,
       monitor,
-      report: (status) => report(monitor, status),
+      report: (status) => {
+        agent.report("disk", status)
+        return monitor.settle()
+      },
       items: async () => {
         const all = monitor.outbox.all({ sort: "created_at", direction: "asc" })
         const items: Array<NotificationOutboxItem> = []
@@ -150,29 +141,6 @@ const attempt = async (
     await monitor.close()
     await receiver.stop()
   }
-}
-
-const enroll = async (monitor: TestMonitor): Promise<void> => {
-  await monitor.heartbeat(KEY, {
-    agent_id: AGENT,
-    observed_at: monitor.now(),
-    hostname: "web-1.example",
-    features: { push: true, metrics: false },
-  })
-  await monitor.agents.acceptAll()
-}
-
-const report = async (monitor: TestMonitor, status: "ok" | "critical"): Promise<void> => {
-  const event = {
-    event_id: newEventId(),
-    check_id: "disk",
-    observed_at: monitor.now(),
-    status,
-    exit_code: status === "ok" ? 0 : 2,
-    duration_ms: 12,
-    output: `DISK ${status.toUpperCase()}`,
-  }
-  await monitor.events(KEY, { agent_id: AGENT, events: [event] })
 }
 
 const POLL_MILLIS = 5
