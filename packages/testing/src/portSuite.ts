@@ -78,13 +78,15 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         workspace.incidents.put(incidentRecord("y", { severity: "warning" }))
         workspace.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
       })
+      const since = (seconds: number) => ({ created_at: after(seconds), counts_from: after(seconds) })
       yield* enqueue(replica, [
-        ["late", "a", { created_at: after(-1) }],
-        ["first", "b", { created_at: after(-5), event_type: "resolved" }],
-        ["second", "h", { created_at: after(-3), event_type: "resolved" }],
-        ["again", "c", { state: "retry", created_at: after(-9) }],
+        ["late", "a", since(-1)],
+        ["first", "b", { ...since(-5), event_type: "resolved" }],
+        ["released", "h", { created_at: after(-99), counts_from: after(-2) }],
+        ["second", "h", { ...since(-3), event_type: "resolved" }],
+        ["again", "c", { ...since(-9), state: "retry" }],
         ["being sent", "d", { ...sending(FAR_OFF), notifier: "a_pager" }],
-        ["dead letter", "e", { ...ENDED, state: "failed", created_at: after(-99) }],
+        ["dead letter", "e", { ...ENDED, ...since(-99), state: "failed" }],
         ["sent", "f", ENDED],
         ["discarded", "g", { ...ENDED, state: "discarded" }],
       ])
@@ -94,10 +96,10 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         keys_blocked: 1,
         incidents: { warning: 1, critical: 9, unknown: 0 },
         backlog: [
-          { notifier: "a_pager", state: "sending", items: 1, oldest_created_at: start },
-          { notifier: "debug", state: "pending", items: 3, oldest_created_at: after(-5) },
-          { notifier: "debug", state: "retry", items: 1, oldest_created_at: after(-9) },
-          { notifier: "debug", state: "failed", items: 1, oldest_created_at: after(-99) },
+          { notifier: "a_pager", state: "sending", items: 1, waiting_since: start },
+          { notifier: "debug", state: "pending", items: 4, waiting_since: after(-5) },
+          { notifier: "debug", state: "retry", items: 1, waiting_since: after(-9) },
+          { notifier: "debug", state: "failed", items: 1, waiting_since: after(-99) },
         ],
       })
     }),

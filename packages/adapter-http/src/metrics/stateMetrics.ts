@@ -62,7 +62,7 @@ const outboxFamilies = (
   const ageOf = (notifier: NotifierName): number => {
     const ages = of(notifier)
       .filter(({ state }) => WAITING.has(state))
-      .map(({ oldest_created_at }) => Number(now - oldest_created_at) / MICROS_PER_SECOND)
+      .map(({ waiting_since }) => Number(now - waiting_since) / MICROS_PER_SECOND)
     return Math.max(0, ...ages)
   }
   const itemsOf = (notifier: NotifierName, state: BacklogState): number =>

@@ -1,6 +1,7 @@
 import type { Instant } from "@tocsin/core/contract/Instant"
 import { NotificationType, type NotifierName } from "@tocsin/core/contract/Status"
 import {
+  AGED_ITEMS,
   type Backlog,
   BACKLOG_STATES,
   type BacklogState,
@@ -33,11 +34,11 @@ const backlogOf = (state: string, notifiers: string, isCounted: string): string 
       (SELECT count(*) FROM (SELECT FROM outbox AS o
         WHERE ${isCounted} AND o.notifier = of_notifier.notifier
         ORDER BY o.event_type, o.created_at ${COUNT_UP_TO}) AS counted) AS items,
-      (SELECT min(head.created_at) FROM unnest($2::text[]) AS of_type (event_type) CROSS JOIN LATERAL (
-        SELECT o.created_at FROM outbox AS o
+      (SELECT min(head.counts_from) FROM unnest($2::text[]) AS of_type (event_type) CROSS JOIN LATERAL (
+        SELECT o.counts_from FROM outbox AS o
         WHERE ${isCounted} AND o.notifier = of_notifier.notifier AND o.event_type = of_type.event_type
-        ORDER BY o.created_at LIMIT 1
-      ) AS head) AS oldest_created_at
+        ORDER BY o.created_at LIMIT ${AGED_ITEMS}
+      ) AS head) AS waiting_since
     FROM ${state} AS of_state (state) CROSS JOIN LATERAL ${notifiers} AS of_notifier (notifier)`
 
 /** Held items are pending too, and wait for nobody: an index of their own leaves them out. */
@@ -55,12 +56,12 @@ interface BacklogRow {
   readonly notifier: NotifierName
   readonly items: bigint
   /** NULL if the item was sent between two reads. */
-  readonly oldest_created_at: Instant | null
+  readonly waiting_since: Instant | null
 }
 
 const toBacklog = (row: BacklogRow): ReadonlyArray<Backlog> => {
-  const { items, oldest_created_at, ...of } = row
-  return oldest_created_at === null ? [] : [{ ...of, items: Number(items), oldest_created_at }]
+  const { items, waiting_since, ...of } = row
+  return waiting_since === null ? [] : [{ ...of, items: Number(items), waiting_since }]
 }
 
 /** Counts for metrics; see `Storage.metricCounts`. */

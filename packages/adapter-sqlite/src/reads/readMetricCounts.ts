@@ -1,6 +1,7 @@
 import { NotificationType, type NotifierName, type Severity } from "@tocsin/core/contract/Status"
 import type { Instant } from "@tocsin/core/contract/Instant"
 import {
+  AGED_ITEMS,
   type Backlog,
   BACKLOG_STATES,
   type BacklogState,
@@ -29,18 +30,19 @@ const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
     `SELECT count(*) FROM (SELECT 1 FROM ${items} AND notifier = ? ${COUNT_UP_TO})`,
   )
   const oldest = connection.query<[Instant | null]>(
-    `SELECT min(created_at) FROM ${items} AND notifier = ? AND event_type = ?`,
+    `SELECT min(counts_from) FROM (
+      SELECT counts_from FROM ${items} AND notifier = ? AND event_type = ? ORDER BY created_at LIMIT ${AGED_ITEMS})`,
   )
   return (): ReadonlyArray<Backlog> => {
     const backlog: Array<Backlog> = []
     // Names are not empty, so all sort after this.
     for (let row = next.get(""); row !== undefined; row = next.get(row[0])) {
       const [notifier] = row
-      const [oldest_created_at] = NotificationType.literals
+      const [waiting_since] = NotificationType.literals
         .flatMap((type) => oldest.get(notifier, type)?.[0] ?? [])
         .toSorted((a, b) => (a < b ? -1 : 1))
       const found = Number(count.get(notifier)?.[0] ?? 0)
-      if (oldest_created_at !== undefined) backlog.push({ notifier, state, items: found, oldest_created_at })
+      if (waiting_since !== undefined) backlog.push({ notifier, state, items: found, waiting_since })
     }
     return backlog
   }

@@ -217,12 +217,11 @@ const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {
 
 const withItem = (
   backlog: Backlog | undefined,
-  { notifier, created_at }: OutboxRecord,
+  { notifier, counts_from }: OutboxRecord,
   state: BacklogState,
 ): Backlog => ({
   notifier,
   state,
   items: upToLimit((backlog?.items ?? 0) + 1),
-  oldest_created_at:
-    backlog === undefined || created_at < backlog.oldest_created_at ? created_at : backlog.oldest_created_at,
+  waiting_since: Instant.min(backlog?.waiting_since ?? counts_from, counts_from),
 })

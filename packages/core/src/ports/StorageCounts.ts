@@ -16,6 +16,9 @@ export interface SummaryCounts {
 /** Unbounded numbers of {@link MetricCounts} stop at this value, to bound their cost. */
 export const CENSUS_LIMIT = 10_000
 
+/** How many items of a backlog are looked at for the earliest, to bound its cost. */
+export const AGED_ITEMS = 50
+
 /** States of outbox items that are waiting or need an operator. */
 export const BACKLOG_STATES = [
   "pending",
@@ -31,7 +34,8 @@ export interface Backlog {
   readonly state: BacklogState
   /** From 1 to {@link CENSUS_LIMIT}. */
   readonly items: number
-  readonly oldest_created_at: Instant
+  /** The earliest `counts_from`; storages may look at the {@link AGED_ITEMS} first created only. */
+  readonly waiting_since: Instant
 }
 
 /** Counts for monitoring, beyond those of the summary. */

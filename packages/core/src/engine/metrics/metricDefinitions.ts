@@ -99,7 +99,7 @@ const state = {
   ),
   outboxAge: gauge(
     "tocsin_outbox_oldest_age_seconds",
-    "Age of the oldest notification that is waiting or being sent; 0 if there is none",
+    "Longest wait of a notification that is pending, in retry or being sent, since its creation, release or replay; 0 if there is none",
     { labels: ["notifier"] },
   ),
 }
