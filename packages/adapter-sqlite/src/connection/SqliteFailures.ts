@@ -55,7 +55,8 @@ const ADVICE: { readonly [Reason in StorageFailure]: (file: string) => string } 
   full: (file) =>
     `there is no disk space left for ${file}: free some; a running server then resumes automatically, and nothing is lost`,
   read_only: (file) => `${file} is not writable: give Tocsin's user write access to the file and its folder`,
-  damaged: (file) => `${file} is damaged: stop Tocsin and restore the file from a backup`,
+  damaged: (file) =>
+    `${file} is damaged, or its disk fails: check the system log, then stop Tocsin and restore the file from a backup`,
   unavailable: (file) => `reading or writing ${file} failed: check the disk and the system log`,
   in_use: (file) =>
     `another process has locked ${file} for too long: stop that process or wait for it, then try again`,
