@@ -22,7 +22,7 @@ const openWithItem = Effect.gen(function* () {
   yield* timeline.disk.turns("critical")
   const { commits, operations } = timeline.process
   const claim = (random: number) =>
-    commits.transact(claimOutbox({ notifiers: ["webhook"], limit: 5, lease: LEASE, random }))
+    commits.transact(claimOutbox({ receivers: ["webhook"], limit: 5, lease: LEASE, random }))
   return { ...timeline, operations, claim, transact: commits.transact, item: timeline.outbox.item }
 })
 

@@ -21,7 +21,7 @@ const openClaimed = Effect.fnUntraced(function* (count: number) {
   yield* enroll({ commits, ...process }, AGENT)
   yield* Effect.orDie(report(process, criticalChecks(count)))
   const claimed = yield* commits.transact(
-    claimOutbox({ notifiers: ["webhook"], limit: count, lease, random: 0 }),
+    claimOutbox({ receivers: ["webhook"], limit: count, lease, random: 0 }),
   )
   let transactions = 0
   yield* commits.listen({ committed: () => transactions++ })

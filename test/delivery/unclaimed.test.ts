@@ -31,7 +31,7 @@ const openIdle = Effect.fnUntraced(function* (notifiers: ReadonlyArray<NotifierN
     /** Starts a process that delivers for `debug` alone, and does the housekeeping. */
     openKeeper: Effect.andThen(service.open("keeper", { configured: ["debug"], keepsHouse: true }), after(0)),
     claimForWebhook: process.commits.transact(
-      claimOutbox({ notifiers: ["webhook"], limit: 5, lease: LEASE, random: 0 }),
+      claimOutbox({ receivers: ["webhook"], limit: 5, lease: LEASE, random: 0 }),
     ),
     states,
     has: (...expected: ReadonlyArray<string>) =>

@@ -80,7 +80,7 @@ const deliverAll = Effect.fnUntraced(function* (
 ) {
   const lease = Duration.seconds(60)
   const claimed = yield* commits.transact(
-    claimOutbox({ notifiers: ["webhook"], limit: 100, lease, random: 0 }),
+    claimOutbox({ receivers: ["webhook"], limit: 100, lease, random: 0 }),
   )
   for (const { claim } of claimed) {
     const result = outcome === "delivered" ? { outcome } : { outcome, error: "no" }

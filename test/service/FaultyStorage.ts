@@ -54,7 +54,7 @@ export const faultyStorage = (
           reach(Effect.suspend(() => (faults.isReadOnly ? Effect.fail(full) : storage.transact(command)))),
           (reply) => (faults.losesReplies ? Effect.fail(lost) : Effect.succeed(reply)),
         ),
-      untilNextDue: (notifiers, now) => reach(storage.untilNextDue(notifiers, now)),
+      untilNextDue: (receivers, now) => reach(storage.untilNextDue(receivers, now)),
       expire: (piece) => reach(storage.expire(piece)),
       mark: Effect.suspend(() => {
         faults.marksRead += 1

@@ -42,7 +42,7 @@ describe("the tables of the memory storage", () => {
       for (const [n, status] of (["critical", "ok", "warning"] as const).entries()) {
         yield* send(replica, "a", [eventOf(n, { status, exit_code: n })])
         const lease = Duration.seconds(60)
-        const claim = claimOutbox({ notifiers: ["debug"], limit: 10, lease, random: 0 })
+        const claim = claimOutbox({ receivers: ["debug"], limit: 10, lease, random: 0 })
         for (const item of yield* transact(storage, claim))
           yield* transact(
             storage,
@@ -54,7 +54,7 @@ describe("the tables of the memory storage", () => {
       const lease = Duration.seconds(60)
       for (const item of yield* transact(
         storage,
-        claimOutbox({ notifiers: ["debug"], limit: 10, lease, random: 0 }),
+        claimOutbox({ receivers: ["debug"], limit: 10, lease, random: 0 }),
       ))
         yield* transact(
           storage,

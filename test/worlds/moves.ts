@@ -112,7 +112,7 @@ const claim = (at: number): Move => ({
       world: after,
     } = inWorld(
       begun,
-      claimOutbox({ notifiers: [RECEIVER], limit: 1, lease: LEASE, random: 0.5, holds: INCIDENTS }),
+      claimOutbox({ receivers: [RECEIVER], limit: 1, lease: LEASE, random: 0.5, holds: INCIDENTS }),
     )
     return { world: withReplica(after, at, { attempt: reply[0] }), changes }
   },

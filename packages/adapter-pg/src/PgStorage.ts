@@ -187,7 +187,7 @@ const make = (connected: Connected): Storage["Service"] => {
     expectations: (checks) => retryTransient(readExpectations(pg, checks)),
     checks: (checks) => retryTransient(readChecks(pg, checks)),
     expire: (piece) => retryTransient(expire(database, piece)),
-    untilNextDue: (notifiers, now) => retryTransient(untilNextDue(groupDatabase.pg, notifiers, now)),
+    untilNextDue: (receivers, now) => retryTransient(untilNextDue(groupDatabase.pg, receivers, now)),
     ...others,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),
     incident: (id, limits) => retryTransient(readIncidentStory(sql, id, limits)),

@@ -143,7 +143,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     expectations: (checks) => read(() => checks.flatMap((ref) => tables.expectations.find(ref) ?? [])),
     checks: (checks) => read(() => checks.flatMap((ref) => tables.checks.find(ref) ?? [])),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
-    untilNextDue: (notifiers, now) => read(() => untilNextDue(tables, notifiers, now)),
+    untilNextDue: (receivers, now) => read(() => untilNextDue(tables, receivers, now)),
     ...signsOfOthers(connection),
     expire: (piece) => commits.submitAlone(() => expireNow(retention, piece)),
     establish: (name, value) => commits.submitAlone(() => tables.established.establish(name, value)),
@@ -160,9 +160,9 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
 
 const untilNextDue = (
   { alerts, outbox }: Tables,
-  ...[notifiers, now]: Parameters<Storage["Service"]["untilNextDue"]>
+  ...[receivers, now]: Parameters<Storage["Service"]["untilNextDue"]>
 ): Duration.Duration | undefined => {
-  const moments = [...outbox.nextMoments(notifiers, now), ...alerts.nextMoments(notifiers, now)]
+  const moments = [...outbox.nextMoments(receivers, now), ...alerts.nextMoments(receivers, now)]
   const next = moments.toSorted((a, b) => (a < b ? -1 : 1))[0]
   return next === undefined ? undefined : Duration.nanos((next - now) * NANOS_PER_MICRO)
 }

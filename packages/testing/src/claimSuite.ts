@@ -180,7 +180,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
       const claim = (n: number) =>
         transact(
           replica(n).storage,
-          claimOutbox({ notifiers: ["debug"], limit: 7, lease: Duration.hours(1), random: 0 }),
+          claimOutbox({ receivers: ["debug"], limit: 7, lease: Duration.hours(1), random: 0 }),
         )
       const workers = range(8).map((n) => Effect.forEach(range(6), () => claim(n)))
       const claimed = (yield* Effect.all(workers, { concurrency: "unbounded" })).flat(2)
@@ -209,7 +209,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
       const work = (n: number): Effect.Effect<void, StorageError> =>
         Effect.gen(function* () {
           const { storage } = replica(n)
-          const claim = claimOutbox({ notifiers: ["debug"], limit: 50, lease, random: 0 })
+          const claim = claimOutbox({ receivers: ["debug"], limit: 50, lease, random: 0 })
           for (;;) {
             const claimed = yield* transact(storage, claim)
             for (const item of claimed) {

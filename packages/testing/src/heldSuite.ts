@@ -27,7 +27,7 @@ const claim = (replica: Replica, limit: number) =>
   Effect.map(
     transact(
       replica.storage,
-      claimOutbox({ notifiers: ["debug"], limit, lease: Duration.minutes(1), random: 0 }),
+      claimOutbox({ receivers: ["debug"], limit, lease: Duration.minutes(1), random: 0 }),
     ),
     (claimed) => claimed.map((item) => item.claim.id),
   )

@@ -51,8 +51,8 @@ export const openWith = Effect.fnUntraced(function* <Place>(
 export const claimable = (
   replica: Replica,
   limit: number,
-  notifiers: ReadonlyArray<NotifierName> = ["debug"],
-) => observe(replica, [{ claimableOutbox: { notifiers, limit } }], ({ found }) => found)
+  receivers: ReadonlyArray<NotifierName> = ["debug"],
+) => observe(replica, [{ claimableOutbox: { receivers, limit } }], ({ found }) => found)
 
 /** The ids of items by their names. */
 export const ids = (...names: ReadonlyArray<string>) => names.map((name) => outboxIdOf(name))

@@ -45,7 +45,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("a notifier's error message, whatever its text", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", { notifier: "pager" }]])
-        const claim = claimOutbox({ notifiers: ["pager"], limit: 1, lease: Duration.minutes(1), random: 0 })
+        const claim = claimOutbox({ receivers: ["pager"], limit: 1, lease: Duration.minutes(1), random: 0 })
         const [claimed] = yield* transact(replica.storage, claim)
         if (claimed === undefined) return assert.fail("nothing was claimed")
         const result = { outcome: "refused", error: "no\0 \ud83d" } as const
@@ -76,9 +76,9 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["of another receiver", "b", { receiver: "webhook", next_attempt_at: after(1) }],
           ["sent", "c", ENDED],
         ])
-        const until = (...notifiers: ReadonlyArray<NotifierName>) =>
+        const until = (...receivers: ReadonlyArray<NotifierName>) =>
           Effect.map(
-            replica.storage.untilNextDue(notifiers, start),
+            replica.storage.untilNextDue(receivers, start),
             (time) => time && Duration.toMillis(time),
           )
         assert.isUndefined(yield* until("debug", "messenger"))
@@ -123,7 +123,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const replica = yield* openWith(subject, [["item", "a", {}]])
         const claimed = (lease: Duration.Duration) =>
           Effect.map(
-            transact(replica.storage, claimOutbox({ notifiers: ["debug"], limit: 5, lease, random: 0 })),
+            transact(replica.storage, claimOutbox({ receivers: ["debug"], limit: 5, lease, random: 0 })),
             (items) => items.map((item) => item.claim.id),
           )
         assert.deepStrictEqual(yield* claimed(Duration.minutes(10)), ids("item"))
@@ -148,7 +148,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
             incidentRecord("a", { state: "resolved", resolved_at: start, resolved_by: "agent_gone" }),
           ),
         )
-        const claim = claimOutbox({ notifiers: ["debug"], limit: 5, lease: Duration.minutes(1), random: 0 })
+        const claim = claimOutbox({ receivers: ["debug"], limit: 5, lease: Duration.minutes(1), random: 0 })
         assert.deepStrictEqual(yield* transact(replica.storage, claim), [])
         const items = yield* rowsOf(replica, "outbox")
         assert.sameMembers(

@@ -43,10 +43,10 @@ const findUntilNextDue = `SELECT least(
  */
 export const untilNextDue = (
   pg: PgClient["Service"],
-  notifiers: ReadonlyArray<NotifierName>,
+  receivers: ReadonlyArray<NotifierName>,
   now: Instant,
 ): Effect.Effect<Duration.Duration | undefined, SqlError.SqlError> =>
-  Effect.map(pg.query(findUntilNextDue, [notifiers, now]), ([row]) => {
+  Effect.map(pg.query(findUntilNextDue, [receivers, now]), ([row]) => {
     // int8, which the client reads as a bigint; NULL if nothing waits.
     const micros = row?.["micros"] as bigint | null | undefined
     return micros === null || micros === undefined ? undefined : Duration.nanos(micros * 1_000n)

@@ -92,11 +92,11 @@ export const search = Effect.fnUntraced(function* (
 
 const searchOutbox = Effect.fnUntraced(function* (
   { pg, workspace }: Loading,
-  { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
+  { receivers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
   now: Instant.Instant,
 ) {
   const { found } = workspace
-  const rows = yield* pg.query(lockClaimableOutbox, [notifiers, now, limit])
+  const rows = yield* pg.query(lockClaimableOutbox, [receivers, now, limit])
   const items = rows.filter((row) => row["id"] !== null).map(outboxTable.decode)
   // One row or more, each with the same bigint, always.
   found.storageTime = Instant.fromMicros(rows[0]?.["storage_time"] as bigint)

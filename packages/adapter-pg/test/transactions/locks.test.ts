@@ -46,7 +46,7 @@ const look = <A>(storage: Storage["Service"], request: RowRequest, read: (worksp
   })
 
 const limit = 10
-const notifiers = ["debug" as const]
+const receivers = ["debug" as const]
 const searches: ReadonlyArray<{
   readonly name: string
   readonly table: "outbox" | "alert"
@@ -56,7 +56,7 @@ const searches: ReadonlyArray<{
   {
     name: "items to be sent",
     table: "outbox",
-    request: { claimableOutbox: { notifiers, limit } },
+    request: { claimableOutbox: { receivers, limit } },
     found: (workspace) => workspace.found.claimableOutbox.map(({ row }) => row.id),
   },
   {

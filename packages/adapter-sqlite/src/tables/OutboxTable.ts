@@ -7,7 +7,7 @@ import { storedTables } from "@tocsin/core/ports/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable, type Table } from "./makeTable.ts"
 
-type Notifiers = ReadonlyArray<NotifierName>
+type Receivers = ReadonlyArray<NotifierName>
 type UnclaimedRequest = NonNullable<RowRequest["unclaimedOutbox"]>
 type Items = ReadonlyArray<OutboxRecord>
 
@@ -25,7 +25,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
         AND earlier.receiver = item.receiver AND earlier.state IN ('pending', 'sending', 'retry')
     ) ORDER BY next_attempt_at LIMIT ?`,
   )
-  const expired = table.all<[Instant, notifiers: string, limit: number]>(
+  const expired = table.all<[Instant, receivers: string, limit: number]>(
     `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until <= ? AND ${OF_RECEIVERS}
     ORDER BY leased_until LIMIT ?`,
   )
@@ -63,16 +63,16 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
   )
   return {
     /** Due items with no earlier item of their incident and receiver waiting, longest due first. */
-    due: (notifiers: Notifiers, now: Instant, limit: number): Items =>
-      Array.from(new Set(notifiers))
-        .flatMap((notifier) => due(notifier, now, limit))
+    due: (receivers: Receivers, now: Instant, limit: number): Items =>
+      Array.from(new Set(receivers))
+        .flatMap((receiver) => due(receiver, now, limit))
         .toSorted(compareDue)
         .slice(0, limit),
     /** The incidents of held items that are to be examined, longest due first. */
     held: (now: Instant, limit: number) => held.all(now, limit).map(([incident_id]) => incident_id),
     /** Items whose lease has expired, the earliest first. */
-    expired: (notifiers: Notifiers, now: Instant, limit: number): Items =>
-      expired(now, JSON.stringify(notifiers), limit),
+    expired: (receivers: Receivers, now: Instant, limit: number): Items =>
+      expired(now, JSON.stringify(receivers), limit),
     /** Items of receivers that are not listed: see `RowRequest`. */
     unclaimed: ({ listed, untouchedSince, limit }: UnclaimedRequest, now: Instant): Items => {
       const waiting = new Set(waitingReceivers.all().map(([receiver]) => receiver))
@@ -83,9 +83,9 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
       ]
     },
     /** The next moments after `now` at which an item is due or a lease expires. */
-    nextMoments: (notifiers: Notifiers, now: Instant): ReadonlyArray<Instant> => [
-      ...notifiers.flatMap((notifier) => nextDue.get(notifier, now)?.[0] ?? []),
-      ...(nextExpiry.get(now, JSON.stringify(notifiers)) ?? []),
+    nextMoments: (receivers: Receivers, now: Instant): ReadonlyArray<Instant> => [
+      ...receivers.flatMap((receiver) => nextDue.get(receiver, now)?.[0] ?? []),
+      ...(nextExpiry.get(now, JSON.stringify(receivers)) ?? []),
     ],
   }
 }

@@ -53,10 +53,10 @@ const withIncidents = <Row extends { readonly incident_id: IncidentId }>(
 
 /** The searches of a request. */
 export const SEARCHES: Loaders<Reading, Search> = {
-  claimableOutbox: ({ now, rows: { tables }, workspace }, { notifiers, limit }) => {
+  claimableOutbox: ({ now, rows: { tables }, workspace }, { receivers, limit }) => {
     const { found } = workspace
-    found.claimableOutbox = withIncidents(tables, tables.outbox.due(notifiers, now, limit))
-    found.expiredOutbox = tables.outbox.expired(notifiers, now, limit)
+    found.claimableOutbox = withIncidents(tables, tables.outbox.due(receivers, now, limit))
+    found.expiredOutbox = tables.outbox.expired(receivers, now, limit)
     found.storageTime = now
     for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
     for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)

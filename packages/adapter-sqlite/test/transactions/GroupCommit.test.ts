@@ -115,7 +115,7 @@ describe("group commit", () => {
             yield scope
             return yield* putAgent(name)(workspace, now)
           }
-        const search: RowRequest = { claimableOutbox: { notifiers: ["debug"], limit: 1 } }
+        const search: RowRequest = { claimableOutbox: { receivers: ["debug"], limit: 1 } }
         // More than fit into a group, and in the first one both reasons to put it back.
         const commands = names(600).map((name, n) => (n === 20 ? noted(name, search) : noted(name)))
         const exits = yield* transactAll(storage, commands.with(150, defective))
@@ -169,7 +169,7 @@ describe("group commit", () => {
           return []
         }
       const claim: Command<ReadonlyArray<string>> = function* (workspace, now) {
-        yield { claimableOutbox: { notifiers: ["debug"], limit: 2 } }
+        yield { claimableOutbox: { receivers: ["debug"], limit: 2 } }
         return workspace.found.claimableOutbox.map(({ row }) => {
           workspace.outbox.put({ ...row, state: "sending", leased_until: now })
           return row.id

@@ -67,7 +67,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
         removeExpired(tables, expired)
         return result
       }),
-    untilNextDue: (notifiers, now) => Effect.sync(() => untilNextDue(tables, notifiers, now)),
+    untilNextDue: (receivers, now) => Effect.sync(() => untilNextDue(tables, receivers, now)),
     hints: Stream.never,
     topicsOfOthers: Stream.never,
     check: (agentId, checkId) =>
@@ -142,16 +142,16 @@ const compareLooks = (a: ExpectationRecord, b: ExpectationRecord): number => {
 
 const untilNextDue = (
   tables: MemoryTables,
-  notifiers: ReadonlyArray<NotifierName>,
+  receivers: ReadonlyArray<NotifierName>,
   now: Instant.Instant,
 ): Duration.Duration | undefined => {
-  const isWanted = (row: { readonly receiver: NotifierName }) => notifiers.includes(row.receiver)
+  const isWanted = (row: { readonly receiver: NotifierName }) => receivers.includes(row.receiver)
   const alerts = Array.from(tables.alerts.values())
     .flatMap((ofIncident) => Array.from(ofIncident.values()))
     .filter(isWanted)
   const times = [
     ...tables.outbox
-      .deliveriesOf(notifiers)
+      .deliveriesOf(receivers)
       .flatMap(({ leased, waiting }) => [waiting, leased])
       .flatMap((agenda) => agenda.nextAfter(now) ?? []),
     ...alerts.map(({ leased_until, next_at }) => Instant.max(next_at, leased_until ?? next_at)),

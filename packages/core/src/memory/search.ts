@@ -31,14 +31,14 @@ const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident
 
 const searchOutbox = (
   { now, tables, workspace }: Reading,
-  { notifiers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
+  { receivers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
 ): void => {
   const claimable = (id: OutboxId) => {
     const item = tables.outbox.get(id)
     if (item === undefined || !tables.incidents.has(item.incident_id)) return undefined
     return outboxOf(tables, item.incident_id).some((other) => isBehind(item, other)) ? undefined : item
   }
-  const deliveries = tables.outbox.deliveriesOf(notifiers)
+  const deliveries = tables.outbox.deliveriesOf(receivers)
   const due = deliveries.flatMap(({ waiting }) => waiting.due(now, limit, claimable))
   const expired = deliveries.flatMap(({ leased }) => leased.due(now, limit, (id) => tables.outbox.get(id)))
   const { found } = workspace

@@ -16,7 +16,7 @@ import { type Claim, endLeases, type Sending } from "./settleAttempts.ts"
 
 /** What a worker claims. */
 export interface ClaimInput {
-  readonly notifiers: ReadonlyArray<NotifierName>
+  readonly receivers: ReadonlyArray<NotifierName>
   readonly limit: number
   /** Where more items than this are due, the claim takes them for a digest, up to {@link MOST_IN_DIGEST}. */
   readonly digestOver?: number | undefined
@@ -84,14 +84,14 @@ const WIDENING = 8
 /** Finds due items, and parts those that are to be held from at most `limit` that are free. */
 function* search(
   workspace: Workspace,
-  { holds: options = WITHOUT_POLICY, limit, notifiers }: ClaimInput,
+  { holds: options = WITHOUT_POLICY, limit, receivers }: ClaimInput,
   now: Instant.Instant,
 ): Decision<{
   readonly free: ReadonlyArray<WithIncident<OutboxRecord>>
   readonly held: ReadonlyArray<OutboxRecord>
 }> {
   for (let width = limit; ; width *= WIDENING) {
-    yield { claimableOutbox: { notifiers, limit: width } }
+    yield { claimableOutbox: { receivers, limit: width } }
     const { claimableOutbox } = workspace.found
     const firings = claimableOutbox.filter(({ row }) => canBeHeld(row))
     const incidents = firings.map(({ incident }) => incident)

@@ -79,7 +79,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
     const random = yield* Random.next
     const claimed = yield* commits.transact(
       claimOutbox({
-        notifiers: [receiver],
+        receivers: [receiver],
         limit,
         digestOver,
         lease,

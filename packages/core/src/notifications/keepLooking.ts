@@ -43,14 +43,14 @@ export const keepLooking = <E, R>(
     )
   })
 
-/** Waits until the outbox changes, an item of these notifiers is due, or the next poll. */
+/** Waits until the outbox changes, an item of these receivers is due, or the next poll. */
 export const waitForMore = Effect.fnUntraced(function* (
-  notifiers: ReadonlyArray<NotifierName>,
+  receivers: ReadonlyArray<NotifierName>,
   seen: number,
 ) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal
-  const untilDue = yield* storage.untilNextDue(notifiers, yield* Instant.now)
+  const untilDue = yield* storage.untilNextDue(receivers, yield* Instant.now)
   const wait =
     untilDue !== undefined && Duration.isLessThan(untilDue, LOOK_AT_LEAST_EVERY)
       ? Effect.sleep(untilDue)

@@ -51,7 +51,7 @@ export type ModelAction =
   | { readonly act: "blockAll" | "removeAll" | "unblockAll" }
   | { readonly act: "unblock"; readonly nth: number }
   | { readonly act: "resetClock" | "removeCheck"; readonly agent: AgentName; readonly check: CheckName }
-  | { readonly act: "claim"; readonly notifiers: ReadonlyArray<NotifierKind>; readonly isLost: boolean }
+  | { readonly act: "claim"; readonly receivers: ReadonlyArray<NotifierKind>; readonly isLost: boolean }
   | { readonly act: "deliver"; readonly outcome: AttemptResult["outcome"] }
   | { readonly act: "settle"; readonly nth: number; readonly outcome: AttemptResult["outcome"] }
   | { readonly act: "resend"; readonly settled: number; readonly isLost: boolean }
@@ -190,7 +190,7 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
     5,
     fc.record({
       act: fc.constant("claim" as const),
-      notifiers: fc.constantFrom<ReadonlyArray<NotifierKind>>(
+      receivers: fc.constantFrom<ReadonlyArray<NotifierKind>>(
         ["debug"],
         ["alert_router"],
         ["debug", "alert_router"],

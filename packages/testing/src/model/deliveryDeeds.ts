@@ -55,7 +55,7 @@ export const claim = ({ storage }: Replica, action: ActionOf<"claim">) =>
   transact(
     storage,
     inOrderOfIds(
-      claimOutbox({ notifiers: action.notifiers, limit: ALL, lease: leaseOf(action), random: RANDOM }),
+      claimOutbox({ receivers: action.receivers, limit: ALL, lease: leaseOf(action), random: RANDOM }),
     ),
   )
 
@@ -66,7 +66,7 @@ const resultOf = (outcome: AttemptResult["outcome"]): AttemptResult =>
 
 /** Claims due items and ends each attempt in the same way. */
 export const deliver = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"deliver">) {
-  const claimed = yield* claim(replica, { act: "claim", notifiers: ["debug", "alert_router"], isLost: false })
+  const claimed = yield* claim(replica, { act: "claim", receivers: ["debug", "alert_router"], isLost: false })
   return yield* Effect.forEach(claimed, (item) =>
     transact(
       replica.storage,

@@ -64,7 +64,7 @@ const decidedIn = (story: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAction
     })),
   })),
   "expire",
-  { act: "claim", notifiers: ["debug", "alert_router"], isLost: false },
+  { act: "claim", receivers: ["debug", "alert_router"], isLost: false },
 ]
 
 /**

@@ -115,8 +115,8 @@ const A_LEASE_OF_THE_STORY = Duration.days(10_000)
  * How long until something is due, where that does not depend on when the storage's clock granted a
  * lease.
  */
-const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, notifiers: ReadonlyArray<NotifierName>) {
-  const time = yield* storage.untilNextDue(notifiers, yield* Instant.now)
+const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, receivers: ReadonlyArray<NotifierName>) {
+  const time = yield* storage.untilNextDue(receivers, yield* Instant.now)
   if (time === undefined) return "nothing waits"
   return Duration.isGreaterThan(time, A_LEASE_OF_THE_STORY) ? "a lease" : Duration.toMillis(time)
 })

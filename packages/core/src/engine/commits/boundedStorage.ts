@@ -40,7 +40,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         agentsWithPendingKey: (after, limitOfAgents) =>
           bounded(storage.agentsWithPendingKey(after, limitOfAgents)),
         expire: (piece) => bounded(storage.expire(piece)),
-        untilNextDue: (notifiers, now) => bounded(storage.untilNextDue(notifiers, now)),
+        untilNextDue: (receivers, now) => bounded(storage.untilNextDue(receivers, now)),
         establish: (name, value) => bounded(storage.establish(name, value)),
       })
     }),

@@ -64,13 +64,13 @@ export interface RowRequest {
   /** Outbox items by ID, without their incidents. */
   readonly outboxItems?: ReadonlyArray<OutboxId>
   /**
-   * Outbox items of these notifiers that can be claimed, with their incidents, unlocked. These are
+   * Outbox items of these receivers that can be claimed, with their incidents, unlocked. These are
    * items due by `now`, unless an earlier item of the same incident and receiver (by incident_seq)
    * is pending, sending or to be retried; and items whose lease has expired by the storage's clock,
    * which is read in the same step. At most `limit` of each, longest due first. Skips locked items,
    * and items whose incident is gone. Never cached.
    */
-  readonly claimableOutbox?: { readonly notifiers: ReadonlyArray<NotifierName>; readonly limit: number }
+  readonly claimableOutbox?: { readonly receivers: ReadonlyArray<NotifierName>; readonly limit: number }
   /**
    * Held outbox items to be examined by `now`, the longest due first, unlocked. Load their incidents
    * to see and lock them. Never cached.
