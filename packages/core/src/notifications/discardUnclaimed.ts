@@ -49,8 +49,8 @@ const leaseEnded = (item: OutboxRecord): OutboxRecord =>
     : item
 
 /**
- * Whether a server of an older version may be at work: an item waits behind an earlier one of its incident and receiver that has been updated
- * since.
+ * Whether a server of an older version may be at work: an item waits behind an earlier one of its
+ * incident and receiver that has been updated since.
  */
 const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Instant.Instant): boolean =>
   item.receiver === item.notifier &&

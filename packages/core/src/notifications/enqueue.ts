@@ -98,8 +98,7 @@ const leastAfter = (after: Routing["after"]): Duration.Duration =>
  * Enqueues a firing for each receiver on the routes of `member`, which joined or worsened, that has
  * none of this incident at its present severity or a higher one. A receiver of a later step must have
  * a firing of it already, unless everyone is notified `again`. Discarded rows do not count. Its held
- * firings are discarded
- * (docs/rules.md#outbox, docs/rules.md#routes).
+ * firings are discarded (docs/rules.md#outbox, docs/rules.md#routes).
  */
 export const enqueueFirings = (
   workspace: Workspace,
