@@ -35,13 +35,7 @@ const PAGES = [
 /** A name without a place to break it. */
 const LONG = "x".repeat(128)
 
-const ADDRESSES = [
-  "agents/host-1",
-  "checks/host-1/disk",
-  `checks/${LONG}/${LONG}`,
-  "checks?view=grid",
-  "nowhere",
-]
+const ADDRESSES = ["agents/host-1", `checks/${LONG}/${LONG}`, "checks?view=grid", "nowhere"]
 
 const THEMES = ["light", "dark"] as const
 const WIDTHS = [1440, 768, 360] as const

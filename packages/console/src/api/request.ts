@@ -1,3 +1,4 @@
+import { keepLatest } from "../state/keepLatest.ts"
 import { ApiFailure, failureOf } from "./ApiFailure.ts"
 
 /** A value of a query; an undefined one is left out. */
@@ -50,13 +51,6 @@ const failureOfFetch = (cause: unknown, timeout: AbortSignal): ApiFailure =>
         `the connection failed: ${cause instanceof Error ? cause.message : "no answer"}`,
       )
 
-const keep = (known: KnownAnswers, address: string, answer: { text: string; value: unknown }): void => {
-  known.delete(address)
-  known.set(address, answer)
-  const [oldest] = known.keys()
-  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest)
-}
-
 /** Calls the API with the operator's token; rejects with an {@link ApiFailure}. */
 export const request = async <Answer>(
   { base, token, fetch: send = fetch, known }: Connection,
@@ -100,6 +94,6 @@ export const request = async <Answer>(
     throw failureOf(response.status, undefined, requestId)
   }
   if (!response.ok) throw failureOf(response.status, answer, requestId)
-  if (known !== undefined && method === "GET") keep(known, address, { text, value: answer })
+  if (known !== undefined && method === "GET") keepLatest(known, MOST_KNOWN, address, { text, value: answer })
   return answer as Answer
 }

@@ -6,6 +6,7 @@ import { focusedId, route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import type { Selection } from "../state/selection.ts"
 import { mayAdminister } from "../state/session.ts"
+import type { Message } from "../state/useAct.ts"
 import { ActButton } from "../view/ActButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
@@ -51,26 +52,24 @@ const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) =>
   )
 }
 
+/** Decides on the selected keys, and selects them no longer. */
+const decide =
+  (decision: typeof accept, selected: Selection): (() => Promise<Message>) =>
+  async () => {
+    const done = await decision(selected)
+    select([])
+    return done
+  }
+
 const Bar = ({ selected }: { readonly selected: Selection }) => (
   <div class="bar">
     <span role="status">{numberText(selected.length)} selected</span>
-    <ActButton
-      kind="main"
-      does={async () => {
-        const done = await accept(selected)
-        select([])
-        return done
-      }}
-    >
+    <ActButton kind="main" does={decide(accept, selected)}>
       Accept selected
     </ActButton>
     <ActButton
       kind="danger"
-      does={async () => {
-        const done = await block(selected)
-        select([])
-        return done
-      }}
+      does={decide(block, selected)}
       confirms={[
         `Block ${countText(selected.length, "key")}?`,
         `Block ${countText(selected.length, "key")} now`,

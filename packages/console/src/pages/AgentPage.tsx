@@ -4,7 +4,7 @@ import { accept, block, isWaiting, removeAgent } from "../state/agentActs.ts"
 import { titleOf } from "../state/incidentActs.ts"
 import { listOf } from "../state/lists.ts"
 import { asBack, backTo, go, route } from "../state/location.ts"
-import { itemsOf } from "../state/Pages.ts"
+import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActs.ts"
@@ -22,7 +22,7 @@ import { CheckRow } from "./Checks.tsx"
 
 const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
   const reading = useResource(`incidents of ${agent_id}`, ["incidents"], (signal) =>
-    call<{ items: ReadonlyArray<HeldIncident>; next_cursor?: string | null }>("GET", "ops/v1/incidents", {
+    call<Answered<HeldIncident>>("GET", "ops/v1/incidents", {
       query: { agent_id, state: "open", limit: 20 },
       signal,
     }),

@@ -4,8 +4,9 @@ import { segment } from "../api/request.ts"
 import { exactText, relativeText } from "../format/times.ts"
 import { stretchesOf } from "../format/historyStrip.ts"
 import { now } from "../state/clock.ts"
-import { MOST } from "../state/lists.ts"
+import { listOf, MOST, readAll } from "../state/lists.ts"
 import { asBack, go, route } from "../state/location.ts"
+import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActs.ts"
@@ -21,10 +22,7 @@ import { skewText } from "./AgentFacts.tsx"
 const WIDTH = 1_000
 const DAY = 86_400_000
 
-interface History {
-  readonly items: ReadonlyArray<StoredCheckResultEvent>
-  readonly next_cursor?: string | null
-}
+type History = Answered<StoredCheckResultEvent>
 
 const Strip = ({ changes }: { readonly changes: ReadonlyArray<StoredCheckResultEvent> }) => {
   const end = now.value
@@ -157,18 +155,11 @@ const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
  * is only among the overdue ones.
  */
 const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | undefined =>
-  useResource(`expected ${agent_id}/${check_id}`, ["checks"], async (signal) => {
+  useResource(`expected ${agent_id}/${check_id}`, ["checks"], async () => {
     for (const is_stale of [undefined, true]) {
-      let cursor: string | undefined
-      do {
-        const page = await call<{
-          items: ReadonlyArray<ExpectedCheckState>
-          next_cursor?: string | null
-        }>("GET", "ops/v1/checks", { query: { agent_id, is_stale, limit: MOST, cursor }, signal })
-        const found = page.items.find((check) => check.check_id === check_id)
-        if (found !== undefined) return found
-        cursor = page.next_cursor ?? undefined
-      } while (cursor !== undefined)
+      const checks = await readAll(listOf<ExpectedCheckState>("ops/v1/checks", { agent_id, is_stale }, MOST))
+      const found = checks.find((check) => check.check_id === check_id)
+      if (found !== undefined) return found
     }
     return undefined
   }).value

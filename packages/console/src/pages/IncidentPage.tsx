@@ -16,6 +16,7 @@ import {
   subjectOf,
   untilText,
 } from "../state/incidentStory.ts"
+import type { Answered } from "../state/Pages.ts"
 import { replay } from "../state/outboxActs.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import type { Silence } from "../state/silenceActs.ts"
@@ -104,7 +105,7 @@ const useAudit = ({ incident, deliveries }: IncidentDetail): ReadonlyArray<Audit
     const found: Array<AuditEntry> = []
     for (const action of deliveries.length > 0 ? AUDITED : []) {
       const query = { action, from: incident.opened_at, limit: 100 }
-      const page = await call<{ items: Array<AuditEntry> }>("GET", "ops/v1/audit", { query, signal })
+      const page = await call<Answered<AuditEntry>>("GET", "ops/v1/audit", { query, signal })
       found.push(...page.items)
     }
     return found
@@ -131,7 +132,7 @@ const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "memb
   const [subject] = members.map(subjectOf)
   const { value } = useResource(`openings of ${incident.id}`, ["incidents"], (signal) => {
     const query = { ...subject, sort: "opened_at", limit: OPENINGS }
-    return call<{ items: ReadonlyArray<HeldIncident> }>("GET", "ops/v1/incidents", { query, signal })
+    return call<Answered<HeldIncident>>("GET", "ops/v1/incidents", { query, signal })
   })
   const count = openingsOf(incident, value?.items ?? [])
   if (count < 2) return null

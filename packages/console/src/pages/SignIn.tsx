@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { notice, signIn } from "../state/session.ts"
+import { Bell } from "../view/marks.tsx"
 
 /** Asks for the operator's token, once. */
 export const SignIn = () => {
@@ -30,9 +31,7 @@ export const SignIn = () => {
   return (
     <main class="sign-in">
       <form onSubmit={(event) => void submit(event)} noValidate>
-        <svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true">
-          <path d="M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z" />
-        </svg>
+        <Bell size={44} />
         <h1>Tocsin</h1>
         <label for="token">Token</label>
         <input

@@ -3,6 +3,7 @@ import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useMemo } from "preact/hooks"
 import { holdText } from "../state/incidentStory.ts"
 import { type Notified, notifiedOf } from "../state/notified.ts"
+import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
 import { useResource } from "../state/useResource.ts"
 import { useDetail } from "./useDetail.ts"
@@ -20,7 +21,7 @@ export interface Latest {
 export const useLatest = (): ReadonlySignal<Latest | undefined> => {
   const latest = useSignal<Latest | undefined>(undefined)
   const { value } = useResource("latest notifications", ["outbox", "incidents"], (signal) =>
-    call<{ items: ReadonlyArray<HeldOutboxItem>; next_cursor?: string | null }>("GET", "ops/v1/outbox", {
+    call<Answered<HeldOutboxItem>>("GET", "ops/v1/outbox", {
       query: { limit: 100 },
       signal,
     }),

@@ -9,6 +9,7 @@ import { summary, waiting } from "../state/summary.ts"
 import { contact, mayAdminister, me, signOut } from "../state/session.ts"
 import { isOutdated } from "../state/upgrade.ts"
 import { act, actFailure, message } from "../state/useAct.ts"
+import { Bell } from "./marks.tsx"
 import { FailureNote } from "./states.tsx"
 
 const LINKS = [
@@ -153,9 +154,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
       </a>
       <header>
         <a class="brand" href={linkTo("incidents")} aria-label="Tocsin, home">
-          <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
-            <path d="M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z" />
-          </svg>
+          <Bell size={26} />
           <span>Tocsin</span>
         </a>
         <Navigation />

@@ -23,6 +23,13 @@ const Shape = ({ state }: { readonly state: string }) => (
   </svg>
 )
 
+/** The bell of Tocsin. */
+export const Bell = ({ size }: { readonly size: number }) => (
+  <svg viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">
+    <path d="M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z" />
+  </svg>
+)
+
 /** The word of a state with its shape and colour, so that no one of them is needed alone. */
 export const Mark = ({ state, word = state }: { readonly state: string; readonly word?: string }) => (
   <span class={`mark is-${state}`}>

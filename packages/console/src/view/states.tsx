@@ -3,6 +3,7 @@ import { type ApiFailure, hintOf, isUnreached } from "../api/ApiFailure.ts"
 import { refresh } from "../state/beats.ts"
 import { type Reading, stateOf } from "../state/Reading.ts"
 import { CopyButton } from "./CopyButton.tsx"
+import { Bell } from "./marks.tsx"
 
 interface FailureNoteProps {
   readonly failure: ApiFailure
@@ -35,9 +36,7 @@ export const Empty = ({
   readonly children?: ComponentChildren
 }) => (
   <div class="empty">
-    <svg viewBox="0 0 32 32" width="36" height="36" aria-hidden="true">
-      <path d="M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM13 26a3 3 0 0 0 6 0" />
-    </svg>
+    <Bell size={36} />
     <p class="title">{title}</p>
     {children !== undefined && <p>{children}</p>}
   </div>
