@@ -27,7 +27,9 @@ const createFile = (path: string): void => {
   chmodSync(path, FILE_MODE)
 }
 
-const SHARED = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"
+/** Pages of the log before it moves into the database: the default of 4 MB fills a small disk, which then refuses everything. */
+const LOG_PAGES = 100
+const SHARED = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`
 /** Needs no room beside the file. */
 export const ALONE = "PRAGMA locking_mode = EXCLUSIVE"
 

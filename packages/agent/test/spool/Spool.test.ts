@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -272,6 +273,16 @@ describe("the spool", () => {
     )
     assert.isTrue(readdirSync(folder).some((name) => name.startsWith("spool.db.damaged-")))
     again.close()
+  })
+
+  it("keeps its log within a small disk", () => {
+    const spool = open()
+    for (let round = 0; round < 100; round++) {
+      record(spool, "web", round % 2 === 0 ? "ok" : "critical")
+      spool.acknowledge(spool.take(1, Infinity))
+    }
+    assert.isBelow(statSync(join(folder, "spool.db-wal")).size, 1_000_000)
+    spool.close()
   })
 
   it("begins with what it saved from a damaged file where a kill came before the new one had its name", () => {
