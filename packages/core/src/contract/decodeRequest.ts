@@ -1,57 +1,47 @@
 import { Predicate, Result, type Schema, SchemaParser } from "effect"
 import { describeIssue } from "./describeIssue.ts"
 import { ValidationError } from "./Errors.ts"
-import { DECLARATION_SIZE_RULE, ExpectationsRequest, MAX_EXPECTATIONS } from "./Expectations.ts"
-import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
+import { ExpectationsRequest } from "./Expectations.ts"
 import { readEventBatch, readHeartbeat } from "./readRequests.ts"
-import { BATCH_SIZE_RULE, EventBatchRequest, HeartbeatRequest, MAX_EVENTS } from "./Requests.ts"
+import { EventBatchRequest, HeartbeatRequest } from "./Requests.ts"
+import { sizeRules } from "./sizeRules.ts"
 
-const refuse = (message: string): Result.Result<never, ValidationError> =>
-  Result.fail(new ValidationError({ message }))
-
-const decodeBody = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+/**
+ * A schema decodes all elements before it counts them. Counting first makes a body of a megabyte of
+ * labels or events cost little more than its JSON.
+ */
+const decodeCounted = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  field: keyof typeof sizeRules,
+  isCountable: (entries: unknown) => entries is object,
+) => {
   const decode = SchemaParser.decodeUnknownResult(schema)
-  return (body: unknown): Result.Result<S["Type"], ValidationError> =>
-    Result.mapError(
+  const { message, most } = sizeRules[field]
+  return (body: unknown): Result.Result<S["Type"], ValidationError> => {
+    const entries = Predicate.hasProperty(body, field) ? body[field] : undefined
+    if (isCountable(entries) && Object.keys(entries).length > most)
+      return Result.fail(new ValidationError({ message }))
+    return Result.mapError(
       decode(body),
       (issue) => new ValidationError({ message: describeIssue(issue, "the request body") }),
     )
+  }
 }
 
-// A schema decodes all elements before it counts them. Counting first makes a body of a megabyte of
-// labels or events cost little more than its JSON.
-const hasTooManyLabels = (body: unknown): boolean =>
-  Predicate.hasProperty(body, "labels") &&
-  Predicate.isObject(body.labels) &&
-  Object.keys(body.labels).length > MAX_LABELS
-const hasTooManyEvents = (body: unknown): boolean =>
-  Predicate.hasProperty(body, "events") && Array.isArray(body.events) && body.events.length > MAX_EVENTS
-
-const decodeHeartbeat = decodeBody(HeartbeatRequest)
+const decodeHeartbeat = decodeCounted(HeartbeatRequest, "labels", Predicate.isObject)
+const decodeEventBatch = decodeCounted(EventBatchRequest, "events", Array.isArray)
 
 /** Decodes the parsed JSON body of POST /api/v1/heartbeat. */
 export const decodeHeartbeatRequest = (body: unknown): Result.Result<HeartbeatRequest, ValidationError> => {
   const heartbeat = readHeartbeat(body)
-  if (heartbeat !== undefined) return Result.succeed(heartbeat)
-  return hasTooManyLabels(body) ? refuse(`labels ${TOO_MANY_LABELS}`) : decodeHeartbeat(body)
+  return heartbeat === undefined ? decodeHeartbeat(body) : Result.succeed(heartbeat)
 }
-
-const decodeEventBatch = decodeBody(EventBatchRequest)
 
 /** Decodes the parsed JSON body of POST /api/v1/events. */
 export const decodeEventBatchRequest = (body: unknown): Result.Result<EventBatchRequest, ValidationError> => {
   const batch = readEventBatch(body)
-  if (batch !== undefined) return Result.succeed(batch)
-  return hasTooManyEvents(body) ? refuse(`events ${BATCH_SIZE_RULE}`) : decodeEventBatch(body)
+  return batch === undefined ? decodeEventBatch(body) : Result.succeed(batch)
 }
 
-const hasTooManyChecks = (body: unknown): boolean =>
-  Predicate.hasProperty(body, "checks") && Array.isArray(body.checks) && body.checks.length > MAX_EXPECTATIONS
-
-const decodeExpectations = decodeBody(ExpectationsRequest)
-
 /** Decodes the parsed JSON body of PUT /ops/v1/agents/{agent_id}/expectations. */
-export const decodeExpectationsRequest = (
-  body: unknown,
-): Result.Result<ExpectationsRequest, ValidationError> =>
-  hasTooManyChecks(body) ? refuse(`checks ${DECLARATION_SIZE_RULE}`) : decodeExpectations(body)
+export const decodeExpectationsRequest = decodeCounted(ExpectationsRequest, "checks", Array.isArray)

@@ -1,6 +1,4 @@
-import { DECLARATION_SIZE_RULE, MAX_EXPECTATIONS } from "./Expectations.ts"
-import { MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
-import { BATCH_SIZE_RULE, MAX_EVENTS } from "./Requests.ts"
+import { sizeRules } from "./sizeRules.ts"
 
 /**
  * More values than the largest declaration has, 7,002, so a body with more cannot fit the contract.
@@ -90,9 +88,7 @@ export const overfullBody = (json: Uint8Array): string | undefined => {
   if (json.length < LEAST_BYTES_OF_VALUE * MAX_VALUES) return undefined
   const overflow = findOverflow(json)
   if (overflow === undefined) return undefined
-  if (overflow.entries > MAX_EVENTS && isNamed(json, overflow, "events")) return `events ${BATCH_SIZE_RULE}`
-  if (overflow.entries > MAX_LABELS && isNamed(json, overflow, "labels")) return `labels ${TOO_MANY_LABELS}`
-  if (overflow.entries > MAX_EXPECTATIONS && isNamed(json, overflow, "checks"))
-    return `checks ${DECLARATION_SIZE_RULE}`
+  for (const [field, { message, most }] of Object.entries(sizeRules))
+    if (overflow.entries > most && isNamed(json, overflow, field)) return message
   return `the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`
 }
