@@ -55,7 +55,7 @@ describe("examples", () => {
     assert.strictEqual(statSync(join(cwd, "shop.key")).mode & 0o777, 0o600)
     first.child.kill("SIGTERM")
     assert.deepStrictEqual(await once(first.child, "close"), [0, null])
-    assert.include(first.output.text, "2 reports are lost")
+    assert.include(first.output.text, "loses the reports that the server has not taken: 2")
     await monitor.agents.accept("shop")
     const second = start()
     await until(() => second.output.text.includes("accepts what is sent"))

@@ -130,7 +130,7 @@ export class ReportingAgent implements ProgramAgent {
     const lost = this.#queue.giveUp()
     if (lost > 0)
       this.#surroundings.log(
-        `${this.agentId} closes, and ${lost} reports are lost: the server has not taken them`,
+        `${this.agentId} closes and loses the reports that the server has not taken: ${lost}`,
       )
     this.#surroundings.onClosed?.()
   }
