@@ -2,8 +2,10 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Duration, Effect, Fiber, Layer, Logger, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { randomUUID } from "node:crypto"
 import { readdirSync } from "node:fs"
 import type { Migration } from "@tocsin/core/ports/Migration"
+import { scriptOf } from "../../src/client/script.ts"
 import { checksumOf, migrate, migrations } from "../../src/migrations/migrate.ts"
 import { eventually } from "../client/eventually.ts"
 import { openStorage } from "../openStorage.ts"
@@ -171,6 +173,43 @@ layer(Layer.empty)("migrating a database", (it) => {
       assert.strictEqual(error.reason, "in_use")
       assert.include(error.message, "pg_dump")
       assert.lengthOf(yield* applied(observer), migrations.length)
+    }),
+  )
+
+  it.effect("does not wait for tables of another schema, or of an owner whose tables it may not lock", () =>
+    Effect.gen(function* () {
+      const { observer, scratch } = yield* emptyDatabase
+      const owner = `tocsin_test_${randomUUID().replaceAll("-", "")}`
+      yield* Effect.acquireRelease(observer.sql.unsafe(`CREATE ROLE ${owner}`), () =>
+        Effect.orDie(observer.sql.unsafe(scriptOf(`DROP OWNED BY ${owner}; DROP ROLE ${owner}`))),
+      )
+      yield* observer.sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${owner}`)
+      const subject = yield* scratch.replica({ maxConnections: 1, settings: { role: owner } })
+      yield* migrate(subject.sql)
+      yield* observer.sql.unsafe(
+        scriptOf(`CREATE SCHEMA other AUTHORIZATION ${owner}; CREATE TABLE other.outbox (); CREATE TABLE theirs ();
+          ALTER TABLE other.outbox OWNER TO ${owner}`),
+      )
+      yield* observer.sql.withTransaction(
+        Effect.andThen(
+          observer.sql.unsafe("LOCK TABLE other.outbox, theirs"),
+          migrate(subject.sql, { known: extended, patience: Duration.zero, ...briefly }),
+        ),
+      )
+      assert.lengthOf(yield* applied(observer), extended.length)
+    }),
+  )
+
+  it.effect("has no time limit of the server's settings", () =>
+    Effect.gen(function* () {
+      const { observer, scratch } = yield* emptyDatabase
+      yield* byDefault(observer, { statement_timeout: "1h", idle_in_transaction_session_timeout: "1h" })
+      const seen = `SELECT current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')`
+      const subject = yield* scratch.replica()
+      yield* migrate(subject.sql, {
+        known: [...migrations, { ...next, sql: `CREATE TABLE next AS ${seen} AS limits` }],
+      })
+      assert.deepStrictEqual(yield* observer.sql`SELECT limits FROM next`, [{ limits: "00" }])
     }),
   )
 
