@@ -204,7 +204,8 @@ export type Database =
   | { readonly kind: "postgres"; readonly url: Redacted.Redacted }
 
 export const database: SettingType<Database> = {
-  takes: "memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
+  takes:
+    "unset (SQLite in SERVICE_DATA_DIR), memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
   parse: (given) => {
     if (given === "memory:") return { kind: "memory" }
     // An address with several hosts cannot be parsed as a URL; the driver checks it.
