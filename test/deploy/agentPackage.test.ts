@@ -80,7 +80,7 @@ const LIFE = `
 const MEMBER = `
   useradd --system reporter
   member() { setpriv --reuid=reporter --regid=reporter --groups=tocsin-agent "$@"; }
-  backlog() { agent status | grep -o "[0-9]* results"; }
+  backlog() { agent status | grep -o "[0-9]* results\\?"; }
 `
 
 const MAY = `${MEMBER}
@@ -222,7 +222,7 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
           "-rw------- tocsin-agent tocsin-agent /var/lib/tocsin-agent/key.next",
           "drwx------ root root /root",
           "spool/spool.db",
-          "1 results",
+          "1 result",
           "the same key",
           "a spool for the former package",
         ],
