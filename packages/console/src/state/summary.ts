@@ -36,8 +36,11 @@ const readWaiting = async (): Promise<void> => {
   const firstPage = <Item>(path: string, query: Query) =>
     call<Answered<Item>>("GET", path, { query: { ...query, limit: MOST } })
   try {
-    const letters = await firstPage("api/v1/notifiers/outbox", { state: "failed" })
-    const agents = await firstPage<Agent>("api/v1/agents", {})
+    // Together: a second read would begin after the page was hidden.
+    const [letters, agents] = await Promise.all([
+      firstPage("api/v1/notifiers/outbox", { state: "failed" }),
+      firstPage<Agent>("api/v1/agents", {}),
+    ])
     waiting.value = {
       letters: letters.items.length,
       // Of more agents than a page has, the first ones say nothing of the others.
