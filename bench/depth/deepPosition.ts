@@ -3,8 +3,8 @@ import {
   orderColumns,
   type Position,
   type SortValue,
-} from "@tocsin/core/engine/lists/ListDefinitions"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
+} from "@tocsin/core/model/ListDefinitions"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { AnyQuery } from "./listings.ts"
 
 /** Runs a statement without parameters on the storage's database. */

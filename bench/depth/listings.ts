@@ -1,18 +1,12 @@
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import {
-  IncidentState,
-  NotificationType,
-  NotifierKind,
-  OutboxState,
-  Severity,
-} from "@tocsin/core/contract/Status"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "@tocsin/contract/Status"
 import {
   type ListFilters,
   type ListName,
   ListOrders,
   type ListQuery,
   type ListSort,
-} from "@tocsin/core/engine/lists/ListDefinitions"
+} from "@tocsin/core/model/ListDefinitions"
 
 /**
  * An agent of a seeded storage that has thousands of checks, and a check that nearly all agents

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import process from "node:process"
 import { parseArgs } from "node:util"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"

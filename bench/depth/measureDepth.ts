@@ -1,4 +1,4 @@
-import type { ListName, PageRequest, Position } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { ListName, PageRequest, Position } from "@tocsin/core/model/ListDefinitions"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Effect } from "effect"
 import { deepPosition, rowsOf, type RunSql } from "./deepPosition.ts"

@@ -3,8 +3,7 @@ import { once } from "node:events"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { AGENT } from "../processes/program.ts"
 
 /** As `npm run agent` starts it. */

@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from "node:child_process"
 import process from "node:process"
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
 
 /** The Chromium of this machine, if it is installed. */

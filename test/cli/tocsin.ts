@@ -1,5 +1,4 @@
-import { Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { type Environment, MARK } from "../processes/secrecy.ts"

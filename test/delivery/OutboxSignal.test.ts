@@ -1,5 +1,5 @@
 import { Commits } from "@tocsin/core/engine/commits/Commits"
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { leaveMark } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"

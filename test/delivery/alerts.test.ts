@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { CheckStatus } from "@tocsin/core/contract/Status"
+import * as Instant from "@tocsin/contract/Instant"
+import type { CheckStatus } from "@tocsin/contract/Status"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

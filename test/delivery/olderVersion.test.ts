@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { leaveMark } from "@tocsin/core/liveness/outage"
-import { IncidentId } from "@tocsin/core/contract/Identifiers"
+import { IncidentId } from "@tocsin/contract/Identifiers"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report } from "../service/agents.ts"

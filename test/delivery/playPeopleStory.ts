@@ -1,6 +1,6 @@
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { parseMatcher } from "@tocsin/core/silences/Matcher"
+import { parseMatcher } from "@tocsin/contract/Matcher"
 import { Clock, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report } from "../service/agents.ts"

@@ -1,4 +1,4 @@
-import type { NotifierName } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { type Duration, Effect, Fiber, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { deliveryLaws } from "./laws.ts"

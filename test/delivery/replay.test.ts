@@ -1,5 +1,5 @@
-import { OutboxId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { OutboxId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { assert, describe, it } from "@effect/vitest"
 import { expireAll } from "@tocsin/testing/expireAll"

@@ -1,4 +1,4 @@
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { type AttemptResult, settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import { assert, describe, it } from "@effect/vitest"

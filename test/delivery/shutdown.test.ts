@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierName } from "@tocsin/core/contract/Status"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { acknowledge, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { START_MILLIS } from "@tocsin/testing/samples"

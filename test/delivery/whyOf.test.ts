@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"

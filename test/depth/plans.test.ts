@@ -6,7 +6,7 @@ import {
   orderColumns,
   type PageRequest,
   type Position,
-} from "@tocsin/core/engine/lists/ListDefinitions"
+} from "@tocsin/core/model/ListDefinitions"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"

@@ -1,19 +1,19 @@
 import { SoftTransitions } from "@tocsin/agent/checks/SoftTransitions"
 import { SubmissionPlaces, SubmissionTransitions } from "@tocsin/adapter-pg/groups/SubmissionTransitions"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
-import { AcknowledgementTransitions } from "@tocsin/core/acknowledgements/AcknowledgementTransitions"
-import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/admission/AdmissionTransitions"
-import { ReportTransitions } from "@tocsin/client/program/ReportTransitions"
-import type { Transition } from "@tocsin/core/engine/TransitionTable"
-import { CheckTransitions } from "@tocsin/core/checks/CheckTransitions"
-import { ExpectationTransitions } from "@tocsin/core/freshness/ExpectationTransitions"
-import { HoldTransitions } from "@tocsin/core/holds/HoldTransitions"
-import { IncidentTransitions } from "@tocsin/core/incidents/IncidentTransitions"
-import { OutboxTransitions } from "@tocsin/core/notifications/OutboxTransitions"
-import { SilenceTransitions } from "@tocsin/core/silences/SilenceTransitions"
-import { TimerTransitions } from "@tocsin/core/timers/TimerTransitions"
-import { PulseTransitions } from "@tocsin/core/topics/PulseTransitions"
-import { ReplicaTransitions } from "@tocsin/core/replicas/ReplicaTransitions"
+import { AcknowledgementTransitions } from "@tocsin/core/model/AcknowledgementTransitions"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AdmissionTransitions"
+import { ReportTransitions } from "@tocsin/reporting/program/ReportTransitions"
+import type { Transition } from "@tocsin/contract/TransitionTable"
+import { CheckTransitions } from "@tocsin/core/model/CheckTransitions"
+import { ExpectationTransitions } from "@tocsin/core/model/ExpectationTransitions"
+import { HoldTransitions } from "@tocsin/core/model/HoldTransitions"
+import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
+import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
+import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
+import { TimerTransitions } from "@tocsin/core/model/TimerTransitions"
+import { PulseTransitions } from "@tocsin/core/model/PulseTransitions"
+import { ReplicaTransitions } from "@tocsin/core/model/ReplicaTransitions"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 import { WorkerTransitions } from "@tocsin/server/workers/WorkerTransitions"
 
@@ -29,20 +29,20 @@ const subjects: ReadonlyArray<Subject> = [
   {
     title: "Agent key",
     meaning: "A key that an agent generated. Tocsin stores only its hash; its state decides what it may do.",
-    file: "packages/core/src/admission/AdmissionTransitions.ts",
+    file: "packages/core/src/model/AdmissionTransitions.ts",
     rows: AgentKeyTransitions,
   },
   {
     title: "Agent",
     meaning:
       "An agent ID, and whether its events count. Its last heartbeat decides whether it is alive, stale or dead.",
-    file: "packages/core/src/admission/AdmissionTransitions.ts",
+    file: "packages/core/src/model/AdmissionTransitions.ts",
     rows: AgentTransitions,
   },
   {
     title: "Check",
     meaning: "A check of an agent. Its state is the last reported one; any state may follow any other.",
-    file: "packages/core/src/checks/CheckTransitions.ts",
+    file: "packages/core/src/model/CheckTransitions.ts",
     rows: CheckTransitions,
   },
   {
@@ -56,56 +56,56 @@ const subjects: ReadonlyArray<Subject> = [
     title: "Report",
     meaning:
       "A result of an agent inside a program (`createAgent`, `monitor.agent`), until the server has taken it. It waits in memory.",
-    file: "packages/client/src/program/ReportTransitions.ts",
+    file: "packages/reporting/src/program/ReportTransitions.ts",
     rows: ReportTransitions,
   },
   {
     title: "Expectation",
     meaning:
       "That a check must report. Results leave it as it is while the check is not overdue: a look at its due time reads when the check last reported.",
-    file: "packages/core/src/freshness/ExpectationTransitions.ts",
+    file: "packages/core/src/model/ExpectationTransitions.ts",
     rows: ExpectationTransitions,
   },
   {
     title: "Incident",
     meaning:
       "The failing checks of one key, from the first failure to the last recovery. A resolved incident never opens again.",
-    file: "packages/core/src/incidents/IncidentTransitions.ts",
+    file: "packages/core/src/model/IncidentTransitions.ts",
     rows: IncidentTransitions,
   },
   {
     title: "Acknowledgement",
     meaning:
       "A person has taken care of an open incident. It ends by itself, at the latest with the incident.",
-    file: "packages/core/src/acknowledgements/AcknowledgementTransitions.ts",
+    file: "packages/core/src/model/AcknowledgementTransitions.ts",
     rows: AcknowledgementTransitions,
   },
   {
     title: "Silence",
     meaning:
       "Matchers and a time in which firings wait. Nothing stores its state: it follows from its times.",
-    file: "packages/core/src/silences/SilenceTransitions.ts",
+    file: "packages/core/src/model/SilenceTransitions.ts",
     rows: SilenceTransitions,
   },
   {
     title: "Hold",
     meaning:
       "A reason for which a firing waits. Nothing stores these states: each decision on a firing computes them. A `cover` is a silence or a maintenance window.",
-    file: "packages/core/src/holds/HoldTransitions.ts",
+    file: "packages/core/src/model/HoldTransitions.ts",
     rows: HoldTransitions,
   },
   {
     title: "Timer",
     meaning:
       "What a receiver of an open incident's routes knows of it. Nothing stores it: it follows from the outbox.",
-    file: "packages/core/src/timers/TimerTransitions.ts",
+    file: "packages/core/src/model/TimerTransitions.ts",
     rows: TimerTransitions,
   },
   {
     title: "Replica",
     meaning:
       "A server process, as its row shows it to the others. `silent` is computed from its last report.",
-    file: "packages/core/src/replicas/ReplicaTransitions.ts",
+    file: "packages/core/src/model/ReplicaTransitions.ts",
     rows: ReplicaTransitions,
   },
   {
@@ -118,13 +118,13 @@ const subjects: ReadonlyArray<Subject> = [
     title: "Outbox item",
     meaning:
       "A notification for one notifier, from the transaction of its change to its delivery or its end.",
-    file: "packages/core/src/notifications/OutboxTransitions.ts",
+    file: "packages/core/src/model/OutboxTransitions.ts",
     rows: OutboxTransitions,
   },
   {
     title: "Streams",
     meaning: "The streams of one process, in memory: when it sends the next event to all of them.",
-    file: "packages/core/src/topics/PulseTransitions.ts",
+    file: "packages/core/src/model/PulseTransitions.ts",
     rows: PulseTransitions,
   },
   {

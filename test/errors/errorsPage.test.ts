@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { errorStatus } from "@tocsin/adapter-http/api/ApiErrors"
-import { ErrorCode } from "@tocsin/core/contract/Errors"
+import { errorStatus } from "@tocsin/contract/api/ApiErrors"
+import { ErrorCode } from "@tocsin/contract/Errors"
 import { StorageFailure } from "@tocsin/core/ports/Storage"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { countOfBullets, entries, rowsOf, sectionOf, titlesBetween } from "./ErrorsPage.ts"

@@ -4,7 +4,7 @@ import { messagesIn } from "./messagesIn.ts"
 /**
  * What the server and its commands are made of, and the API; the libraries have pages of their own.
  */
-const PACKAGES = "{core,server,adapter-http,adapter-notify,adapter-sqlite,adapter-pg}"
+const PACKAGES = "{contract,core,server,simulation,adapter-http,adapter-notify,adapter-sqlite,adapter-pg}"
 
 /** Everything that the source says to people. */
 export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
@@ -89,7 +89,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     ["… is not valid", '"is not valid"'],
     ["… must be …", "`must be ${expected}`"],
   ].map(([wording = "", code = ""]) => ({
-    file: "packages/core/src/contract/describeIssue.ts",
+    file: "packages/contract/src/describeIssue.ts",
     wording,
     code,
   })),
@@ -121,7 +121,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: '"the policy file is not valid (see docs/policy.md):"',
   },
   {
-    file: "packages/core/src/contract/overfullBody.ts",
+    file: "packages/contract/src/overfullBody.ts",
     wording:
       "the request body must contain at most … values; send at most 200 events, 32 labels and 1000 checks",
     code: "`the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`",

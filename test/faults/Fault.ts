@@ -1,5 +1,4 @@
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import type { LaunchedProcess } from "../processes/ServerProcess.ts"
 import type { Environment } from "../processes/secrecy.ts"
 import type { WebhookReceiver, Reaction } from "../processes/WebhookReceiver.ts"

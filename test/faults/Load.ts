@@ -1,5 +1,4 @@
-import { Effect, Fiber } from "effect"
-import type { Scope } from "effect"
+import { Effect, Fiber, type Scope } from "effect"
 import { type Agent, enroll, type Event, eventOf, push } from "../processes/Agent.ts"
 import type { Base } from "../processes/api.ts"
 import { until } from "../processes/until.ts"

@@ -1,5 +1,4 @@
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { hasPatroni, startPatroni } from "../failover/Patroni.ts"
 import { startCluster } from "../failover/startCluster.ts"
 import type { Cluster } from "../failover/story.ts"

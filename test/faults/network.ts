@@ -1,6 +1,10 @@
 import { Effect, Redacted } from "effect"
-import type { Connection, Interceptor, Message } from "../postgres/throughProtocol.ts"
-import { throughProtocol } from "../postgres/throughProtocol.ts"
+import {
+  type Connection,
+  type Interceptor,
+  type Message,
+  throughProtocol,
+} from "../postgres/throughProtocol.ts"
 import { seeded } from "../processes/seeded.ts"
 import type { Fault, Setup } from "./Fault.ts"
 

@@ -1,4 +1,4 @@
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { Layer } from "effect"
 import { httpSuite } from "./httpSuite.ts"
 

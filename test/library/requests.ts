@@ -1,5 +1,4 @@
-import type { CheckResultEvent, HeartbeatRequest, Monitor } from "tocsin"
-import { newEventId } from "tocsin"
+import { type CheckResultEvent, type HeartbeatRequest, type Monitor, newEventId } from "tocsin"
 
 /** A heartbeat of an agent, with what a test changes of it. */
 export const heartbeatOf = (agent_id: string, changes: Partial<HeartbeatRequest> = {}): HeartbeatRequest => ({

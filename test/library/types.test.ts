@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import type * as ops from "@tocsin/adapter-http/api/opsResources"
-import type * as core from "@tocsin/core/contract/Responses"
-import type { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
-import type { SystemSummary } from "@tocsin/core/contract/Resources"
+import type * as ops from "@tocsin/contract/api/opsResources"
+import type * as core from "@tocsin/contract/Responses"
+import type { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
+import type { SystemSummary } from "@tocsin/contract/Resources"
 import type * as lib from "tocsin"
 
 /** Whether two types take each other's values. */

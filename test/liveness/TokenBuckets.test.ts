@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"

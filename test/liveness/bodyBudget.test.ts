@@ -1,6 +1,6 @@
 import { RecentNames } from "@tocsin/core/engine/limits/RecentNames"
 import { UnknownSenders } from "@tocsin/core/engine/limits/UnknownSenders"
-import type { Arrival, Visit } from "@tocsin/core/admission/BodyBudget"
+import type { Arrival, Visit } from "@tocsin/core/usecases/BodyBudget"
 import { keyOf, heartbeatOf, start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { assert, describe, it } from "@effect/vitest"

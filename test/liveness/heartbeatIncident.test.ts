@@ -1,4 +1,4 @@
-import { AgentId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import { AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"

@@ -1,6 +1,5 @@
 import type { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
-import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { gunzipSync } from "node:zlib"
-import { Effect, Schema } from "effect"
-import type { Scope } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 
 const Attributes = Schema.Array(
   Schema.Struct({ key: Schema.String, value: Schema.Record(Schema.String, Schema.Unknown) }),

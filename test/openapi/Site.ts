@@ -1,4 +1,4 @@
-import type { NotifierName } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"

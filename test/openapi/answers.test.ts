@@ -1,6 +1,6 @@
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Effect } from "effect"
 import * as fc from "fast-check"

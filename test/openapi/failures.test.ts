@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Layer } from "effect"
 import { until } from "../processes/until.ts"

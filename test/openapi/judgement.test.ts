@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { Effect } from "effect"
 import type { Answer } from "../http/client/Answer.ts"
 import { AnswerRules } from "./AnswerRules.ts"

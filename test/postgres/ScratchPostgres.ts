@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
 import type { PgPoolOptions } from "@tocsin/adapter-pg/client/PgPoolOptions"
-import { Context, Effect, Layer, Redacted } from "effect"
-import type { Scope } from "effect"
-import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { inject } from "vitest"
 // The type of inject's values.
 import type {} from "./globalSetup.ts"

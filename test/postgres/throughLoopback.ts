@@ -1,6 +1,5 @@
 import type { Server } from "node:net"
-import { Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 
 /**
  * Lets a proxy listen on a port of this machine, until the scope cuts it. Gives `target` as it is

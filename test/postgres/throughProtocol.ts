@@ -1,6 +1,5 @@
 import { connect, createServer, type Socket } from "node:net"
-import { Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 import { throughLoopback } from "./throughLoopback.ts"
 
 /** One message of PostgreSQL's protocol. */

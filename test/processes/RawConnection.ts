@@ -1,6 +1,5 @@
 import { connect } from "node:net"
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { until } from "./until.ts"
 
 /** A connection for bytes that no HTTP library sends. */

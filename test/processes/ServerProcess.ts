@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import process from "node:process"
-import { Deferred, Effect } from "effect"
-import type { Scope } from "effect"
+import { Deferred, Effect, type Scope } from "effect"
 import { COMPILE_CACHE, SERVER } from "./program.ts"
 import { type Environment, exposedIn, type ProcessOutput } from "./secrecy.ts"
 import { until } from "./until.ts"

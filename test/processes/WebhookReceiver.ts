@@ -1,8 +1,7 @@
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Effect, Schema } from "effect"
-import type { Scope } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 import { secretOf, webhookSecretOf } from "./secrecy.ts"
 
 /**

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Incident, NotificationOutboxItem, StoredCheckResultEvent } from "@tocsin/core/contract/Resources"
+import { Incident, NotificationOutboxItem, StoredCheckResultEvent } from "@tocsin/contract/Resources"
 import { Effect, Schema } from "effect"
 import { secretOf } from "./secrecy.ts"
 

@@ -1,4 +1,4 @@
-import type * as Resources from "@tocsin/core/contract/Resources"
+import type * as Resources from "@tocsin/contract/Resources"
 import type { Arrival } from "./WebhookReceiver.ts"
 
 /** What is looked at of an incident. */

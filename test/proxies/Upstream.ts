@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 
 /** A server in place of Tocsin that records its requests. */
 export interface Upstream {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { type CursorSide, decodeCursor, encodeCursor } from "@tocsin/core/engine/lists/Cursor"
 import {
   type ListName,
@@ -8,7 +8,7 @@ import {
   orderColumns,
   type Position,
   type SortValue,
-} from "@tocsin/core/engine/lists/ListDefinitions"
+} from "@tocsin/core/model/ListDefinitions"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

@@ -1,4 +1,4 @@
-import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Instant } from "@tocsin/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
 import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
 import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { agentNames, enroll, eventOf, register, send } from "@tocsin/testing/samples"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"

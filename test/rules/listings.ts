@@ -1,6 +1,6 @@
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
-import type { ValidationError } from "@tocsin/core/contract/Errors"
+import type { ValidationError } from "@tocsin/contract/Errors"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect } from "effect"

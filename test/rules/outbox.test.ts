@@ -1,5 +1,5 @@
-import type { Severity } from "@tocsin/core/contract/Status"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { Severity } from "@tocsin/contract/Status"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

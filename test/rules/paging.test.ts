@@ -1,6 +1,6 @@
-import type { Agent } from "@tocsin/core/contract/Resources"
+import type { Agent } from "@tocsin/contract/Resources"
 import type { Page } from "@tocsin/core/engine/lists/readPage"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect } from "effect"
 import { heartbeatOf } from "@tocsin/testing/samples"

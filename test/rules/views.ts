@@ -1,8 +1,7 @@
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { IncidentId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { Observation } from "./Action.ts"
-import { batchReply } from "./Action.ts"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { batchReply, type Observation } from "./Action.ts"
 import type { FoldedEvents, LogEntry } from "./FoldedEvents.ts"
 import { membersEver, type Rows } from "../service/Rows.ts"
 

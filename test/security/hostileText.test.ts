@@ -1,10 +1,10 @@
-import { isSecretLikeLabelKey } from "@tocsin/core/contract/isSecretLikeLabelKey"
+import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
 import {
   decodeEventBatchRequest,
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
-} from "@tocsin/core/contract/decodeRequest"
-import { compileGlob } from "@tocsin/core/silences/glob"
+} from "@tocsin/contract/decodeRequest"
+import { compileGlob } from "@tocsin/contract/glob"
 import { clientAddress } from "@tocsin/adapter-http/request/clientAddress"
 import { inboundRequestId } from "@tocsin/adapter-http/request/RequestId"
 import { assert, describe, it } from "@effect/vitest"

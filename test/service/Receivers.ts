@@ -1,6 +1,6 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect } from "effect"
 

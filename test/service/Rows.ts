@@ -1,9 +1,9 @@
-import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
-import type { ExpectationRecord } from "@tocsin/core/freshness/ExpectationRecord"
-import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
-import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/model/CheckRecord"
+import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 
 /**

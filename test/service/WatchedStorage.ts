@@ -1,5 +1,5 @@
-import type * as Instant from "@tocsin/core/contract/Instant"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import type * as Instant from "@tocsin/contract/Instant"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { applyChanges, noRows, type Rows } from "./Rows.ts"
 

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
+import type { MarkRecord } from "@tocsin/core/model/MarkRecord"
 import type { Process } from "./Service.ts"
 
 /** A mark of a server without signatures: it updates two columns, and leaves the others as they are. */

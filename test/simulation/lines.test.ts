@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
-import { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
-import { simulate } from "@tocsin/core/simulation/simulate"
-import { SimulationReport, type SimulationSettings } from "@tocsin/core/simulation/SimulationReport"
+import * as Instant from "@tocsin/contract/Instant"
+import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { simulate } from "@tocsin/simulation/simulate"
+import { SimulationReport, type SimulationSettings } from "@tocsin/simulation/SimulationReport"
 import { Duration, Schema } from "effect"
 
 const ports = { sha256: (text: string) => text.length.toString(16).padStart(64, "0") }

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { openReplica } from "@tocsin/testing/Replica"
 import { rowsOf } from "@tocsin/testing/rowsOf"

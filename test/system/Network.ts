@@ -6,9 +6,9 @@ import {
   errorFields,
   failureOfCause,
 } from "@tocsin/adapter-http/response/failures"
-import type { HttpAnswer } from "@tocsin/client/agent/Answer"
-import type { OutgoingRequest } from "@tocsin/client/agent/Transport"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { HttpAnswer } from "@tocsin/reporting/agent/Answer"
+import type { OutgoingRequest } from "@tocsin/reporting/agent/Transport"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import { Clock, Effect, Redacted } from "effect"
 import type { Draws } from "./Draws.ts"
 import type { SimulatedServer } from "./Servers.ts"

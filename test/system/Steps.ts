@@ -1,6 +1,6 @@
 import { compilePolicy, type Policy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { parseMatcher } from "@tocsin/core/silences/Matcher"
+import { parseMatcher } from "@tocsin/contract/Matcher"
 import { Duration, Effect, Result } from "effect"
 import {
   type Answer,
@@ -12,7 +12,7 @@ import {
   timedOut,
 } from "../service/Receivers.ts"
 import type { Service } from "../service/Service.ts"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import type { SimulatedAgent } from "./Agents.ts"
 import type { Draws } from "./Draws.ts"
 import type { SimulatedServer, Servers } from "./Servers.ts"

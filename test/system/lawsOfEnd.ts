@@ -1,9 +1,8 @@
-import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { inconsistencies } from "@tocsin/testing/inconsistencies"
 import { Effect } from "effect"
-import type { Stage } from "./Steps.ts"
-import { RECEIVERS } from "./Steps.ts"
+import { RECEIVERS, type Stage } from "./Steps.ts"
 
 /** What must hold once all faults have ended and nothing is under way (docs/rules.md). */
 export const lawsOfEnd = Effect.fnUntraced(function* (stage: Stage) {

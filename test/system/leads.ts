@@ -1,4 +1,4 @@
-import type { Transition } from "@tocsin/core/engine/TransitionTable"
+import type { Transition } from "@tocsin/contract/TransitionTable"
 
 /** Whether a table leads from one state to another in at most so many moves. */
 export const leads = (

@@ -1,5 +1,5 @@
-import type { HttpAnswer } from "@tocsin/client/agent/Answer"
-import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
+import type { HttpAnswer } from "@tocsin/reporting/agent/Answer"
+import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { Duration, Effect, Random, References, Scope } from "effect"
 import { delivered } from "../service/Receivers.ts"
 import { openService, type Service } from "../service/Service.ts"

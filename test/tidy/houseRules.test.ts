@@ -156,16 +156,47 @@ describe("house rules", () => {
   })
 })
 
+/** The packages of ours that a package may depend on; `server`, `tocsin` and `testing` see several adapters. */
+const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
+  contract: [],
+  core: ["contract"],
+  reporting: ["contract"],
+  client: ["contract", "reporting"],
+  simulation: ["adapter-crypto", "adapter-memory", "contract", "core"],
+  console: [],
+  agent: [],
+}
+
 describe("packages", () => {
   it.each(packages)("%s depends on what its place in the hexagon allows", (name) => {
     const manifest: { dependencies?: Record<string, string> } = JSON.parse(
       read(`packages/${name}/package.json`),
     )
     const dependencies = Object.keys(manifest.dependencies ?? {})
-    const ours = dependencies.filter((dependency) => dependency.startsWith("@tocsin/"))
-    if (name === "core") assert.deepStrictEqual(dependencies, ["effect"])
-    if (name.startsWith("adapter-")) assert.deepStrictEqual(ours, ["@tocsin/core"])
+    const ours = dependencies.filter((dependency) => dependency.startsWith("@tocsin/")).toSorted()
+    const allowed = name.startsWith("adapter-") ? ["contract", "core"] : ARROWS[name]
+    if (allowed !== undefined)
+      assert.deepStrictEqual(
+        ours,
+        allowed.map((other) => `@tocsin/${other}`),
+      )
+    if (name === "core" || name === "contract" || name === "reporting")
+      assert.deepStrictEqual(
+        dependencies.filter((dependency) => !ours.includes(dependency)),
+        ["effect"],
+      )
     assert.notInclude(ours, "@tocsin/test")
+  })
+
+  it.each(packages)("the README of %s lists every folder of its source", (name) => {
+    const page = read(`packages/${name}/README.md`)
+    const folders = readdirSync(`packages/${name}/src`, { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    )
+    assert.deepStrictEqual(
+      folders.filter((folder) => !page.includes(`\`${folder.name}\``)).map((folder) => folder.name),
+      [],
+    )
   })
 
   it.each(packages)("%s is type-checked", (name) => {

@@ -1,9 +1,9 @@
-import { AgentId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
-import { MemoryTables } from "@tocsin/core/memory/MemoryTables"
-import { transact } from "@tocsin/core/memory/transact"
+import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import { transact } from "@tocsin/adapter-memory/transact"
 import type { ClaimedItem } from "@tocsin/core/notifications/claimOutbox"
 
 /** The agents of small worlds: interchangeable. */

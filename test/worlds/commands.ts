@@ -1,9 +1,17 @@
 import { createHash } from "node:crypto"
-import type { AgentId, IncidentId, OutboxId, RegistrationId } from "@tocsin/core/contract/Identifiers"
-import { BlacklistId, IncidentKey, KeyFingerprint, KeyHash } from "@tocsin/core/contract/Identifiers"
-import type { AuditId } from "@tocsin/core/contract/Audit"
-import type { Instant } from "@tocsin/core/contract/Instant"
-import type { CheckStatus } from "@tocsin/core/contract/Status"
+import {
+  type AgentId,
+  BlacklistId,
+  type IncidentId,
+  IncidentKey,
+  KeyFingerprint,
+  KeyHash,
+  type OutboxId,
+  type RegistrationId,
+} from "@tocsin/contract/Identifiers"
+import type { AuditId } from "@tocsin/contract/Audit"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { CheckStatus } from "@tocsin/contract/Status"
 import type { Signature } from "@tocsin/core/audit/Signature"
 import { heartbeat } from "@tocsin/core/admission/heartbeat"
 import * as actions from "@tocsin/core/admission/operatorActions"

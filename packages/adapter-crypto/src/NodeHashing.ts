@@ -1,5 +1,5 @@
 import { createHmac, hash } from "node:crypto"
-import type { KeyFingerprint, KeyHash } from "@tocsin/core/contract/Identifiers"
+import type { KeyFingerprint, KeyHash } from "@tocsin/contract/Identifiers"
 import { Hashing, type KeyIdentity } from "@tocsin/core/ports/Hashing"
 import { Layer, Redacted } from "effect"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { EventId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Effect, Schema } from "effect"
 import * as fc from "fast-check"

@@ -2,7 +2,7 @@ import { type IncomingMessage, Server, type ServerOptions, ServerResponse, STATU
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"

@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { agentNotFound } from "@tocsin/core/admission/AdmissionErrors"
-import { AgentId, CheckId, EventId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { AgentId, CheckId, EventId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { TocsinApi } from "../src/api.ts"
-import { AgentAuthentication, OperatorAuthentication } from "../src/api/Authentication.ts"
+import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
+import { AgentAuthentication, OperatorAuthentication } from "@tocsin/contract/api/Authentication"
 import { port, testServer, UI_TOKEN } from "./TestServer.ts"
 
 describe("the definition of the API", () => {
   it("loads no server", () => {
     const folder = new URL("../src/api/", import.meta.url)
     const files = [
-      new URL("../src/api.ts", import.meta.url),
+      new URL("../../contract/src/api/TocsinApi.ts", import.meta.url),
       ...readdirSync(folder).map((name) => new URL(name, folder)),
     ]
     for (const file of files) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TocsinApi } from "../src/api.ts"
+import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { routesOf, searchable } from "../src/routes.ts"
 
 const { templateOf: routeOf } = searchable(routesOf(TocsinApi, "/openapi.json"))

@@ -1,7 +1,7 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpApi } from "effect/http-api"
-import { TocsinApi } from "../src/api.ts"
+import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { errorOf, send } from "./http.ts"
 import { testServer } from "./TestServer.ts"
 

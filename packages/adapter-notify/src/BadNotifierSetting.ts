@@ -1,4 +1,4 @@
-import { NotifierKind } from "@tocsin/core/contract/Status"
+import { NotifierKind } from "@tocsin/contract/Status"
 import { Schema } from "effect"
 
 /**

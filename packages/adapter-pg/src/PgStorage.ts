@@ -1,4 +1,4 @@
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { AgentId } from "@tocsin/contract/Identifiers"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "./client/PgClient.ts"

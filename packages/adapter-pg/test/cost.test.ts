@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
-import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import type { CheckStatus } from "@tocsin/contract/Status"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { blacklistIdOf } from "@tocsin/testing/records"

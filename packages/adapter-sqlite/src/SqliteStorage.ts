@@ -1,5 +1,5 @@
 import { fdatasync } from "node:fs"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { decideSync } from "@tocsin/core/engine/workspace/Decision"

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { agentRecord } from "@tocsin/testing/records"

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import { agentRecord } from "@tocsin/testing/records"
 import { Effect } from "effect"
 import { afterEach, vi } from "vitest"

@@ -11,7 +11,7 @@ import { status } from "./commands/status.ts"
 import { UsageError } from "./commands/options.ts"
 import { complain, print, reasonOf } from "./commands/output.ts"
 import { USAGE } from "./commands/usage.ts"
-import { AGENT_VERSION } from "@tocsin/client/agent/version"
+import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 
 type Command = (argv: ReadonlyArray<string>) => number | Promise<number>
 

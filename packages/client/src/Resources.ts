@@ -3,7 +3,7 @@
  * and whose times are ISO 8601 strings in UTC (`2026-01-31T08:30:00.000Z`; six fraction digits
  * unless the last three are zero). The OpenAPI documents describe every field.
  */
-import type { TopicsChanged as Changed } from "@tocsin/core/contract/Topics"
+import type { TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import type { Answer, Body, Item } from "./calls/endpoints.ts"
 
 /** What a check reported. */

@@ -11,11 +11,12 @@ export type {
   ProgramAgent,
   ProgramAgentState,
   ReportOptions,
-} from "./program/ProgramAgent.ts"
+} from "@tocsin/reporting/program/ProgramAgent"
 export { createClient } from "./createClient.ts"
 export type { CallOptions, Client, PromiseClientOptions } from "./createClient.ts"
 export { type Calls, TocsinClient } from "./TocsinClient.ts"
-export type { ClientDuration, ClientOptions, RetryOptions } from "./options/ClientOptions.ts"
+export type { ClientOptions, RetryOptions } from "./options/ClientOptions.ts"
+export type { ClientDuration } from "@tocsin/reporting/program/ProgramAgent"
 export {
   type AnyCallCode,
   type ClientErrorCode,

@@ -9,7 +9,7 @@ process.env["UV_THREADPOOL_SIZE"] ??= "16"
 
 const args = process.argv.slice(2)
 // Each loads only what it needs: the command line would add some MiB to the server's idle memory.
-if (!isMainThread) (await import("./policy/trialThread.ts")).runTrialThread()
+if (!isMainThread) (await import("@tocsin/simulation/trialThread")).runTrialThread()
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   noteHangups()
   const { serve } = await import("./serve.ts")

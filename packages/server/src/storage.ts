@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import * as PgClock from "@tocsin/adapter-pg/PgClock"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
-import { isWellFormed } from "@tocsin/core/admission/BearerToken"
+import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { Console, Effect, FileSystem, Redacted, Schedule } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { StartFailure } from "./StartFailure.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
 import { atOnce, outcomeOf, race } from "./race.ts"
 import { agentRecord, blacklistIdOf, blockedKeyRecord, keyHashOf, write } from "./records.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import type { StorageError } from "@tocsin/core/ports/Storage"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import { namesOf as namesOfTopics, topicsNamed } from "@tocsin/core/topics/Topics"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "@tocsin/core/engine/workspace/CommandChanges"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, IncidentKey } from "@tocsin/core/contract/Identifiers"
-import type { CheckStatus } from "@tocsin/core/contract/Status"
+import { AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import type { CheckStatus } from "@tocsin/contract/Status"
 import { Effect, Random } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { NotifierName } from "@tocsin/core/contract/Status"
-import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import * as Instant from "@tocsin/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
 import { Duration, Effect } from "effect"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { Effect, Exit, Fiber, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "./assertSame.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
 import { assertSame } from "./assertSame.ts"
 import { purge } from "./expireAll.ts"

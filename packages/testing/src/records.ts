@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
-import { NOT_ACKNOWLEDGED } from "@tocsin/core/acknowledgements/Acknowledgement"
-import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
-import type { AlertRecord, OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
+import { NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement"
+import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Decision } from "@tocsin/core/engine/workspace/Decision"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
@@ -19,7 +19,7 @@ import {
   KeyHash,
   OutboxId,
   RegistrationId,
-} from "@tocsin/core/contract/Identifiers"
+} from "@tocsin/contract/Identifiers"
 import type { StorageError, StoryLimits } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { endReplica, reportReplica } from "@tocsin/core/replicas/replicaDecisions"
-import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
+import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"

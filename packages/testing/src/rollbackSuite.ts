@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { recordAudit } from "@tocsin/core/audit/recordAudit"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId, IncidentKey } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
 import { observe } from "./observe.ts"
 import { agentRecord, blacklistIdOf, keyHashOf, registrationIdOf } from "./records.ts"

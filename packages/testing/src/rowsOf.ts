@@ -1,4 +1,4 @@
-import type { ListFilters, ListName, ListQuery, ListRows } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { ListFilters, ListName, ListQuery, ListRows } from "@tocsin/core/model/ListDefinitions"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
 import { atMost, incidentIdOf, incidentRecord, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"

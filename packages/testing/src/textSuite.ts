@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
-import { firstLine } from "@tocsin/core/contract/Text"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import { firstLine } from "@tocsin/contract/Text"
 import { Effect } from "effect"
 import { openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"

@@ -1,4 +1,4 @@
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"

@@ -1,5 +1,5 @@
 import type { TopicsChanged } from "@tocsin/client/Resources"
-import type { ProgramAgent } from "@tocsin/client/program/ProgramAgent"
+import type { ProgramAgent } from "@tocsin/reporting/program/ProgramAgent"
 import type { AgentCalls } from "./api/AgentCalls.ts"
 import type { LocalAgentOptions } from "./api/LocalAgents.ts"
 import type { MonitorCalls } from "./api/monitorCalls.ts"

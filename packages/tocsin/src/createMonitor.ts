@@ -1,5 +1,5 @@
 import { Readiness } from "@tocsin/core/health/Readiness"
-import * as BearerToken from "@tocsin/core/admission/BearerToken"
+import { roleOf } from "@tocsin/core/operators/roleOf"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
@@ -134,7 +134,7 @@ export const assemble = (
     ...agentCalls(
       calls,
       services,
-      BearerToken.roleOf(sha256, { reader: http.readTokens ?? [], operator: http.uiTokens }),
+      roleOf(sha256, { reader: http.readTokens ?? [], operator: http.uiTokens }),
     ),
     ...monitorCalls(calls, services),
   }

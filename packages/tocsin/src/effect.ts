@@ -23,8 +23,8 @@ export { Admission } from "@tocsin/core/usecases/Admission"
 export { Ingest } from "@tocsin/core/usecases/Ingest"
 export { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 export { Operations } from "@tocsin/core/usecases/Operations"
-export { ValidationError } from "@tocsin/core/contract/Errors"
-export { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/core/contract/Requests"
+export { ValidationError } from "@tocsin/contract/Errors"
+export { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
 export {
   Agent,
   CheckState,
@@ -32,7 +32,7 @@ export {
   NotificationOutboxItem,
   StoredCheckResultEvent,
   SystemSummary,
-} from "@tocsin/core/contract/Resources"
+} from "@tocsin/contract/Resources"
 export { HealthExamination } from "@tocsin/core/health/HealthExamination"
 export {
   type Beat,
@@ -61,9 +61,9 @@ export {
   IncidentKey,
   KeyFingerprint,
   OutboxId,
-} from "@tocsin/core/contract/Identifiers"
-export * as Parameters from "@tocsin/core/contract/Parameters"
-export { NotifierName } from "@tocsin/core/contract/Status"
+} from "@tocsin/contract/Identifiers"
+export * as Parameters from "@tocsin/contract/Parameters"
+export { NotifierName } from "@tocsin/contract/Status"
 export { newEventId } from "./newEventId.ts"
 
 export { Hashing } from "@tocsin/core/ports/Hashing"
@@ -72,9 +72,9 @@ export { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports
 export { Storage, StorageError } from "@tocsin/core/ports/Storage"
 export type { Command } from "@tocsin/core/engine/workspace/Decision"
 export { Outcome, reporting } from "@tocsin/core/engine/workspace/Outcome"
-export * as Instant from "@tocsin/core/contract/Instant"
+export * as Instant from "@tocsin/contract/Instant"
 
-export * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+export * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 export * as SqliteStorage from "./layers/SqliteStorage.ts"
 export * as PgStorage from "./layers/PgStorage.ts"
 export * as PgClock from "./layers/PgClock.ts"

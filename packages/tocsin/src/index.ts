@@ -23,9 +23,9 @@ export { isTocsinError, TocsinError } from "./TocsinError.ts"
 export type { AnyCallCode, TocsinErrorCode } from "./TocsinError.ts"
 export type { Outcome, Reply } from "./api/Calls.ts"
 
-export { keyValue } from "./storages/keyValue/KeyValueStorage.ts"
-export type { KeyValueOptions } from "./storages/keyValue/KeyValueStorage.ts"
-export type { Entries, KeyValueStore } from "./storages/keyValue/KeyValueStore.ts"
+export { keyValue } from "./storages/keyValue.ts"
+export type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
+export type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
 export { memory, postgres, sqlite } from "./storages/storages.ts"
 export type { StorageChoice, StorageOption } from "./storages/storages.ts"
 

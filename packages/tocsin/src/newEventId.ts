@@ -1,5 +1,5 @@
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Effect, ManagedRuntime } from "effect"
 

@@ -8,7 +8,7 @@ import {
   type Position,
   type SortColumn,
   type SortValue,
-} from "@tocsin/core/engine/lists/ListDefinitions"
+} from "@tocsin/core/model/ListDefinitions"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
 import { operate } from "../client/call.ts"

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { topicNames } from "@tocsin/core/contract/Topics"
+import { topicNames } from "@tocsin/contract/Topics"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect, Fiber, Option, Queue } from "effect"
 import { call, operate } from "../client/call.ts"

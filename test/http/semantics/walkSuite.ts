@@ -1,4 +1,4 @@
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import type { Visit } from "@tocsin/core/admission/BodyBudget"
+import type { Visit } from "@tocsin/core/usecases/BodyBudget"
 import { type Fiber, Result } from "effect"
 import type { Sender } from "../handlers/agentCalls.ts"
 import { clientAddress } from "../request/clientAddress.ts"

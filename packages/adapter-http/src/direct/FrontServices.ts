@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Ingest } from "@tocsin/core/usecases/Ingest"

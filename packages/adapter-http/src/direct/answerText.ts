@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http"
-import { errorStatus } from "../api/ApiErrors.ts"
+import { errorStatus } from "@tocsin/contract/api/ApiErrors"
 import { errorBody, errorFields, type Failure } from "../response/failures.ts"
 import { fieldsOfEvery, httpDate } from "../response/headerFields.ts"
 

@@ -1,5 +1,5 @@
-import { TocsinApi } from "../api.ts"
-import { OpsApi } from "../api/OpsApi.ts"
+import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
+import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { type Documentation, openApiDocument } from "./openApiDocument.ts"
 import type { JsonObject } from "./plainSchema.ts"
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@tocsin/core/contract/Errors"
+import type { ErrorCode } from "@tocsin/contract/Errors"
 import { String } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { JsonObject } from "./plainSchema.ts"

@@ -1,14 +1,10 @@
-import {
-  AcknowledgeAllRequest,
-  AcknowledgeRequest,
-  NoteRequest,
-} from "@tocsin/core/contract/Acknowledgements"
+import { AcknowledgeAllRequest, AcknowledgeRequest, NoteRequest } from "@tocsin/contract/Acknowledgements"
 import {
   ChangeOperatorRequest,
   CreateOperatorRequest,
   RotateOperatorRequest,
-} from "@tocsin/core/contract/Operators"
-import { SilenceChangeRequest, SilenceRequest } from "@tocsin/core/contract/Silences"
+} from "@tocsin/contract/Operators"
+import { SilenceChangeRequest, SilenceRequest } from "@tocsin/contract/Silences"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -18,8 +14,8 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, type Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { TocsinApi } from "../api.ts"
-import { OpsApi } from "../api/OpsApi.ts"
+import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
+import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { readBody, readText } from "../request/RequestBody.ts"
 import { fail } from "../response/failures.ts"
 import {

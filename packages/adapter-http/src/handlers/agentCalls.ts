@@ -2,10 +2,10 @@ import {
   decodeEventBatchRequest,
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
-} from "@tocsin/core/contract/decodeRequest"
-import type { ValidationError } from "@tocsin/core/contract/Errors"
+} from "@tocsin/contract/decodeRequest"
+import type { ValidationError } from "@tocsin/contract/Errors"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
-import { type AgentId, isAgentId } from "@tocsin/core/contract/Identifiers"
+import { type AgentId, isAgentId } from "@tocsin/contract/Identifiers"
 import { Effect, Predicate, type Redacted, Result } from "effect"
 
 /** Who sends an agent's request. */

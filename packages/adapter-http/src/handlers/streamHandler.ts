@@ -1,11 +1,11 @@
 import { IncomingMessage } from "node:http"
-import { TopicsChanged } from "@tocsin/core/contract/Topics"
+import { TopicsChanged } from "@tocsin/contract/Topics"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { TopicFeed, type UnreadTopics } from "@tocsin/core/usecases/TopicFeed"
 import { Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { OpsApi } from "../api/OpsApi.ts"
+import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { IsStillAuthorized } from "../request/authentication.ts"
 import { toApiError } from "../response/failures.ts"
 

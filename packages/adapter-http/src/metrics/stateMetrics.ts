@@ -1,6 +1,6 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { NotifierName } from "@tocsin/core/contract/Status"
-import type { SystemSummary } from "@tocsin/core/contract/Resources"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { SystemSummary } from "@tocsin/contract/Resources"
 import {
   type Backlog,
   BACKLOG_STATES,

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Health } from "@tocsin/core/health/judgeHealth"
 import { Duration } from "effect"
 

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Duration } from "effect"
 import { html, Html } from "./html.ts"
 import { deliveryOf, isStorageWell, type ServiceState, statusOf } from "./ServiceState.ts"

@@ -1,4 +1,4 @@
-import { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
+import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { Predicate, Record, Schema } from "effect"
 
 /** The name of the policy among the definitions. */

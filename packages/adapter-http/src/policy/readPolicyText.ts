@@ -1,7 +1,7 @@
-import { type FieldProblem, fieldPath } from "@tocsin/core/contract/describeIssue"
+import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
 import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
-import type { PolicyDocument } from "@tocsin/core/policy/PolicyDocument"
-import type { PolicyIssue } from "@tocsin/core/contract/Policies"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { PolicyIssue } from "@tocsin/contract/Policies"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { Result } from "effect"
 import {

@@ -1,9 +1,9 @@
 import { IncomingMessage } from "node:http"
-import { overfullBody } from "@tocsin/core/contract/overfullBody"
-import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { overfullBody } from "@tocsin/contract/overfullBody"
+import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ByteSize, Effect, Result, type Schema, SchemaParser } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
-import type { PayloadTooLarge, Validation } from "../api/ApiErrors.ts"
+import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { fail } from "../response/failures.ts"
 
 type Request = HttpServerRequest.HttpServerRequest

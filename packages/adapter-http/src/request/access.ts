@@ -1,8 +1,9 @@
-import * as BearerToken from "@tocsin/core/admission/BearerToken"
+import { isWellFormed } from "@tocsin/contract/BearerToken"
+import * as Roles from "@tocsin/core/operators/roleOf"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
-import type { OperatorIdentity } from "@tocsin/core/operators/CurrentOperator"
+import type { OperatorIdentity } from "@tocsin/core/audit/CurrentOperator"
 import { isOperatorToken } from "@tocsin/core/operators/operatorToken"
-import { includesRole, type Role } from "@tocsin/core/contract/Role"
+import { includesRole, type Role } from "@tocsin/contract/Role"
 import { Redacted, Result } from "effect"
 import type { Failure } from "../response/failures.ts"
 
@@ -57,7 +58,7 @@ const BEARER = /^Bearer +([^ ]+) *$/i
 const tokenOf = (authorization: string | undefined): Redacted.Redacted | undefined => {
   const text = BEARER.exec(authorization ?? "")?.[1]
   const token = text === undefined ? undefined : Redacted.make(text)
-  return token !== undefined && BearerToken.isWellFormed(token) ? token : undefined
+  return token !== undefined && isWellFormed(token) ? token : undefined
 }
 
 const tooLow = (held: Role, needed: Role): Failure<"forbidden"> => ({
@@ -105,7 +106,7 @@ export const make = (
   const access = metrics?.access
   const scraper = access?.tokens ?? []
   // The last role counts: a token in both settings of operators may change things.
-  const roleOf = BearerToken.roleOf(sha256, { scraper, reader: readTokens, operator: uiTokens })
+  const roleOf = Roles.roleOf(sha256, { scraper, reader: readTokens, operator: uiTokens })
   return {
     agent: (authorization) => {
       const key = tokenOf(authorization)

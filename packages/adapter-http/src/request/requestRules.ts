@@ -1,8 +1,8 @@
-import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { describeIssue } from "@tocsin/contract/describeIssue"
 import { Effect, Layer, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { IgnoredBody, ValidParameters } from "../api/RequestRules.ts"
+import { IgnoredBody, ValidParameters } from "@tocsin/contract/api/RequestRules"
 import { readIgnored } from "./RequestBody.ts"
 import { fail } from "../response/failures.ts"
 

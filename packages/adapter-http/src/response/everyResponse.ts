@@ -1,5 +1,5 @@
 import { IncomingMessage } from "node:http"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Cause, Clock, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -6,13 +6,13 @@ import type {
   NotAnAgentKey,
   RateLimited,
 } from "@tocsin/core/admission/AdmissionErrors"
-import type { ErrorResponse } from "@tocsin/core/contract/Responses"
-import type { ErrorCode, ValidationError } from "@tocsin/core/contract/Errors"
+import type { ErrorResponse } from "@tocsin/contract/Responses"
+import type { ErrorCode, ValidationError } from "@tocsin/contract/Errors"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Cause, Effect, Option, References } from "effect"
 import { HttpServerResponse } from "effect/http"
-import * as ApiErrors from "../api/ApiErrors.ts"
+import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
 import { RequestId } from "../request/RequestId.ts"
 import { FailureLog } from "./FailureLog.ts"
 

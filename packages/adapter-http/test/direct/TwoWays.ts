@@ -4,7 +4,7 @@ import {
   KeyConflict,
   RateLimited,
 } from "@tocsin/core/admission/AdmissionErrors"
-import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/core/contract/Responses"
+import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
 import { defaultRules, RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"

@@ -2,8 +2,8 @@ import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result } from "effect"
 import * as fc from "fast-check"
-import { MAX_EXPECTATIONS } from "@tocsin/core/contract/Expectations"
-import { MAX_VALUES, overfullBody } from "@tocsin/core/contract/overfullBody"
+import { MAX_EXPECTATIONS } from "@tocsin/contract/Expectations"
+import { MAX_VALUES, overfullBody } from "@tocsin/contract/overfullBody"
 import { parseJson } from "../../src/request/RequestBody.ts"
 
 const MIB = 1_048_576

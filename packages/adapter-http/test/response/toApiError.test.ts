@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import * as CoreErrors from "@tocsin/core/admission/AdmissionErrors"
-import { ValidationError } from "@tocsin/core/contract/Errors"
+import { ValidationError } from "@tocsin/contract/Errors"
 import { StorageError, StorageFailure } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { agent, errorOf, heartbeat, operator, send } from "../http.ts"

@@ -1,9 +1,9 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { Severity } from "@tocsin/core/contract/Status"
-import { timestamp } from "@tocsin/core/contract/Fields"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Severity } from "@tocsin/contract/Status"
+import { timestamp } from "@tocsin/contract/Fields"
 import { Duration, Schema } from "effect"
 import { checkIdOf, type NotifiedIncident, whereText } from "../text/incidentText.ts"
-import { plainLine } from "@tocsin/core/contract/plainLine"
+import { plainLine } from "@tocsin/contract/plainLine"
 
 /** An alert of Alertmanager's v2 API (postableAlert), in Alertmanager's format. */
 export const Alert = Schema.Struct({

@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
+import * as Instant from "@tocsin/contract/Instant"
+import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope } from "effect"
 import type { BadNotifierSetting } from "../BadNotifierSetting.ts"

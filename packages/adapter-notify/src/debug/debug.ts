@@ -1,10 +1,10 @@
-import { NotificationType, Severity } from "@tocsin/core/contract/Status"
-import { timestamp } from "@tocsin/core/contract/Fields"
-import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
+import { NotificationType, Severity } from "@tocsin/contract/Status"
+import { timestamp } from "@tocsin/contract/Fields"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Schema } from "effect"
 import { testText } from "../text/incidentText.ts"
-import { plainLine } from "@tocsin/core/contract/plainLine"
+import { plainLine } from "@tocsin/contract/plainLine"
 
 /** The fields of the line that the debug notifier logs, version 1. */
 export const DebugNotification = Schema.Struct({

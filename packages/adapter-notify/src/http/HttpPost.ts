@@ -1,5 +1,5 @@
-import type { NotifierKind } from "@tocsin/core/contract/Status"
-import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierKind } from "@tocsin/contract/Status"
+import * as Instant from "@tocsin/contract/Instant"
 import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, type Scope, Tracer } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"

@@ -1,7 +1,7 @@
-import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
-import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { type TextMedium, titleOf } from "./incidentText.ts"
-import { plainLine } from "@tocsin/core/contract/plainLine"
+import { plainLine } from "@tocsin/contract/plainLine"
 import { cutText } from "./cutText.ts"
 
 /** Few people read further; the first line has the count. */

@@ -1,8 +1,8 @@
-import type { CheckId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
-import { HEARTBEAT } from "@tocsin/core/incidents/MemberRecord"
-import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
-import { plainLine } from "@tocsin/core/contract/plainLine"
+import type { CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import { plainLine } from "@tocsin/contract/plainLine"
 import { cutText } from "./cutText.ts"
 
 /** The incident of a notification. */

@@ -1,8 +1,8 @@
-import { Acknowledgement } from "@tocsin/core/contract/Acknowledgements"
-import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { FiringCause, NotificationType, Severity } from "@tocsin/core/contract/Status"
-import { timestamp } from "@tocsin/core/contract/Fields"
-import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
+import { Acknowledgement } from "@tocsin/contract/Acknowledgements"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { FiringCause, NotificationType, Severity } from "@tocsin/contract/Status"
+import { timestamp } from "@tocsin/contract/Fields"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { Schema } from "effect"
 import { checkIdOf, incidentText, type NotifiedIncident } from "../text/incidentText.ts"
 

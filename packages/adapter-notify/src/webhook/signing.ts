@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
-import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Instant } from "@tocsin/contract/Instant"
 import { Redacted, Result } from "effect"
 
 /** The key of one secret, prepared once: preparing its bytes takes three times as long as a signature. */

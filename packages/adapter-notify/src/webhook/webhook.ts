@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Effect, type Redacted, Schema, type Scope } from "effect"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ClaimedAlert } from "@tocsin/core/notifications/DeliveryAttempt"
-import type * as Instant from "@tocsin/core/contract/Instant"
+import type { ClaimedAlert } from "@tocsin/core/ports/DeliveryAttempt"
+import type * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect, Queue, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { alertRouter } from "../../src/alertrouter/alertRouter.ts"

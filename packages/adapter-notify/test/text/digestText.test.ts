@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Severity } from "@tocsin/core/contract/Status"
+import type { Severity } from "@tocsin/contract/Status"
 import { slackMedium } from "../../src/messenger/messengerSlack.ts"
 import { telegramMedium } from "../../src/messenger/messengerTelegram.ts"
 import { digestText } from "../../src/text/digestText.ts"

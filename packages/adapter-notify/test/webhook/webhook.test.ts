@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted, Result, Schema } from "effect"
 import { Webhook } from "standardwebhooks"

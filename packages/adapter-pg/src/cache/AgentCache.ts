@@ -1,6 +1,6 @@
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
-import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { RowVersion } from "../transactions/Loading.ts"
 import { Contested } from "./Contested.ts"
 

@@ -1,4 +1,4 @@
-import type { AgentId, OutboxId } from "@tocsin/core/contract/Identifiers"
+import type { AgentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 
 type Parts = ReadonlySet<keyof RowRequest>

@@ -1,4 +1,4 @@
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { AgentId } from "@tocsin/contract/Identifiers"
 
 /**
  * An agent that is stale this often in a row is probably served by several replicas in turn:

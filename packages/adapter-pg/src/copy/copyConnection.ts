@@ -1,5 +1,5 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { AnyShape, CopiedRow } from "@tocsin/core/ports/TableShape"
+import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
 import { Effect, type Redacted, Stream } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { LONG_WORK } from "../client/PgPoolOptions.ts"

@@ -1,4 +1,4 @@
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { AgentId } from "@tocsin/contract/Identifiers"
 import { cacheCounters, CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { Line } from "@tocsin/core/engine/Line"
 import type { Instruments } from "@tocsin/core/engine/metrics/Instruments"

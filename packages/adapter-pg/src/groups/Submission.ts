@@ -1,6 +1,6 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Place } from "@tocsin/core/engine/Line"
-import { move, type Transition } from "@tocsin/core/engine/TransitionTable"
+import { move, type Transition } from "@tocsin/contract/TransitionTable"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"

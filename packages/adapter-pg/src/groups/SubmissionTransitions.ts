@@ -1,4 +1,4 @@
-import type { Transition } from "@tocsin/core/engine/TransitionTable"
+import type { Transition } from "@tocsin/contract/TransitionTable"
 
 /** Moves of a command from `Storage.transact` to the reply of its caller. */
 export const SubmissionTransitions = [

@@ -1,5 +1,5 @@
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/checks/CheckRecord"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { ensure } from "@tocsin/core/engine/workspace/ensure"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { compareSchema, type SchemaStanding } from "@tocsin/core/ports/Migration"
 import { Clock, Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

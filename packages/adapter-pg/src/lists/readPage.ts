@@ -1,4 +1,4 @@
-import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
+import type { BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
 import {
   type ListName,
   type ListRows,
@@ -6,7 +6,7 @@ import {
   type SortColumn,
   type PageRequest,
   type Position,
-} from "@tocsin/core/engine/lists/ListDefinitions"
+} from "@tocsin/core/model/ListDefinitions"
 import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"

@@ -1,6 +1,6 @@
-import { NotificationType, OutboxState } from "@tocsin/core/contract/Status"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
-import type { ListFilters, ListName } from "@tocsin/core/engine/lists/ListDefinitions"
+import { NotificationType, OutboxState } from "@tocsin/contract/Status"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
 
 /** What a filter leaves of the table of a list, and how an index serves its orders. */
 export interface Selection {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import {
   announceMigrations,
   type AppliedMigration,

@@ -1,5 +1,5 @@
-import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
-import type { ExpectationRecord } from "@tocsin/core/freshness/ExpectationRecord"
+import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"

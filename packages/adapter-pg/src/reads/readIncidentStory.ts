@@ -1,4 +1,4 @@
-import type { IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { IncidentStory, StoryLimits } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

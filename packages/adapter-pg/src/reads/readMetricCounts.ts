@@ -1,5 +1,5 @@
-import type { Instant } from "@tocsin/core/contract/Instant"
-import { NotificationType, type NotifierName } from "@tocsin/core/contract/Status"
+import type { Instant } from "@tocsin/contract/Instant"
+import { NotificationType, type NotifierName } from "@tocsin/contract/Status"
 import {
   AGED_ITEMS,
   type Backlog,
@@ -9,7 +9,7 @@ import {
   type MetricCounts,
   sortBacklog,
 } from "@tocsin/core/ports/StorageCounts"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { notifiersOf } from "../lists/selections.ts"

@@ -1,5 +1,5 @@
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import type { Instant } from "@tocsin/core/contract/Instant"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
 import {
   makePass,
   type Pass,

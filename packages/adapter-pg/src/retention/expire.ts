@@ -1,6 +1,6 @@
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import type { Instant } from "@tocsin/core/contract/Instant"
-import { reportPassedOver } from "@tocsin/core/admission/heldAgents"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import { reportPassedOver } from "@tocsin/core/engine/commits/lockedAgents"
 import {
   expireEffect,
   type RetentionPiece,
@@ -8,7 +8,7 @@ import {
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
 import { type RemovedRows, type RetentionFacts, RetentionRules } from "@tocsin/core/retention/RetentionRules"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import { Duration, Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"

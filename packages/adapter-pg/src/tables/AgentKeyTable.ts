@@ -1,5 +1,5 @@
-import type { AgentKeyRecord } from "@tocsin/core/admission/AgentRecord"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { AgentKeyRecord } from "@tocsin/core/model/AgentRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqlConnection } from "effect/sql"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,5 +1,5 @@
-import { ALERT_ROUTER } from "@tocsin/core/notifications/OutboxRecord"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { ALERT_ROUTER } from "@tocsin/core/model/OutboxRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import { makeTable } from "./makeTable.ts"
 
 /** Label sets that the receiver `alert_router` was sent, and has to be sent again. */

@@ -1,4 +1,4 @@
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import { makeTable } from "./makeTable.ts"
 
 /** The current state of checks. The lock of their agent guards them. */

@@ -1,4 +1,4 @@
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import { makeTable } from "./makeTable.ts"
 
 /** Checks that must report. The lock of their agent guards them. */

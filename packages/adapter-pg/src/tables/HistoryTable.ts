@@ -1,5 +1,5 @@
-import type { CheckId, EventId } from "@tocsin/core/contract/Identifiers"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqlConnection } from "effect/sql"
 import { deleteBy, givenRows, insertedColumns, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 

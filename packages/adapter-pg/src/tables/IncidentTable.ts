@@ -1,5 +1,5 @@
-import { FIRST_CHANGES } from "@tocsin/core/incidents/IncidentRecord"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { FIRST_CHANGES } from "@tocsin/core/model/IncidentRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import { givenRows, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
 /** Incidents. The lock of an incident guards its members and its story too. */

@@ -1,4 +1,4 @@
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import { makeTable } from "./makeTable.ts"
 
 /** The service's sign of life, in one row. */

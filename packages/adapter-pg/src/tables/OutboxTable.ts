@@ -1,4 +1,4 @@
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import { STORAGE_TIME } from "../readStorageTime.ts"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,4 +1,4 @@
-import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/ports/TableShape"
+import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/model/TableShape"
 import type { SqlConnection } from "effect/sql"
 
 type Columns = AnyShape["columns"]

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { settingStatement } from "../client/script.ts"
 import type { Database } from "../Database.ts"
 

@@ -1,5 +1,5 @@
-import type { IncidentId } from "@tocsin/core/contract/Identifiers"
-import type { IncidentRef } from "@tocsin/core/incidents/IncidentRecord"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import { lockAlerts, lockAlertsOfIncidents, receiverAlertTable } from "../tables/AlertTable.ts"

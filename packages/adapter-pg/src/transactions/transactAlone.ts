@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"

@@ -1,5 +1,5 @@
 import { assert, describe, it, onTestFinished, vi } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { agentRecord, checkRecord, registrationIdOf } from "@tocsin/testing/records"
 import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"
 

@@ -1,8 +1,7 @@
 import { PgFailure } from "../../src/client/toSqlError.ts"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 
 const causeOf = (error: SqlError.SqlError): PgFailure => {

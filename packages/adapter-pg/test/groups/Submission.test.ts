@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import { Outcome, reporting } from "@tocsin/core/engine/workspace/Outcome"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { commandOf, type Decision } from "@tocsin/core/engine/workspace/Decision"

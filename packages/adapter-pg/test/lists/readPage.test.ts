@@ -1,13 +1,7 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { assert, layer } from "@effect/vitest"
-import {
-  IncidentState,
-  NotificationType,
-  NotifierKind,
-  OutboxState,
-  Severity,
-} from "@tocsin/core/contract/Status"
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "@tocsin/contract/Status"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import {
   type ListFilters,
   type ListName,
@@ -16,7 +10,7 @@ import {
   orderColumns,
   type PageRequest,
   type SortValue,
-} from "@tocsin/core/engine/lists/ListDefinitions"
+} from "@tocsin/core/model/ListDefinitions"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

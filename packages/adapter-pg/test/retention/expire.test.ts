@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { expireAll } from "@tocsin/testing/expireAll"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { copiedTables } from "@tocsin/core/ports/StoredTables"
-import type { ColumnType } from "@tocsin/core/ports/TableShape"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
+import type { ColumnType } from "@tocsin/core/model/TableShape"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
 import { migrate } from "../../src/migrations/migrate.ts"

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { IncidentKey } from "@tocsin/core/contract/Identifiers"
+import { IncidentKey } from "@tocsin/contract/Identifiers"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"

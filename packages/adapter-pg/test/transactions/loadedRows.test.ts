@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { AgentId, SilenceId } from "@tocsin/core/contract/Identifiers"
-import { OperatorName } from "@tocsin/core/contract/Operators"
+import { AgentId, SilenceId } from "@tocsin/contract/Identifiers"
+import { OperatorName } from "@tocsin/contract/Operators"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"

@@ -1,7 +1,6 @@
 import { connect, createServer, type Socket } from "node:net"
 import { throughLoopback } from "@tocsin/test/postgres/throughLoopback"
-import { Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 
 /**
  * What becomes of the next COMMIT: it never arrives and the connection is lost; it arrives and its

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import type { CommandChanges } from "@tocsin/core/engine/workspace/CommandChanges"
 import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
 import { reporting } from "@tocsin/core/engine/workspace/Outcome"

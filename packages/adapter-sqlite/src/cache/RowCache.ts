@@ -1,6 +1,6 @@
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/core/contract/Identifiers"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { Tables } from "../tables/makeTables.ts"
 

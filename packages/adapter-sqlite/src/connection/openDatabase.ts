@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { announceMigrations } from "@tocsin/core/ports/Migration"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"

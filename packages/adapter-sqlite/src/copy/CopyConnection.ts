@@ -3,7 +3,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Stream } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
-import type { AnyShape, CopiedRow } from "@tocsin/core/ports/TableShape"
+import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
 
 /** Rows of a piece. Between two pieces the process can report its progress, and be stopped. */
 const PIECE = 1_000

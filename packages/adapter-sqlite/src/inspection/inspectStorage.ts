@@ -1,5 +1,5 @@
 import { statSync } from "node:fs"
-import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"

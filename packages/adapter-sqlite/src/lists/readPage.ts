@@ -1,5 +1,5 @@
-import type { BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
-import { OutboxState } from "@tocsin/core/contract/Status"
+import type { BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
+import { OutboxState } from "@tocsin/contract/Status"
 import {
   type ListName,
   type ListRows,
@@ -7,10 +7,10 @@ import {
   type SortValue,
   type PageRequest,
   type Position,
-} from "@tocsin/core/engine/lists/ListDefinitions"
+} from "@tocsin/core/model/ListDefinitions"
 import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
-import type { TableShape } from "@tocsin/core/ports/TableShape"
+import { storedTables } from "@tocsin/core/model/StoredTables"
+import type { TableShape } from "@tocsin/core/model/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"
 import { type Fixed, type Fragment, type Occurring, type Selection, selections } from "./selections.ts"

@@ -1,4 +1,4 @@
-import { move, type Transition } from "@tocsin/core/engine/TransitionTable"
+import { move, type Transition } from "@tocsin/contract/TransitionTable"
 import type { CheckpointStep } from "./checkpointThread.ts"
 
 /** Moves of the write-ahead log of one open file, from the first command to the end of the process. */

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto"
-import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Instant } from "@tocsin/contract/Instant"
 import {
   type AppliedMigration,
   compareSchema,

@@ -1,5 +1,5 @@
-import { NotificationType, type NotifierName, type Severity } from "@tocsin/core/contract/Status"
-import type { Instant } from "@tocsin/core/contract/Instant"
+import { NotificationType, type NotifierName, type Severity } from "@tocsin/contract/Status"
+import type { Instant } from "@tocsin/contract/Instant"
 import {
   AGED_ITEMS,
   type Backlog,
@@ -9,7 +9,7 @@ import {
   type MetricCounts,
   sortBacklog,
 } from "@tocsin/core/ports/StorageCounts"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`

@@ -1,5 +1,5 @@
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import {
   bySeen,
   makePass,

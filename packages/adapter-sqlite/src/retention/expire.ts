@@ -1,7 +1,7 @@
-import type { Instant } from "@tocsin/core/contract/Instant"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { RetentionTables } from "@tocsin/core/retention/retentionPiece"
 import type { RemovedRows } from "@tocsin/core/retention/RetentionRules"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 
 type Tables = RetentionTables<"now">

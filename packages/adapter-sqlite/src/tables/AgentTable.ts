@@ -1,7 +1,7 @@
-import type { AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import type { Instant } from "@tocsin/core/contract/Instant"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,6 +1,6 @@
-import type { IncidentId } from "@tocsin/core/contract/Identifiers"
-import type { Instant } from "@tocsin/core/contract/Instant"
-import type { NotifierName, Severity } from "@tocsin/core/contract/Status"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Change } from "@tocsin/core/engine/workspace/Table"
 import {
@@ -8,8 +8,8 @@ import {
   type AlertRecord,
   type AlertRef,
   isOfAlertRouter,
-} from "@tocsin/core/notifications/OutboxRecord"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+} from "@tocsin/core/model/OutboxRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

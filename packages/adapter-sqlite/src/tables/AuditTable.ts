@@ -1,5 +1,5 @@
-import { type AuditRecord, subjectRowsOf } from "@tocsin/core/audit/AuditRecord"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import { type AuditRecord, subjectRowsOf } from "@tocsin/core/model/AuditRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,6 +1,6 @@
-import type { CheckRecord, CheckRef } from "@tocsin/core/checks/CheckRecord"
-import type { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,8 +1,8 @@
-import type { CheckRef } from "@tocsin/core/checks/CheckRecord"
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/core/contract/Identifiers"
-import type { Instant } from "@tocsin/core/contract/Instant"
-import type { ExpectationRecord } from "@tocsin/core/freshness/ExpectationRecord"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,7 +1,7 @@
-import type { CheckRef, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
-import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/core/contract/Identifiers"
-import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { CheckRef, HistoryRecord } from "@tocsin/core/model/CheckRecord"
+import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,13 +1,13 @@
-import type { Instant } from "@tocsin/core/contract/Instant"
-import type { AgentId, IncidentId } from "@tocsin/core/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import {
   type IncidentRecord,
   type IncidentRef,
   FIRST_CHANGES,
   type StoryCut,
-} from "@tocsin/core/incidents/IncidentRecord"
-import type { MemberRecord, MemberRef } from "@tocsin/core/incidents/MemberRecord"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+} from "@tocsin/core/model/IncidentRecord"
+import type { MemberRecord, MemberRef } from "@tocsin/core/model/MemberRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"

@@ -1,6 +1,5 @@
-import type { MarkRecord } from "@tocsin/core/liveness/MarkRecord"
-import type { EstablishedName } from "@tocsin/core/ports/Storage"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { MarkRecord } from "@tocsin/core/model/MarkRecord"
+import { type EstablishedName, storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,6 +1,6 @@
-import type { KeyHash } from "@tocsin/core/contract/Identifiers"
-import type { OperatorName } from "@tocsin/core/contract/Operators"
-import { storedTables } from "@tocsin/core/ports/StoredTables"
+import type { KeyHash } from "@tocsin/contract/Identifiers"
+import type { OperatorName } from "@tocsin/contract/Operators"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

@@ -1,4 +1,4 @@
-import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/ports/TableShape"
+import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/model/TableShape"
 import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"

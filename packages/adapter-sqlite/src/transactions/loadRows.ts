@@ -1,7 +1,7 @@
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
+import type { AgentId } from "@tocsin/contract/Identifiers"
 import { type Loaders, loadParts } from "@tocsin/core/engine/workspace/loadParts"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { type Reading, SEARCHES } from "./searchRows.ts"
 
 /** Brings the rows that a request names or searches from the tables into a workspace. */

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { NotifierKind } from "@tocsin/core/contract/Status"
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
-import { isAcknowledged } from "@tocsin/core/acknowledgements/Acknowledgement"
-import { SEVERITY_RANK } from "@tocsin/core/incidents/MemberRecord"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import { NotifierKind } from "@tocsin/contract/Status"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import {
   type ListFilters,
   type ListName,
@@ -13,7 +13,7 @@ import {
   orderColumns,
   type PageRequest,
   type Position,
-} from "@tocsin/core/engine/lists/ListDefinitions"
+} from "@tocsin/core/model/ListDefinitions"
 import { incidentRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { agentRecord } from "@tocsin/testing/records"
 import { Effect, Exit, Fiber, Scope } from "effect"

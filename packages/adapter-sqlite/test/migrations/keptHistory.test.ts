@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { agentRecord } from "@tocsin/testing/records"
 import { eventOf, start } from "@tocsin/testing/samples"

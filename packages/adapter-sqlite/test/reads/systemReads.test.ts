@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { makePass, QUIET_KEPT } from "@tocsin/core/liveness/SilenceScan"
 import { agentRecord, incidentIdOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"

@@ -1,9 +1,9 @@
 import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
-import type { Clock } from "@tocsin/client/agent/Clock"
-import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { Clock } from "@tocsin/reporting/agent/Clock"
+import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { confirmResult, type SoftState, softStateOf } from "./confirmResult.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
-import { nextDue } from "@tocsin/client/agent/nextDue"
+import { nextDue } from "@tocsin/reporting/agent/nextDue"
 import { firstDue, offsetOf } from "./Schedule.ts"
 import type { StartedRun } from "./runCommand.ts"
 

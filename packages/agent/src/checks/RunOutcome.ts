@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from "node:util"
 import { constants } from "node:os"
-import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 
 /** How the work of a check ended. */
 export type RunEnd =

@@ -1,4 +1,4 @@
-import type { Transition } from "@tocsin/core/engine/TransitionTable"
+import type { Transition } from "@tocsin/contract/TransitionTable"
 
 /** When a result with `confirm` is reported: at `well` and `ill` it is, in between it is not. */
 export const SoftTransitions = [

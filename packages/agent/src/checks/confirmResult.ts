@@ -1,5 +1,5 @@
 import type { Confirmation } from "../config/AgentConfig.ts"
-import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { type SoftPlace, SoftTransitions } from "./SoftTransitions.ts"
 
 /** Where a check is between two confirmed statuses, and how many results in a row brought it there. */

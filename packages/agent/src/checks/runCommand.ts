@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import type { Clock } from "@tocsin/client/agent/Clock"
+import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { CapturedStream } from "./CapturedStream.ts"
 import {
   endOf,

@@ -1,4 +1,4 @@
-import type { Clock } from "@tocsin/client/agent/Clock"
+import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { uptime } from "node:os"
 
 const MILLIS_PER_SECOND = 1_000

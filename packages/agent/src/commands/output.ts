@@ -1,4 +1,4 @@
-import { plainLine } from "@tocsin/core/contract/plainLine"
+import { plainLine } from "@tocsin/contract/plainLine"
 import { writeSync } from "node:fs"
 import { primaryOf } from "../spool/spoolFault.ts"
 

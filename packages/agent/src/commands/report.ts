@@ -1,4 +1,4 @@
-import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { readOptions, UsageError } from "./options.ts"
 import { requireCheckId, spoolReport } from "./spoolReport.ts"
 

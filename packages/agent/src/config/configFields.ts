@@ -1,4 +1,4 @@
-import { isSecretLikeLabelKey } from "@tocsin/core/contract/isSecretLikeLabelKey"
+import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
 import {
   anyText,
   duration,

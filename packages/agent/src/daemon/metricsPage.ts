@@ -1,5 +1,5 @@
-import type { CheckState } from "@tocsin/client/agent/resultRules"
-import { AGENT_VERSION } from "@tocsin/client/agent/version"
+import type { CheckState } from "@tocsin/reporting/agent/resultRules"
+import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 import type { SelfState } from "./selfReport.ts"
 
 /** What the metrics show. */

@@ -1,8 +1,8 @@
-import { isClockOff } from "@tocsin/client/agent/ServerTime"
+import { isClockOff } from "@tocsin/reporting/agent/ServerTime"
 import { checksText } from "../config/AgentConfig.ts"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
 import { fieldsOf, savedNote } from "../spool/savedNote.ts"
-import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 
 /** Problems of the agent itself. */
 export interface SelfState {

@@ -1,8 +1,8 @@
 import type { AgentConfig, CheckConfig } from "../config/AgentConfig.ts"
 import { durationText } from "../config/Reader.ts"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
-import type { Statements } from "@tocsin/client/agent/Sender"
-import { AGENT_VERSION } from "@tocsin/client/agent/version"
+import type { Statements } from "@tocsin/reporting/agent/Sender"
+import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 
 /** What the server takes as a period (docs/rules.md#freshness). */
 const SHORTEST_PERIOD_MILLIS = 10_000

@@ -1,5 +1,5 @@
-import type { Keys } from "@tocsin/client/agent/Sender"
-import { makeFile, syncFolder } from "@tocsin/client/agent/makeFile"
+import type { Keys } from "@tocsin/reporting/agent/Sender"
+import { makeFile, syncFolder } from "@tocsin/reporting/agent/makeFile"
 import { createHash, randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import { join } from "node:path"

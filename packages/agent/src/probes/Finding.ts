@@ -1,4 +1,4 @@
-import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Thresholds } from "./Range.ts"
 
 /** A figure that a probe measured. */

@@ -1,6 +1,6 @@
 import { outcomeOf } from "../checks/RunOutcome.ts"
 import type { StartedRun } from "../checks/runCommand.ts"
-import type { Clock } from "@tocsin/client/agent/Clock"
+import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { wordsOf } from "../sending/wordsOf.ts"
 import { judge } from "./Finding.ts"
 import type { ProbeConfig } from "./probes.ts"

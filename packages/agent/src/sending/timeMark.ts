@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import type { TimeMark } from "@tocsin/client/agent/ServerTime"
+import type { TimeMark } from "@tocsin/reporting/agent/ServerTime"
 import { fieldsOf, savedNote } from "../spool/savedNote.ts"
 
 let boot: string | undefined

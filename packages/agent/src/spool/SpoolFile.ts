@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { CheckStatus, WireEvent } from "@tocsin/client/agent/CheckReport"
-import type { PendingResult } from "@tocsin/client/agent/ResultQueue"
+import type { CheckStatus, WireEvent } from "@tocsin/reporting/agent/CheckReport"
+import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
 import { openDatabase } from "./openDatabase.ts"
 import { STATEMENTS } from "./spoolStatements.ts"
-import { type CheckState, isSuperseded, stampAfter } from "@tocsin/client/agent/resultRules"
-import { wireEvent } from "@tocsin/client/agent/wireEvent"
+import { type CheckState, isSuperseded, stampAfter } from "@tocsin/reporting/agent/resultRules"
+import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
 
 /** A result in the file. */
 export interface StoredResult {

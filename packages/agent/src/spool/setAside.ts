@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import type { WireEvent } from "@tocsin/client/agent/CheckReport"
+import type { WireEvent } from "@tocsin/reporting/agent/CheckReport"
 import { ALONE, BUSY_MILLIS, successorOf } from "./openDatabase.ts"
 import { fieldsOf, savedNote } from "./savedNote.ts"
 import { isBusy } from "./spoolFault.ts"

@@ -6,7 +6,7 @@ import { CheckRunner } from "../../src/checks/CheckRunner.ts"
 import type { RunOutcome } from "../../src/checks/RunOutcome.ts"
 import { offsetOf } from "../../src/checks/Schedule.ts"
 import type { Confirmation, RunCheck } from "../../src/config/AgentConfig.ts"
-import type { CheckReport, CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 
 const MINUTE = 60_000
 const CODES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]

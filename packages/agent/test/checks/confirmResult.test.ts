@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
 import { confirmResult, softStateOf } from "../../src/checks/confirmResult.ts"
-import type { CheckStatus } from "@tocsin/client/agent/CheckReport"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 
 const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
 const status = fc.constantFrom(...STATUSES)

@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import { topicNames, TopicsChanged as Changed } from "@tocsin/core/contract/Topics"
+import * as Instant from "@tocsin/contract/Instant"
+import { topicNames, TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import { Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { ReadOptions } from "../options/ClientOptions.ts"

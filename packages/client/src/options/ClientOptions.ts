@@ -1,12 +1,8 @@
-import { TOKEN } from "@tocsin/core/admission/BearerToken"
+import { TOKEN } from "@tocsin/contract/BearerToken"
+import type { ClientDuration } from "@tocsin/reporting/program/ProgramAgent"
 import { Duration, Redacted, Result } from "effect"
 import { TocsinClientError } from "../TocsinClientError.ts"
 import { aFunction, duration, group, integer, type Reader } from "./readers.ts"
-
-type Unit = "millis" | "second" | "seconds" | "minute" | "minutes" | "hour" | "hours"
-
-/** A length of time: `"5 seconds"`, or a number of milliseconds. */
-export type ClientDuration = number | `${number} ${Unit}`
 
 /** How calls that are safe to repeat are retried. */
 export interface RetryOptions {

@@ -1,5 +1,5 @@
-import { LONGEST_SETTING } from "@tocsin/core/contract/DurationText"
-import { unknownOptions } from "@tocsin/core/contract/nearestName"
+import { LONGEST_SETTING } from "@tocsin/contract/DurationText"
+import { unknownOptions } from "@tocsin/contract/nearestName"
 import { Duration, Option, Record } from "effect"
 
 /** Records a problem; its result stands for the invalid value. */

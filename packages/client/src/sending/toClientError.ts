@@ -1,4 +1,4 @@
-import * as ApiErrors from "@tocsin/adapter-http/api/ApiErrors"
+import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
 import { Clock, Effect, Predicate, type Schema } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 import { type AnyCallCode, type ClientFailure, TocsinClientError } from "../TocsinClientError.ts"

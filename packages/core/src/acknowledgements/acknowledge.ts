@@ -1,23 +1,23 @@
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import type { IncidentId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
-import type { Severity } from "../contract/Status.ts"
-import { move } from "../engine/TransitionTable.ts"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Severity } from "@tocsin/contract/Status"
+import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { lookSoon } from "../holds/heldItems.ts"
-import type { Act, IncidentActRecord } from "../incidents/IncidentActRecord.ts"
+import type { Act, IncidentActRecord } from "../model/IncidentActRecord.ts"
 import { recordAct } from "../incidents/recordAct.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
   type Acknowledgement,
   acknowledgementOf,
   ackColumns,
   isAcknowledged,
   NOT_ACKNOWLEDGED,
-} from "./Acknowledgement.ts"
-import { AcknowledgementTransitions } from "./AcknowledgementTransitions.ts"
+} from "../model/Acknowledgement.ts"
+import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
 
 /** Which incident to acknowledge, and until when. */
 export interface AcknowledgeInput {

@@ -1,7 +1,7 @@
 import { Duration, Result } from "effect"
-import type { AcknowledgeRequest } from "../contract/Acknowledgements.ts"
-import { formatDuration } from "../contract/DurationText.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
+import { formatDuration } from "@tocsin/contract/DurationText"
+import * as Instant from "@tocsin/contract/Instant"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** The end that a request asks for, within the settings (docs/rules.md#acknowledgements). */

@@ -1,10 +1,10 @@
-import type { AgentId, CheckId, KeyHash } from "../contract/Identifiers.ts"
-import { move } from "../engine/TransitionTable.ts"
+import type { AgentId, CheckId, KeyHash } from "@tocsin/contract/Identifiers"
+import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure, missingRows } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts"
-import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
+import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
+import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
 
 /** What a key means under an agent ID (docs/rules.md#agent-keys). */
 export type Standing =

@@ -1,33 +1,25 @@
 import { Duration } from "effect"
-import type { RegistrationId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
-import type { HeartbeatRequest } from "../contract/Requests.ts"
-import { move } from "../engine/TransitionTable.ts"
+import type { RegistrationId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { HeartbeatRequest } from "@tocsin/contract/Requests"
+import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { contactFrom } from "../liveness/contact.ts"
-import { resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
+import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { AgentKeyTransitions, AgentTransitions } from "./AdmissionTransitions.ts"
+import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
 import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
-import { type AgentRecord, type AgentsKeyRecord, type BlockedKeyRecord, isSameReport } from "./AgentRecord.ts"
-
-/** The outcomes of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
-export type HeartbeatOutcome =
-  | "seen"
-  | "pending"
-  | "registered"
-  | "replacement_registered"
-  | "preseeded"
-  | "blocked"
-  | "superseded_key"
-  | "key_of_another_agent"
-  | "another_key_pending"
-  | "too_many_pending_agents"
-  | "unknown_key"
+import {
+  type HeartbeatOutcome,
+  type AgentRecord,
+  type AgentsKeyRecord,
+  type BlockedKeyRecord,
+  isSameReport,
+} from "../model/AgentRecord.ts"
 
 /** A heartbeat and its key. */
 export interface HeartbeatInput {

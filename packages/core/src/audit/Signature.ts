@@ -1,10 +1,9 @@
 import { Effect } from "effect"
-import type { AuditId, AuditVia } from "../contract/Audit.ts"
-import type { Instant } from "../contract/Instant.ts"
-import { SYSTEM } from "../incidents/IncidentActRecord.ts"
-import { newId } from "../incidents/incidentOptions.ts"
-import { CurrentOperator } from "../operators/CurrentOperator.ts"
-import type { Ids } from "../ports/Ids.ts"
+import type { AuditId, AuditVia } from "@tocsin/contract/Audit"
+import type { Instant } from "@tocsin/contract/Instant"
+import { SYSTEM } from "../model/IncidentActRecord.ts"
+import { CurrentOperator } from "./CurrentOperator.ts"
+import { type Ids, newId } from "../ports/Ids.ts"
 
 /** Who makes a change, and in which way: what every row of the audit states (docs/rules.md#audit). */
 export interface Signature {

@@ -1,8 +1,8 @@
 import { Array as Arr } from "effect"
-import { type AuditActionName, AuditActions } from "../contract/AuditActions.ts"
-import type { Instant } from "../contract/Instant.ts"
+import { type AuditActionName, AuditActions } from "@tocsin/contract/AuditActions"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import { type AuditParameters, MAX_SUBJECTS } from "./AuditRecord.ts"
+import { type AuditParameters, MAX_SUBJECTS } from "../model/AuditRecord.ts"
 import type { Signature } from "./Signature.ts"
 
 /** Parameters by the names that their action states; `undefined` ones are left out. */

@@ -1,29 +1,16 @@
+import type { BatchOutcome, EventOutcome } from "../model/CheckRecord.ts"
 import { recognise } from "../admission/agentKeys.ts"
-import { type CheckMove, recount } from "../admission/AgentRecord.ts"
-import type { CheckId, EventId } from "../contract/Identifiers.ts"
+import { type CheckMove, recount } from "../model/AgentRecord.ts"
+import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { missingRows } from "../engine/workspace/ensure.ts"
 import type { RowRequest } from "../engine/workspace/RowRequest.ts"
-import { type IncidentRef, incidentRefOf } from "../incidents/IncidentRecord.ts"
+import { type IncidentRef, incidentRefOf } from "../model/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
-import type { MemberRef } from "../incidents/MemberRecord.ts"
+import type { MemberRef } from "../model/MemberRecord.ts"
 import { contactFrom } from "../liveness/contact.ts"
-import { heartbeatMember, resolveHeartbeatIncident } from "../liveness/heartbeatIncident.ts"
-import {
-  applyEvent,
-  type BatchContext,
-  type BatchInput,
-  type EventOutcome,
-  hasNewFirstLine,
-} from "./applyEvent.ts"
-
-/**
- * The result of a batch; a refused batch changes nothing (docs/rules.md#events,
- * docs/rules.md#agent-keys).
- */
-export type BatchOutcome =
-  | { readonly outcome: "applied"; readonly events: ReadonlyArray<EventOutcome> }
-  | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
+import { heartbeatMember, resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
+import { applyEvent, type BatchContext, type BatchInput, hasNewFirstLine } from "./applyEvent.ts"
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
 export const applyBatch = commandOf(function* (workspace, now, input: BatchInput): Decision<BatchOutcome> {

@@ -1,19 +1,19 @@
 import type { Duration } from "effect"
-import type { AgentRecord } from "../admission/AgentRecord.ts"
-import type { EventId, IncidentId, KeyHash } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
-import type { CheckResultEvent, EventBatchRequest } from "../contract/Requests.ts"
-import { firstLine } from "../contract/Text.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { EventId, IncidentId, KeyHash } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Requests"
+import { firstLine } from "@tocsin/contract/Text"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { followPolicy } from "../freshness/followPolicy.ts"
 import { reported } from "../freshness/staleIncident.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import { incidentRefOf } from "../incidents/IncidentRecord.ts"
+import { incidentRefOf } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
-import { severityOf } from "../incidents/MemberRecord.ts"
-import type { CheckRecord } from "./CheckRecord.ts"
-import { checkTransition, type CheckTransition } from "./CheckTransitions.ts"
+import { severityOf } from "../model/MemberRecord.ts"
+import type { CheckRecord, EventOutcome } from "../model/CheckRecord.ts"
+import { checkTransition, type CheckTransition } from "../model/CheckTransitions.ts"
 
 /** Whether an event changes the first line of its check's output, which incidents show. */
 export const hasNewFirstLine = (check: CheckRecord, event: CheckResultEvent): boolean =>
@@ -28,12 +28,6 @@ export interface BatchInput {
   /** How long an agent may be silent before its contact is another one. */
   readonly staleAfter: Duration.Duration
 }
-
-/**
- * The result of one event: `changed` is stored and counts as accepted, all others count as
- * deduplicated (docs/rules.md#events).
- */
-export type EventOutcome = "changed" | "unchanged" | "late" | "known_event"
 
 /** What the events of one batch share. */
 export interface BatchContext {

@@ -1,16 +1,16 @@
-import { type AgentRecord, uncount } from "../admission/AgentRecord.ts"
-import { auditedCheck } from "../audit/AuditRecord.ts"
+import { type AgentRecord, uncount } from "../model/AgentRecord.ts"
+import { auditedCheck } from "../model/AuditRecord.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import { byNow } from "../clock/byNow.ts"
+import { byNow } from "../model/byNow.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { removeExpectation } from "../freshness/staleIncident.ts"
-import { HEARTBEAT } from "../incidents/MemberRecord.ts"
-import type { CheckName, CheckRecord } from "./CheckRecord.ts"
+import { HEARTBEAT } from "../model/MemberRecord.ts"
+import type { CheckName, CheckRecord } from "../model/CheckRecord.ts"
 
 /** The result of an action on one check. */
 export type CheckActionOutcome =

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { isFarAhead, leaveMark, markEvery } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"

@@ -1,11 +1,11 @@
 import type { Duration } from "effect"
-import type { AgentId } from "../contract/Identifiers.ts"
-import type * as Instant from "../contract/Instant.ts"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import type * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { lookAfter } from "../freshness/dueTime.ts"
 import { judgeExpectation } from "../freshness/judgeExpectation.ts"
-import { byNow } from "./byNow.ts"
+import { byNow } from "../model/byNow.ts"
 
 interface SetAgentInput {
   readonly agentId: AgentId

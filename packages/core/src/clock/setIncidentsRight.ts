@@ -1,11 +1,11 @@
-import type { IncidentId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { lookSoon } from "../holds/heldItems.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import { byNow } from "./byNow.ts"
+import type { OutboxRecord } from "../model/OutboxRecord.ts"
+import { byNow } from "../model/byNow.ts"
 
 /**
  * After a clock was set back: these incidents opened by now, and their timers, holds, notifications and

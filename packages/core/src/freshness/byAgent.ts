@@ -1,4 +1,4 @@
-import type { AgentId } from "../contract/Identifiers.ts"
+import type { AgentId } from "@tocsin/contract/Identifiers"
 
 /** Rows by their agents, each agent in the place of its first. */
 export const byAgent = <Row extends { readonly agent_id: AgentId }>(

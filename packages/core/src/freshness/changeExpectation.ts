@@ -1,13 +1,13 @@
-import type { CheckRef } from "../checks/CheckRecord.ts"
-import type { Instant } from "../contract/Instant.ts"
-import { move } from "../engine/TransitionTable.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import type { Instant } from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import { dueTime, lookAfter } from "./dueTime.ts"
-import { type ExpectationRecord, stateOf, type Terms } from "./ExpectationRecord.ts"
-import { ExpectationTransitions } from "./ExpectationTransitions.ts"
+import { type ExpectationRecord, stateOf, type Terms } from "../model/ExpectationRecord.ts"
+import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 import { leaveStale } from "./staleIncident.ts"
 
 /** What is expected of a check from now on. */

@@ -1,15 +1,15 @@
 import { type Duration, Result } from "effect"
 import { recognise } from "../admission/agentKeys.ts"
-import type { ValidationError } from "../contract/Errors.ts"
-import type { ExpectationsRequest } from "../contract/Expectations.ts"
-import type { AgentId, KeyHash } from "../contract/Identifiers.ts"
+import type { ValidationError } from "@tocsin/contract/Errors"
+import type { ExpectationsRequest } from "@tocsin/contract/Expectations"
+import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { expectCheck, withdrawExpectation } from "./changeExpectation.ts"
 import { followPolicy } from "./followPolicy.ts"
-import { termsOf } from "./termsOf.ts"
+import { termsOf } from "../policy/termsOf.ts"
 
 /** The checks that an agent declares, and its key. */
 export interface Declaration {

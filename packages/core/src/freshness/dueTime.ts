@@ -1,7 +1,7 @@
 import { Duration, Result } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { nextAfter, type Schedule, scheduleOf } from "../policy/Schedule.ts"
-import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
+import type { ExpectationRecord, Terms } from "../model/ExpectationRecord.ts"
 
 const EARLY_PART = 10n
 const LONGEST_EARLY = Duration.minutes(5)

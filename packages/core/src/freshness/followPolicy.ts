@@ -1,14 +1,14 @@
 import type { Duration } from "effect"
-import type { AgentRecord } from "../admission/AgentRecord.ts"
-import type { CheckId } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { expectCheck, isEqual, withdrawExpectation } from "./changeExpectation.ts"
-import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
-import { completeTerms } from "./termsOf.ts"
+import type { ExpectationRecord, Terms } from "../model/ExpectationRecord.ts"
+import { completeTerms } from "../policy/termsOf.ts"
 
 /** The policy, and the setting that completes its terms. */
 export interface InForce {

@@ -1,9 +1,9 @@
-import type { AgentRecord } from "../admission/AgentRecord.ts"
-import type { CheckRecord } from "../checks/CheckRecord.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRecord } from "../model/CheckRecord.ts"
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { dueTime } from "./dueTime.ts"
-import type { ExpectationRecord } from "./ExpectationRecord.ts"
+import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 
 /** What decides whether a check is overdue. */
 export interface FreshnessFacts {

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
-import type { NotifierName } from "../contract/Status.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type { StorageFailure } from "../ports/Storage.ts"
 
 /** A notification, and a moment in its life. */

@@ -1,7 +1,7 @@
-import type * as Instant from "../contract/Instant.ts"
+import type * as Instant from "@tocsin/contract/Instant"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { occurrenceInForce } from "../policy/occurrences.ts"
-import type { SilenceRecord } from "../silences/SilenceRecord.ts"
+import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import { compileCover, type Cover, type CompiledCover } from "./holdsOf.ts"
 import { settledEnd, type Settling } from "./settling.ts"
 

@@ -1,11 +1,10 @@
-import type { IncidentId } from "../contract/Identifiers.ts"
-import type * as Instant from "../contract/Instant.ts"
-import { move } from "../engine/TransitionTable.ts"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type * as Instant from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import { endedItem, type OutboxRecord } from "../notifications/OutboxRecord.ts"
-import { OutboxTransitions } from "../notifications/OutboxTransitions.ts"
-import { wasAttempted } from "../notifications/retrySchedule.ts"
+import { endedItem, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 import { type Hold, lastEnd } from "./holdsOf.ts"
 
 /** Whether holds apply: to a firing that was never attempted, and not released by hand. */

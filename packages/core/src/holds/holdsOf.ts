@@ -1,7 +1,7 @@
-import * as Instant from "../contract/Instant.ts"
-import type { Severity } from "../contract/Status.ts"
-import { SEVERITY_RANK } from "../incidents/MemberRecord.ts"
-import { compileMatchers, type MatchedFacts, type Matcher } from "../silences/Matcher.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Severity } from "@tocsin/contract/Status"
+import { SEVERITY_RANK } from "../model/MemberRecord.ts"
+import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
 
 /** Why a firing waits, and until when. */
 export interface Hold {

@@ -1,7 +1,7 @@
-import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
-import type * as Instant from "../contract/Instant.ts"
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { gatherHolds, type HoldOptions } from "./gatherHolds.ts"
 import { type Hold, lastEnd } from "./holdsOf.ts"
 

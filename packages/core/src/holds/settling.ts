@@ -1,7 +1,7 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { lastOutage } from "../liveness/outage.ts"
-import type { MarkRecord } from "../liveness/MarkRecord.ts"
+import type { MarkRecord } from "../model/MarkRecord.ts"
 
 /** After an outage, agents report recoveries before notifications that were held are sent. */
 const SETTLE = Duration.minutes(2)

@@ -1,8 +1,8 @@
-import { acknowledgementOf, NOT_ACKNOWLEDGED } from "../acknowledgements/Acknowledgement.ts"
-import { AcknowledgementTransitions } from "../acknowledgements/AcknowledgementTransitions.ts"
-import type { IncidentId } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
-import { move } from "../engine/TransitionTable.ts"
+import { acknowledgementOf, NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
+import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import { ensure, missingRows } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
@@ -14,17 +14,17 @@ import {
   settleAgentGone,
   settleResolved,
 } from "../notifications/enqueue.ts"
-import { SYSTEM } from "./IncidentActRecord.ts"
+import { SYSTEM } from "../model/IncidentActRecord.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
 import {
   type IncidentChangeRecord,
   type IncidentRecord,
   type IncidentRef,
   type Leaving,
-} from "./IncidentRecord.ts"
-import { IncidentTransitions } from "./IncidentTransitions.ts"
-import { type MemberCounts, memberCount, NO_MEMBERS, recount, worstSeverity } from "./memberCounts.ts"
-import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "./MemberRecord.ts"
+} from "../model/IncidentRecord.ts"
+import { IncidentTransitions } from "../model/IncidentTransitions.ts"
+import { type MemberCounts, memberCount, NO_MEMBERS, recount, worstSeverity } from "../model/memberCounts.ts"
+import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "../model/MemberRecord.ts"
 import { recordAct } from "./recordAct.ts"
 
 const FIRST_LOOK = 8

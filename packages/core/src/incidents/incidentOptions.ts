@@ -1,9 +1,9 @@
-import type { AuditId } from "../contract/Audit.ts"
-import type { IncidentId, OutboxId } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
+import type { AuditId } from "@tocsin/contract/Audit"
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { HoldOptions } from "../holds/gatherHolds.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
-import type { Ids } from "../ports/Ids.ts"
+import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** What incident decisions need besides rows. */
@@ -12,13 +12,6 @@ export interface IncidentOptions extends HoldOptions {
   readonly newOutboxId: (now: Instant) => OutboxId
   readonly newAuditId: (now: Instant) => AuditId
 }
-
-/** A source of new IDs of one brand. */
-export const newId =
-  <Id extends string>(ids: Ids["Service"]) =>
-  (now: Instant): Id =>
-    // The port promises valid IDs; a schema would check each again.
-    ids.uuidV7(now) as Id
 
 export const incidentOptions = (
   ids: Ids["Service"],

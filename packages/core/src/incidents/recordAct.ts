@@ -1,7 +1,7 @@
-import type { Instant } from "../contract/Instant.ts"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import type { Act, IncidentActRecord } from "./IncidentActRecord.ts"
-import type { IncidentRecord } from "./IncidentRecord.ts"
+import type { Act, IncidentActRecord } from "../model/IncidentActRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
 
 /** Stores an incident as the act leaves it, with the act as part of its story. */
 export const recordAct = (

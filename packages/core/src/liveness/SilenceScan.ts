@@ -1,6 +1,6 @@
 import { Effect, Semaphore } from "effect"
-import type { AgentId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Command } from "../engine/workspace/Decision.ts"
 import type { SummaryCounts } from "../ports/StorageCounts.ts"
 

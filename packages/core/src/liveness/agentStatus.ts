@@ -1,8 +1,8 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
-import type { AgentStatus } from "../contract/Status.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { AgentStatus } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { MarkRecord } from "./MarkRecord.ts"
+import type { MarkRecord } from "../model/MarkRecord.ts"
 import { isInGrace } from "./outage.ts"
 
 /** What an agent's status depends on besides `last_seen_at`. */

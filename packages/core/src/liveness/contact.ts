@@ -1,6 +1,6 @@
 import type { Duration } from "effect"
-import type { AgentRecord } from "../admission/AgentRecord.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import * as Instant from "@tocsin/contract/Instant"
 
 /**
  * When the contact of an agent began that is seen now: now, if it was stale

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
-import type { MarkRecord } from "./MarkRecord.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { MarkRecord } from "../model/MarkRecord.ts"
 
 /** Servers leave a mark every 5 s at the latest: after three of these, one counts as gone. */
 const OLDER_GONE_AFTER = Duration.seconds(15)

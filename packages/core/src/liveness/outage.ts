@@ -1,10 +1,10 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { olderSeenAt } from "./olderVersion.ts"
-import type { MarkRecord } from "./MarkRecord.ts"
+import type { MarkRecord } from "../model/MarkRecord.ts"
 
 /**
  * Whether agents may still be returning after an outage of the service: for one dead threshold

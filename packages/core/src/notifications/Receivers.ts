@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { NotifierName } from "../contract/Status.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { measuredNotifier } from "../engine/metrics/measuredNotifier.ts"
 import { type Notifier, Notifiers } from "../ports/Notifiers.ts"

@@ -1,13 +1,13 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
-import type { NotifierName } from "../contract/Status.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { WithIncident } from "../engine/workspace/Found.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { type ClaimedAlert, incidentFacts } from "./DeliveryAttempt.ts"
-import type { AlertRecord, AlertRef, OutboxRecord } from "./OutboxRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { type ClaimedAlert, incidentFacts } from "../ports/DeliveryAttempt.ts"
+import type { AlertRecord, AlertRef, OutboxRecord } from "../model/OutboxRecord.ts"
 
 /**
  * Ends the alerts of a resolved incident, or those of another severity while it is open, and starts

@@ -1,12 +1,12 @@
-import * as Instant from "../contract/Instant.ts"
-import type { NotifierName } from "../contract/Status.ts"
-import { move } from "../engine/TransitionTable.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
-import { endedItem, isBehind, type OutboxRecord } from "./OutboxRecord.ts"
-import { OutboxTransitions } from "./OutboxTransitions.ts"
+import { endedItem, isBehind, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempts.ts"
 
 /**

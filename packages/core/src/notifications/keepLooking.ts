@@ -1,6 +1,6 @@
 import { Cause, Duration, Effect } from "effect"
-import * as Instant from "../contract/Instant.ts"
-import type { NotifierName } from "../contract/Status.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"

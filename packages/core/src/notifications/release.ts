@@ -1,6 +1,6 @@
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import type { OutboxId } from "../contract/Identifiers.ts"
+import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { freed, freeOne } from "../holds/examineHeld.ts"

@@ -1,10 +1,10 @@
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import type { OutboxId } from "../contract/Identifiers.ts"
-import { move } from "../engine/TransitionTable.ts"
+import type { OutboxId } from "@tocsin/contract/Identifiers"
+import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import { OutboxTransitions } from "./OutboxTransitions.ts"
+import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 
 /** The result of a replay. */
 export type ReplayOutcome =

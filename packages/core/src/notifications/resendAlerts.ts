@@ -1,11 +1,11 @@
 import { Duration, Effect, Exit, Fiber, FiberSet } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
-import type { NotifierName } from "../contract/Status.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 import { claimAlerts, releaseAlert, RESEND_EVERY, settleAlert } from "./alertDecisions.ts"
-import type { ClaimedAlert } from "./DeliveryAttempt.ts"
+import type { ClaimedAlert } from "../ports/DeliveryAttempt.ts"
 import { keepLooking, waitForMore } from "./keepLooking.ts"
 
 interface ResendInput {

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
-import type { OutboxRecord } from "./OutboxRecord.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import { type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 
 /** The last attempt (docs/rules.md#delivery). */
 const MAX_ATTEMPTS = 14
@@ -41,10 +41,6 @@ export const retryDelay = ({ attempts, random, retryAfterSeconds }: RetryInput):
   if (retryAfterSeconds === undefined) return scheduled
   return Duration.max(scheduled, Duration.min(Duration.seconds(retryAfterSeconds), LONGEST_RETRY_AFTER))
 }
-
-/** Whether an attempt was ever made, also before a replay. */
-export const wasAttempted = (item: Pick<OutboxRecord, "first_attempted_at">): boolean =>
-  item.first_attempted_at !== undefined
 
 /** Whether the limits on attempts and age allow another attempt. */
 export const mayRetry = (

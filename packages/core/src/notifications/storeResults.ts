@@ -1,5 +1,5 @@
 import { Cause, Deferred, type Duration, Effect, Exit, Random } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { Commits } from "../engine/commits/Commits.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import {

@@ -1,9 +1,8 @@
-import type { FiringCause, NotifierName } from "../contract/Status.ts"
+import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import { isHeld } from "../holds/heldItems.ts"
 import type { HeldBy } from "../holds/readHolds.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { isBehind, type OutboxRecord } from "./OutboxRecord.ts"
-import { wasAttempted } from "./retrySchedule.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { isBehind, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 
 const BECAUSE: Readonly<Record<FiringCause, string>> = {
   opened: "the first firing of the incident for this receiver",

@@ -1,14 +1,14 @@
 import { Duration } from "effect"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import type { KeyHash } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
-import type { OperatorName } from "../contract/Operators.ts"
-import { formatDuration } from "../contract/DurationText.ts"
+import type { KeyHash } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { OperatorName } from "@tocsin/contract/Operators"
+import { formatDuration } from "@tocsin/contract/DurationText"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import { isValidToken, type OperatorRecord } from "./OperatorRecord.ts"
-import type { Role } from "../contract/Role.ts"
+import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
+import type { Role } from "@tocsin/contract/Role"
 
 /** A new operator. */
 export interface NewOperator {

@@ -1,6 +1,6 @@
 import { Result } from "effect"
-import type { FieldProblem } from "../contract/describeIssue.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { FieldProblem } from "@tocsin/contract/describeIssue"
+import * as Instant from "@tocsin/contract/Instant"
 import { type TimeZone, timeZoneOf } from "./TimeZone.ts"
 import { parseWallTimes, wallAfter, wallBefore, type WallTimes } from "./WallTimes.ts"
 

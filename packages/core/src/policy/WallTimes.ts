@@ -1,5 +1,5 @@
 import { Cron, Result } from "effect"
-import { civilFromDays, daysInMonth } from "../contract/civilDates.ts"
+import { civilFromDays, daysInMonth } from "@tocsin/contract/civilDates"
 
 /**
  * The times that a cron expression of five fields names on a clock that is never set. An empty set

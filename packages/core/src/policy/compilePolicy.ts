@@ -1,8 +1,8 @@
 import { Duration, Result } from "effect"
-import type { NotifierName } from "../contract/Status.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { compileMatchers, type MatchedFacts } from "../silences/Matcher.ts"
-import type { Freshness, PolicyDocument, Receiver, Route, Window } from "./PolicyDocument.ts"
+import { compileMatchers, type MatchedFacts } from "@tocsin/contract/Matcher"
+import type { Freshness, PolicyDocument, Receiver, Route, Window } from "@tocsin/contract/PolicyDocument"
 import { compileRoutes, type Routing } from "./routing.ts"
 import { parseSchedule, type Schedule } from "./Schedule.ts"
 

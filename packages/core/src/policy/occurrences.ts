@@ -1,4 +1,4 @@
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import type { PolicyWindow } from "./compilePolicy.ts"
 import { latestUntil, nextAfter, type Schedule } from "./Schedule.ts"
 

@@ -1,6 +1,6 @@
 import { Predicate, Record, Schema } from "effect"
 import type { Hashing } from "../ports/Hashing.ts"
-import { PolicyDocument } from "./PolicyDocument.ts"
+import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 
 const encode = Schema.encodeSync(PolicyDocument)
 

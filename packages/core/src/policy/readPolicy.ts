@@ -1,9 +1,15 @@
 import { Duration, Result, Schema, SchemaParser } from "effect"
-import { type FieldProblem, problemsOf } from "../contract/describeIssue.ts"
-import { NotifierKind, NotifierName } from "../contract/Status.ts"
-import { termsProblems } from "../freshness/termsOf.ts"
-import { isPositive, type Matcher, NAMELESS_MESSAGE } from "../silences/Matcher.ts"
-import { type Freshness, PolicyDocument, type Receiver, type Route, type Window } from "./PolicyDocument.ts"
+import { type FieldProblem, problemsOf } from "@tocsin/contract/describeIssue"
+import { NotifierKind, NotifierName } from "@tocsin/contract/Status"
+import { termsProblems } from "./termsOf.ts"
+import { isPositive, type Matcher, NAMELESS_MESSAGE } from "@tocsin/contract/Matcher"
+import {
+  type Freshness,
+  PolicyDocument,
+  type Receiver,
+  type Route,
+  type Window,
+} from "@tocsin/contract/PolicyDocument"
 import { scheduleProblems } from "./Schedule.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { Duration } from "effect"
-import type { NotifierName } from "../contract/Status.ts"
-import { compileMatchers, type MatchedFacts } from "../silences/Matcher.ts"
-import type { Route } from "./PolicyDocument.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { compileMatchers, type MatchedFacts } from "@tocsin/contract/Matcher"
+import type { Route } from "@tocsin/contract/PolicyDocument"
 
 /** Whom an incident's notifications go to, and when. */
 export interface Routing {

@@ -1,6 +1,6 @@
 import type { Effect, Stream } from "effect"
 import type { StorageError } from "./Storage.ts"
-import type { AnyShape, CopiedRow } from "./TableShape.ts"
+import type { AnyShape, CopiedRow } from "../model/TableShape.ts"
 
 /** A snapshot of a storage, unaffected by concurrent writes. */
 export interface CopySource {

@@ -1,5 +1,5 @@
 import { Context, type Redacted } from "effect"
-import type { KeyFingerprint, KeyHash } from "../contract/Identifiers.ts"
+import type { KeyFingerprint, KeyHash } from "@tocsin/contract/Identifiers"
 
 /** What is stored of an agent key. The key cannot be derived from it. */
 export interface KeyIdentity {

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { Instant } from "../contract/Instant.ts"
+import type { Instant } from "@tocsin/contract/Instant"
 
 /** Source of new IDs and secrets. */
 export class Ids extends Context.Service<
@@ -15,6 +15,13 @@ export class Ids extends Context.Service<
     readonly secret: () => string
   }
 >()("@tocsin/core/ports/Ids") {}
+
+/** A source of new IDs of one brand. */
+export const newId =
+  <Id extends string>(ids: Ids["Service"]) =>
+  (now: Instant): Id =>
+    // The port promises valid IDs; a schema would check each again.
+    ids.uuidV7(now) as Id
 
 const MICROS_PER_MILLI = 1_000n
 /** 32 bytes in base64url. */

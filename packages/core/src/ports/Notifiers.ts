@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
-import type { NotifierName } from "../contract/Status.ts"
-import type { ClaimedAlert, DeliveryAttempt } from "../notifications/DeliveryAttempt.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { ClaimedAlert, DeliveryAttempt } from "./DeliveryAttempt.ts"
 
 /**
  * The result of one attempt (docs/rules.md#delivery). Operators see `error` as the item's

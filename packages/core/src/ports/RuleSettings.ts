@@ -1,7 +1,7 @@
 import { Context, Duration } from "effect"
-import type { KeyFingerprint } from "../contract/Identifiers.ts"
-import type { NotifierName } from "../contract/Status.ts"
-import type { PolicyDocument } from "../policy/PolicyDocument.ts"
+import type { KeyFingerprint } from "@tocsin/contract/Identifiers"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 
 /** The refill rate and the size of a token bucket. */
 export interface RateLimit {

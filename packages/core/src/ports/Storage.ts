@@ -1,20 +1,21 @@
+import type { EstablishedName } from "../model/StoredTables.ts"
 import { Context, type Duration, type Effect, Schema, type Stream } from "effect"
-import type { AgentRecord } from "../admission/AgentRecord.ts"
-import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
-import type { AgentId, CheckId, IncidentId, KeyHash } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
-import type { NotifierName } from "../contract/Status.ts"
-import type { ListName, ListRows, PageRequest } from "../engine/lists/ListDefinitions.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
+import type { AgentId, CheckId, IncidentId, KeyHash } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { ListName, ListRows, PageRequest } from "../model/ListDefinitions.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
 import type { Outcome } from "../engine/workspace/Outcome.ts"
-import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
-import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
-import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
-import type { MemberRecord } from "../incidents/MemberRecord.ts"
-import type { MarkRecord } from "../liveness/MarkRecord.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
-import type { OperatorRecord } from "../operators/OperatorRecord.ts"
-import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
+import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
+import type { IncidentChangeRecord, IncidentRecord } from "../model/IncidentRecord.ts"
+import type { IncidentActRecord } from "../model/IncidentActRecord.ts"
+import type { MemberRecord } from "../model/MemberRecord.ts"
+import type { MarkRecord } from "../model/MarkRecord.ts"
+import type { OutboxRecord } from "../model/OutboxRecord.ts"
+import type { OperatorRecord } from "../model/OperatorRecord.ts"
+import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
 import type { Topics } from "../topics/Topics.ts"
 import type { MetricCounts, SummaryCounts } from "./StorageCounts.ts"
@@ -63,9 +64,6 @@ export interface IncidentStory {
   readonly acts: ReadonlyArray<IncidentActRecord>
   readonly outbox: ReadonlyArray<OutboxRecord>
 }
-
-/** Names of the values that a storage keeps for good from its first start on. */
-export type EstablishedName = "pepper_check"
 
 /**
  * All state of the service. Every adapter passes the shared suite, `@tocsin/testing`.

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import type { Instant } from "../contract/Instant.ts"
-import type { NotifierName, OutboxState, Severity } from "../contract/Status.ts"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { NotifierName, OutboxState, Severity } from "@tocsin/contract/Status"
 
 /** The counts of the summary; pending agents are neither online nor offline. */
 export interface SummaryCounts {

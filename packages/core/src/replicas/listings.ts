@@ -1,7 +1,7 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
-import type { NotifierName } from "../contract/Status.ts"
-import type { ReceiverListing, ReplicaRecord } from "./ReplicaRecord.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { ReceiverListing, ReplicaRecord } from "../model/ReplicaRecord.ts"
 
 /** How often a replica reports itself. */
 export const REPORT_EVERY = Duration.seconds(15)

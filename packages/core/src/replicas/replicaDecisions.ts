@@ -1,10 +1,10 @@
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import type { NotifierName } from "../contract/Status.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import { listingsOf, outlivedReplicas } from "./listings.ts"
-import type { ReplicaRecord } from "./ReplicaRecord.ts"
+import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 
 /** What a process reports of itself. */
 export interface ReplicaReport extends Pick<ReplicaRecord, "id" | "version" | "policy_hash" | "started_at"> {

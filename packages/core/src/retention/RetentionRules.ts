@@ -1,4 +1,4 @@
-import type { Instant } from "../contract/Instant.ts"
+import type { Instant } from "@tocsin/contract/Instant"
 
 /** What each rule must know of a row. `key` names the row: its ID, its number, its registration. */
 export interface RetentionFacts {

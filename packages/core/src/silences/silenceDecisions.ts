@@ -1,16 +1,16 @@
 import { Result } from "effect"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import type { SilenceId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { SilenceId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
-import { move } from "../engine/TransitionTable.ts"
+import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { type SilenceRecord, silenceState } from "./SilenceRecord.ts"
-import { formatMatcher } from "./Matcher.ts"
+import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
+import { formatMatcher } from "@tocsin/contract/Matcher"
 import { editedEnd } from "./silenceTimes.ts"
-import { SilenceTransitions } from "./SilenceTransitions.ts"
+import { SilenceTransitions } from "../model/SilenceTransitions.ts"
 
 /** Each claim compares its incidents with every silence in force. */
 export const MAX_UNENDED_SILENCES = 1_000

@@ -1,9 +1,9 @@
 import { Result } from "effect"
-import { formatDuration } from "../contract/DurationText.ts"
-import * as Instant from "../contract/Instant.ts"
-import type { SilenceRequest } from "../contract/Silences.ts"
+import { formatDuration } from "@tocsin/contract/DurationText"
+import * as Instant from "@tocsin/contract/Instant"
+import type { SilenceRequest } from "@tocsin/contract/Silences"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { SilenceRecord } from "./SilenceRecord.ts"
+import type { SilenceRecord } from "../model/SilenceRecord.ts"
 
 type SilenceLimit = Pick<RuleOptions, "longestSilence">
 

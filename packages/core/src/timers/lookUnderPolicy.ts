@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import type { Position } from "../engine/lists/ListDefinitions.ts"
+import type { Position } from "../model/ListDefinitions.ts"
 import { OPEN_INCIDENTS, readPiece } from "../engine/lists/readPage.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { Policy } from "../policy/compilePolicy.ts"

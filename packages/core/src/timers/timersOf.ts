@@ -1,11 +1,10 @@
 import { Duration } from "effect"
-import * as Instant from "../contract/Instant.ts"
-import type { FiringCause, NotifierName } from "../contract/Status.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import { canBeHeld } from "../holds/heldItems.ts"
-import { isUnended, type OutboxRecord } from "../notifications/OutboxRecord.ts"
-import { wasAttempted } from "../notifications/retrySchedule.ts"
+import { isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import type { Routing } from "../policy/routing.ts"
-import type { TimerTransitions } from "./TimerTransitions.ts"
+import type { TimerTransitions } from "../model/TimerTransitions.ts"
 
 /** What decides which timers of an open incident are due. */
 export interface TimerFacts {

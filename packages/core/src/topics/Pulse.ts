@@ -1,5 +1,5 @@
-import { move } from "../engine/TransitionTable.ts"
-import { PulseTransitions } from "./PulseTransitions.ts"
+import { move } from "@tocsin/contract/TransitionTable"
+import { PulseTransitions } from "../model/PulseTransitions.ts"
 import { NO_TOPICS, type Topics } from "./Topics.ts"
 
 /** Where the streams of a process are between two events: see `PulseTransitions`. */

@@ -1,4 +1,4 @@
-import { type Topic, topicNames } from "../contract/Topics.ts"
+import { type Topic, topicNames } from "@tocsin/contract/Topics"
 
 /** A set of topics: a bit for each, so that uniting them on the way of every command costs nothing. */
 export type Topics = number

@@ -1,6 +1,6 @@
-import { type AgentRecord, isSameReport } from "../admission/AgentRecord.ts"
-import { type AuditActionName, AuditActions, type AuditSubjectKind } from "../contract/AuditActions.ts"
-import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
+import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
+import { type AuditActionName, AuditActions, type AuditSubjectKind } from "@tocsin/contract/AuditActions"
+import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "./Topics.ts"
 
 const AGENTS = topic("agents")

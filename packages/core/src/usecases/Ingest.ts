@@ -7,29 +7,31 @@ import type {
   NotAnAgentKey,
   RateLimited,
 } from "../admission/AdmissionErrors.ts"
-import { BodyBudget } from "../admission/BodyBudget.ts"
-import { heartbeat, type HeartbeatOutcome } from "../admission/heartbeat.ts"
+import { BodyBudget } from "./BodyBudget.ts"
+import { heartbeat } from "../admission/heartbeat.ts"
+import type { HeartbeatOutcome } from "../model/AgentRecord.ts"
 import {
   batchReply,
   heartbeatReplies,
   notAnAgentKey,
   tooManyHeartbeats,
   tooManyRegistrations,
-} from "../admission/ingestReplies.ts"
-import { unlessOperatorToken } from "../admission/unlessOperatorToken.ts"
-import { applyBatch, type BatchOutcome } from "../checks/applyBatch.ts"
-import type { RegistrationId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
-import type { EventBatchRequest, HeartbeatRequest } from "../contract/Requests.ts"
-import type { AcceptedResponse, EventBatchAcceptedResponse } from "../contract/Responses.ts"
+} from "./ingestReplies.ts"
+import { unlessOperatorToken } from "./unlessOperatorToken.ts"
+import { applyBatch } from "../checks/applyBatch.ts"
+import type { BatchOutcome } from "../model/CheckRecord.ts"
+import type { RegistrationId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
+import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
 import { takeDeclarations } from "./takeDeclarations.ts"
-import { incidentOptions, newId } from "../incidents/incidentOptions.ts"
+import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"
 import { Hashing } from "../ports/Hashing.ts"
-import { Ids } from "../ports/Ids.ts"
+import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 

@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { currentSignature } from "../audit/Signature.ts"
-import { ValidationError } from "../contract/Errors.ts"
-import * as Instant from "../contract/Instant.ts"
+import { ValidationError } from "@tocsin/contract/Errors"
+import * as Instant from "@tocsin/contract/Instant"
 import type {
   ChangeOperatorRequest,
   CreateOperatorRequest,
@@ -10,13 +10,13 @@ import type {
   OperatorName,
   OperatorWithToken,
   RotateOperatorRequest,
-} from "../contract/Operators.ts"
-import type { ActionCountResponse } from "../contract/Responses.ts"
+} from "@tocsin/contract/Operators"
+import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
-import { CurrentOperator, type OperatorIdentity } from "../operators/CurrentOperator.ts"
+import { CurrentOperator, type OperatorIdentity } from "../audit/CurrentOperator.ts"
 import * as decisions from "../operators/operatorDecisions.ts"
-import { isValidToken, type OperatorRecord } from "../operators/OperatorRecord.ts"
+import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
 import { operatorToken } from "../operators/operatorToken.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"

@@ -1,9 +1,9 @@
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
-import type { AuditEntry } from "../contract/Audit.ts"
-import type { ValidationError } from "../contract/Errors.ts"
-import type { AgentId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { AuditEntry } from "@tocsin/contract/Audit"
+import type { ValidationError } from "@tocsin/contract/Errors"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type {
   Agent,
   AgentBlacklistItem,
@@ -12,9 +12,9 @@ import type {
   NotificationOutboxItem,
   StoredCheckResultEvent,
   SystemSummary,
-} from "../contract/Resources.ts"
-import type { Silence } from "../contract/Silences.ts"
-import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../engine/lists/ListDefinitions.ts"
+} from "@tocsin/contract/Resources"
+import type { Silence } from "@tocsin/contract/Silences"
+import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import { expectedChecks, type ExpectedCheckParameters, type ExpectedCheckState } from "./expectedChecks.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"

@@ -1,9 +1,9 @@
 import { Duration, Effect, Layer, Queue, Stream } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { liveReplicas, mayDecide, policyHashes, REPORT_EVERY } from "../replicas/listings.ts"
-import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
+import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { ThisReplica } from "./ThisReplica.ts"
 
 // The others see within a minute that this process is gone, and a stop must not wait for a storage.

@@ -1,17 +1,16 @@
 import { Context, Effect, Layer } from "effect"
 import { type Signature, systemSignature } from "../audit/Signature.ts"
-import type { AuditId } from "../contract/Audit.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { AuditId } from "@tocsin/contract/Audit"
+import * as Instant from "@tocsin/contract/Instant"
 import { Commits } from "../engine/commits/Commits.ts"
-import { newId } from "../incidents/incidentOptions.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
-import { isEmptyPolicy, type PolicyDocument } from "../policy/PolicyDocument.ts"
+import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { policyHash } from "../policy/policyHash.ts"
 import { Hashing } from "../ports/Hashing.ts"
-import { Ids } from "../ports/Ids.ts"
+import { Ids, newId } from "../ports/Ids.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import { endReplica, reportReplica } from "../replicas/replicaDecisions.ts"
-import type { ReplicaRecord } from "../replicas/ReplicaRecord.ts"
+import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 
 /** The version that this process reports; a host program's own is not known here. */
 export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {

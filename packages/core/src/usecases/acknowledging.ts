@@ -1,11 +1,15 @@
 import { Effect } from "effect"
 import { acknowledgedUntil } from "../acknowledgements/acknowledgedUntil.ts"
 import { acknowledge, note, withdraw } from "../acknowledgements/acknowledge.ts"
-import type { AcknowledgeAllRequest, AcknowledgeRequest, NoteRequest } from "../contract/Acknowledgements.ts"
+import type {
+  AcknowledgeAllRequest,
+  AcknowledgeRequest,
+  NoteRequest,
+} from "@tocsin/contract/Acknowledgements"
 import type { Signature } from "../audit/Signature.ts"
-import { ValidationError } from "../contract/Errors.ts"
-import type { IncidentId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import { ValidationError } from "@tocsin/contract/Errors"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
-import type { CheckRecord, CheckRef } from "../checks/CheckRecord.ts"
-import type { ValidationError } from "../contract/Errors.ts"
-import type { AgentId } from "../contract/Identifiers.ts"
-import type { Instant } from "../contract/Instant.ts"
-import type { CheckState } from "../contract/Resources.ts"
+import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
+import type { ValidationError } from "@tocsin/contract/Errors"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { CheckState } from "@tocsin/contract/Resources"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { toCheckState } from "./toResources.ts"
 import { dueTime } from "../freshness/dueTime.ts"
-import type { ExpectationRecord } from "../freshness/ExpectationRecord.ts"
+import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 
 /** A check as /ops/v1/checks shows it. */
 export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at"> & {

@@ -1,17 +1,17 @@
 import { Effect } from "effect"
-import type { AgentRecord } from "../admission/AgentRecord.ts"
-import type { IncidentId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
-import type { ListQuery } from "../engine/lists/ListDefinitions.ts"
+import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
 import { compileCover, type CompiledCover } from "../holds/holdsOf.ts"
-import type { IncidentRecord } from "../incidents/IncidentRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
-import { compileMatchers, type Matchers } from "../silences/Matcher.ts"
+import { compileMatchers, type Matchers } from "@tocsin/contract/Matcher"
 
 /** A preview states no end. */
 const FOREVER = Instant.fromMicros(2n ** 62n)

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { isOlderRunning, olderSeenAt } from "../liveness/olderVersion.ts"
-import { isEmptyPolicy } from "../policy/PolicyDocument.ts"
+import { isEmptyPolicy } from "@tocsin/contract/PolicyDocument"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Instant from "../contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { isOlderRunning } from "../liveness/olderVersion.ts"
 import type { Storage } from "../ports/Storage.ts"
 import { StateConflict } from "./OperationErrors.ts"

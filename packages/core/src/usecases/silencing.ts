@@ -1,12 +1,11 @@
 import { Effect } from "effect"
 import type { Signature } from "../audit/Signature.ts"
-import { ValidationError } from "../contract/Errors.ts"
-import type { SilenceId } from "../contract/Identifiers.ts"
-import * as Instant from "../contract/Instant.ts"
-import type { Silence, SilenceChangeRequest, SilencePreview, SilenceRequest } from "../contract/Silences.ts"
+import { ValidationError } from "@tocsin/contract/Errors"
+import type { SilenceId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Silence, SilenceChangeRequest, SilencePreview, SilenceRequest } from "@tocsin/contract/Silences"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { newId } from "../incidents/incidentOptions.ts"
-import type { Ids } from "../ports/Ids.ts"
+import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
 import {
@@ -16,7 +15,7 @@ import {
   readSilence,
   TOO_MANY_SILENCES,
 } from "../silences/silenceDecisions.ts"
-import { type SilenceRecord, silenceState } from "../silences/SilenceRecord.ts"
+import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import { silenceTimes } from "../silences/silenceTimes.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { refuseOlder } from "./refuseOlder.ts"

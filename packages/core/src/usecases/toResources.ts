@@ -1,7 +1,7 @@
-import type { AgentRecord, BlockedKeyRecord } from "../admission/AgentRecord.ts"
-import type { AuditRecord } from "../audit/AuditRecord.ts"
-import type { CheckRecord } from "../checks/CheckRecord.ts"
-import type { AuditEntry } from "../contract/Audit.ts"
+import type { AgentRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
+import type { AuditRecord } from "../model/AuditRecord.ts"
+import type { CheckRecord } from "../model/CheckRecord.ts"
+import type { AuditEntry } from "@tocsin/contract/Audit"
 import type {
   Agent,
   AgentBlacklistItem,
@@ -9,21 +9,17 @@ import type {
   Incident,
   NotificationOutboxItem,
   StoredCheckResultEvent,
-} from "../contract/Resources.ts"
-import type { StoredHistoryRecord } from "../engine/lists/ListDefinitions.ts"
-import type { OutboxId } from "../contract/Identifiers.ts"
-import type { NotifierName } from "../contract/Status.ts"
+} from "@tocsin/contract/Resources"
+import type { StoredHistoryRecord } from "../model/ListDefinitions.ts"
+import type { OutboxId } from "@tocsin/contract/Identifiers"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type { HeldBy } from "../holds/readHolds.ts"
-import {
-  type Acknowledgement,
-  acknowledgementOf,
-  isAcknowledged,
-} from "../acknowledgements/Acknowledgement.ts"
-import type { IncidentActRecord } from "../incidents/IncidentActRecord.ts"
-import type { IncidentChangeRecord, IncidentRecord } from "../incidents/IncidentRecord.ts"
-import { HEARTBEAT } from "../incidents/MemberRecord.ts"
+import { type Acknowledgement, acknowledgementOf, isAcknowledged } from "../model/Acknowledgement.ts"
+import type { IncidentActRecord } from "../model/IncidentActRecord.ts"
+import type { IncidentChangeRecord, IncidentRecord } from "../model/IncidentRecord.ts"
+import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
-import type { OutboxRecord } from "../notifications/OutboxRecord.ts"
+import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { whyOf } from "../notifications/whyOf.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import type { IncidentStory } from "../ports/Storage.ts"

@@ -1,8 +1,8 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as Instant from "../../src/contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { dueTime } from "../../src/freshness/dueTime.ts"
-import type { Terms } from "../../src/freshness/ExpectationRecord.ts"
+import type { Terms } from "../../src/model/ExpectationRecord.ts"
 import { timeZoneOf } from "../../src/policy/TimeZone.ts"
 
 const at = (text: string): Instant.Instant => Instant.fromMillis(Date.parse(text))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
 import { Workspace } from "@tocsin/core/engine/workspace/Workspace"

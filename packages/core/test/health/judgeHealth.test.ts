@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Duration } from "effect"
-import * as Instant from "../../src/contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import {
   GIVEN_UP_TOLD_FOR,
   HealthConditions,

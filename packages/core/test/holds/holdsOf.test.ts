@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as fc from "fast-check"
-import * as Instant from "../../src/contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { compileCover, type CompiledCover, type HoldFacts, holdsOf } from "../../src/holds/holdsOf.ts"
-import { type MatchedFacts, parseMatcher } from "../../src/silences/Matcher.ts"
+import { type MatchedFacts, parseMatcher } from "@tocsin/contract/Matcher"
 
 const at = (seconds: number) => Instant.fromMillis(seconds * 1_000)
 const NOW = at(1_000)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Instant from "../../src/contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { isOlderRunning } from "../../src/liveness/olderVersion.ts"
 
 const at = (seconds: number) => Instant.fromMillis(seconds * 1_000)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cron, Result } from "effect"
 import * as fc from "fast-check"
-import * as Instant from "../../src/contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { latestUntil, nextAfter, parseSchedule } from "../../src/policy/Schedule.ts"
 
 const at = (text: string): Instant.Instant => Instant.fromMillis(Date.parse(text))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
-import * as Instant from "../../src/contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { nextOccurrences } from "../../src/policy/occurrences.ts"
 import { readPolicy } from "../../src/policy/readPolicy.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { PolicyDocument } from "../../src/policy/PolicyDocument.ts"
+import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { readPolicy } from "../../src/policy/readPolicy.ts"
 
 const kinds = ["webhook", "messenger", "alert_router", "debug"]

@@ -3,9 +3,9 @@ import { Duration, Result } from "effect"
 import * as fc from "fast-check"
 import { readPolicy } from "../../src/policy/readPolicy.ts"
 import { compileRoutes } from "../../src/policy/routing.ts"
-import { AgentId, CheckId, IncidentKey } from "../../src/contract/Identifiers.ts"
-import type { Severity } from "../../src/contract/Status.ts"
-import type { MatchedFacts } from "../../src/silences/Matcher.ts"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
+import type { Severity } from "@tocsin/contract/Status"
+import type { MatchedFacts } from "@tocsin/contract/Matcher"
 
 const names = ["chat", "mail", "pager"]
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as fc from "fast-check"
-import { IncidentId, OutboxId } from "../../src/contract/Identifiers.ts"
-import * as Instant from "../../src/contract/Instant.ts"
-import type { FiringCause, NotifierName } from "../../src/contract/Status.ts"
-import type { OutboxRecord } from "../../src/notifications/OutboxRecord.ts"
+import { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
+import type { OutboxRecord } from "../../src/model/OutboxRecord.ts"
 import { type TimerFacts, timersOf } from "../../src/timers/timersOf.ts"
-import { TimerTransitions } from "../../src/timers/TimerTransitions.ts"
+import { TimerTransitions } from "../../src/model/TimerTransitions.ts"
 
 const HOUR = 3_600
 const at = (seconds: number): Instant.Instant => Instant.fromMillis(1_800_000_000_000 + seconds * 1_000)

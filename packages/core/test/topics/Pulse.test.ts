@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { changed, type Pulse, QUIET, secondPassed } from "../../src/topics/Pulse.ts"
 import { ALL_TOPICS, namesOf, NO_TOPICS, type Topics, topicsNamed } from "../../src/topics/Topics.ts"
-import { topicNames } from "../../src/contract/Topics.ts"
+import { topicNames } from "@tocsin/contract/Topics"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 
 /** Milliseconds from one change to the next, and its topics. */

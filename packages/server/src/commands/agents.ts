@@ -1,6 +1,6 @@
 import type { AgentNotFound } from "@tocsin/core/admission/AdmissionErrors"
-import { AgentId } from "@tocsin/core/contract/Identifiers"
-import type { ActionCountResponse } from "@tocsin/core/contract/Responses"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Effect, Schema } from "effect"

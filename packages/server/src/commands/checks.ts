@@ -1,5 +1,5 @@
-import { AgentId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { ExpectedCheckState } from "@tocsin/core/usecases/expectedChecks"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option } from "effect"

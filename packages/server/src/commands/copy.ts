@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { CommandFailure, refusedInUse, usageFailure } from "../CommandFailure.ts"

@@ -3,9 +3,9 @@ import {
   Acknowledgement,
   IncidentAct,
   NoteRequest,
-} from "@tocsin/core/contract/Acknowledgements"
-import { IncidentId } from "@tocsin/core/contract/Identifiers"
-import { Severity } from "@tocsin/core/contract/Status"
+} from "@tocsin/contract/Acknowledgements"
+import { IncidentId } from "@tocsin/contract/Identifiers"
+import { Severity } from "@tocsin/contract/Status"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { toAct, toAcknowledgement } from "@tocsin/core/usecases/toResources"
 import { Effect, Record, Schema } from "effect"

@@ -1,13 +1,13 @@
-import { formatDuration } from "@tocsin/core/contract/DurationText"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { formatDuration } from "@tocsin/contract/DurationText"
+import * as Instant from "@tocsin/contract/Instant"
 import {
   CreateOperatorRequest,
   type Operator,
   OperatorName,
   type OperatorWithToken,
   RotateOperatorRequest,
-} from "@tocsin/core/contract/Operators"
-import { Role } from "@tocsin/core/contract/Role"
+} from "@tocsin/contract/Operators"
+import { Role } from "@tocsin/contract/Role"
 import { Operators, USUAL_GRACE } from "@tocsin/core/usecases/Operators"
 import { Effect, Record, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

@@ -1,5 +1,5 @@
 import process from "node:process"
-import { NotifierKind } from "@tocsin/core/contract/Status"
+import { NotifierKind } from "@tocsin/contract/Status"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import { Effect, Result } from "effect"
 import { Argument, Command } from "effect/cli"

@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { PolicyCounts, WithheldCount } from "@tocsin/core/simulation/PolicyTrial"
+import * as Instant from "@tocsin/contract/Instant"
+import type { PolicyCounts, WithheldCount } from "@tocsin/simulation/PolicyTrial"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
@@ -9,8 +9,8 @@ import { Output, writeResult } from "../output/Output.ts"
 import { countText, plural, sectionsText } from "../output/texts.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
-import { readAgents, readPast } from "../policy/readPast.ts"
-import { startTrial } from "../policy/trialThread.ts"
+import { readAgents, readPast } from "@tocsin/simulation/readPast"
+import { startTrial } from "@tocsin/simulation/trialThread"
 import { enabledNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as flags from "./flags.ts"
@@ -93,7 +93,7 @@ const compare = Effect.fnUntraced(function* (file: string, since: Duration.Durat
         const ofAll = { concurrency: "unbounded" } as const
         const read = yield* readPast(source, {
           agents,
-          report,
+          report: (piece) => report({ ...piece, of: "results" }),
           until,
           take: (entries) =>
             Effect.forEach(trials, (trial) => trial.take(entries), { ...ofAll, discard: true }),

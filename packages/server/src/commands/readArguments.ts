@@ -1,4 +1,4 @@
-import { describeIssue } from "@tocsin/core/contract/describeIssue"
+import { describeIssue } from "@tocsin/contract/describeIssue"
 import { Effect, Result, type Schema, SchemaParser } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
 

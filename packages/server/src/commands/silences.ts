@@ -1,13 +1,13 @@
-import { SilenceId } from "@tocsin/core/contract/Identifiers"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { SilenceId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import {
   type Silence,
   SilenceChangeRequest,
   type SilencePreview,
   SilenceRequest,
   SilenceStateName,
-} from "@tocsin/core/contract/Silences"
-import { formatMatcher, parseMatcher } from "@tocsin/core/silences/Matcher"
+} from "@tocsin/contract/Silences"
+import { formatMatcher, parseMatcher } from "@tocsin/contract/Matcher"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option, Record, Result, Schema } from "effect"

@@ -1,13 +1,13 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
-import * as Instant from "@tocsin/core/contract/Instant"
-import { NotifierKind } from "@tocsin/core/contract/Status"
+import * as Instant from "@tocsin/contract/Instant"
+import { NotifierKind } from "@tocsin/contract/Status"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { simulate as simulateLines } from "@tocsin/core/simulation/simulate"
+import { simulate as simulateLines } from "@tocsin/simulation/simulate"
 import {
   type SimulatedNotification,
   SimulationReport,
   type UnsentFiring,
-} from "@tocsin/core/simulation/SimulationReport"
+} from "@tocsin/simulation/SimulationReport"
 import { type Duration, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"

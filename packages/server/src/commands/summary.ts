@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { SystemSummary } from "@tocsin/core/contract/Resources"
+import * as Instant from "@tocsin/contract/Instant"
+import type { SystemSummary } from "@tocsin/contract/Resources"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect } from "effect"
 import { Command } from "effect/cli"

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
-import type { CopiedRow, AnyShape } from "@tocsin/core/ports/TableShape"
+import type { CopiedRow, AnyShape } from "@tocsin/core/model/TableShape"
 import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { NEVER_MARKED } from "@tocsin/core/liveness/MarkRecord"
+import { NEVER_MARKED } from "@tocsin/core/model/MarkRecord"
 import { Effect, Schema, Stream } from "effect"
 import type { Step } from "../output/withProgress.ts"
-import { copiedTables } from "@tocsin/core/ports/StoredTables"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
 import type { StoragePlace } from "./StoragePlace.ts"
 
 /** A copied table; both sides have the same values. */

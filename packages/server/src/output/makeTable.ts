@@ -1,4 +1,4 @@
-import { plainLine } from "@tocsin/core/contract/plainLine"
+import { plainLine } from "@tocsin/contract/plainLine"
 import { displayWidth } from "effect/cli/CliOutput"
 
 type Colour = "green" | "yellow" | "red" | "magenta" | "dim"

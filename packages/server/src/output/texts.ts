@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 
 const AGE_UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
   ["d", 86_400],

@@ -1,11 +1,11 @@
-import { plainLine } from "@tocsin/core/contract/plainLine"
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { Severity } from "@tocsin/core/contract/Status"
+import { plainLine } from "@tocsin/contract/plainLine"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Severity } from "@tocsin/contract/Status"
 import type {
   SimulatedIncident,
   SimulatedNotification,
   SimulationReport,
-} from "@tocsin/core/simulation/SimulationReport"
+} from "@tocsin/simulation/SimulationReport"
 import { displayWidth } from "effect/cli/CliOutput"
 import { colourOf, cutToWidth, paint, type TableStyle } from "./makeTable.ts"
 

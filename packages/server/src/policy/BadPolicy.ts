@@ -1,4 +1,4 @@
-import type { PolicyIssue } from "@tocsin/core/contract/Policies"
+import type { PolicyIssue } from "@tocsin/contract/Policies"
 import { Schema } from "effect"
 
 /** A line for each issue: where it is, and what is wrong. */

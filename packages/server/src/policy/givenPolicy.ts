@@ -1,4 +1,4 @@
-import type { NotifierName } from "@tocsin/core/contract/Status"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { Effect, Result } from "effect"
 import { BadPolicy } from "./BadPolicy.ts"
 import { readPolicyFile } from "./readPolicyFile.ts"

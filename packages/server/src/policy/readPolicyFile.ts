@@ -1,7 +1,7 @@
 import { MAX_POLICY_BYTES, type PolicyText, readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
-import type { PolicyIssue } from "@tocsin/core/contract/Policies"
+import type { PolicyIssue } from "@tocsin/contract/Policies"
 import { Result } from "effect"
 
 /** Reads a policy file of at most 1 MiB, without the secrets that it names. */

@@ -1,5 +1,5 @@
 import { MAX_SECRET_BYTES, readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
-import { nearestName } from "@tocsin/core/contract/nearestName"
+import { nearestName } from "@tocsin/contract/nearestName"
 import { Result } from "effect"
 import { withoutSecrets } from "../output/texts.ts"
 import { definitions, type Settings } from "./Settings.ts"

@@ -1,9 +1,9 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
-import { isWellFormed } from "@tocsin/core/admission/BearerToken"
-import { formatDuration, LONGEST_SETTING, parseDuration } from "@tocsin/core/contract/DurationText"
-import { NotifierKind } from "@tocsin/core/contract/Status"
+import { isWellFormed } from "@tocsin/contract/BearerToken"
+import { formatDuration, LONGEST_SETTING, parseDuration } from "@tocsin/contract/DurationText"
+import { NotifierKind } from "@tocsin/contract/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
 

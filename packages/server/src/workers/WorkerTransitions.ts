@@ -1,4 +1,4 @@
-import type { Transition } from "@tocsin/core/engine/TransitionTable"
+import type { Transition } from "@tocsin/contract/TransitionTable"
 
 /** A worker: one of the processes that serve on one port (docs/scaling.md#several-cores). */
 export const WorkerTransitions = [

@@ -1,4 +1,4 @@
-import { move } from "@tocsin/core/engine/TransitionTable"
+import { move } from "@tocsin/contract/TransitionTable"
 import { WorkerTransitions } from "./WorkerTransitions.ts"
 
 type WorkerState = Exclude<(typeof WorkerTransitions)[number]["from"], "absent">

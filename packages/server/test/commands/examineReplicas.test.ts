@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
-import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
+import * as Instant from "@tocsin/contract/Instant"
+import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
 import { replicaFindings } from "@tocsin/server/commands/doctor/examineReplicas"
 
 const NOW = Instant.fromMillis(1_800_000_000_000)

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
-import { simulate } from "@tocsin/core/simulation/simulate"
+import * as Instant from "@tocsin/contract/Instant"
+import { simulate } from "@tocsin/simulation/simulate"
 import { drawTimeline } from "@tocsin/server/output/timeline"
 
 const at = (minutes: number): string =>

@@ -2,8 +2,8 @@ import {
   decodeEventBatchRequest,
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
-} from "@tocsin/core/contract/decodeRequest"
-import type { ValidationError } from "@tocsin/core/contract/Errors"
+} from "@tocsin/contract/decodeRequest"
+import type { ValidationError } from "@tocsin/contract/Errors"
 import { Result } from "effect"
 
 /**

@@ -1,4 +1,4 @@
-import { AgentId, CheckId } from "@tocsin/core/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { type Listing, listing } from "./Listing.ts"
 
 const [a, b, severalChecks] = [AgentId.make("a"), AgentId.make("b"), AgentId.make("a.1")]

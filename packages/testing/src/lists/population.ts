@@ -1,10 +1,10 @@
-import { type Acknowledgement, ackColumns } from "@tocsin/core/acknowledgements/Acknowledgement"
-import type { AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/incidents/MemberRecord"
-import type { OutboxRecord } from "@tocsin/core/notifications/OutboxRecord"
-import * as Instant from "@tocsin/core/contract/Instant"
+import { type Acknowledgement, ackColumns } from "@tocsin/core/model/Acknowledgement"
+import type { AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/model/CheckRecord"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import * as Instant from "@tocsin/contract/Instant"
 import {
   agentRecord,
   blockedKeyRecord,

@@ -1,6 +1,6 @@
-import { CheckId } from "@tocsin/core/contract/Identifiers"
-import type { ExpectedCheck } from "@tocsin/core/contract/Expectations"
-import type { Severity } from "@tocsin/core/contract/Status"
+import { CheckId } from "@tocsin/contract/Identifiers"
+import type { ExpectedCheck } from "@tocsin/contract/Expectations"
+import type { Severity } from "@tocsin/contract/Status"
 import { Duration } from "effect"
 import * as fc from "fast-check"
 

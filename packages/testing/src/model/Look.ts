@@ -1,5 +1,5 @@
-import type { NotifierKind, OutboxState, Severity } from "@tocsin/core/contract/Status"
-import type { ListName } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { NotifierKind, OutboxState, Severity } from "@tocsin/contract/Status"
+import type { ListName } from "@tocsin/core/model/ListDefinitions"
 import * as fc from "fast-check"
 import { LISTS } from "../rowsOf.ts"
 import { type AgentName, AGENTS, type CheckName, CHECKS } from "./ModelNames.ts"

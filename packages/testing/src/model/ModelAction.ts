@@ -1,4 +1,4 @@
-import type { CheckStatus, NotifierKind, Severity } from "@tocsin/core/contract/Status"
+import type { CheckStatus, NotifierKind, Severity } from "@tocsin/contract/Status"
 import { type SilenceAct, silenceActs } from "./SilenceAct.ts"
 import type { AttemptResult } from "@tocsin/core/notifications/settleAttempts"
 import * as fc from "fast-check"

@@ -1,5 +1,5 @@
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
-import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { KeyFingerprint } from "@tocsin/contract/Identifiers"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Effect, Layer } from "effect"
 import { assertSame } from "../assertSame.ts"

@@ -1,5 +1,5 @@
 import { describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { expireAll, purge } from "../expireAll.ts"

@@ -1,6 +1,6 @@
-import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/admission/AgentRecord"
-import type { CheckRecord, HistoryRecord } from "@tocsin/core/checks/CheckRecord"
-import { BlacklistId, EventId, IncidentId, RegistrationId } from "@tocsin/core/contract/Identifiers"
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/model/CheckRecord"
+import { BlacklistId, EventId, IncidentId, RegistrationId } from "@tocsin/contract/Identifiers"
 import * as fc from "fast-check"
 import {
   agentId,

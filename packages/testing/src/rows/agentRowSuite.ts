@@ -1,5 +1,5 @@
 import { describe, it } from "@effect/vitest"
-import type { StoredHistoryRecord } from "@tocsin/core/engine/lists/ListDefinitions"
+import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"

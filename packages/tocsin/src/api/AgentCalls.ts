@@ -4,7 +4,8 @@ import {
   type Sender,
 } from "@tocsin/adapter-http/handlers/agentCalls"
 import { Readiness } from "@tocsin/core/health/Readiness"
-import { isWellFormed, type RoleOf } from "@tocsin/core/admission/BearerToken"
+import { isWellFormed } from "@tocsin/contract/BearerToken"
+import type { RoleOf } from "@tocsin/core/operators/roleOf"
 import type {
   AcceptedResponse,
   EventBatchAcceptedResponse,
@@ -14,10 +15,10 @@ import type {
   HeartbeatRequest,
 } from "@tocsin/client/Resources"
 import { asJson } from "@tocsin/client/calls/asJson"
-import { describeIssue } from "@tocsin/core/contract/describeIssue"
-import { ValidationError } from "@tocsin/core/contract/Errors"
-import type { AgentId } from "@tocsin/core/contract/Identifiers"
-import { AgentPathParameters } from "@tocsin/core/contract/Parameters"
+import { describeIssue } from "@tocsin/contract/describeIssue"
+import { ValidationError } from "@tocsin/contract/Errors"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentPathParameters } from "@tocsin/contract/Parameters"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Context, Effect, Redacted, Result, SchemaParser } from "effect"
 import type { CallError, Calls, Reply } from "./Calls.ts"

@@ -1,6 +1,6 @@
-import { ActorName } from "@tocsin/core/contract/Audit"
-import { describeIssue } from "@tocsin/core/contract/describeIssue"
-import { ValidationError } from "@tocsin/core/contract/Errors"
+import { ActorName } from "@tocsin/contract/Audit"
+import { describeIssue } from "@tocsin/contract/describeIssue"
+import { ValidationError } from "@tocsin/contract/Errors"
 import { Result, Schema, SchemaParser } from "effect"
 
 /** Who acts. */

@@ -1,4 +1,4 @@
-import { within } from "@tocsin/client/program/within"
+import { within } from "@tocsin/reporting/program/within"
 
 /** Counts calls and requests under way, so that `close` can wait for them. */
 export class Activity {

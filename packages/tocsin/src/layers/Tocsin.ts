@@ -20,7 +20,7 @@ import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyP
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import { ruleProblems } from "@tocsin/core/ports/ruleProblems"
+import { ruleProblems } from "@tocsin/core/usecases/ruleProblems"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"

@@ -1,6 +1,6 @@
 import type { Incident } from "@tocsin/client/Resources"
-import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/core/contract/Resources"
-import type { IncidentRecord } from "@tocsin/core/incidents/IncidentRecord"
+import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/contract/Resources"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { toIncident } from "@tocsin/core/usecases/toResources"
 import { Schema } from "effect"
 

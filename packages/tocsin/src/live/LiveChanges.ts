@@ -1,4 +1,4 @@
-import { within } from "@tocsin/client/program/within"
+import { within } from "@tocsin/reporting/program/within"
 import { type Cause, Effect, Exit, type Fiber, Pull, Result, Scope } from "effect"
 import { type CallError, causeToTocsinError } from "../api/Calls.ts"
 import type { IncidentNews } from "./IncidentChange.ts"

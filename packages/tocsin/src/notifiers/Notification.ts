@@ -1,6 +1,6 @@
 import { IncidentMessage, incidentMessage } from "@tocsin/adapter-notify/webhook/WebhookMessage"
 import type { NotificationType } from "@tocsin/client/Resources"
-import type { DeliveryAttempt } from "@tocsin/core/notifications/DeliveryAttempt"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { Schema } from "effect"
 
 type Message = (typeof IncidentMessage)["Encoded"]["data"]

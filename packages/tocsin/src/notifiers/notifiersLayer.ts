@@ -2,7 +2,7 @@ import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetti
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/RefusedAddresses"
 import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
-import { NotifierName } from "@tocsin/core/contract/Status"
+import { NotifierName } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"

@@ -17,9 +17,9 @@ import {
   text,
   texts,
 } from "@tocsin/client/options/readers"
-import { TOKEN } from "@tocsin/core/admission/BearerToken"
-import { KeyFingerprint } from "@tocsin/core/contract/Identifiers"
-import { ruleProblems } from "@tocsin/core/ports/ruleProblems"
+import { TOKEN } from "@tocsin/contract/BearerToken"
+import { KeyFingerprint } from "@tocsin/contract/Identifiers"
+import { ruleProblems } from "@tocsin/core/usecases/ruleProblems"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"

@@ -1,4 +1,4 @@
-import * as MemoryStorage from "@tocsin/core/memory/MemoryStorage"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import * as PgClock from "../layers/PgClock.ts"
 import * as PgStorage from "../layers/PgStorage.ts"
 import * as SqliteStorage from "../layers/SqliteStorage.ts"

@@ -1,4 +1,4 @@
-import { within } from "@tocsin/client/program/within"
+import { within } from "@tocsin/reporting/program/within"
 import { nextTurn } from "./realTimers.ts"
 import type { SteppedClock } from "./SteppedClock.ts"
 

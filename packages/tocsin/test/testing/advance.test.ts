@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { NotifierName } from "@tocsin/core/contract/Status"
+import { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
 import { propertyRuns, RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
 import { Effect } from "effect"

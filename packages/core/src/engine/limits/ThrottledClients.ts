@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Instant } from "../../contract/Instant.ts"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { Instruments } from "../metrics/Instruments.ts"
 import { TokenBuckets } from "./TokenBuckets.ts"
 

@@ -1,4 +1,4 @@
-import type { Instant } from "../../contract/Instant.ts"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { RateLimit } from "../../ports/RuleSettings.ts"
 
 /** Whether a request may proceed, or after how many seconds it may. */

@@ -1,4 +1,4 @@
-import type { Instant } from "../../contract/Instant.ts"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { RateLimit } from "../../ports/RuleSettings.ts"
 import { type Permission, TokenBuckets } from "./TokenBuckets.ts"
 

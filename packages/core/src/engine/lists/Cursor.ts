@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
-import { ValidationError } from "../../contract/Errors.ts"
-import { plainText } from "../../contract/Text.ts"
+import { ValidationError } from "@tocsin/contract/Errors"
+import { plainText } from "@tocsin/contract/Text"
 import {
   type ListName,
   type ListQuery,
@@ -8,7 +8,7 @@ import {
   type Position,
   type SortColumn,
   type SortValue,
-} from "./ListDefinitions.ts"
+} from "../../model/ListDefinitions.ts"
 
 /** The direction of a cursor: `next_cursor` leads forward, `prev_cursor` backward. */
 export type CursorSide = "next" | "prev"

@@ -1,4 +1,4 @@
-import type { ListName, PageRequest, Position, SortValue } from "./ListDefinitions.ts"
+import type { ListName, PageRequest, Position, SortValue } from "../../model/ListDefinitions.ts"
 
 /** The positions between which the rows of a page lie, in the direction of reading. */
 export interface PageBounds {

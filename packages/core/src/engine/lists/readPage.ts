@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { ValidationError } from "../../contract/Errors.ts"
+import type { ValidationError } from "@tocsin/contract/Errors"
 import type { Storage, StorageError } from "../../ports/Storage.ts"
 import { decodeCursor, encodeCursor } from "./Cursor.ts"
 import {
@@ -9,7 +9,7 @@ import {
   orderColumns,
   type PageRequest,
   type Position,
-} from "./ListDefinitions.ts"
+} from "../../model/ListDefinitions.ts"
 
 /** The shared list parameters (docs/rules.md#lists). */
 export interface PageParameters {

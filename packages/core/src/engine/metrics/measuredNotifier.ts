@@ -1,6 +1,6 @@
 import { Clock, Effect, Exit } from "effect"
-import * as Instant from "../../contract/Instant.ts"
-import type { DeliveryAttempt } from "../../notifications/DeliveryAttempt.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { DeliveryAttempt } from "../../ports/DeliveryAttempt.ts"
 import type { DeliveryResult, Notifier } from "../../ports/Notifiers.ts"
 import type { Instruments } from "./Instruments.ts"
 

@@ -1,4 +1,4 @@
-import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
+import type { IncidentRecord } from "../../model/IncidentRecord.ts"
 import { NO_TOPICS, type Topics } from "../../topics/Topics.ts"
 import type { Change } from "./Table.ts"
 

@@ -1,4 +1,4 @@
-import type { Instant } from "../../contract/Instant.ts"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { RowRequest } from "./RowRequest.ts"
 import type { Workspace } from "./Workspace.ts"
 

@@ -1,11 +1,11 @@
-import type { AgentRecord } from "../../admission/AgentRecord.ts"
-import type { AgentId, IncidentId } from "../../contract/Identifiers.ts"
-import type { Instant } from "../../contract/Instant.ts"
-import type { IncidentRecord } from "../../incidents/IncidentRecord.ts"
-import type { MemberRecord } from "../../incidents/MemberRecord.ts"
-import type { MarkRecord } from "../../liveness/MarkRecord.ts"
-import type { SilenceRecord } from "../../silences/SilenceRecord.ts"
-import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
+import type { AgentRecord } from "../../model/AgentRecord.ts"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { IncidentRecord } from "../../model/IncidentRecord.ts"
+import type { MemberRecord } from "../../model/MemberRecord.ts"
+import type { MarkRecord } from "../../model/MarkRecord.ts"
+import type { SilenceRecord } from "../../model/SilenceRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
 
 /** An outbox item or alert with its incident, unlocked, as of the search. */
 export interface WithIncident<Row> {

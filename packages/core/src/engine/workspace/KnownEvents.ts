@@ -1,5 +1,5 @@
-import type { CheckRef } from "../../checks/CheckRecord.ts"
-import type { CheckId, EventId, RegistrationId } from "../../contract/Identifiers.ts"
+import type { CheckRef } from "../../model/CheckRecord.ts"
+import type { CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 
 /**
  * Event IDs known to be in the stored history, with their checks, or known to be absent; by

@@ -7,13 +7,13 @@ import type {
   KeyHash,
   OutboxId,
   SilenceId,
-} from "../../contract/Identifiers.ts"
-import type { Instant } from "../../contract/Instant.ts"
-import type { OperatorName } from "../../contract/Operators.ts"
-import type { NotifierName } from "../../contract/Status.ts"
-import type { IncidentRef } from "../../incidents/IncidentRecord.ts"
-import type { MemberRef } from "../../incidents/MemberRecord.ts"
-import type { AlertRef } from "../../notifications/OutboxRecord.ts"
+} from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { OperatorName } from "@tocsin/contract/Operators"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { IncidentRef } from "../../model/IncidentRecord.ts"
+import type { MemberRef } from "../../model/MemberRecord.ts"
+import type { AlertRef } from "../../model/OutboxRecord.ts"
 
 /**
  * Rows that a decision must see before it continues. Named rows that do not exist are known to be

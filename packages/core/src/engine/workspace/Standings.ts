@@ -1,4 +1,4 @@
-import { compareMembers, type MemberRecord } from "../../incidents/MemberRecord.ts"
+import { compareMembers, type MemberRecord } from "../../model/MemberRecord.ts"
 import { Heap } from "../Heap.ts"
 
 /** How far down its ranking an incident's members are loaded. */

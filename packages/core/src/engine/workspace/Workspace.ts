@@ -1,22 +1,22 @@
-import type { AgentRecord } from "../../admission/AgentRecord.ts"
-import type { AuditRecord } from "../../audit/AuditRecord.ts"
-import type { CheckRecord, CheckRef, HistoryRecord } from "../../checks/CheckRecord.ts"
-import type { AgentId, IncidentId } from "../../contract/Identifiers.ts"
-import type { OutboxState } from "../../contract/Status.ts"
+import type { AgentRecord } from "../../model/AgentRecord.ts"
+import type { AuditRecord } from "../../model/AuditRecord.ts"
+import type { CheckRecord, CheckRef, HistoryRecord } from "../../model/CheckRecord.ts"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
+import type { OutboxState } from "@tocsin/contract/Status"
 import {
   cutOf,
   type IncidentChangeRecord,
   type IncidentRecord,
   type IncidentRef,
   type StoryCut,
-} from "../../incidents/IncidentRecord.ts"
-import type { IncidentActRecord } from "../../incidents/IncidentActRecord.ts"
-import type { MemberRecord } from "../../incidents/MemberRecord.ts"
-import type { AlertRecord, OutboxRecord } from "../../notifications/OutboxRecord.ts"
-import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
+} from "../../model/IncidentRecord.ts"
+import type { IncidentActRecord } from "../../model/IncidentActRecord.ts"
+import type { MemberRecord } from "../../model/MemberRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
+import type { ExpectationRecord } from "../../model/ExpectationRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "../../topics/Topics.ts"
 import { topicsOfAct } from "../../topics/topicsOfChange.ts"
-import type { ReplicaRecord } from "../../replicas/ReplicaRecord.ts"
+import type { ReplicaRecord } from "../../model/ReplicaRecord.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
 import { type Found, NOTHING_FOUND } from "./Found.ts"
 import { KnownEvents } from "./KnownEvents.ts"

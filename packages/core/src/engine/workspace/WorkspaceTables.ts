@@ -1,5 +1,5 @@
-import type { AgentKeyRecord, AgentRecord } from "../../admission/AgentRecord.ts"
-import type { CheckRecord, CheckRef } from "../../checks/CheckRecord.ts"
+import type { AgentKeyRecord, AgentRecord } from "../../model/AgentRecord.ts"
+import type { CheckRecord, CheckRef } from "../../model/CheckRecord.ts"
 import type {
   AgentId,
   BlacklistId,
@@ -7,18 +7,18 @@ import type {
   KeyHash,
   OutboxId,
   SilenceId,
-} from "../../contract/Identifiers.ts"
-import type { OperatorName } from "../../contract/Operators.ts"
-import type { ExpectationRecord } from "../../freshness/ExpectationRecord.ts"
-import type { IncidentRecord, IncidentRef } from "../../incidents/IncidentRecord.ts"
-import type { MemberRecord, MemberRef } from "../../incidents/MemberRecord.ts"
-import type { MarkRecord } from "../../liveness/MarkRecord.ts"
-import type { AlertRecord, AlertRef, OutboxRecord } from "../../notifications/OutboxRecord.ts"
-import type { OperatorRecord } from "../../operators/OperatorRecord.ts"
-import type { SilenceRecord } from "../../silences/SilenceRecord.ts"
+} from "@tocsin/contract/Identifiers"
+import type { OperatorName } from "@tocsin/contract/Operators"
+import type { ExpectationRecord } from "../../model/ExpectationRecord.ts"
+import type { IncidentRecord, IncidentRef } from "../../model/IncidentRecord.ts"
+import type { MemberRecord, MemberRef } from "../../model/MemberRecord.ts"
+import type { MarkRecord } from "../../model/MarkRecord.ts"
+import type { AlertRecord, AlertRef, OutboxRecord } from "../../model/OutboxRecord.ts"
+import type { OperatorRecord } from "../../model/OperatorRecord.ts"
+import type { SilenceRecord } from "../../model/SilenceRecord.ts"
 import { topic } from "../../topics/Topics.ts"
 import { topicsOfAgent, topicsOfExpectation } from "../../topics/topicsOfChange.ts"
-import type { ReplicaRecord } from "../../replicas/ReplicaRecord.ts"
+import type { ReplicaRecord } from "../../model/ReplicaRecord.ts"
 import type { TableOptions } from "./Table.ts"
 
 /** A row of the index of open incidents. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Scope, Exit, Stream } from "effect"
 import { Commits } from "../../../src/engine/commits/Commits.ts"
-import * as Instant from "../../../src/contract/Instant.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { Storage, StorageError } from "../../../src/ports/Storage.ts"
 import { type Command, decideSync } from "../../../src/engine/workspace/Decision.ts"
 import { Workspace } from "../../../src/engine/workspace/Workspace.ts"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { AgentId } from "../../../src/contract/Identifiers.ts"
-import * as Instant from "../../../src/contract/Instant.ts"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { boundedStorage } from "../../../src/engine/commits/boundedStorage.ts"
 import { Storage, StorageError } from "../../../src/ports/Storage.ts"
 

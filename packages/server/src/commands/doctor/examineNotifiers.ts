@@ -1,6 +1,6 @@
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import type { NotifierName } from "@tocsin/core/contract/Status"
-import * as Instant from "@tocsin/core/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import * as Instant from "@tocsin/contract/Instant"
 import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { BeatReceiver, type Notifier, type TestReceipt } from "@tocsin/core/ports/Notifiers"

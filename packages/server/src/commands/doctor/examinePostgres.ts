@@ -1,5 +1,5 @@
 import { inspectStorage, type PgInspection } from "@tocsin/adapter-pg/inspection/inspectStorage"
-import * as Instant from "@tocsin/core/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect, type Redacted } from "effect"
 import { connectionAdvice, connectionsOf } from "../../connectionAdvice.ts"
 import { sizeText } from "../../output/texts.ts"

@@ -1,6 +1,6 @@
-import type * as Instant from "@tocsin/core/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import { liveReplicas, policyHashes } from "@tocsin/core/replicas/listings"
-import type { ReplicaRecord } from "@tocsin/core/replicas/ReplicaRecord"
+import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
 import { attention, type Findings } from "./Finding.ts"
 
 /** Reports that running servers follow different policies. */

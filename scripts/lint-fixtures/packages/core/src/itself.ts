@@ -1,4 +1,4 @@
 // refused: eslint(no-restricted-imports) Inside a package imports are relative
-import { AgentId } from "@tocsin/core/contract/Identifiers"
+import { Storage } from "@tocsin/core/ports/Storage"
 
-export const refused = AgentId
+export const refused = Storage

@@ -1,0 +1,85 @@
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { isHeld } from "@tocsin/core/holds/heldItems"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { Agenda } from "@tocsin/core/engine/Agenda"
+import { ListedRows } from "./ListedRows.ts"
+
+/** Rows by ID that also know what of them is due when: a search reads no others. */
+abstract class DueRows<L extends "incidents" | "outbox", Id, Row> extends ListedRows<L, Id, Row> {
+  /** Notes when a row is due, or that it is gone. */
+  protected abstract note(row: Row, isGone: boolean): void
+
+  override set(id: Id, row: Row): this {
+    this.note(row, false)
+    return super.set(id, row)
+  }
+
+  override delete(id: Id): boolean {
+    const row = this.get(id)
+    if (row !== undefined) this.note(row, true)
+    return super.delete(id)
+  }
+
+  override clear(): void {
+    for (const row of this.values()) this.note(row, true)
+    super.clear()
+  }
+}
+
+/** What one receiver is to get. */
+interface Deliveries {
+  /** When waiting items are due. */
+  readonly waiting: Agenda<OutboxId>
+  /** When the leases of items end that are being sent. */
+  readonly leased: Agenda<OutboxId>
+}
+
+/** The outbox. */
+export class OutboxRows extends DueRows<"outbox", OutboxId, OutboxRecord> {
+  readonly receivers = new Map<NotifierName, Deliveries>()
+  /** When held items are to be examined. */
+  readonly held = new Agenda<OutboxId>()
+
+  constructor() {
+    super({ list: "outbox", listed: (item) => item, idOf: ({ id }) => id })
+  }
+
+  protected override note(item: OutboxRecord, isGone: boolean): void {
+    const { id, leased_until, look_at, next_attempt_at, state } = item
+    const ofItem = (isSo: boolean, at: Instant | undefined) => (isSo && !isGone ? at : undefined)
+    const { leased, waiting } = this.#deliveriesTo(item.receiver)
+    waiting.set(id, ofItem(state === "pending" || state === "retry", next_attempt_at))
+    leased.set(id, ofItem(true, leased_until))
+    this.held.set(id, ofItem(isHeld(item), look_at))
+  }
+
+  /** What these receivers are to get; a receiver without items has nothing. */
+  deliveriesOf(receivers: ReadonlyArray<NotifierName>): ReadonlyArray<Deliveries> {
+    return Array.from(new Set(receivers)).flatMap((receiver) => this.receivers.get(receiver) ?? [])
+  }
+
+  #deliveriesTo(receiver: NotifierName): Deliveries {
+    const known = this.receivers.get(receiver)
+    if (known !== undefined) return known
+    const created = { waiting: new Agenda<OutboxId>(), leased: new Agenda<OutboxId>() }
+    this.receivers.set(receiver, created)
+    return created
+  }
+}
+
+/** The incidents. */
+export class IncidentRows extends DueRows<"incidents", IncidentId, IncidentRecord> {
+  /** When open incidents are to be looked at. */
+  readonly looks = new Agenda<IncidentId>()
+
+  constructor() {
+    super({ list: "incidents", listed: (incident) => incident, idOf: ({ id }) => id })
+  }
+
+  protected override note({ id, next_look_at, state }: IncidentRecord, isGone: boolean): void {
+    this.looks.set(id, state === "open" && !isGone ? next_look_at : undefined)
+  }
+}

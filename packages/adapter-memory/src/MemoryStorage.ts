@@ -1,0 +1,227 @@
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName, Severity } from "@tocsin/contract/Status"
+import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { compareMembers } from "@tocsin/core/model/MemberRecord"
+import { isHeld } from "@tocsin/core/holds/heldItems"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { type IncidentStory, Storage, type StoryLimits } from "@tocsin/core/ports/Storage"
+import {
+  type Backlog,
+  type BacklogState,
+  CENSUS_LIMIT,
+  isBacklogState,
+  type MetricCounts,
+  sortBacklog,
+  type SummaryCounts,
+} from "@tocsin/core/ports/StorageCounts"
+import { decideExpiry, removeExpired } from "./expire.ts"
+import { MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { readRows } from "./readRows.ts"
+import { transact } from "./transact.ts"
+
+/**
+ * Storage in Maps: nothing outlives the process. The reference for other storages, and fast for
+ * tests.
+ */
+export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => make(new MemoryTables()))
+
+/** A storage on given tables, for callers that fill and keep them elsewhere. */
+export const make = (tables: MemoryTables): Storage["Service"] =>
+  Storage.of({
+    transact: (command) =>
+      Clock.clockWith((clock) =>
+        Effect.succeed(
+          transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe())).reply.committed(),
+        ),
+      ),
+    page: (request) => Effect.sync(() => readRows(tables, request)),
+    agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
+    counts: (aliveSince) => Effect.sync(() => counts(tables, aliveSince)),
+    metricCounts: Effect.sync(() => metricCounts(tables)),
+    silentAgents: (seenBefore, limit) => Effect.sync(() => silentAgents(tables, seenBefore, limit)),
+    agentsWithPendingKey: (after, limit) =>
+      Effect.sync(() =>
+        Array.from(tables.agents.values())
+          .filter(
+            (agent) =>
+              agent.pending_key_hash !== undefined && (after === undefined || agent.agent_id > after),
+          )
+          .map((agent) => agent.agent_id)
+          .toSorted()
+          .slice(0, limit),
+      ),
+    dueExpectations: (request) => Effect.sync(() => dueExpectations(tables, request)),
+    expectations: (checks) =>
+      Effect.sync(() =>
+        checks.flatMap((ref) => tables.expectations.get(ref.registration_id)?.get(ref.check_id) ?? []),
+      ),
+    checks: (checks) =>
+      Effect.sync(() =>
+        checks.flatMap((ref) => tables.checks.get(ref.registration_id)?.get(ref.check_id) ?? []),
+      ),
+    expire: (piece) =>
+      Effect.sync(() => {
+        const { result, expired } = decideExpiry(tables, piece)
+        removeExpired(tables, expired)
+        return result
+      }),
+    untilNextDue: (receivers, now) => Effect.sync(() => untilNextDue(tables, receivers, now)),
+    hints: Stream.never,
+    topicsOfOthers: Stream.never,
+    check: (agentId, checkId) =>
+      Effect.sync(() => tables.checks.get(tables.agents.get(agentId)?.registration_id ?? "")?.get(checkId)),
+    incident: (id, limits) => Effect.sync(() => incidentStory(tables, id, limits)),
+    operatorOfToken: (hash) =>
+      Effect.sync(() =>
+        Array.from(tables.operators.values()).find(
+          (operator) => operator.token_hash === hash || operator.former_token_hash === hash,
+        ),
+      ),
+    replicas: Effect.sync(() => Array.from(tables.replicas.values())),
+    mark: Effect.sync(() => tables.mark),
+    establish: (name, value) =>
+      Effect.sync(() => {
+        const kept = tables.established.get(name) ?? value
+        tables.established.set(name, kept)
+        return kept
+      }),
+    probe: Effect.void,
+  })
+
+const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCounts => {
+  const agents = Array.from(tables.agents.values())
+  const accepted = agents.filter((agent) => agent.admission_state === "accepted")
+  const online = accepted.filter((agent) => agent.last_seen_at > aliveSince).length
+  const sum = (of: (agent: (typeof agents)[0]) => number) =>
+    agents.reduce((total, agent) => total + of(agent), 0)
+  return {
+    agents_online: online,
+    agents_offline: accepted.length - online,
+    checks_ok: sum((agent) => agent.checks_ok),
+    checks_warning: sum((agent) => agent.checks_warning),
+    checks_critical: sum((agent) => agent.checks_critical),
+    checks_unknown: sum((agent) => agent.checks_unknown),
+    open_incidents: tables.openIncidents.named.size + tables.openIncidents.automatic.size,
+  }
+}
+
+const silentAgents = (
+  tables: MemoryTables,
+  seenBefore: Instant.Instant,
+  limit: number,
+): ReadonlyArray<AgentId> =>
+  Array.from(tables.agents.values())
+    .filter((agent) => agent.admission_state === "accepted" && agent.last_seen_at <= seenBefore)
+    .filter((agent) => agent.heartbeat_incident_id === undefined)
+    .map((agent) => agent.agent_id)
+    .toSorted()
+    .slice(0, limit)
+
+type DueRequest = Parameters<Storage["Service"]["dueExpectations"]>[0]
+
+const dueExpectations = (
+  tables: MemoryTables,
+  { after, limit, now }: DueRequest,
+): ReadonlyArray<ExpectationRecord> =>
+  Array.from(tables.expectations.values())
+    .flatMap((ofAgent) => Array.from(ofAgent.values()))
+    .filter((row) => row.look_at !== undefined && row.look_at <= now)
+    .filter((row) => after === undefined || compareLooks(row, after) > 0)
+    .toSorted(compareLooks)
+    .slice(0, limit)
+
+const compareLooks = (a: ExpectationRecord, b: ExpectationRecord): number => {
+  for (const name of ["look_at", "agent_id", "check_id", "registration_id"] as const) {
+    const [left = 0n, right = 0n] = [a[name], b[name]]
+    if (left !== right) return left < right ? -1 : 1
+  }
+  return 0
+}
+
+const untilNextDue = (
+  tables: MemoryTables,
+  receivers: ReadonlyArray<NotifierName>,
+  now: Instant.Instant,
+): Duration.Duration | undefined => {
+  const isWanted = (row: { readonly receiver: NotifierName }) => receivers.includes(row.receiver)
+  const alerts = Array.from(tables.alerts.values())
+    .flatMap((ofIncident) => Array.from(ofIncident.values()))
+    .filter(isWanted)
+  const times = [
+    ...tables.outbox
+      .deliveriesOf(receivers)
+      .flatMap(({ leased, waiting }) => [waiting, leased])
+      .flatMap((agenda) => agenda.nextAfter(now) ?? []),
+    ...alerts.map(({ leased_until, next_at }) => Instant.max(next_at, leased_until ?? next_at)),
+  ].filter((time) => time > now)
+  const next = Instant.earliest(times)
+  return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
+}
+
+const incidentStory = (
+  tables: MemoryTables,
+  id: IncidentId,
+  limits: StoryLimits,
+): IncidentStory | undefined => {
+  const incident = tables.incidents.get(id)
+  if (incident === undefined) return undefined
+  const members = Array.from(tables.members.get(id)?.values() ?? []).toSorted(
+    (a, b) => Number(a.left_at !== undefined) - Number(b.left_at !== undefined) || compareMembers(a, b),
+  )
+  const outbox = outboxOf(tables, id).toSorted(
+    (a, b) => b.incident_seq - a.incident_seq || (a.id < b.id ? 1 : -1),
+  )
+  return {
+    incident,
+    members: members.slice(0, limits.members),
+    changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limits.changes),
+    acts: (tables.incidentActs.get(id) ?? []).toReversed().slice(0, limits.acts),
+    outbox: outbox.slice(0, limits.outbox),
+  }
+}
+
+const upToLimit = (count: number): number => Math.min(count, CENSUS_LIMIT)
+
+const metricCounts = (tables: MemoryTables): MetricCounts => {
+  const agents = Array.from(tables.agents.values())
+  const open = Array.from(tables.incidents.values()).filter(({ state }) => state === "open")
+  const ofSeverity = (severity: Severity) =>
+    upToLimit(open.filter((incident) => incident.severity === severity).length)
+  return {
+    agents_pending: agents.filter(({ admission_state }) => admission_state === "pending").length,
+    agents_dead: agents.filter(
+      (agent) => agent.admission_state === "accepted" && agent.heartbeat_incident_id !== undefined,
+    ).length,
+    keys_blocked: upToLimit(tables.blacklist.size),
+    incidents: {
+      warning: ofSeverity("warning"),
+      critical: ofSeverity("critical"),
+      unknown: ofSeverity("unknown"),
+    },
+    backlog: backlogOf(tables),
+  }
+}
+
+const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {
+  const found = new Map<string, Backlog>()
+  for (const item of tables.outbox.values()) {
+    const { state } = item
+    if (!isBacklogState(state) || isHeld(item)) continue
+    const name = `${item.notifier}/${state}`
+    found.set(name, withItem(found.get(name), item, state))
+  }
+  return sortBacklog(Array.from(found.values()))
+}
+
+const withItem = (
+  backlog: Backlog | undefined,
+  { notifier, counts_from }: OutboxRecord,
+  state: BacklogState,
+): Backlog => ({
+  notifier,
+  state,
+  items: upToLimit((backlog?.items ?? 0) + 1),
+  waiting_since: Instant.min(backlog?.waiting_since ?? counts_from, counts_from),
+})

@@ -1,0 +1,144 @@
+import * as MemoryStorage from "../MemoryStorage.ts"
+import { decideExpiry, removeExpired } from "../expire.ts"
+import { loadRows } from "../loadRows.ts"
+import type { MemoryTables } from "../MemoryTables.ts"
+import { persistChanges } from "../persistChanges.ts"
+import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
+import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
+import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import * as Instant from "@tocsin/contract/Instant"
+import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
+import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
+import { changedRows, entriesOf, expiredRows, loadTables, type RowChanges } from "./entries.ts"
+import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
+import { rowKeys } from "./rows.ts"
+
+/** A key-value store, and how to open it. */
+export interface KeyValueOptions {
+  /** Names the store in logs; not its address. */
+  readonly name: string
+  /** Opens the store, or rejects with what to do, for example if another process has it open. */
+  readonly open: () => Promise<KeyValueStore>
+}
+
+const failure =
+  (message: string) =>
+  (cause: unknown): StorageError =>
+    new StorageError({ reason: "unavailable", message, cause })
+
+/**
+ * The storage over a key-value store. Layers made by one call share one opened store.
+ */
+export const layer = ({ name, open }: KeyValueOptions): Layer.Layer<Storage, StorageError> => {
+  const acquire = Effect.gen(function* () {
+    const store = yield* Effect.acquireRelease(
+      Effect.tryPromise({ try: async () => open(), catch: (cause) => openFailure(name, cause) }),
+      (opened) =>
+        Effect.catchCause(
+          Effect.tryPromise(async () => opened?.close?.()),
+          (cause) => Effect.logWarning(`${name} could not be closed`, cause),
+        ),
+    )
+    if (!isStore(store)) return yield* notAStore
+    const tables = yield* Effect.tryPromise({
+      try: () => loadTables(store.load()),
+      catch: (cause) => readFailure(name, cause),
+    })
+    return make(store, tables, Semaphore.makeUnsafe(1))
+  })
+  // The scope stays open: the last user of the store closes it.
+  const shared = Effect.runSync(Scope.provide(RcRef.make({ acquire }), Scope.makeUnsafe()))
+  return Layer.effect(Storage, RcRef.get(shared))
+}
+
+const openFailure = (name: string, cause: unknown): StorageError =>
+  failure(cause instanceof Error ? cause.message : `${name} cannot be opened; the cause says why`)(cause)
+
+const isStore = (given: unknown): boolean => {
+  const { load, write } = Object(given) as Partial<KeyValueStore>
+  return typeof load === "function" && typeof write === "function"
+}
+
+const notAStore = new StorageError({
+  reason: "unavailable",
+  message: "open of a store must resolve with a store: an object with load and write",
+})
+
+const readFailure = (name: string, cause: unknown): StorageError =>
+  failure(
+    `what ${name} holds cannot be read${cause instanceof Error ? `: ${cause.message}` : "; the cause says why"}`,
+  )(cause)
+
+const unsettled = (cause: unknown): StorageError =>
+  new StorageError({
+    reason: "unavailable",
+    isUnsettled: true,
+    message:
+      "the store rejected a change and may have kept it: repeat the request, which first undoes that change",
+    cause,
+  })
+
+const notSettled = failure(
+  "the store rejects changes: see the cause; once it takes them again, Tocsin first undoes the first one that it rejected",
+)
+
+const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semaphore): Storage["Service"] => {
+  // Undoes the last write, which the store rejected and may have kept.
+  let undoing: Entries | undefined
+  const settle = Effect.suspend(() => {
+    if (undoing === undefined) return Effect.void
+    return Effect.tryPromise({ try: async () => store.write(undoing ?? new Map()), catch: notSettled }).pipe(
+      Effect.tap(() => Effect.sync(() => void (undoing = undefined))),
+    )
+  })
+  const write = Effect.fnUntraced(function* (changes: RowChanges) {
+    if (changes.size === 0) return
+    yield* settle
+    yield* Effect.tryPromise({
+      try: async () => store.write(entriesOf(changes, "after")),
+      catch: (cause) => {
+        undoing = entriesOf(changes, "before")
+        return unsettled(cause)
+      },
+    })
+  })
+  const inTurn = turns.withPermits(1)
+  // Reads see a change once the store has kept it.
+  const memory = MemoryStorage.make(tables)
+
+  const transact = Effect.fnUntraced(function* <A>(command: Command<Outcome<A>>) {
+    const now = yield* Instant.now
+    const workspace = new Workspace()
+    const outcome = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
+    const changes = workspace.changes()
+    yield* write(changedRows(tables, changes))
+    persistChanges(tables, changes)
+    return outcome.committed()
+  }, Effect.uninterruptible)
+
+  const expire = Effect.fnUntraced(function* (piece: RetentionPiece) {
+    const { result, expired } = decideExpiry(tables, piece)
+    yield* write(expiredRows(expired))
+    removeExpired(tables, expired)
+    return result
+  }, Effect.uninterruptible)
+
+  return Storage.of({
+    ...memory,
+    transact: (command) => inTurn(transact(command)),
+    expire: (piece) => inTurn(expire(piece)),
+    establish: (name, value) =>
+      inTurn(
+        Effect.suspend(() => {
+          const kept = tables.established.get(name)
+          if (kept !== undefined) return Effect.succeed(kept)
+          const change = { before: undefined, after: { name, value } }
+          return Effect.andThen(
+            write(new Map([[rowKeys.established({ name }), change]])),
+            memory.establish(name, value),
+          )
+        }),
+      ),
+  })
+}

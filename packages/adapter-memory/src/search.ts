@@ -1,0 +1,147 @@
+import type { OutboxId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { Loaders } from "@tocsin/core/engine/workspace/loadParts"
+import type { RowRequest, Search } from "@tocsin/core/engine/workspace/RowRequest"
+import type { WithIncident } from "@tocsin/core/engine/workspace/Found"
+import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { firstMembers } from "./MemberRanking.ts"
+import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
+
+/** The tables that a request reads, and the workspace that it fills; `now` is the storage's clock too. */
+export interface Reading {
+  readonly tables: MemoryTables
+  readonly workspace: Workspace
+  readonly now: Instant
+}
+
+const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
+
+const compareDue = (a: OutboxRecord, b: OutboxRecord): number =>
+  (a.next_attempt_at ?? 0n) < (b.next_attempt_at ?? 0n) ? -1 : 1
+
+const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident_id"] }>(
+  tables: MemoryTables,
+  rows: ReadonlyArray<Row>,
+): ReadonlyArray<WithIncident<Row>> =>
+  rows.flatMap((row) => {
+    const incident = tables.incidents.get(row.incident_id)
+    return incident === undefined ? [] : [{ row, incident }]
+  })
+
+const searchOutbox = (
+  { now, tables, workspace }: Reading,
+  { receivers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
+): void => {
+  const claimable = (id: OutboxId) => {
+    const item = tables.outbox.get(id)
+    if (item === undefined || !tables.incidents.has(item.incident_id)) return undefined
+    return outboxOf(tables, item.incident_id).some((other) => isBehind(item, other)) ? undefined : item
+  }
+  const deliveries = tables.outbox.deliveriesOf(receivers)
+  const due = deliveries.flatMap(({ waiting }) => waiting.due(now, limit, claimable))
+  const expired = deliveries.flatMap(({ leased }) => leased.due(now, limit, (id) => tables.outbox.get(id)))
+  const { found } = workspace
+  const first = deliveries.length === 1 ? due : due.toSorted(compareDue).slice(0, limit)
+  found.claimableOutbox = withIncident(tables, first)
+  found.expiredOutbox = expired.slice(0, limit)
+  found.storageTime = now
+  for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
+  for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
+}
+
+const searchUnclaimed = (
+  { now, tables, workspace }: Reading,
+  { listed, untouchedSince, limit }: NonNullable<RowRequest["unclaimedOutbox"]>,
+): void => {
+  const others = Array.from(tables.outbox.values()).filter((item) => !listed.includes(item.receiver))
+  const endBy = (item: OutboxRecord) => (item.receiver === item.notifier ? untouchedSince : now)
+  const waiting = others.filter(
+    (item) => isWaiting(item) && (item.receiver !== item.notifier || item.updated_at < untouchedSince),
+  )
+  const leased = others.filter((item) => item.leased_until !== undefined && item.leased_until < endBy(item))
+  const unclaimed = [...waiting.slice(0, limit), ...leased.slice(0, limit)]
+  workspace.found.unclaimedOutbox = unclaimed
+  for (const item of unclaimed) workspace.outbox.load(item.id, item)
+}
+
+const searchAlerts = (
+  { now, tables, workspace }: Reading,
+  { limit, receiver }: NonNullable<RowRequest["claimableAlerts"]>,
+): void => {
+  const due = Array.from(tables.alerts.values())
+    .flatMap((alerts) => Array.from(alerts.values()))
+    .filter(
+      (alert) =>
+        alert.receiver === receiver &&
+        alert.next_at <= now &&
+        (alert.leased_until === undefined || alert.leased_until <= now),
+    )
+    .toSorted((a, b) => (a.next_at < b.next_at ? -1 : 1))
+  workspace.found.claimableAlerts = withIncident(tables, due.slice(0, limit))
+  workspace.found.storageTime = now
+  for (const { row } of workspace.found.claimableAlerts) workspace.alerts.load(row, row)
+}
+
+/** The searches of a request. */
+export const SEARCHES: Loaders<Reading, Search> = {
+  claimableOutbox: searchOutbox,
+  unclaimedOutbox: searchUnclaimed,
+  claimableAlerts: searchAlerts,
+  heldOutbox: ({ now, tables, workspace }, { limit }) => {
+    const { held } = tables.outbox
+    workspace.found.heldOutbox = held.due(now, limit, (id) => tables.outbox.get(id)?.incident_id)
+  },
+  dueIncidents: ({ now, tables, workspace }, { limit }) => {
+    workspace.found.dueIncidents = tables.incidents.looks.due(now, limit, (id) => id)
+  },
+  incidentsToRead: ({ tables, workspace }, ids) => {
+    workspace.found.incidentsToRead = new Map(
+      ids.flatMap((id) => {
+        const incident = tables.incidents.get(id)
+        return incident === undefined ? [] : [[id, incident]]
+      }),
+    )
+  },
+  loudMembers: ({ tables, workspace }, asked) => {
+    workspace.found.loudMembers = new Map(
+      asked.flatMap(({ incident_id, limit }) => {
+        const first = firstMembers(tables, incident_id, limit, ({ is_loud }) => is_loud)
+        const loud = first.map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
+        return loud.length === 0 ? [] : [[incident_id, loud]]
+      }),
+    )
+  },
+  openings: ({ tables, workspace }, asked) => {
+    workspace.found.openings = new Map(
+      asked.map(({ incident, limit, since, until }) => [
+        incident.id,
+        Array.from(tables.incidents.values())
+          .filter(
+            ({ incident_key, kind }) => incident_key === incident.incident_key && kind === incident.kind,
+          )
+          .map(({ opened_at }) => opened_at)
+          .filter((at) => at > since && at <= until)
+          .toSorted((a, b) => (a > b ? -1 : 1))
+          .slice(0, limit),
+      ]),
+    )
+  },
+  silencesInForce: ({ now, tables, workspace: { found } }, { endingAfter }) => {
+    found.silencesInForce = Array.from(tables.silences.values()).filter(
+      ({ ends_at, starts_at }) => starts_at <= now && ends_at > endingAfter,
+    )
+    found.mark = tables.mark
+  },
+  unendedSilences: ({ now, tables, workspace }) => {
+    const { length } = Array.from(tables.silences.values()).filter(({ ends_at }) => ends_at > now)
+    workspace.found.unendedSilences = length
+  },
+  idlePendingAgents: ({ tables, workspace }, { seenBefore, limit }) => {
+    const agents = Array.from(tables.agents.values())
+      .filter((agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore)
+      .slice(0, limit)
+    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
+    workspace.found.idlePendingAgents = agents.map((agent) => agent.agent_id)
+  },
+}

@@ -1,0 +1,103 @@
+import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
+import type { CheckRef } from "@tocsin/core/model/CheckRecord"
+import {
+  type ListFilters,
+  type ListName,
+  type ListRows,
+  orderColumns,
+  type PageRequest,
+  type SortValue,
+} from "@tocsin/core/model/ListDefinitions"
+import { isHeld } from "@tocsin/core/holds/heldItems"
+import type { MemoryTables } from "../src/MemoryTables.ts"
+import { silenceState } from "@tocsin/core/model/SilenceRecord"
+
+type RowsOf<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L]) => ReadonlyArray<ListRows[L]>
+
+/** Whether a row has each value that a filter names. */
+const has = (row: object, filter: object): boolean => {
+  const values = new Map<string, unknown>(Object.entries(row))
+  const wanted: ReadonlyArray<[string, unknown]> = Object.entries(filter)
+  return wanted.every(([name, value]) => value === undefined || values.get(name) === value)
+}
+
+const present = <Row extends Pick<CheckRef, "agent_id" | "registration_id">>(
+  tables: MemoryTables,
+  rows: ReadonlyArray<Row>,
+) => rows.filter((row) => tables.agents.get(row.agent_id)?.registration_id === row.registration_id)
+
+const inner = <Row>(groups: ReadonlyMap<string, ReadonlyMap<string, Row>>) =>
+  Array.from(groups.values()).flatMap((rows) => Array.from(rows.values()))
+
+/** The rows of each list, by the words of docs/rules.md#lists. */
+const rowsOf: { readonly [L in ListName]: RowsOf<L> } = {
+  agents: ({ agents }) => Array.from(agents.values()),
+  checks: (tables, filter) => present(tables, inner(tables.checks)).filter((row) => has(row, filter)),
+  overdue: (tables, filter) =>
+    present(tables, inner(tables.expectations)).filter(
+      (row) => row.incident_id !== undefined && has(row, filter),
+    ),
+  history: (tables, filter) =>
+    present(tables, Array.from(tables.history.values())).filter((row) => has(row, filter)),
+  incidents: ({ incidents, members }, { agent_id, check_id, ...filter }) =>
+    Array.from(incidents.values())
+      .filter((row) => has({ ...row, acknowledged: isAcknowledged(row) }, filter))
+      .filter(
+        ({ id }) =>
+          (agent_id === undefined && check_id === undefined) ||
+          Array.from(members.get(id)?.values() ?? []).some((member) => has(member, { agent_id, check_id })),
+      ),
+  outbox: ({ outbox }, filter) =>
+    Array.from(outbox.values()).filter((row) => has({ ...row, held: isHeld(row) }, filter)),
+  blacklist: ({ keys }) => Array.from(keys.values()).filter((key) => key.state === "blocked"),
+  operators: ({ operators }) => Array.from(operators.values()),
+  audit: ({ audit }, { from, subject, to, ...filter }) =>
+    Array.from(audit.values())
+      .filter((row) => has(row, filter))
+      .filter(({ recorded_at }) => from === undefined || recorded_at >= from)
+      .filter(({ recorded_at }) => to === undefined || recorded_at < to)
+      .filter(({ subjects }) => subject === undefined || subjects.some(({ id }) => id === subject)),
+  silences: ({ silences }, { at, state }) =>
+    Array.from(silences.values()).filter(
+      (row) => at === undefined || state === undefined || silenceState(row, at) === state,
+    ),
+}
+
+const compare = (a: ReadonlyArray<SortValue>, b: ReadonlyArray<SortValue>): number => {
+  const index = a.findIndex((value, column) => value !== b[column])
+  const [left, right] = [a[index], b[index]]
+  return left === undefined || right === undefined ? 0 : left < right ? -1 : 1
+}
+
+/** The place of a row in an order. */
+export const placeIn = <L extends ListName>(
+  { list, sort }: Pick<PageRequest<L>, "list" | "sort">,
+  row: ListRows[L],
+): ReadonlyArray<SortValue> => orderColumns(list, sort).map((column) => column.of(row))
+
+/** All rows of a list with this filter, in no order. */
+export const allRows = <L extends ListName>(
+  tables: MemoryTables,
+  { filter, list }: Pick<PageRequest<L>, "list" | "filter">,
+): ReadonlyArray<ListRows[L]> => {
+  const rows: RowsOf<L> = rowsOf[list]
+  return rows(tables, filter)
+}
+
+/** A page by filtering and sorting all rows. */
+export const expectedPage = <L extends ListName>(
+  tables: MemoryTables,
+  request: PageRequest<L>,
+): ReadonlyArray<ListRows[L]> => {
+  const { direction, from, isBackward, limit } = request
+  const sign = (direction === "asc") === isBackward ? -1 : 1
+  return allRows(tables, request)
+    .map((row) => ({ row, place: placeIn(request, row) }))
+    .filter(({ place }) => {
+      const order = from === undefined ? 1 : sign * compare(place, from.values)
+      return order > 0 || (order === 0 && from?.isInclusive === true)
+    })
+    .toSorted((a, b) => sign * compare(a.place, b.place))
+    .slice(0, limit)
+    .map(({ row }) => row)
+}

@@ -1,0 +1,144 @@
+import { Result, Schema } from "effect"
+import { closedStruct } from "./Fields.ts"
+import { isPlainText } from "./Text.ts"
+import type { AgentId, CheckId, IncidentKey } from "./Identifiers.ts"
+import { Severity } from "./Status.ts"
+import { compileGlob, hasLiteral } from "./glob.ts"
+
+/** Most matchers that one list may hold. */
+export const MAX_MATCHERS = 20
+
+/** The refusal of a longer list, or of something else. */
+export const MATCHERS_RULE = { expected: `a list of at most ${MAX_MATCHERS} matchers` }
+
+const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"] as const
+const LABEL_FIELD = /^label:[A-Za-z0-9._:-]{1,64}$/u
+const FIELD_NAMES = "agent_id, check_id, incident_key, hostname, severity or label:KEY"
+
+/**
+ * What a matcher looks at: a field of the incident, the check or the agent, or one of the agent's
+ * labels.
+ */
+const MatcherField = Schema.Union([
+  Schema.Literals(FIELDS),
+  Schema.TemplateLiteral(["label:", Schema.String]).check(
+    Schema.isPattern(LABEL_FIELD, {
+      expected: "label: and 1 to 64 letters, digits or the characters . _ : -",
+    }),
+  ),
+]).annotate({ identifier: "MatcherField", description: `must be ${FIELD_NAMES}`, expected: FIELD_NAMES })
+type MatcherField = typeof MatcherField.Type
+
+/** How a matcher compares: the whole value, case included; `glob` knows `*` and `?`. */
+const MatcherOp = Schema.Literals(["=", "!=", "glob"]).annotate({
+  identifier: "MatcherOp",
+  description: "How a matcher compares; glob knows * and ?, and fits the whole value.",
+})
+
+const isSeverity = Schema.is(Severity)
+/** Whether a condition on the severity compares it with what no incident has. */
+const namesNoSeverity = ({ field, op, value }: Readonly<Record<"field" | "op" | "value", string>>): boolean =>
+  field === "severity" && op !== "glob" && !isSeverity(value)
+const SEVERITY_RULE = "must compare severity with warning, unknown or critical"
+
+/** One condition on an incident, its check or its agent. */
+export const Matcher = closedStruct({
+  field: MatcherField,
+  op: MatcherOp,
+  value: Schema.String.check(isPlainText({ min: 0, max: 256 })),
+}).check(Schema.makeFilter((matcher) => (namesNoSeverity(matcher) ? SEVERITY_RULE : undefined)))
+export type Matcher = typeof Matcher.Type
+
+/** Whether a matcher narrows a list down to something that people can name. */
+export const isPositive = ({ field, op, value }: Matcher): boolean =>
+  field !== "severity" && (op === "=" || (op === "glob" && hasLiteral(value)))
+
+/** The refusal of matchers none of which {@link isPositive}. */
+export const NAMELESS_MESSAGE =
+  "must hold at least one matcher with = or a glob with a literal character, on a field other than severity"
+
+/** Conditions that must all hold, at least one of which names what it means. */
+export const Matchers = Schema.Array(Matcher).check(
+  Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE),
+  Schema.makeFilter<ReadonlyArray<Matcher>>((matchers) =>
+    matchers.some(isPositive) ? undefined : NAMELESS_MESSAGE,
+  ),
+)
+export type Matchers = typeof Matchers.Type
+
+/** What matchers are compared with. */
+export interface MatchedFacts {
+  readonly agent_id: AgentId
+  readonly check_id: CheckId
+  readonly incident_key: IncidentKey
+  readonly hostname: string
+  readonly severity: Severity
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** An absent label is the empty text. */
+const valueOf = (facts: Partial<MatchedFacts>, field: MatcherField): string => {
+  switch (field) {
+    case "agent_id":
+    case "check_id":
+    case "incident_key":
+    case "hostname":
+    case "severity":
+      return facts[field] ?? ""
+    default: {
+      const key = field.slice("label:".length)
+      return facts.labels && Object.hasOwn(facts.labels, key) ? (facts.labels[key] ?? "") : ""
+    }
+  }
+}
+
+const compile = ({ field, op, value }: Matcher): ((facts: Partial<MatchedFacts>) => boolean) => {
+  switch (op) {
+    case "=":
+      return (facts) => valueOf(facts, field) === value
+    case "!=":
+      return (facts) => valueOf(facts, field) !== value
+    case "glob": {
+      const matches = compileGlob(value)
+      return (facts) => matches(valueOf(facts, field))
+    }
+  }
+}
+
+/**
+ * Compiles matchers once for many comparisons: whether all of them hold. An empty list always
+ * holds.
+ */
+export const compileMatchers = (
+  matchers: ReadonlyArray<Matcher>,
+): ((facts: Partial<MatchedFacts>) => boolean) => {
+  const compiled = matchers.map(compile)
+  return (facts) => compiled.every((holds) => holds(facts))
+}
+
+/** The longest field, operator and value, with room for spaces: the pattern takes quadratic time. */
+const MAX_TEXT = 512
+/** Operators of other programs, which would read as a part of the value: `==`, `=~` and `!~`. */
+const FOREIGN_OPERATOR = /^\s*[^\s=!]+\s*!?=[=~]/u
+const TEXT = /^\s*(?<field>\S+)\s*(?<op>!=|=|\bglob\b)\s*(?<value>.*?)\s*$/u
+
+/** Reads a matcher as people write it: `label:team = db`, `check_id glob disk*`. */
+export const parseMatcher = (text: string): Result.Result<Matcher, string> => {
+  if (text.length > MAX_TEXT) return Result.fail("must be at most 512 characters long")
+  const { field, op, value } = TEXT.exec(text)?.groups ?? {}
+  if (field === undefined || op === undefined || value === undefined) {
+    return Result.fail('must be a field, an operator (=, != or glob) and a value, such as "label:team = db"')
+  }
+  const isField = FIELDS.some((name) => name === field) || LABEL_FIELD.test(field)
+  if (!isField) return Result.fail(`must begin with ${FIELD_NAMES}`)
+  if (op !== "glob" && FOREIGN_OPERATOR.test(text))
+    return Result.fail("must have one of the operators =, != and glob")
+  if (namesNoSeverity({ field, op, value })) return Result.fail(SEVERITY_RULE)
+  return Result.mapError(
+    Schema.decodeUnknownResult(Matcher)({ field, op, value }),
+    () => "must have a value of at most 256 characters without control characters",
+  )
+}
+
+/** Writes a matcher as {@link parseMatcher} reads it. */
+export const formatMatcher = ({ field, op, value }: Matcher): string => `${field} ${op} ${value}`

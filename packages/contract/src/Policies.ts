@@ -1,0 +1,71 @@
+import { Schema } from "effect"
+import { InstantFromString } from "./Instant.ts"
+import { NotifierName } from "./Status.ts"
+import { PolicyDocument, Window } from "./PolicyDocument.ts"
+
+const Occurrence = Schema.Struct({
+  starts_at: InstantFromString,
+  ends_at: InstantFromString.annotateKey({ description: "The first moment at which it is over." }),
+}).annotate({ identifier: "WindowOccurrence", description: "One time of a maintenance window." })
+
+/** A maintenance window with its next times. */
+const PlannedWindow = Schema.Struct({
+  ...Window.fields,
+  occurrences: Schema.Array(Occurrence).annotateKey({
+    description: "The one in force, if there is one, and the next ones: five in all.",
+  }),
+}).annotate({ identifier: "PlannedWindow", description: "A maintenance window with its next times." })
+
+/** The windows of the policy in force. */
+export const WindowList = Schema.Struct({
+  items: Schema.Array(PlannedWindow).annotateKey({ description: "All windows, in the policy's order." }),
+}).annotate({ identifier: "WindowList", description: "The maintenance windows of the policy." })
+export type WindowList = typeof WindowList.Type
+
+const ReceiverInForce = Schema.Struct({
+  name: NotifierName,
+  notifier: NotifierName.annotateKey({
+    description: "Its kind, or the name of a host program's own notifier.",
+  }),
+}).annotate({ identifier: "ReceiverInForce", description: "A receiver of the policy in force." })
+
+const ReplicaState = Schema.Struct({
+  id: Schema.String.annotateKey({ description: "Drawn when the process started." }),
+  version: Schema.String.annotateKey({ description: "Of Tocsin; `embedded` inside another program." }),
+  hash: Schema.String.annotateKey({ description: "Names its policy, like the `hash` above." }),
+  receivers: Schema.Array(NotifierName).annotateKey({ description: "The names of its receivers." }),
+  started_at: InstantFromString,
+  seen_at: InstantFromString.annotateKey({ description: "Its latest report." }),
+}).annotate({ identifier: "Replica", description: "A running server of this installation." })
+
+/** The policy in force in this process. */
+export const PolicyInForceState = Schema.Struct({
+  policy: PolicyDocument,
+  hash: Schema.String.annotateKey({ description: "Names the policy; equal policies have equal hashes." }),
+  receivers: Schema.Array(ReceiverInForce).annotateKey({
+    description: "Every receiver, by name: those of the policy, or else the notifiers of the settings.",
+  }),
+  replicas: Schema.Array(ReplicaState).annotateKey({
+    description: "The servers that reported themselves within the last minute, the oldest first.",
+  }),
+  replicas_differ: Schema.Boolean.annotateKey({
+    description: "Whether these servers follow different policies: reload or restart those that differ.",
+  }),
+}).annotate({
+  identifier: "PolicyInForce",
+  description: "The policy in force. It names files and variables with secrets, never their contents.",
+})
+export type PolicyInForceState = typeof PolicyInForceState.Type
+
+const PolicyIssue = Schema.Struct({
+  path: Schema.String.annotateKey({ description: "Where in the policy; empty for the whole." }),
+  line: Schema.Int.annotateKey({ description: "The line of the text, from 1." }),
+  message: Schema.String.annotateKey({ description: "What is wrong, without its subject." }),
+}).annotate({ identifier: "PolicyIssue", description: "One thing that is wrong with a policy." })
+/** One thing that is wrong with the text of a policy. */
+export type PolicyIssue = typeof PolicyIssue.Type
+
+/** What is wrong with the text of a policy. */
+export const PolicyCheck = Schema.Struct({
+  issues: Schema.Array(PolicyIssue).annotateKey({ description: "Empty if the policy is valid." }),
+}).annotate({ identifier: "PolicyCheck", description: "Every problem of a policy." })

@@ -1,0 +1,139 @@
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { durationText } from "./DurationText.ts"
+import { NotifierName, Severity } from "./Status.ts"
+import { MATCHERS_RULE, MAX_MATCHERS, Matcher, formatMatcher, parseMatcher } from "./Matcher.ts"
+
+/** A matcher as a policy writes it: `label:team = db`. */
+const MatcherText = Schema.String.annotate({
+  description: "A field, an operator (=, != or glob) and a value, such as: label:team = db",
+}).pipe(
+  Schema.decodeTo(
+    Schema.toType(Matcher),
+    SchemaTransformation.transformEffect<Matcher, string>({
+      decode: (text, options) =>
+        Result.match(parseMatcher(text), {
+          onSuccess: (matcher) => Effect.succeed(matcher),
+          onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, text, options)),
+        }),
+      encode: (matcher) => Effect.succeed(formatMatcher(matcher)),
+    }),
+  ),
+)
+const match = Schema.Array(MatcherText).check(Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE))
+
+const whole = (minimum: number, maximum: number) => {
+  const rule = { expected: `an integer from ${minimum} to ${maximum}` }
+  return Schema.Number.check(Schema.isInt(rule), Schema.isBetween({ minimum, maximum }, rule))
+}
+const TEXT_RULE = { expected: "a text of 1 to 1,024 characters" }
+const text = (description: string) =>
+  Schema.String.check(Schema.isMinLength(1, TEXT_RULE), Schema.isMaxLength(1_024, TEXT_RULE)).annotate({
+    description,
+  })
+const secret = <Name extends string>(name: Name, description: string) =>
+  ({
+    [`${name}_file`]: Schema.optionalKey(text(`A file that holds ${description}.`)),
+    [`${name}_env`]: Schema.optionalKey(text(`An environment variable that holds ${description}.`)),
+    // Computed keys widen to string; these are the two of the template.
+  }) as { readonly [Key in `${Name}_file` | `${Name}_env`]: Schema.optionalKey<Schema.String> }
+
+const concurrency = Schema.optionalKey(
+  whole(1, 64).annotate({ description: "Attempts at a time; 32 by default." }),
+)
+
+const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
+  kind: Kind,
+  fields: Fields,
+) => Schema.Struct({ kind: Schema.Literal(kind), ...fields, concurrency })
+
+/** Where notifications go. Addresses and secrets stay outside the file. */
+export const Receiver = Schema.Union([
+  receiver("webhook", { ...secret("url", "the URL"), ...secret("secret", "the signing secrets") }),
+  receiver("messenger", {
+    ...secret("url", "the URL of an incoming webhook"),
+    ...secret("telegram_token", "a Telegram bot's token"),
+    telegram_chat: Schema.optionalKey(text("The Telegram chat to write to.")),
+    digest: Schema.optionalKey(
+      Schema.Struct({
+        over: whole(1, 100).annotate({ description: "More due notifications become one message." }),
+      }),
+    ),
+  }),
+  receiver("alert_router", secret("url", "the base URL of an Alertmanager")),
+  receiver("debug", {}),
+]).annotate({ expected: "a receiver whose kind is webhook, messenger, alert_router or debug" })
+export type Receiver = typeof Receiver.Type
+
+const MINUTE = "1 minute"
+const WEEK = "7 days"
+const MONTH = "31 days"
+
+const cron = text("Five fields: minute, hour, day, month, weekday.")
+const tz = text("An IANA time zone, such as Europe/Berlin.")
+
+/** Which receivers are notified, after how long, and how often they are reminded. */
+export const Route = Schema.Struct({
+  match: Schema.optionalKey(match),
+  after: Schema.optionalKey(durationText({ min: 0, max: WEEK })),
+  flapping: Schema.optionalKey(
+    Schema.Struct({
+      openings: whole(2, 1_000),
+      within: durationText({ min: MINUTE, max: WEEK }),
+      after: durationText({ min: 0, max: WEEK }),
+    }),
+  ),
+  remind: Schema.optionalKey(durationText({ min: "15 minutes", max: MONTH })),
+  to: Schema.optionalKey(Schema.NonEmptyArray(NotifierName)),
+  steps: Schema.optionalKey(
+    Schema.NonEmptyArray(
+      Schema.Struct({
+        after: Schema.optionalKey(durationText({ min: "1 second", max: WEEK })),
+        to: Schema.NonEmptyArray(NotifierName),
+      }),
+    ),
+  ),
+})
+export type Route = typeof Route.Type
+
+/** A maintenance window that returns by the clock of a time zone. */
+export const Window = Schema.Struct({
+  name: Schema.String.check(
+    Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,62}$/u, {
+      expected: "1 to 63 lower-case letters, digits or . _ -",
+    }),
+  ),
+  cron,
+  tz,
+  for: durationText({ min: MINUTE, max: WEEK }),
+  match,
+  comment: Schema.optionalKey(text("Why.")),
+})
+export type Window = typeof Window.Type
+
+/** How often checks must report, where their agent has not declared it. */
+export const Freshness = Schema.Struct({
+  match,
+  every: Schema.optionalKey(durationText({ min: "10 seconds", max: MONTH })),
+  after: Schema.optionalKey(durationText({ min: "1 second", max: "93 days" })),
+  cron: Schema.optionalKey(cron),
+  tz: Schema.optionalKey(tz),
+  grace: Schema.optionalKey(durationText({ min: "1 second", max: WEEK })),
+  severity: Schema.optionalKey(Severity),
+})
+export type Freshness = typeof Freshness.Type
+
+/** A policy as people write it: who is notified of what and when, and what must report how often. */
+export const PolicyDocument = Schema.Struct({
+  receivers: Schema.optionalKey(Schema.Record(NotifierName, Receiver)),
+  routes: Schema.optionalKey(Schema.Array(Route)),
+  windows: Schema.optionalKey(Schema.Array(Window)),
+  freshness: Schema.optionalKey(Schema.Array(Freshness)),
+}).annotate({
+  identifier: "Policy",
+  title: "Tocsin policy",
+  description: "Who is notified of what, and when.",
+})
+export type PolicyDocument = typeof PolicyDocument.Type
+
+/** Whether a policy states nothing, as without a policy file. */
+export const isEmptyPolicy = (document: PolicyDocument): boolean => Object.keys(document).length === 0

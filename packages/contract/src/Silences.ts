@@ -1,0 +1,63 @@
+import { Schema } from "effect"
+import { Matchers } from "./Matcher.ts"
+import { durationText } from "./DurationText.ts"
+import { closedStruct, optional, timestamp } from "./Fields.ts"
+import { SilenceId } from "./Identifiers.ts"
+import { InstantFromString } from "./Instant.ts"
+import { Incident } from "./Resources.ts"
+import { isPlainText } from "./Text.ts"
+
+const Comment = Schema.String.check(isPlainText({ min: 1, max: 1024 }))
+
+/** The body that creates a silence. */
+export const SilenceRequest = closedStruct({
+  matchers: Matchers,
+  starts_at: Schema.optionalKey(timestamp("When it begins; now unless given.")),
+  ends_at: Schema.optionalKey(timestamp("When it ends; either this or `for` is required.")),
+  // A setting limits it further (docs/rules.md#silences).
+  for: Schema.optionalKey(durationText({ min: "1 second", max: "366 days" })),
+  comment: Comment.annotateKey({ description: "Why." }),
+  confirm: optional(
+    Schema.Boolean,
+    "Required for a silence that covers more than half of the accepted agents, and more than 10.",
+  ),
+}).annotate({ identifier: "SilenceRequest", description: "A new silence." })
+export type SilenceRequest = typeof SilenceRequest.Type
+
+/** The body that edits a silence. */
+export const SilenceChangeRequest = closedStruct({
+  ends_at: Schema.optionalKey(timestamp("When it ends.")),
+  comment: Schema.optionalKey(Comment),
+}).annotate({ identifier: "SilenceChangeRequest", description: "Absent fields stay as they are." })
+export type SilenceChangeRequest = typeof SilenceChangeRequest.Type
+
+export const SilenceStateName = Schema.Literals(["scheduled", "active", "expired"]).annotate({
+  identifier: "SilenceState",
+  description: "scheduled: it has not begun. expired: it has ended.",
+})
+
+/** A silence as it is shown. */
+export const Silence = Schema.Struct({
+  id: SilenceId,
+  state: SilenceStateName,
+  matchers: Matchers,
+  starts_at: InstantFromString,
+  ends_at: InstantFromString,
+  comment: Schema.String,
+  created_by: Schema.String,
+  created_at: InstantFromString,
+}).annotate({
+  identifier: "Silence",
+  description: "While it is active, nobody is notified of the incidents that it covers.",
+})
+export type Silence = typeof Silence.Type
+
+/** What a silence would cover now. */
+export const SilencePreview = Schema.Struct({
+  agents: Schema.Int.annotateKey({ description: "Accepted agents whose id, hostname and labels match." }),
+  open_incidents: Schema.Int,
+  held_now: Schema.Int.annotateKey({ description: "Notifications that it would hold now." }),
+  needs_confirm: Schema.Boolean.annotateKey({ description: "Whether it is refused without confirm." }),
+  sample: Schema.Array(Incident).annotateKey({ description: "Up to 20 of the incidents." }),
+}).annotate({ identifier: "SilencePreview", description: "What a silence would cover now." })
+export type SilencePreview = typeof SilencePreview.Type

@@ -1,0 +1,223 @@
+import { AuditListParameters } from "../Audit.ts"
+import { ExpectationsRequest, ExpectationsResponse } from "../Expectations.ts"
+import {
+  AgentPathParameters,
+  CheckPathParameters,
+  HeldIncidentListParameters,
+  HeldOutboxListParameters,
+} from "../Parameters.ts"
+import { ActionCountResponse } from "../Responses.ts"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import {
+  AgentBlocked,
+  AgentNotAccepted,
+  Conflict,
+  Internal,
+  NotFound,
+  PayloadTooLarge,
+  RateLimited,
+} from "./ApiErrors.ts"
+import { AgentAuthentication, OperatorAuthentication } from "./Authentication.ts"
+import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
+import { PolicyApi } from "./PolicyApi.ts"
+import * as resources from "./opsResources.ts"
+import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
+import { IncidentActsApi } from "./IncidentActsApi.ts"
+import { SilencesApi } from "./SilencesApi.ts"
+import { operation, operationFor } from "./operation.ts"
+import { StreamApi } from "./StreamApi.ts"
+
+const success = ActionCountResponse
+const error = [Internal.wire, NotFound.wire] as const
+
+const replay = HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", {
+  params: resources.OutboxPath,
+  success,
+  error: [Internal.wire, NotFound.wire, Conflict.wire],
+}).annotateMerge(
+  operationFor(
+    "admin",
+    "Notifications",
+    "Send a failed notification again, with the same id",
+    "Replays a failed notification: attempts and age start over, and its id stays, so that receivers can deduplicate. Answers 409 if the notification has not failed, or if it is a firing whose incident has resolved.",
+  ),
+)
+
+const release = HttpApiEndpoint.post("release", "/outbox/:id/release", {
+  params: resources.OutboxPath,
+  success,
+  error: [Internal.wire, NotFound.wire, Conflict.wire],
+}).annotateMerge(
+  operationFor(
+    "admin",
+    "Notifications",
+    "Send a held notification now",
+    "Sends a held firing now, with the incident's present severity and summary. Nothing holds it again. Answers 409 if the notification is not held.",
+  ),
+)
+
+const listHeldOutbox = HttpApiEndpoint.get("listHeldOutbox", "/outbox", {
+  query: HeldOutboxListParameters,
+  success: resources.HeldOutboxPage,
+  error: Internal.wire,
+}).annotateMerge(
+  operationFor(
+    "read",
+    "Notifications",
+    "List notifications with what withholds them",
+    "Lists notifications as v1 does, each with its receiver, its cause, and what withholds it now.",
+  ),
+)
+
+const testNotifier = HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/test", {
+  params: resources.NotifierPath,
+  success: resources.NotifierTest,
+  error,
+}).annotateMerge(
+  operationFor(
+    "respond",
+    "Notifications",
+    "Send a test message now and report the receiver's answer",
+    "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
+  ),
+)
+
+const resetClock = HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", {
+  params: CheckPathParameters,
+  success,
+  error,
+}).annotateMerge(
+  operationFor(
+    "admin",
+    "Checks",
+    "Release a check that a clock in the future froze",
+    "Releases a check whose agent had a clock in the future, so that its results count as late: last_observed_at becomes the moment at which its newest result arrived.",
+  ),
+)
+
+const removeCheck = HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/checks/:check_id", {
+  params: CheckPathParameters,
+  success,
+  error,
+}).annotateMerge(
+  operationFor(
+    "admin",
+    "Checks",
+    "Delete a check that its agent no longer runs, with its history",
+    "Deletes a check that its agent no longer runs, with its history. It leaves its incident.",
+  ),
+)
+
+const listHeldIncidents = HttpApiEndpoint.get("listHeldIncidents", "/incidents", {
+  query: HeldIncidentListParameters,
+  success: resources.HeldIncidentPage,
+  error: Internal.wire,
+}).annotateMerge(
+  operationFor(
+    "read",
+    "Incidents",
+    "List incidents with what withholds their firings",
+    "Lists incidents as v1 does, each with its acknowledgement, and with what withholds its firings now.",
+  ),
+)
+
+const showIncident = HttpApiEndpoint.get("showIncident", "/incidents/:id", {
+  params: resources.IncidentPath,
+  success: resources.IncidentDetail,
+  error,
+}).annotateMerge(
+  operationFor(
+    "read",
+    "Incidents",
+    "Show an incident with its members and timeline",
+    "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each.",
+  ),
+)
+
+const explain = HttpApiEndpoint.get("explain", "/explain", {
+  query: resources.CheckQuery,
+  success: resources.CheckExplanation,
+  error,
+}).annotateMerge(
+  operationFor(
+    "read",
+    "Checks",
+    "Explain why a check is in its state",
+    "Explains the state of a check: its newest result and time of arrival, the agent's clock skew, the last change and the incident.",
+  ),
+)
+
+/** What agents declare beyond the frozen contract, with their accepted keys. */
+class DeclarationsApi extends HttpApiGroup.make("agents")
+  .add(
+    HttpApiEndpoint.put("declareExpectations", "/agents/:agent_id/expectations", {
+      params: AgentPathParameters,
+      payload: ExpectationsRequest,
+      success: ExpectationsResponse,
+      error: [
+        AgentBlocked.wire,
+        AgentNotAccepted.wire,
+        PayloadTooLarge.wire,
+        RateLimited.wire,
+        Internal.wire,
+      ],
+    }).annotateMerge(
+      operation(
+        "Checks",
+        "Declare which checks of an agent must report, and how often",
+        "Declares checks that must report. One that stops is overdue, and joins the incident of its agent's overdue checks. Needs the agent's accepted key. Limited like heartbeats. An equal declaration changes nothing.",
+      ),
+    ),
+  )
+  .middleware(ValidParameters)
+  .middleware(AgentAuthentication) {}
+
+const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", {
+  query: resources.ExpectedCheckListParameters,
+  success: resources.ExpectedCheckStatePage,
+  error: Internal.wire,
+}).annotateMerge(
+  operationFor(
+    "read",
+    "Checks",
+    "List checks with when they must report",
+    "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_stale=true it lists overdue checks only, those included that never reported.",
+  ),
+)
+
+/** The changes that people made (docs/rules.md#audit). */
+const listAudit = HttpApiEndpoint.get("listAudit", "/audit", {
+  query: AuditListParameters,
+  success: resources.AuditPage,
+  error: Internal.wire,
+}).annotateMerge(
+  operationFor(
+    "read",
+    "Operators",
+    "List who changed what",
+    "Lists the changes that operators, commands, programs and ended times made, newest first.",
+  ),
+)
+
+class OperationsApi extends HttpApiGroup.make("operations")
+  .add(listExpectedChecks, replay, release, listHeldOutbox, testNotifier)
+  .add(resetClock, removeCheck, explain)
+  .add(listHeldIncidents, showIncident)
+  .add(listAudit)
+  // The last one is the first that a request meets.
+  .middleware(ValidParameters)
+  .middleware(IgnoredBody)
+  .middleware(OperatorAuthentication) {}
+
+/** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
+export class OpsApi extends HttpApi.make("tocsin-ops")
+  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActsApi)
+  .add(PolicyApi, SilencesApi, StreamApi)
+  .prefix("/ops/v1")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Tocsin operations",
+      version: "1.0.0",
+      summary: "What operators do beyond the v1 API.",
+    }),
+  ) {}

@@ -1,0 +1,147 @@
+import { Acknowledgement, IncidentAct } from "../Acknowledgements.ts"
+import { AuditEntry } from "../Audit.ts"
+import { Agent, CheckState, Incident, StoredCheckResultEvent } from "../Resources.ts"
+import { HeldIncident, HeldOutboxItem } from "../HeldResources.ts"
+import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
+import { Operator, OperatorName } from "../Operators.ts"
+import { Silence } from "../Silences.ts"
+import { InstantFromString } from "../Instant.ts"
+import { CheckListParameters, flag } from "../Parameters.ts"
+import { CheckStatePage, pageOf } from "../Responses.ts"
+import { CheckStatus, NotifierName, Severity } from "../Status.ts"
+import { Schema } from "effect"
+
+/** Paths of /ops/v1. */
+export const OutboxPath = Schema.Struct({
+  id: OutboxId.annotateKey({
+    description: "The id of an outbox item; GET /api/v1/notifiers/outbox?state=failed lists them.",
+  }),
+})
+export const IncidentPath = Schema.Struct({
+  id: IncidentId.annotateKey({ description: "The id of an incident." }),
+})
+export const NotifierPath = Schema.Struct({
+  notifier: NotifierName.annotateKey({
+    description: "A receiver of the policy or, without one, a notifier that is configured.",
+  }),
+})
+export const CheckQuery = Schema.Struct({
+  agent_id: AgentId.annotateKey({ description: "The agent of the check." }),
+  check_id: CheckId.annotateKey({ description: "The check to explain." }),
+})
+
+export const OperatorPath = Schema.Struct({
+  name: OperatorName.annotateKey({ description: "The name of an operator." }),
+})
+
+/** One page of the audit. */
+export const AuditPage = pageOf(AuditEntry, "AuditPage")
+export const SilencePath = Schema.Struct({
+  id: SilenceId.annotateKey({ description: "The id of a silence." }),
+})
+
+/** One page of silences. */
+export const SilencePage = pageOf(Silence, "SilencePage")
+
+/** One page of operators. */
+export const OperatorPage = pageOf(Operator, "OperatorPage")
+/** Query of GET /ops/v1/checks: that of v1, and a filter of overdue checks. */
+export const ExpectedCheckListParameters = Schema.Struct({
+  ...CheckListParameters.fields,
+  is_stale: flag("Whether to list overdue checks only, those included that never reported."),
+})
+
+const expectedAt = InstantFromString.annotate({
+  description: "When the check must have reported again; null if nothing is expected of it.",
+})
+
+/** A check with when it must report. */
+const ExpectedCheckState = Schema.Struct({
+  agent_id: AgentId,
+  check_id: CheckId,
+  status: Schema.NullOr(CheckStatus).annotate({ description: "Null if it never reported." }),
+  last_observed_at: Schema.NullOr(InstantFromString).annotate({ description: "Null if it never reported." }),
+  exit_code: Schema.optionalKey(Schema.Int),
+  incident_key: CheckState.fields.incident_key,
+  summary: CheckState.fields.summary,
+  expected_at: Schema.NullOr(expectedAt),
+  is_stale: Schema.Boolean.annotate({ description: "Whether it is overdue." }),
+}).annotate({
+  identifier: "ExpectedCheckState",
+  description: "The state of a check, and when it must report.",
+})
+
+/** One page of GET /ops/v1/checks. */
+export const ExpectedCheckStatePage = Schema.Struct({
+  ...CheckStatePage.fields,
+  items: Schema.Array(ExpectedCheckState),
+}).annotate({ identifier: "ExpectedCheckStatePage", description: "One page of a list." })
+
+/** One page of incidents with what withholds their firings. */
+export const HeldIncidentPage = pageOf(HeldIncident, "HeldIncidentPage")
+/** One page of notifications with what withholds them. */
+export const HeldOutboxPage = pageOf(HeldOutboxItem, "HeldOutboxPage")
+
+/** What the receiver of a test message said. */
+export const NotifierTest = Schema.Struct({
+  outcome: Schema.Literals(["delivered", "deferred", "refused"]).annotate({
+    description: "delivered; deferred: a notification would be tried again; refused: it would not.",
+  }),
+  status: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status, if it gave one." }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "What went wrong." }),
+}).annotate({ identifier: "NotifierTest", description: "The result of a test message." })
+
+const Member = Schema.Struct({
+  agent_id: AgentId,
+  check_id: Schema.String,
+  severity: Severity,
+  summary: Schema.NullOr(Schema.String),
+  joined_at: InstantFromString,
+  left_at: Schema.NullOr(InstantFromString).annotate({ description: "Null while it is a member." }),
+}).annotate({ identifier: "IncidentMember", description: "A check that is or was part of an incident." })
+
+const Change = Schema.Struct({
+  at: InstantFromString,
+  change: Schema.Literals(["joined", "worsened", "improved", "left"]),
+  agent_id: AgentId,
+  check_id: Schema.String,
+  severity: Severity.annotateKey({ description: "The member's; of one that left, the last it had." }),
+  incident_severity: Schema.NullOr(Severity).annotate({ description: "Null when the incident resolved." }),
+}).annotate({ identifier: "IncidentChange", description: "Something that happened to an incident." })
+
+const Delivery = Schema.Struct({
+  ...HeldOutboxItem.fields,
+  why: Schema.String.annotate({ description: "Why it was sent, waits or is not sent; for people." }),
+}).annotate({ identifier: "IncidentDelivery", description: "A notification, and why it was sent or not." })
+
+/** One incident with its members and its timeline, newest first. */
+export const IncidentDetail = Schema.Struct({
+  incident: Incident,
+  members: Schema.Array(Member).annotate({ description: "At most 200: present ones first, worst first." }),
+  timeline: Schema.Array(Change).annotate({
+    description: "Newest first. Of more than 1,000 changes, the first 100 and the last 900.",
+  }),
+  timeline_left_out: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "How many changes the timeline leaves out.",
+  }),
+  acknowledgement: Schema.NullOr(Acknowledgement),
+  acts: Schema.Array(IncidentAct).annotate({
+    description: "Acknowledgements and notes, newest first, at most 200.",
+  }),
+  held_by: HeldIncident.fields.held_by,
+  deliveries: Schema.Array(Delivery).annotate({ description: "At most 200, newest first." }),
+}).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })
+
+/** Why a check is in the state it is in. */
+export const CheckExplanation = Schema.Struct({
+  agent: Agent,
+  check: CheckState,
+  reasons: Schema.Array(Schema.String).annotate({ description: "What holds, a sentence each." }),
+  received_at: InstantFromString,
+  age_seconds: Schema.Finite.annotate({ description: "How long ago the last applied result arrived." }),
+  skew_seconds: Schema.Finite.annotate({
+    description: "Arrival minus observed_at of that result; negative where the agent's clock is ahead.",
+  }),
+  last_change: Schema.NullOr(StoredCheckResultEvent),
+  incident: Schema.NullOr(Incident),
+}).annotate({ identifier: "CheckExplanation", description: "Why a check is in the state it is in." })

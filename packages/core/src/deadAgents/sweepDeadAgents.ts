@@ -1,0 +1,68 @@
+import { Effect } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import { finishHeld, passHeldAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { heartbeatRef, openHeartbeatIncident } from "./heartbeatIncident.ts"
+import { isInGrace } from "../liveness/outage.ts"
+
+interface SweepInput {
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
+  /** Candidates: what `Storage.silentAgents` found for {@link deadSince}. */
+  readonly agents: ReadonlyArray<AgentId>
+}
+
+/** Accepted agents last seen at this instant or earlier are dead. */
+const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
+  Instant.minus(now, rules.deadAfter)
+
+/**
+ * One bounded piece of the sweep: opens an incident for each dead agent among these, except in the
+ * grace after an outage (docs/rules.md#heartbeat-incidents). Safe with several replicas.
+ */
+export const sweepDeadAgents = commandOf(function* (workspace, now, input: SweepInput): Decision<WorkOnMany> {
+  const { agents, held } = yield* passHeldAgents(workspace, input.agents)
+  yield* ensure(workspace, { mark: true })
+  if (isInGrace(workspace.marks.get("service"), now, input.rules)) return { count: 0, held: [] }
+  const silent = agents.filter((agent) => isSilent(agent, deadSince(now, input.rules)))
+  yield* ensure(workspace, { openIncidents: silent.map((agent) => heartbeatRef(agent.agent_id)) })
+  for (const agent of silent) {
+    workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))
+  }
+  return { count: silent.length, held }
+})
+
+const isSilent = (agent: AgentRecord, since: Instant.Instant): boolean =>
+  agent.admission_state === "accepted" &&
+  agent.heartbeat_incident_id === undefined &&
+  agent.last_seen_at <= since
+
+interface SweepOptions {
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
+  /** Agents per transaction. */
+  readonly limit: number
+}
+
+/**
+ * Opens the incidents of at most `limit` agents that have died, and returns how many. Skips locked
+ * agents.
+ */
+export const sweepSilentAgents = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  { rules, incidents, limit }: SweepOptions,
+): Effect.fn.Return<number, StorageError> {
+  const agents = yield* storage.silentAgents(deadSince(yield* Instant.now, rules), limit)
+  if (agents.length === 0) return 0
+  const piece = (some: ReadonlyArray<AgentId>) => sweepDeadAgents({ rules, incidents, agents: some })
+  const { count, held } = yield* commits.transact(piece(agents))
+  return count + (yield* finishHeld(commits, { name: "dead_agents", piece, limit }, held))
+})

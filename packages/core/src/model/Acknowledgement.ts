@@ -1,0 +1,55 @@
+import type * as Instant from "@tocsin/contract/Instant"
+import type { Severity } from "@tocsin/contract/Status"
+import type { IncidentRecord } from "./IncidentRecord.ts"
+
+/** Someone has taken care of an incident: Tocsin notifies nobody of it until then. */
+export interface Acknowledgement {
+  readonly by: string
+  readonly note: string | undefined
+  readonly at: Instant.Instant
+  readonly until: Instant.Instant
+  /** The incident's severity at that time. A worse one ends the acknowledgement. */
+  readonly severity: Severity
+}
+
+/** The columns of an incident that state its acknowledgement: all of them, or none. */
+type AckColumns = Pick<IncidentRecord, "ack_by" | "ack_note" | "ack_at" | "ack_until" | "ack_severity">
+
+/** An incident without an acknowledgement. */
+export const NOT_ACKNOWLEDGED: AckColumns = {
+  ack_by: undefined,
+  ack_note: undefined,
+  ack_at: undefined,
+  ack_until: undefined,
+  ack_severity: undefined,
+}
+
+/** An acknowledgement as the columns of its incident. */
+export const ackColumns = ({ at, by, note, severity, until }: Acknowledgement): AckColumns => ({
+  ack_by: by,
+  ack_note: note,
+  ack_at: at,
+  ack_until: until,
+  ack_severity: severity,
+})
+
+/** The acknowledgement of an incident that has not been withdrawn, in force or run out. */
+export const acknowledgementOf = (incident: AckColumns): Acknowledgement | undefined => {
+  const { ack_at, ack_by, ack_note, ack_severity, ack_until } = incident
+  return ack_by === undefined || ack_at === undefined || ack_until === undefined || ack_severity === undefined
+    ? undefined
+    : { by: ack_by, note: ack_note, at: ack_at, until: ack_until, severity: ack_severity }
+}
+
+/** Whether an incident shows an acknowledgement: it is in force, or a timer is about to end it. */
+export const isAcknowledged = (incident: Pick<IncidentRecord, "ack_until" | "state">): boolean =>
+  incident.state === "open" && incident.ack_until !== undefined
+
+/** The acknowledgement of an incident that is in force at a moment. */
+export const acknowledgementInForce = (
+  incident: AckColumns,
+  now: Instant.Instant,
+): Acknowledgement | undefined => {
+  const acknowledgement = acknowledgementOf(incident)
+  return acknowledgement !== undefined && now < acknowledgement.until ? acknowledgement : undefined
+}

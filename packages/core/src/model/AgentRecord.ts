@@ -1,0 +1,130 @@
+import type {
+  AgentId,
+  BlacklistId,
+  IncidentId,
+  KeyFingerprint,
+  KeyHash,
+  RegistrationId,
+} from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { Labels } from "@tocsin/contract/Labels"
+import type { AgentFeatures } from "@tocsin/contract/Requests"
+import type { AdmissionState, CheckStatus } from "@tocsin/contract/Status"
+
+/**
+ * One agent as stored. It repeats the hashes of its usable keys, so that a heartbeat reads one row,
+ * and counts its checks by status, so that the summary adds up agents instead of checks.
+ */
+export interface AgentRecord {
+  readonly agent_id: AgentId
+  readonly registration_id: RegistrationId
+  readonly admission_state: AdmissionState
+  readonly hostname: string
+  readonly features: AgentFeatures
+  readonly labels: Labels | undefined
+  /** `observed_at` of the heartbeat that set hostname, features and labels. */
+  readonly observed_at: Instant
+  readonly last_seen_at: Instant
+  /** When it was first seen after it was last stale; absent before that was kept. */
+  readonly contact_from: Instant | undefined
+  readonly registered_at: Instant
+  readonly accepted_key_hash: KeyHash | undefined
+  readonly pending_key_hash: KeyHash | undefined
+  /**
+   * The fingerprint of the pending key, or of the accepted key if none is pending
+   * (docs/rules.md#rotation).
+   */
+  readonly key_fingerprint: KeyFingerprint
+  /** The open incident for a dead agent (docs/rules.md#heartbeat-incidents). */
+  readonly heartbeat_incident_id: IncidentId | undefined
+  readonly checks_ok: number
+  readonly checks_warning: number
+  readonly checks_critical: number
+  readonly checks_unknown: number
+}
+
+/** A check that moves from one status to another; `from` is undefined for a new check. */
+export interface CheckMove {
+  readonly from: CheckStatus | undefined
+  readonly to: CheckStatus
+}
+
+const COUNT_OF = {
+  ok: "checks_ok",
+  warning: "checks_warning",
+  critical: "checks_critical",
+  unknown: "checks_unknown",
+} as const satisfies Record<CheckStatus, keyof AgentRecord>
+
+/** The agent with its counts after these moves. */
+export const recount = (agent: AgentRecord, moves: ReadonlyArray<CheckMove>): AgentRecord => {
+  if (moves.length === 0) return agent
+  const { checks_ok, checks_warning, checks_critical, checks_unknown } = agent
+  const counts = { checks_ok, checks_warning, checks_critical, checks_unknown }
+  for (const { from, to } of moves) {
+    if (from !== undefined) counts[COUNT_OF[from]] -= 1
+    counts[COUNT_OF[to]] += 1
+  }
+  return { ...agent, ...counts }
+}
+
+/** The agent with one check of that status fewer. */
+export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord => ({
+  ...agent,
+  [COUNT_OF[status]]: agent[COUNT_OF[status]] - 1,
+})
+
+type Flat = Readonly<Record<string, string | boolean>>
+
+/** Whether an agent reports the same labels, or features. A plain loop, because every heartbeat asks. */
+export const isSameReport = (before: Flat | undefined, after: Flat | undefined): boolean => {
+  if (before === after) return true
+  if (before === undefined || after === undefined) return false
+  const names = Object.keys(before)
+  if (names.length !== Object.keys(after).length) return false
+  for (const name of names) if (before[name] !== after[name]) return false
+  return true
+}
+
+interface AgentKeyFields {
+  readonly key_hash: KeyHash
+  readonly key_fingerprint: KeyFingerprint
+  /** The only agent ID that may use this key (docs/rules.md#registration). */
+  readonly agent_id: AgentId
+  readonly created_at: Instant
+  readonly last_seen_at: Instant
+}
+
+/** A key that an agent uses or has used. */
+export interface AgentsKeyRecord extends AgentKeyFields {
+  readonly state: "pending" | "accepted" | "superseded"
+}
+
+/** A blocked key: a row of the blacklist. It outlives its agent (docs/rules.md#agent-keys). */
+export interface BlockedKeyRecord extends AgentKeyFields {
+  readonly state: "blocked"
+  readonly blacklist_id: BlacklistId
+  readonly blocked_at: Instant
+  /** The agent's hostname when the key was blocked. */
+  readonly hostname: string
+}
+
+/**
+ * One agent key as stored: hashes only, never the key itself
+ * (docs/rules.md#what-is-stored-of-a-key).
+ */
+export type AgentKeyRecord = AgentsKeyRecord | BlockedKeyRecord
+
+/** The outcomes of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
+export type HeartbeatOutcome =
+  | "seen"
+  | "pending"
+  | "registered"
+  | "replacement_registered"
+  | "preseeded"
+  | "blocked"
+  | "superseded_key"
+  | "key_of_another_agent"
+  | "another_key_pending"
+  | "too_many_pending_agents"
+  | "unknown_key"

@@ -1,0 +1,48 @@
+import type { CheckName } from "./CheckRecord.ts"
+import type { AuditActionName, AuditSubjectKind } from "@tocsin/contract/AuditActions"
+import type { AuditId, AuditVia } from "@tocsin/contract/Audit"
+import type { Instant } from "@tocsin/contract/Instant"
+
+/** One thing that a change concerned. */
+export interface AuditSubject {
+  readonly kind: AuditSubjectKind
+  readonly id: string
+}
+
+/** What a row adds about a change: no secret. */
+export type AuditParameters = Readonly<Record<string, string | number | boolean | null>>
+
+/** One row of the audit, never edited (docs/rules.md#audit). */
+export interface AuditRecord {
+  readonly id: AuditId
+  readonly recorded_at: Instant
+  readonly actor: string
+  readonly via: AuditVia
+  readonly action: AuditActionName
+  /** At most {@link MAX_SUBJECTS}. */
+  readonly subjects: ReadonlyArray<AuditSubject>
+  readonly parameters: AuditParameters | undefined
+  /** Of the request that made the change. */
+  readonly request_id: string | undefined
+}
+
+/** The ID of a check as a subject. */
+export const auditedCheck = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
+
+/** A change of more subjects writes further rows. */
+export const MAX_SUBJECTS = 100
+
+/** A subject of a row, by which an index finds the row. */
+export interface AuditSubjectRow {
+  readonly subject_id: string
+  readonly audit_id: AuditId
+}
+
+/** The subjects of rows, each once a row. */
+export const subjectRowsOf = (rows: ReadonlyArray<AuditRecord>): ReadonlyArray<AuditSubjectRow> =>
+  rows.flatMap(({ id, subjects }) =>
+    Array.from(new Set(subjects.map((subject) => subject.id)), (subject_id) => ({
+      subject_id,
+      audit_id: id,
+    })),
+  )

@@ -1,0 +1,74 @@
+import type {
+  AgentId,
+  CheckId,
+  EventId,
+  IncidentId,
+  IncidentKey,
+  RegistrationId,
+} from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import type { CheckStatus } from "@tocsin/contract/Status"
+
+/** Names one check of an agent. */
+export interface CheckName {
+  readonly agent_id: AgentId
+  readonly check_id: CheckId
+}
+
+/**
+ * Names one check of one registration of an agent, so that a new registration never sees checks of
+ * a deleted agent.
+ */
+export interface CheckRef extends CheckName {
+  readonly registration_id: RegistrationId
+}
+
+/** The current state of one check as stored. */
+export interface CheckRecord extends CheckRef {
+  readonly status: CheckStatus
+  readonly exit_code: number
+  readonly last_observed_at: Instant
+  /**
+   * When the last applied result arrived. Minus `last_observed_at`, it is the skew of the agent's
+   * clock (docs/rules.md#clocks-in-the-future).
+   */
+  readonly received_at: Instant
+  /** The incident key of the last change of status. */
+  readonly incident_key: IncidentKey | undefined
+  /** The latest output, if the latest result had one. */
+  readonly summary: string | undefined
+  /**
+   * IDs of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT`
+   * (docs/rules.md#events).
+   */
+  readonly seen_event_ids: ReadonlyArray<EventId>
+  /** The open incident of which this check is a member. */
+  readonly incident_id: IncidentId | undefined
+  /** The open incident of its agent's overdue checks, while it is one (docs/rules.md#freshness). */
+  readonly stale_incident_id: IncidentId | undefined
+}
+
+/**
+ * A result that changed (status, exit_code): one row of a check's history. The storage numbers rows
+ * (`seq`) in the order in which it stores them, within a batch in array order.
+ */
+export interface HistoryRecord extends CheckResultEvent {
+  readonly agent_id: AgentId
+  readonly registration_id: RegistrationId
+  readonly received_at: Instant
+}
+
+/**
+ * The result of one event: `changed` is stored and counts as accepted, all others count as
+ * deduplicated (docs/rules.md#events).
+ */
+export type EventOutcome = "changed" | "unchanged" | "late" | "known_event"
+
+/**
+ * The result of a batch; a refused batch changes nothing (docs/rules.md#events,
+ * docs/rules.md#agent-keys).
+ */
+export type BatchOutcome =
+  | { readonly outcome: "applied"; readonly events: ReadonlyArray<EventOutcome> }
+  | { readonly outcome: "agent_blocked" | "agent_not_accepted" }

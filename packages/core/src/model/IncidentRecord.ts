@@ -1,0 +1,114 @@
+import type { AgentId, CheckId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { IncidentState, Severity } from "@tocsin/contract/Status"
+
+/**
+ * The origin of an incident's key: `named` by an event, or `automatic` from agent and check. The
+ * two kinds never collide, even with equal text (docs/rules.md#incidents).
+ */
+export type IncidentKind = "named" | "automatic"
+
+/** Why a member leaves: by an event, silent or not, or because its check or agent is deleted or its agent blocked. */
+export type Leaving = { readonly by: "event"; readonly notify: boolean } | { readonly by: "agent_gone" }
+
+/** The identity of an open incident: at most one is open per (kind, key). */
+export interface IncidentRef {
+  readonly kind: IncidentKind
+  readonly incident_key: IncidentKey
+}
+
+/**
+ * One incident as stored. Counts its members by status, so that severity is known without loading
+ * them.
+ */
+export interface IncidentRecord extends IncidentRef {
+  readonly id: IncidentId
+  readonly state: IncidentState
+  readonly severity: Severity
+  /** The agent of the only member; absent with several members (docs/rules.md#incidents). */
+  readonly agent_id: AgentId | undefined
+  readonly check_id: CheckId | undefined
+  /** The check that opened it; constant (docs/rules.md#alertmanager). */
+  readonly opener_agent_id: AgentId
+  readonly opener_check_id: CheckId
+  readonly opened_at: Instant
+  readonly resolved_at: Instant | undefined
+  /**
+   * Why its last member left: decides on a firing whose attempt was under way then. Absent while it is
+   * open, and for incidents that earlier versions resolved.
+   */
+  readonly resolved_by: Leaving["by"] | undefined
+  readonly summary: string | undefined
+  /** How often a member joined, changed or left; numbers these changes. */
+  readonly member_changes: number
+  readonly members_warning: number
+  readonly members_unknown: number
+  readonly members_critical: number
+  /** Who acknowledged it; see `Acknowledgement`. Absent, as the next ones, unless acknowledged. */
+  readonly ack_by: string | undefined
+  readonly ack_note: string | undefined
+  readonly ack_at: Instant | undefined
+  readonly ack_until: Instant | undefined
+  readonly ack_severity: Severity | undefined
+  /** When its timers are looked at; absent where none runs (docs/rules.md#timers). */
+  readonly next_look_at: Instant | undefined
+  /** How many acts its story has, and the number of the last one. */
+  readonly acts: number
+}
+
+const LONGEST_KEY = 256
+
+/**
+ * The incident of an event: that of the key it names, or the automatic one of its check
+ * (docs/rules.md#incidents).
+ */
+export const incidentRefOf = (
+  agentId: AgentId,
+  event: { readonly check_id: CheckId; readonly incident_key?: IncidentKey | undefined },
+  sha256: (text: string) => string,
+): IncidentRef => {
+  if (event.incident_key !== undefined) return { kind: "named", incident_key: event.incident_key }
+  const text = `${agentId}/${event.check_id}`
+  const key = text.length <= LONGEST_KEY ? text : `sha256:${sha256(text)}`
+  // Not validated again: IDs contain plain text only.
+  return { kind: "automatic", incident_key: key as IncidentKey }
+}
+
+/**
+ * One change of an incident's membership, never edited: which check did what, and the severity
+ * afterwards.
+ */
+export interface IncidentChangeRecord {
+  readonly incident_id: IncidentId
+  /** Numbers the changes of one incident from 1. */
+  readonly seq: number
+  readonly changed_at: Instant
+  readonly change: "joined" | "worsened" | "improved" | "left"
+  readonly agent_id: AgentId
+  readonly check_id: CheckId
+  /** The member's severity; its last one if it left. */
+  readonly severity: Severity
+  /** The incident's severity afterwards; absent when it resolved. */
+  readonly incident_severity: Severity | undefined
+}
+
+/** A long history of changes keeps this many of the first … */
+export const FIRST_CHANGES = 100
+/** … and this many of the last changes: how it began, and what happens now. */
+export const LAST_CHANGES = 900
+export const STORY_CHANGES = FIRST_CHANGES + LAST_CHANGES
+
+/** The changes that an incident's history drops: from {@link FIRST_CHANGES} up to this one. */
+export interface StoryCut {
+  readonly incident_id: IncidentId
+  /** The number of the last change to drop. */
+  readonly up_to: number
+}
+
+/** What is dropped when the change of this number is written. */
+export const cutOf = (incident_id: IncidentId, seq: number): StoryCut | undefined =>
+  seq > STORY_CHANGES ? { incident_id, up_to: seq - LAST_CHANGES } : undefined
+
+/** Whether a cut drops this change. */
+export const isCut = ({ seq }: { readonly seq: number }, { up_to }: StoryCut): boolean =>
+  seq > FIRST_CHANGES && seq <= up_to

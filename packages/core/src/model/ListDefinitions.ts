@@ -1,0 +1,221 @@
+import type { AgentRecord, BlockedKeyRecord } from "./AgentRecord.ts"
+import type { AuditRecord } from "./AuditRecord.ts"
+import type { CheckRecord, HistoryRecord } from "./CheckRecord.ts"
+import type { AuditActionName } from "@tocsin/contract/AuditActions"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type {
+  IncidentState,
+  NotificationType,
+  NotifierKind,
+  OutboxState,
+  Severity,
+} from "@tocsin/contract/Status"
+import type { ExpectationRecord } from "./ExpectationRecord.ts"
+import type { IncidentRecord } from "./IncidentRecord.ts"
+import { SEVERITY_RANK } from "./MemberRecord.ts"
+import type { OutboxRecord } from "./OutboxRecord.ts"
+import type { SilenceRecord, SilenceState } from "./SilenceRecord.ts"
+import type { OperatorRecord } from "./OperatorRecord.ts"
+
+/** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
+export type SortValue = string | number | bigint
+
+/** A history row with the number that its storage gave it. */
+export interface StoredHistoryRecord extends HistoryRecord {
+  readonly seq: number
+}
+
+/** The row type of each list. */
+export interface ListRows {
+  readonly agents: AgentRecord
+  readonly checks: CheckRecord
+  readonly overdue: ExpectationRecord
+  readonly history: StoredHistoryRecord
+  readonly incidents: IncidentRecord
+  readonly outbox: OutboxRecord
+  readonly blacklist: BlockedKeyRecord
+  readonly operators: OperatorRecord
+  readonly audit: AuditRecord
+  readonly silences: SilenceRecord
+}
+
+/** The filters of each list; absent fields do not filter. */
+export interface ListFilters {
+  readonly agents: Record<never, never>
+  readonly checks: { readonly agent_id?: AgentId | undefined }
+  /** Expectations of checks that are overdue. */
+  readonly overdue: { readonly agent_id?: AgentId | undefined }
+  readonly history: { readonly agent_id?: AgentId | undefined; readonly check_id?: CheckId | undefined }
+  readonly incidents: {
+    readonly state?: IncidentState | undefined
+    readonly severity?: Severity | undefined
+    /**
+     * Finds incidents in which this check is or was a member; one member must match both IDs
+     * (docs/rules.md#incidents).
+     */
+    readonly agent_id?: AgentId | undefined
+    readonly check_id?: CheckId | undefined
+    /** Whether somebody has acknowledged it. */
+    readonly acknowledged?: boolean | undefined
+  }
+  readonly outbox: {
+    readonly state?: OutboxState | undefined
+    readonly notifier?: NotifierKind | undefined
+    readonly event_type?: NotificationType | undefined
+    /** Whether a hold was found on it when it was last examined. */
+    readonly held?: boolean | undefined
+  }
+  readonly blacklist: Record<never, never>
+  readonly operators: Record<never, never>
+  readonly audit: {
+    readonly actor?: string | undefined
+    readonly action?: AuditActionName | undefined
+    /** The ID of a subject, of any kind. */
+    readonly subject?: string | undefined
+    /** The first moment, and the one after the last: a row lies in between. */
+    readonly from?: Instant | undefined
+    readonly to?: Instant | undefined
+  }
+  readonly silences: {
+    readonly state?: SilenceState | undefined
+    /** The moment of which `state` speaks. */
+    readonly at?: Instant | undefined
+  }
+}
+
+export type ListName = keyof ListRows
+
+/** One column of an order: its name in every storage, its type, and its value in a row. */
+export interface SortColumn<Row> {
+  readonly name: string
+  readonly type: "text" | "number" | "bigint"
+  readonly of: (row: Row) => SortValue
+}
+
+/** Stands for an absent `resolved_at`: later than every instant (docs/rules.md#lists). */
+export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
+
+const text = <Row>(name: string, of: (row: Row) => string): SortColumn<Row> => ({ name, type: "text", of })
+const number = <Row>(name: string, of: (row: Row) => number): SortColumn<Row> => ({
+  name,
+  type: "number",
+  of,
+})
+const instant = <Row>(name: string, of: (row: Row) => bigint): SortColumn<Row> => ({
+  name,
+  type: "bigint",
+  of,
+})
+
+/** Open incidents rank above resolved ones. */
+export const stateRank = (state: IncidentState): number => (state === "open" ? 1 : 0)
+
+const incidentId = text<IncidentRecord>("id", (row) => row.id)
+const incidentOpenedAt = instant<IncidentRecord>("opened_at", (row) => row.opened_at)
+const outboxId = text<OutboxRecord>("id", (row) => row.id)
+
+/**
+ * The orders of every list (docs/rules.md#lists). All columns of an order run in one direction, and
+ * the last one makes it total. Ranks: open above resolved, critical above unknown above warning.
+ */
+export const ListOrders = {
+  agents: { agent_id: [text<AgentRecord>("agent_id", (row) => row.agent_id)] },
+  checks: {
+    agent_id: [
+      text<CheckRecord>("agent_id", (row) => row.agent_id),
+      text<CheckRecord>("check_id", (row) => row.check_id),
+    ],
+  },
+  overdue: {
+    agent_id: [
+      text<ExpectationRecord>("agent_id", (row) => row.agent_id),
+      text<ExpectationRecord>("check_id", (row) => row.check_id),
+    ],
+  },
+  history: { stored: [number<StoredHistoryRecord>("seq", (row) => row.seq)] },
+  incidents: {
+    status: [
+      number<IncidentRecord>("state_rank", (row) => stateRank(row.state)),
+      number<IncidentRecord>("severity_rank", (row) => SEVERITY_RANK[row.severity]),
+      incidentOpenedAt,
+      incidentId,
+    ],
+    opened_at: [incidentOpenedAt, incidentId],
+    resolved_at: [
+      instant<IncidentRecord>("resolved_order", (row) => row.resolved_at ?? NEVER_RESOLVED),
+      incidentId,
+    ],
+  },
+  outbox: {
+    created_at: [instant<OutboxRecord>("created_at", (row) => row.created_at), outboxId],
+    updated_at: [instant<OutboxRecord>("updated_at", (row) => row.updated_at), outboxId],
+  },
+  blacklist: {
+    stored: [
+      instant<BlockedKeyRecord>("blocked_at", (row) => row.blocked_at),
+      text<BlockedKeyRecord>("blacklist_id", (row) => row.blacklist_id),
+    ],
+  },
+  operators: { name: [text<OperatorRecord>("name", (row) => row.name)] },
+  audit: {
+    recorded_at: [
+      instant<AuditRecord>("recorded_at", (row) => row.recorded_at),
+      text<AuditRecord>("id", (row) => row.id),
+    ],
+  },
+  silences: {
+    created_at: [
+      instant<SilenceRecord>("created_at", (row) => row.created_at),
+      text<SilenceRecord>("id", (row) => row.id),
+    ],
+  },
+} as const satisfies {
+  readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
+}
+
+/** The sorts that a list offers. */
+export type ListSort<L extends ListName> = keyof (typeof ListOrders)[L] & string
+
+/** The columns of one order of a list. */
+export const orderColumns = <L extends ListName>(
+  list: L,
+  sort: ListSort<L>,
+): ReadonlyArray<SortColumn<ListRows[L]>> => {
+  // The table above ties each list to columns of its rows; an index by a type parameter loses that
+  // tie.
+  const orders = ListOrders[list] as unknown as Readonly<
+    Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>
+  >
+  const columns = orders[sort]
+  if (columns === undefined) throw new Error(`list ${list} has no sort ${sort}`)
+  return columns
+}
+
+/** Which rows of a list to read, in which order. */
+export interface ListQuery<L extends ListName> {
+  readonly list: L
+  readonly filter: ListFilters[L]
+  readonly sort: ListSort<L>
+  readonly direction: "asc" | "desc"
+}
+
+/** A place in the order of a list: between rows, or at a row that may be gone. */
+export interface Position {
+  /** One value for each column of the order. */
+  readonly values: ReadonlyArray<SortValue>
+  /** Whether a row exactly at this place belongs to the page. */
+  readonly isInclusive: boolean
+}
+
+/** One page of a list, as a storage reads it. */
+export interface PageRequest<L extends ListName> extends ListQuery<L> {
+  /** Where the page starts; absent for the first page. */
+  readonly from: Position | undefined
+  /**
+   * Whether the page lies before `from`. Its rows then come in reverse order, nearest to `from`
+   * first.
+   */
+  readonly isBackward: boolean
+  readonly limit: number
+}

@@ -1,0 +1,52 @@
+import type { CheckName } from "./CheckRecord.ts"
+import type { CheckId, IncidentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { CheckStatus, Severity } from "@tocsin/contract/Status"
+
+/** Names the membership of one check in one incident. */
+export interface MemberRef extends CheckName {
+  readonly incident_id: IncidentId
+}
+
+/**
+ * A membership, kept after the check has left so that filters find it (docs/rules.md#incidents).
+ */
+export interface MemberRecord extends MemberRef {
+  readonly severity: Severity
+  /**
+   * The number of the change that set its severity; the latest of equally severe members represents
+   * the incident.
+   */
+  readonly change_seq: number
+  /** First line of its latest output, at most 512 characters. */
+  readonly summary: string | undefined
+  readonly joined_at: Instant
+  /** Whether its last change of status came with notifications enabled. */
+  readonly is_loud: boolean
+  /** Absent while it is a member. */
+  readonly left_at: Instant | undefined
+}
+
+/**
+ * The check ID of the member of a heartbeat incident; no check can have it, since IDs contain no
+ * `@`.
+ */
+export const HEARTBEAT = "@heartbeat" as CheckId // Its schema refuses it by design.
+
+/**
+ * Severities by rank: critical > unknown > warning (docs/rules.md#incidents). Stored as numbers, to
+ * order rows by them.
+ */
+export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { warning: 1, unknown: 2, critical: 3 }
+
+/** The severity of a check with this status; `undefined` for ok. */
+export const severityOf = (status: CheckStatus): Severity | undefined =>
+  status === "ok" ? undefined : status
+
+/**
+ * Orders the members of one incident, the one that represents it first: the most severe, and of
+ * these the one whose status changed last (docs/rules.md#incidents). Never 0 for two members of one
+ * incident.
+ */
+export const compareMembers = (a: MemberRecord, b: MemberRecord): number =>
+  SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity] || b.change_seq - a.change_seq

@@ -1,0 +1,27 @@
+import type { KeyHash } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { OperatorName } from "@tocsin/contract/Operators"
+import type { Role } from "@tocsin/contract/Role"
+
+/** One named operator as stored: hashes of the tokens only (docs/rules.md#operators). */
+export interface OperatorRecord {
+  readonly name: OperatorName
+  readonly role: Role
+  readonly token_hash: KeyHash
+  /** The token before the last rotation, while it is still valid. */
+  readonly former_token_hash: KeyHash | undefined
+  readonly former_valid_until: Instant | undefined
+  readonly created_at: Instant
+  readonly created_by: string
+  readonly expires_at: Instant | undefined
+  /** Recorded at most once a minute. */
+  readonly last_used_at: Instant | undefined
+}
+
+/** Whether a token with this hash is valid for an operator at this moment. */
+export const isValidToken = (operator: OperatorRecord, hash: KeyHash, now: Instant): boolean => {
+  if (operator.expires_at !== undefined && operator.expires_at <= now) return false
+  if (operator.token_hash === hash) return true
+  const { former_token_hash, former_valid_until } = operator
+  return former_token_hash === hash && former_valid_until !== undefined && former_valid_until > now
+}

@@ -1,0 +1,103 @@
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type {
+  FiringCause,
+  NotificationType,
+  NotifierName,
+  OutboxState,
+  Severity,
+} from "@tocsin/contract/Status"
+
+/** One notification to one receiver, as stored. */
+export interface OutboxRecord {
+  readonly id: OutboxId
+  /** Order, deduplication and retries are per receiver. */
+  readonly receiver: NotifierName
+  /** The receiver's kind; a notifier of the host program has its own name. */
+  readonly notifier: NotifierName
+  readonly state: OutboxState
+  readonly incident_id: IncidentId
+  readonly event_type: NotificationType
+  /** Absent for a resolved, and for firings of versions without causes. */
+  readonly cause: FiringCause | undefined
+  /**
+   * The change of the incident that it reports. Items of one incident and receiver are sent in this
+   * order.
+   */
+  readonly incident_seq: number
+  /** The incident's severity that this notification reports. */
+  readonly severity: Severity
+  /** The incident's summary when this was enqueued. */
+  readonly summary: string | undefined
+  readonly attempts: number
+  /** When its first attempt began; a replay keeps it. */
+  readonly first_attempted_at: Instant | undefined
+  readonly next_attempt_at: Instant | undefined
+  /**
+   * When a held firing is examined again. It is pending and has no next attempt meanwhile
+   * (docs/rules.md#holds).
+   */
+  readonly look_at: Instant | undefined
+  /** When it was released by hand: nothing holds it any more. */
+  readonly released_at: Instant | undefined
+  readonly last_error: string | undefined
+  /**
+   * The end of the claim of an item that is `sending`, by the storage's clock; absent in every
+   * other state.
+   */
+  readonly leased_until: Instant | undefined
+  readonly created_at: Instant
+  /** From when its age counts: its creation or latest replay (docs/rules.md#delivery). */
+  readonly counts_from: Instant
+  readonly updated_at: Instant
+}
+
+/** The states of a notification that may still be sent. */
+export const UNENDED = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
+
+const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
+
+/** Whether a notification may still be sent. */
+export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
+
+/** An item that is not sent any more. */
+export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant): OutboxRecord => ({
+  ...item,
+  state,
+  next_attempt_at: undefined,
+  look_at: undefined,
+  updated_at: now,
+})
+
+/** Whether an item of the same incident waits behind another, which its receiver gets first. */
+export const isBehind = (item: OutboxRecord, other: OutboxRecord): boolean =>
+  other.receiver === item.receiver && other.incident_seq < item.incident_seq && isUnended(other)
+
+/** The receiver named like the kind, the only one with alerts before policies named receivers. */
+export const ALERT_ROUTER: NotifierName = "alert_router"
+
+/** Names one alert at a receiver of the kind `alert_router`: severity is one of its labels. */
+export interface AlertRef {
+  readonly receiver: NotifierName
+  readonly incident_id: IncidentId
+  readonly severity: Severity
+}
+
+/** Whether it belongs to the receiver {@link ALERT_ROUTER}, which storages may keep apart. */
+export const isOfAlertRouter = ({ receiver }: AlertRef): boolean => receiver === ALERT_ROUTER
+
+/**
+ * An alert that its receiver has got and needs again: every minute while the incident has this
+ * severity, then as ended for five minutes (docs/rules.md#alertmanager).
+ */
+export interface AlertRecord extends AlertRef {
+  readonly next_at: Instant
+  /** When the incident resolved or changed its severity; absent while the alert fires. */
+  readonly ended_at: Instant | undefined
+  /** The end of a replica's claim, by the storage's clock. */
+  readonly leased_until: Instant | undefined
+}
+
+/** Whether an attempt was ever made, also before a replay. */
+export const wasAttempted = (item: Pick<OutboxRecord, "first_attempted_at">): boolean =>
+  item.first_attempted_at !== undefined

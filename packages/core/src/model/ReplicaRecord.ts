@@ -1,0 +1,23 @@
+import type { Instant } from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+
+/** A receiver that a replica sends to, or has sent to within the last day. */
+export interface ReceiverListing {
+  readonly name: NotifierName
+  /** When a reload removed it, in milliseconds since 1970; absent while the replica sends to it. */
+  readonly left_millis?: number
+}
+
+/** One process of the service, as it last reported itself (docs/rules.md#replicas). */
+export interface ReplicaRecord {
+  /** Drawn when the process starts. */
+  readonly id: string
+  readonly version: string
+  /** Names the policy in force there. */
+  readonly policy_hash: string
+  readonly receivers: ReadonlyArray<ReceiverListing>
+  readonly started_at: Instant
+  readonly seen_at: Instant
+  /** When it shut down; absent while it runs, and after a crash. */
+  readonly ended_at: Instant | undefined
+}

@@ -1,0 +1,274 @@
+import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord, AgentRecord } from "./AgentRecord.ts"
+import type { CheckRecord } from "./CheckRecord.ts"
+import type { ExpectationRecord } from "./ExpectationRecord.ts"
+import type { StoredHistoryRecord } from "./ListDefinitions.ts"
+import type { MarkRecord } from "./MarkRecord.ts"
+import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
+import type { ReplicaRecord } from "./ReplicaRecord.ts"
+import { audit, audit_subject, operator } from "./OperatorTables.ts"
+import type { SilenceRecord } from "./SilenceRecord.ts"
+import {
+  boolean,
+  instant,
+  integer,
+  json,
+  long,
+  moving,
+  orAbsent,
+  orUndefined,
+  text,
+  uuid,
+  uuids,
+} from "./columns.ts"
+import { incident, incident_act, incident_change, incident_member } from "./incidentTables.ts"
+import type { AnyShape, TableShape } from "./TableShape.ts"
+
+/** Keys in every state share a table: only blocked ones have the last three columns. */
+export interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
+  readonly state: AgentKeyRecord["state"]
+  readonly blacklist_id?: BlockedKeyRecord["blacklist_id"]
+  readonly blocked_at?: BlockedKeyRecord["blocked_at"]
+  readonly hostname?: BlockedKeyRecord["hostname"]
+}
+
+/** A registration whose agent is deleted; its checks and history are removed later. */
+export type RemovedRegistration = Pick<AgentRecord, "agent_id" | "registration_id">
+
+/** Names of the values that a storage keeps for good from its first start on. */
+export type EstablishedName = "pepper_check"
+
+/** A value that the first writer sets for good. */
+interface Established {
+  readonly name: EstablishedName
+  readonly value: string
+}
+
+const agent: TableShape<AgentRecord> = {
+  name: "agent",
+  key: ["agent_id"],
+  columns: {
+    agent_id: text,
+    registration_id: uuid,
+    admission_state: text,
+    hostname: text,
+    features: json,
+    labels: orUndefined(json),
+    observed_at: moving(instant),
+    last_seen_at: moving(instant),
+    registered_at: instant,
+    accepted_key_hash: orUndefined(text),
+    pending_key_hash: orUndefined(text),
+    key_fingerprint: text,
+    heartbeat_incident_id: orUndefined(text),
+    contact_from: orUndefined(instant),
+    checks_ok: integer,
+    checks_warning: integer,
+    checks_critical: integer,
+    checks_unknown: integer,
+  },
+}
+
+const agent_key: TableShape<StoredKey> = {
+  name: "agent_key",
+  key: ["key_hash"],
+  columns: {
+    key_hash: text,
+    key_fingerprint: text,
+    agent_id: text,
+    state: text,
+    created_at: instant,
+    last_seen_at: instant,
+    blacklist_id: orAbsent(text),
+    blocked_at: orAbsent(instant),
+    hostname: orAbsent(text),
+  },
+}
+
+const check_state: TableShape<CheckRecord> = {
+  name: "check_state",
+  key: ["agent_id", "check_id", "registration_id"],
+  columns: {
+    agent_id: text,
+    registration_id: uuid,
+    check_id: text,
+    status: text,
+    exit_code: long,
+    last_observed_at: moving(instant),
+    received_at: moving(instant),
+    incident_key: orUndefined(text),
+    summary: moving(orUndefined(text)),
+    seen_event_ids: moving(uuids),
+    incident_id: orUndefined(text),
+    stale_incident_id: orUndefined(text),
+  },
+}
+
+const expectation: TableShape<ExpectationRecord> = {
+  name: "expectation",
+  key: ["agent_id", "check_id", "registration_id"],
+  columns: {
+    agent_id: text,
+    registration_id: uuid,
+    check_id: text,
+    origin: text,
+    terms: json,
+    expected_from: instant,
+    look_at: orUndefined(instant),
+    incident_id: orUndefined(text),
+  },
+}
+
+const check_event: TableShape<StoredHistoryRecord> = {
+  name: "check_event",
+  key: ["seq"],
+  columns: {
+    seq: long,
+    agent_id: text,
+    registration_id: uuid,
+    event_id: uuid,
+    check_id: text,
+    observed_at: instant,
+    received_at: instant,
+    status: text,
+    exit_code: long,
+    duration_ms: long,
+    output: orAbsent(text),
+    output_truncated: boolean,
+    notifications_enabled: boolean,
+    incident_key: orAbsent(text),
+  },
+  numbered: "seq",
+  kept: ["is_kept"],
+}
+
+const outbox: TableShape<OutboxRecord> = {
+  name: "outbox",
+  key: ["id"],
+  columns: {
+    id: text,
+    receiver: text,
+    notifier: text,
+    state: text,
+    incident_id: text,
+    event_type: text,
+    cause: orUndefined(text),
+    incident_seq: integer,
+    severity: text,
+    summary: orUndefined(text),
+    attempts: integer,
+    first_attempted_at: orUndefined(instant),
+    next_attempt_at: orUndefined(instant),
+    look_at: orUndefined(instant),
+    released_at: orUndefined(instant),
+    last_error: orUndefined(text),
+    leased_until: orUndefined(instant),
+    created_at: instant,
+    counts_from: instant,
+    updated_at: instant,
+  },
+}
+
+const ofAlerts = {
+  incident_id: text,
+  severity: text,
+  next_at: instant,
+  ended_at: orUndefined(instant),
+  leased_until: orUndefined(instant),
+} as const
+
+/** The alerts of the receiver `alert_router`: older versions know no other, and use this table. */
+const alert: TableShape<Omit<AlertRecord, "receiver">> = {
+  name: "alert",
+  key: ["incident_id", "severity"],
+  columns: ofAlerts,
+}
+
+/** The alerts of receivers by other names. */
+const receiver_alert: TableShape<AlertRecord> = {
+  name: "receiver_alert",
+  key: ["incident_id", "receiver", "severity"],
+  columns: { receiver: text, ...ofAlerts },
+}
+
+const replica: TableShape<ReplicaRecord> = {
+  name: "replica",
+  key: ["id"],
+  columns: {
+    id: text,
+    version: text,
+    policy_hash: text,
+    receivers: json,
+    started_at: instant,
+    seen_at: instant,
+    ended_at: orUndefined(instant),
+  },
+}
+
+const mark: TableShape<MarkRecord> = {
+  name: "mark",
+  key: ["name"],
+  columns: {
+    name: text,
+    marked_at: instant,
+    outage_began_at: orUndefined(instant),
+    outage_ended_at: orUndefined(instant),
+    signed_at: orAbsent(instant),
+    older_seen_at: orAbsent(instant),
+  },
+}
+
+const silence: TableShape<SilenceRecord> = {
+  name: "silence",
+  key: ["id"],
+  columns: {
+    id: text,
+    matchers: json,
+    starts_at: instant,
+    ends_at: instant,
+    comment: text,
+    created_by: text,
+    created_at: instant,
+  },
+}
+
+const removed_registration: TableShape<RemovedRegistration> = {
+  name: "removed_registration",
+  key: ["registration_id"],
+  columns: { agent_id: text, registration_id: uuid },
+}
+
+const established: TableShape<Established> = {
+  name: "established",
+  key: ["name"],
+  columns: { name: text, value: text },
+}
+
+/**
+ * The tables that SQLite and PostgreSQL share, those that others refer to first. Further columns
+ * are generated or kept by the storage for itself.
+ */
+export const storedTables = {
+  established,
+  mark,
+  agent,
+  agent_key,
+  check_state,
+  expectation,
+  check_event,
+  incident,
+  incident_member,
+  incident_change,
+  incident_act,
+  outbox,
+  alert,
+  receiver_alert,
+  operator,
+  replica,
+  audit,
+  audit_subject,
+  silence,
+  removed_registration,
+}
+
+/** All tables in the order in which they are copied. */
+export const copiedTables: ReadonlyArray<AnyShape> = Object.values(storedTables)

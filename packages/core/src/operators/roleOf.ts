@@ -1,0 +1,51 @@
+import { Record, Redacted } from "effect"
+import type { Hashing } from "../ports/Hashing.ts"
+
+/** The role of a token, or `undefined` for an unknown one. */
+export type RoleOf<Role extends string> = (token: Redacted.Redacted) => Role | undefined
+
+interface Known<Role extends string> {
+  readonly role: Role
+  readonly token: Redacted.Redacted
+  readonly digest: string
+}
+
+/** Compares digests in a time that does not depend on where they differ. */
+const isSame = (a: string, b: string): boolean => {
+  let difference = a.length ^ b.length
+  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at)
+  return difference === 0
+}
+
+/**
+ * Finds the role of a token. It always compares all digests, each in constant time, so that its
+ * duration reveals nothing (docs/rules.md#tokens). A token with two roles has the last one. The
+ * owner of the lists may change them: every call sees their current content.
+ */
+export const roleOf = <Role extends string>(
+  sha256: Hashing["Service"]["sha256"],
+  tokens: Readonly<Record<Role, ReadonlyArray<Redacted.Redacted>>>,
+): RoleOf<Role> => {
+  const lists = Record.toEntries(tokens)
+  const digest = (token: Redacted.Redacted): string => sha256(Redacted.value(token))
+  const read = (): ReadonlyArray<Known<Role>> =>
+    lists.flatMap(([role, listed]) => listed.map((token) => ({ role, token, digest: digest(token) })))
+  const isCurrent = (known: ReadonlyArray<Known<Role>>): boolean => {
+    let at = 0
+    for (const [role, listed] of lists) {
+      for (const token of listed) {
+        const { role: ofRole, token: kept } = known[at++] ?? {}
+        if (kept !== token || ofRole !== role) return false
+      }
+    }
+    return at === known.length
+  }
+  let known = read()
+  return (token) => {
+    if (!isCurrent(known)) known = read()
+    const presented = digest(token)
+    let found: Role | undefined
+    for (const { role, digest: expected } of known) found = isSame(expected, presented) ? role : found
+    return found
+  }
+}

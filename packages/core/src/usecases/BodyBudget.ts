@@ -1,0 +1,161 @@
+import { Effect, type Redacted } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
+import type { KeyHash } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { RecentNames } from "../engine/limits/RecentNames.ts"
+import { ThrottledClients } from "../engine/limits/ThrottledClients.ts"
+import { UnknownSenders } from "../engine/limits/UnknownSenders.ts"
+import type { Instruments } from "../engine/metrics/Instruments.ts"
+import { isOperatorToken } from "../operators/operatorToken.ts"
+import type { Hashing } from "../ports/Hashing.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { StorageError } from "../ports/Storage.ts"
+import type {
+  AgentBlocked,
+  AgentNotAccepted,
+  NotAnAgentKey,
+  RateLimited,
+} from "../admission/AdmissionErrors.ts"
+import { keyState } from "../admission/agentKeys.ts"
+import { blocked, notAccepted, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
+import { unlessUnknown } from "./unlessOperatorToken.ts"
+
+/** A request whose headers have arrived. */
+export interface Arrival {
+  readonly key: Redacted.Redacted
+  /** The client's address; requests without one are not limited. */
+  readonly address: string | undefined
+  /** Length of the body by its headers. */
+  readonly bytes: number
+}
+
+/** A request whose body may be read. */
+export interface Visit {
+  /** Call when the request is answered or its client has disconnected. Idempotent. */
+  readonly leave: () => void
+}
+
+const FREE: Visit = { leave: () => {} }
+
+// At most about 10 MB.
+const KEYS_KEPT = 50_000
+
+/** A client that has used up its budget. */
+interface Refused {
+  readonly address: string
+  readonly retryAfterSeconds: number
+}
+
+interface Needed {
+  readonly commits: Commits["Service"]
+  readonly hashing: Hashing["Service"]
+  readonly rules: RuleOptions
+  readonly instruments: Pick<Instruments, "throttled">
+}
+
+/**
+ * Decides whether to read a body. Accepted keys always pass. All others share a budget per client
+ * address, so that invented keys cannot keep the process busy with parsing. A key counts as
+ * accepted once this process has taken data from it; the storage is asked only when the address has
+ * used up its budget.
+ */
+export class BodyBudget {
+  readonly #accepted = new RecentNames(KEYS_KEPT)
+  readonly #unknown: UnknownSenders
+  readonly #throttled: ThrottledClients
+  readonly #needed: Needed
+
+  constructor(needed: Needed) {
+    this.#needed = needed
+    this.#unknown = new UnknownSenders(needed.rules.unknownKeyVolume)
+    this.#throttled = new ThrottledClients(needed.instruments, "unknown_key")
+  }
+
+  /** Remembers whether a key is accepted. */
+  note(key: KeyHash, isAccepted: boolean): void {
+    if (!isAccepted) this.#accepted.delete(key)
+    else if (!this.#accepted.has(key)) this.#accepted.add(key)
+  }
+
+  /**
+   * Admits a request without asking the storage; otherwise use {@link enterHeartbeat} or {@link
+   * enterEvents}.
+   */
+  tryEnter(arrival: Arrival, now: () => Instant.Instant): Visit | undefined {
+    if (this.#mayBeOperators(arrival.key)) return undefined
+    const entry = this.#enter(arrival, now)
+    return "leave" in entry ? entry : undefined
+  }
+
+  /** Admits a heartbeat, or fails with the reason. */
+  enterHeartbeat(
+    arrival: Arrival,
+  ): Effect.Effect<Visit, AgentBlocked | NotAnAgentKey | RateLimited | StorageError> {
+    return this.#unlessOperators(arrival, this.#examine(arrival, tooMuchOfUnknownKeys))
+  }
+
+  /**
+   * Admits a batch, or fails with the reason. Batches of keys that are not accepted are refused.
+   */
+  enterEvents(
+    arrival: Arrival,
+  ): Effect.Effect<Visit, AgentBlocked | AgentNotAccepted | NotAnAgentKey | StorageError> {
+    return this.#unlessOperators(
+      arrival,
+      this.#examine(arrival, () => notAccepted),
+    )
+  }
+
+  /** Whether a key has the shape of an operator's token and is not known as an agent's. */
+  #mayBeOperators(key: Redacted.Redacted): boolean {
+    return isOperatorToken(key) && !this.#isAccepted(key)
+  }
+
+  #isAccepted(key: Redacted.Redacted): boolean {
+    return this.#accepted.has(this.#needed.hashing.identify(key).key_hash)
+  }
+
+  /** Refuses an operator's token before the body is read (docs/rules.md#operators). */
+  #unlessOperators<E>({ key }: Arrival, entry: Effect.Effect<Visit, E>) {
+    return Effect.suspend((): Effect.Effect<Visit, E | NotAnAgentKey | StorageError> => {
+      if (!this.#mayBeOperators(key)) return entry
+      const { commits, hashing } = this.#needed
+      return unlessUnknown(commits.transact, hashing.identify(key).key_hash, entry)
+    })
+  }
+
+  #enter({ key, address, bytes }: Arrival, now: () => Instant.Instant): Visit | Refused {
+    if (address === undefined || this.#isAccepted(key)) return FREE
+    const permission = this.#unknown.take(address, bytes, now())
+    if (!permission.allowed) return { address, retryAfterSeconds: permission.retryAfterSeconds }
+    let isInside = true
+    return {
+      leave: () => {
+        if (isInside) this.#unknown.release(address, bytes)
+        isInside = false
+      },
+    }
+  }
+
+  #examine<E>(
+    arrival: Arrival,
+    saying: (retryAfterSeconds: number) => Effect.Effect<never, E>,
+  ): Effect.Effect<Visit, AgentBlocked | E | StorageError> {
+    return Effect.flatMap(Instant.now, (now): Effect.Effect<Visit, AgentBlocked | E | StorageError> => {
+      const entry = this.#enter(arrival, () => now)
+      if ("leave" in entry) return Effect.succeed(entry)
+      const { commits, hashing } = this.#needed
+      const { key_hash } = hashing.identify(arrival.key)
+      const look = commits.transact(keyState(key_hash))
+      return Effect.flatMap(look, (state): Effect.Effect<Visit, AgentBlocked | E> => {
+        if (state !== "accepted") {
+          const why: Effect.Effect<never, AgentBlocked | E> =
+            state === "blocked" ? blocked : saying(entry.retryAfterSeconds)
+          return Effect.andThen(this.#throttled.note(entry.address, now), why)
+        }
+        this.note(key_hash, true)
+        return Effect.succeed(FREE)
+      })
+    })
+  }
+}

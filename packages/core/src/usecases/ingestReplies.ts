@@ -1,0 +1,116 @@
+import { Effect } from "effect"
+import type { BatchOutcome } from "../model/CheckRecord.ts"
+import type { ValidationError } from "@tocsin/contract/Errors"
+import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
+import type { ExpectationsResponse } from "@tocsin/contract/Expectations"
+import type { DeclarationOutcome } from "../freshness/declareExpectations.ts"
+import {
+  AgentBlocked,
+  AgentNotAccepted,
+  KeyConflict,
+  NotAnAgentKey,
+  RateLimited,
+} from "../admission/AdmissionErrors.ts"
+import type { HeartbeatOutcome } from "../model/AgentRecord.ts"
+
+// A registration becomes possible when an operator empties the queue, which takes a person's time.
+const PENDING_RETRY_SECONDS = 60
+
+export const blocked = Effect.fail(
+  new AgentBlocked({
+    message: "this agent key is blocked; to let it register again, delete its blacklist row",
+  }),
+)
+
+export const notAccepted = Effect.fail(
+  new AgentNotAccepted({
+    message:
+      "this agent key is not accepted for this agent_id; send a heartbeat, then have an operator accept the agent",
+  }),
+)
+
+export const notAnAgentKey = Effect.fail(
+  new NotAnAgentKey({ message: "this token is not an agent key; give the agent its own key" }),
+)
+
+const conflict = (reason: KeyConflict["reason"], message: string) =>
+  Effect.fail(new KeyConflict({ reason, message }))
+
+// Creating an error walks the stack, so there is one error for each number of seconds.
+const limited = (messageOf: (seconds: number) => string) => {
+  const made: Array<Effect.Effect<never, RateLimited>> = []
+  return (seconds: number): Effect.Effect<never, RateLimited> =>
+    (made[seconds] ??= Effect.fail(
+      new RateLimited({ message: messageOf(seconds), retryAfterSeconds: seconds }),
+    ))
+}
+
+export const tooManyHeartbeats = limited(
+  (seconds) => `too many heartbeats; slow down and try again in ${seconds} s`,
+)
+
+export const tooManyDeclarations = limited(
+  (seconds) => `too many declarations of expected checks; slow down and try again in ${seconds} s`,
+)
+
+export const tooManyRegistrations = limited(
+  (seconds) => `too many unknown keys from this address; try again in ${seconds} s`,
+)
+
+export const tooMuchOfUnknownKeys = limited(
+  (seconds) => `too much data from this address with keys that are not accepted; try again in ${seconds} s`,
+)
+
+const taken = (accepted: boolean) => Effect.succeed<AcceptedResponse>({ accepted })
+
+/**
+ * The reply to each outcome of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats).
+ */
+export const heartbeatReplies: Readonly<
+  Record<
+    Exclude<HeartbeatOutcome, "unknown_key">,
+    Effect.Effect<AcceptedResponse, AgentBlocked | KeyConflict | RateLimited>
+  >
+> = {
+  seen: taken(true),
+  preseeded: taken(true),
+  pending: taken(false),
+  registered: taken(false),
+  replacement_registered: taken(false),
+  blocked,
+  superseded_key: conflict("superseded_key", "the agent has replaced this key; use its newer key"),
+  key_of_another_agent: conflict(
+    "key_of_another_agent",
+    "this agent key belongs to another agent_id; give each agent a key of its own",
+  ),
+  another_key_pending: conflict(
+    "another_key_pending",
+    "another key is pending admission for this agent_id; accept or block it, or wait until it has been silent for an hour",
+  ),
+  too_many_pending_agents: Effect.fail(
+    new RateLimited({
+      message: "too many agents are waiting for admission; accept, block or remove some, then try again",
+      retryAfterSeconds: PENDING_RETRY_SECONDS,
+    }),
+  ),
+}
+
+/** The reply to a batch: how many of its events were changes, and how many were not. */
+export const batchReply = (
+  result: BatchOutcome,
+): Effect.Effect<EventBatchAcceptedResponse, AgentBlocked | AgentNotAccepted> => {
+  if (result.outcome !== "applied") return result.outcome === "agent_blocked" ? blocked : notAccepted
+  let accepted = 0
+  for (const outcome of result.events) if (outcome === "changed") accepted += 1
+  return Effect.succeed({ accepted, deduplicated: result.events.length - accepted })
+}
+
+/** The reply to a declaration of expected checks. */
+export const declarationReply = (
+  result: DeclarationOutcome,
+): Effect.Effect<ExpectationsResponse, AgentBlocked | AgentNotAccepted | ValidationError> => {
+  if (result.outcome === "invalid") return Effect.fail(result.error)
+  if (result.outcome !== "declared") return result.outcome === "agent_blocked" ? blocked : notAccepted
+  const { expected, withdrawn } = result
+  return Effect.succeed({ expected, withdrawn })
+}

@@ -1,0 +1,9 @@
+import { acknowledgementProblems } from "../acknowledgements/acknowledgedUntil.ts"
+import { thresholdProblems } from "../liveness/agentStatus.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+
+/** What is wrong with rules that depend on each other, one sentence each. */
+export const ruleProblems = (rules: RuleOptions): ReadonlyArray<string> => [
+  ...thresholdProblems(rules),
+  ...acknowledgementProblems(rules),
+]

@@ -1,0 +1,112 @@
+import { plainLine } from "@tocsin/contract/plainLine"
+
+/** What came back for a request, before it is judged. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly body: string
+  readonly retryAfter?: string | undefined
+  readonly date?: string | undefined
+}
+
+/** What an answer means for the agent. */
+export type Verdict =
+  /** A heartbeat of an accepted key, or a batch that was applied. */
+  | "taken"
+  /** The key waits for an operator. */
+  | "pending"
+  | "notAccepted"
+  | "blocked"
+  | "conflict"
+  | "unauthorized"
+  | "throttled"
+  /** The server read the request and refuses its contents. */
+  | "invalid"
+  /** No such operation: a server of an older version. */
+  | "missing"
+  /** No answer, half an answer, or one that no Tocsin server gives. */
+  | "faulty"
+
+/** An answer as {@link Verdict}, with the words for people. */
+export interface Answer {
+  readonly verdict: Verdict
+  readonly message: string
+  /** How long the server asks to wait. */
+  readonly retryAfterMillis?: number | undefined
+  /** The server's time: what another program states is not a time to follow. */
+  readonly date?: string | undefined
+}
+
+const MESSAGE_LENGTH = 200
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** The errors that a Tocsin server answers: a program in between answers the same statuses. */
+const ERRORS: ReadonlyMap<string, Verdict> = new Map([
+  ["400 validation", "invalid"],
+  ["401 unauthorized", "unauthorized"],
+  ["403 agent_not_accepted", "notAccepted"],
+  ["403 agent_blocked", "blocked"],
+  ["404 not_found", "missing"],
+  ["409 conflict", "conflict"],
+  ["413 payload_too_large", "invalid"],
+  ["429 rate_limited", "throttled"],
+])
+
+/** Statuses that count from any program: a proxy's limit is a limit too, and smaller batches pass it. */
+const LIMITS: ReadonlyMap<number, Verdict> = new Map([
+  [413, "invalid"],
+  [429, "throttled"],
+])
+
+/** What only a Tocsin server answers. */
+const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdict | undefined => {
+  if (status === 202 && kind === "heartbeat") {
+    const accepted = fieldOf(body, "accepted")
+    return accepted === true ? "taken" : accepted === false ? "pending" : undefined
+  }
+  if (status === 202 && typeof fieldOf(body, "accepted") === "number") return "taken"
+  if (status === 200 && typeof fieldOf(body, "expected") === "number") return "taken"
+  return ERRORS.get(`${status} ${String(fieldOf(fieldOf(body, "error"), "code"))}`)
+}
+
+/** What an agent sends. */
+export type RequestKind = "heartbeat" | "events" | "declaration"
+
+/** Judges an answer to a request. `now` is the time by which `Retry-After` as a date is understood. */
+export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answer => {
+  const body = parsed(answer.body)
+  const verdict = serversVerdict(answer.status, body, kind)
+  const said = fieldOf(fieldOf(body, "error"), "message")
+  const words = plainLine(typeof said === "string" ? said : answer.body).replaceAll(/\s+/g, " ")
+  return {
+    verdict: verdict ?? LIMITS.get(answer.status) ?? "faulty",
+    message: `${answer.status} ${words.slice(0, MESSAGE_LENGTH)}`.trim(),
+    retryAfterMillis: retryAfterOf(answer.retryAfter, now),
+    date: verdict === undefined ? undefined : answer.date,
+  }
+}
+
+/** The longest wait that a server can ask for. */
+const LONGEST_RETRY_AFTER_MILLIS = 3_600_000
+const MILLIS_PER_SECOND = 1_000
+
+const retryAfterOf = (header: string | undefined, now: number): number | undefined => {
+  if (header === undefined) return undefined
+  const asked = /^\d{1,9}$/.test(header.trim())
+    ? Number(header) * MILLIS_PER_SECOND
+    : Date.parse(header) - now
+  if (Number.isNaN(asked)) return undefined
+  return Math.min(Math.max(0, asked), LONGEST_RETRY_AFTER_MILLIS)
+}
+
+/** The answer where none came. */
+export const noAnswer = (message: string): Answer => ({ verdict: "faulty", message })

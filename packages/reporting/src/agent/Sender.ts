@@ -1,0 +1,296 @@
+import type { HeartbeatRequest } from "@tocsin/contract/Requests"
+import type { Clock } from "./Clock.ts"
+import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
+import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
+import { type Answer, judge, noAnswer, type RequestKind, type Verdict } from "./Answer.ts"
+import {
+  type Admission,
+  afterAnswer,
+  type Deed,
+  hurried,
+  initialSubmission,
+  nextStep,
+  type Submission,
+  type Waiting,
+} from "./Submission.ts"
+import type { Transport } from "./Transport.ts"
+
+/** What heartbeats and declarations state: it follows the configuration. */
+export interface Statements {
+  readonly agentId: string
+  readonly servers: ReadonlyArray<string>
+  readonly heartbeat: Omit<typeof HeartbeatRequest.Encoded, "agent_id" | "observed_at">
+  /** The body of a declaration; none without checks that the server could expect. */
+  readonly declaration: string | undefined
+}
+
+/** The agent's key, and the one that replaces it once the server has accepted it. */
+export interface Keys {
+  readonly current: () => string
+  readonly next: () => string | undefined
+  readonly promote: () => void
+  /** Forgets a replacement that an operator blocked. */
+  readonly discard: (next: string) => void
+  readonly fingerprintOf: (key: string) => string
+}
+
+/** What a sender works with. */
+export interface SenderOptions<Result extends OutgoingResult = OutgoingResult> {
+  readonly queue: ResultQueue<Result>
+  readonly keys: Keys
+  readonly transport: Transport
+  readonly clock: Clock
+  /** Identifies the boot of this host: a mark of another one says nothing. */
+  readonly boot: string
+  /** What the server said about its time before this start. */
+  readonly mark?: TimeMark | undefined
+  /** From 0 to 1. */
+  readonly random: () => number
+  readonly log: (message: string) => void
+}
+
+/** Bytes of the events of a batch, at most. */
+const MAX_BATCH_BYTES = 900 * 1_024
+/** A repeat can wait for others; a change cannot. */
+const REPEATS_GATHER_MILLIS = 10_000
+/** Results that could not be read are asked for again after this time. */
+const UNREADABLE_MILLIS = 1_000
+/**
+ * What the server says about the former key while a replacement can be registered or accepted. One that
+ * is pending itself goes first: the server takes one new key of an agent, whose fingerprint people compare.
+ */
+const ASKS_FOR_NEXT: ReadonlySet<Verdict> = new Set(["taken", "conflict", "blocked"])
+const REFUSALS: ReadonlySet<Verdict> = new Set(["conflict", "unauthorized", "invalid", "blocked"])
+const ACCEPTS = "the server accepts what is sent"
+
+/** Sends what the queue holds, one request at a time, and a heartbeat a minute. */
+export class Sender<Result extends OutgoingResult = OutgoingResult> {
+  readonly #options: SenderOptions<Result>
+  #statements: Statements
+  #state: Submission
+  #mark: TimeMark | undefined
+  #repeatsSince: number | undefined
+  #unreadableUntil = 0
+  /** The last line that was logged about each: the server may refuse one of them alone. */
+  readonly #lastSaid = { results: "", schedule: ACCEPTS }
+  /** The last line that was logged about the replacement key. */
+  #saidOfKey = ""
+
+  constructor(options: SenderOptions<Result>, statements: Statements) {
+    this.#options = options
+    this.#statements = statements
+    this.#state = initialSubmission(options.clock.steady())
+    this.#mark = options.mark
+  }
+
+  /** The server's last word about its time. */
+  get mark(): TimeMark | undefined {
+    return this.#mark
+  }
+
+  /** The time that results state. */
+  now(): number {
+    return correctedNow(this.#mark, this.#options.clock)
+  }
+
+  /** How far the wall clock is ahead of the server's, in milliseconds. */
+  get offset(): number | undefined {
+    return clockOffset(this.#mark, this.#options.clock)
+  }
+
+  /** What the server last said about the key. */
+  get admission(): Admission {
+    return this.#state.admission
+  }
+
+  /** Drops the pause after the last batch, but none that the server asked for. */
+  hurry(): void {
+    this.#state = hurried(this.#state, this.#options.clock.steady())
+  }
+
+  /** Takes another configuration: the schedule is declared again. */
+  restate(statements: Statements): void {
+    this.#statements = statements
+    const now = this.#options.clock.steady()
+    // Whoever corrects an address does not wait for the next retry.
+    const dues = { notBefore: now, heartbeatDue: now, declarationDue: now }
+    this.#state = { ...this.#state, server: 0, failures: 0, ...dues }
+  }
+
+  /** Makes the next request if one is due. Returns when to call again, in steady milliseconds. */
+  async step(): Promise<number> {
+    const { clock } = this.#options
+    const step = nextStep(this.#state, this.#waiting(), clock.steady())
+    if (step.kind === "wait") return step.until
+    const server = Math.min(step.server, this.#statements.servers.length - 1)
+    const batch = step.kind === "events" ? this.#options.queue.take(step.limit, MAX_BATCH_BYTES) : []
+    if (step.kind === "events" && batch.length === 0) {
+      this.#repeatsSince = undefined
+      // Meanwhile heartbeats go on.
+      this.#unreadableUntil = clock.steady() + UNREADABLE_MILLIS
+      return clock.steady()
+    }
+    const { declaration } = this.#statements
+    const begun = clock.steady()
+    const answer = await this.#request(step.kind, server, batch)
+    const now = clock.steady()
+    const made = { kind: step.kind, server, events: batch.length, now, tookMillis: now - begun }
+    const around = { servers: this.#statements.servers.length, random: this.#options.random }
+    const { state, deed } = afterAnswer(this.#state, made, answer, around)
+    this.#tell(step.kind, answer, state)
+    // It may have been restated meanwhile.
+    const isCurrent = declaration === this.#statements.declaration
+    this.#state = isCurrent ? state : { ...state, declarationDue: made.now }
+    this.#carryOut(answer, batch, deed)
+    return clock.steady()
+  }
+
+  #waiting(): Waiting {
+    const now = this.#options.clock.steady()
+    const { queue } = this.#options
+    const isBacklog = queue.size() > 0
+    if (!isBacklog) this.#repeatsSince = undefined
+    else this.#repeatsSince ??= now
+    const isUrgent = isBacklog && (this.#state.failures > 0 || queue.hasChange())
+    const gathered = this.#repeatsSince === undefined ? undefined : this.#repeatsSince + REPEATS_GATHER_MILLIS
+    const eventsDue = isUrgent ? now : gathered
+    return {
+      eventsDue: eventsDue === undefined ? undefined : Math.max(eventsDue, this.#unreadableUntil),
+      hasSchedule: this.#statements.declaration !== undefined,
+    }
+  }
+
+  #carryOut(answer: Answer, batch: ReadonlyArray<Result>, deed: Deed): void {
+    const { queue } = this.#options
+    if (deed === "remove") {
+      queue.acknowledge(batch)
+      // More may wait: then it has waited long enough.
+      if (queue.size() === 0) this.#repeatsSince = undefined
+    }
+    const [refused] = batch
+    if (deed === "reject" && refused !== undefined) {
+      this.#options.log(`the server refuses a result of ${refused.checkId} for good: ${answer.message}`)
+      queue.reject(refused, answer.message)
+    }
+    if (deed === "keep") queue.putBack(batch)
+  }
+
+  /** Sends a heartbeat with the replacement key too while a rotation waits. A fault of its file stops no heartbeat. */
+  async #request(kind: RequestKind, server: number, batch: ReadonlyArray<OutgoingResult>): Promise<Answer> {
+    const { keys } = this.#options
+    const answer = await this.#send(kind, server, keys.current(), batch)
+    if (kind !== "heartbeat" || !ASKS_FOR_NEXT.has(answer.verdict)) return answer
+    let replaced: Answer | undefined
+    try {
+      const next = keys.next()
+      if (next === undefined) return answer
+      replaced = await this.#send(kind, server, next, batch)
+      const { verdict, message } = replaced
+      const named = `the new key ${keys.fingerprintOf(next)}`
+      if (verdict === "blocked") keys.discard(next)
+      if (verdict === "taken") keys.promote()
+      if (verdict === "taken") this.#sayOfKey(`the server accepted ${named}; it replaces the former one`)
+      else if (!REFUSALS.has(verdict)) this.#sayOfKey("")
+      else this.#sayOfKey(`the former key stays in use: the server refuses ${named}: ${message}`)
+    } catch (error) {
+      const used = replaced?.verdict === "taken" ? "new key is" : "former key stays"
+      this.#sayOfKey(`the ${used} in use: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    return replaced?.verdict === "taken" ? replaced : answer
+  }
+
+  #sayOfKey(said: string): void {
+    if (said !== "" && said !== this.#saidOfKey) this.#options.log(said)
+    this.#saidOfKey = said
+  }
+
+  async #send(
+    kind: RequestKind,
+    server: number,
+    key: string,
+    batch: ReadonlyArray<OutgoingResult>,
+  ): Promise<Answer> {
+    const { transport, clock } = this.#options
+    const { agentId, servers } = this.#statements
+    const base = servers[server] ?? ""
+    const begun = clock.sinceBoot()
+    try {
+      const answer = await transport.send({
+        kind,
+        server: base,
+        agentId,
+        key,
+        body: this.#bodyOf(kind, batch),
+      })
+      const judged = judge(answer, kind, clock.wall())
+      this.#learnTime(judged.date, begun)
+      return judged
+    } catch (error) {
+      return noAnswer(
+        `no answer from ${base}: ${error instanceof Error ? error.message || error.name : String(error)}`,
+      )
+    }
+  }
+
+  #bodyOf(kind: RequestKind, batch: ReadonlyArray<OutgoingResult>): string {
+    const { agentId, heartbeat, declaration = "{}" } = this.#statements
+    if (kind === "declaration") return declaration
+    if (kind === "events") {
+      return `{"agent_id":${JSON.stringify(agentId)},"events":[${batch.map(({ body }) => body).join(",")}]}`
+    }
+    return JSON.stringify({
+      agent_id: agentId,
+      observed_at: new Date(this.now()).toISOString(),
+      ...heartbeat,
+    })
+  }
+
+  #learnTime(date: string | undefined, begun: number): void {
+    if (date === undefined) return
+    const { clock, boot, queue } = this.#options
+    const sinceBoot = clock.sinceBoot()
+    const mark = markOf(date, { sinceBoot, tookMillis: sinceBoot - begun, boot })
+    if (mark === undefined) return
+    this.#mark = mark
+    queue.setNote("time_mark", JSON.stringify(mark))
+  }
+
+  /** Logs what changed, and every refusal that needs a person. */
+  #tell(kind: RequestKind, answer: Answer, next: Submission): void {
+    const { queue, log, keys } = this.#options
+    queue.setNote("admission", next.admission)
+    queue.setNote("last_answer", JSON.stringify({ at: new Date(this.now()).toISOString(), kind, ...answer }))
+    if (kind === "declaration") {
+      queue.setNote("declaration_refused", answer.verdict === "invalid" ? answer.message : "")
+    }
+    const said = saidOf(kind, answer, next, () => keys.fingerprintOf(keys.current()))
+    const subject = kind === "declaration" ? "schedule" : "results"
+    const isKnown = said === this.#lastSaid[subject]
+    if (isKnown && answer.verdict !== "conflict" && answer.verdict !== "unauthorized") return
+    this.#lastSaid[subject] = said
+    log(said)
+  }
+}
+
+const saidOf = (
+  kind: RequestKind,
+  { verdict, message }: Answer,
+  { admission }: Submission,
+  fingerprint: () => string,
+): string => {
+  // An older server may not know schedules.
+  if (verdict === "taken" || (verdict === "missing" && kind === "declaration")) return ACCEPTS
+  if (verdict === "pending" || verdict === "notAccepted") {
+    return `the server has not accepted this agent's key yet: compare the fingerprint ${fingerprint()} and accept it`
+  }
+  if (admission === "blocked") return `the server has blocked this agent's key ${fingerprint()}: ${message}`
+  if (kind === "declaration" && verdict === "invalid") {
+    return `the server refuses the schedule of the checks: ${message}`
+  }
+  if (verdict === "conflict") {
+    return `another key has this agent's ID, or this key another ID: ${message}; this key is ${fingerprint()}`
+  }
+  if (verdict === "unauthorized") return `the server does not take this agent's key: ${message}`
+  if (verdict === "missing") return `results wait: the path in the address of the server is wrong: ${message}`
+  return `${kind === "declaration" ? "the schedule of the checks waits" : "results wait"}: ${message}`
+}

@@ -1,0 +1,198 @@
+import type { HeartbeatRequest } from "@tocsin/contract/Requests"
+import { isCheckId } from "@tocsin/contract/Identifiers"
+import { type Keys, Sender, type Statements } from "../agent/Sender.ts"
+import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
+import type {
+  ProgramAgent,
+  ProgramAgentState,
+  CheckFunction,
+  CheckOptions,
+  ReportOptions,
+} from "./ProgramAgent.ts"
+import { MemoryQueue } from "./MemoryQueue.ts"
+import { readMillis } from "./readMillis.ts"
+import { EXIT_CODES, runCheck } from "./runCheck.ts"
+import type { Surroundings } from "./Surroundings.ts"
+import { within } from "./within.ts"
+
+/** Who the agent is. */
+export interface Identity {
+  readonly agentId: string
+  /** In the order in which to try them. */
+  readonly servers: ReadonlyArray<string>
+  readonly key: string
+  readonly fingerprint: Promise<string>
+  readonly heartbeat: Omit<typeof HeartbeatRequest.Encoded, "agent_id" | "observed_at">
+}
+
+/** What the server takes as a period (docs/rules.md#freshness). */
+const SHORTEST_PERIOD_MILLIS = 10_000
+const LONGEST_PERIOD_MILLIS = 31 * 86_400_000
+const DEFAULT_TIMEOUT_MILLIS = 30_000
+const CLOSE_MILLIS = 5_000
+const AFTER_DEFECT_MILLIS = 1_000
+const MOST_INCIDENT_KEY_CHARACTERS = 256
+
+/** {@link ProgramAgent} over any transport: the reports wait in memory, and the daemon's sender sends them. */
+export class ReportingAgent implements ProgramAgent {
+  readonly agentId: string
+  readonly #identity: Identity
+  readonly #surroundings: Surroundings
+  readonly #refuse: (message: string) => Error
+  readonly #queue = new MemoryQueue()
+  readonly #ending = new AbortController()
+  /** The period of each check that runs. */
+  readonly #checks = new Map<string, number>()
+  #isDeclaring = false
+  #fingerprint = ""
+  readonly #sender: Sender
+  #wake = new AbortController()
+  readonly #sending: Promise<void>
+  #closing: Promise<void> | undefined
+  #isGivenUp = false
+
+  constructor(identity: Identity, surroundings: Surroundings, refuse: (message: string) => Error) {
+    this.agentId = identity.agentId
+    this.#identity = identity
+    this.#surroundings = surroundings
+    this.#refuse = refuse
+    const { transport, clock, random, log } = surroundings
+    const keys: Keys = {
+      current: () => identity.key,
+      next: () => undefined,
+      promote: () => {},
+      discard: () => {},
+      fingerprintOf: () => this.#fingerprint,
+    }
+    const options = { queue: this.#queue, keys, transport, clock, boot: "program", random, log }
+    this.#sender = new Sender(options, this.#statements())
+    this.#sending = this.#send()
+  }
+
+  readonly report = (checkId: string, status: CheckStatus, text = "", options: ReportOptions = {}): void => {
+    this.#requireCheckId(checkId)
+    if (!Object.hasOwn(EXIT_CODES, status))
+      throw this.#refuse(`the status ${JSON.stringify(status)} must be ok, warning, critical or unknown`)
+    const exitCode = EXIT_CODES[status]
+    const { durationMillis = 0 } = options
+    if (!Number.isFinite(durationMillis) || durationMillis < 0)
+      throw this.#refuse("durationMillis must be a number from 0")
+    const output = String(text)
+    this.#add({ checkId, status, exitCode, output, durationMillis, ...this.#marks(options) })
+  }
+
+  readonly check = (checkId: string, options: CheckOptions, run: CheckFunction): (() => void) => {
+    this.#requireCheckId(checkId)
+    if (this.#checks.has(checkId)) throw this.#refuse(`the check ${checkId} already runs: end it first`)
+    if (typeof run !== "function") throw this.#refuse(`the check ${checkId} takes a function, which looks`)
+    const everyMillis = readMillis(options?.every)
+    const timeoutMillis = readMillis(options?.timeout ?? DEFAULT_TIMEOUT_MILLIS)
+    if (everyMillis === undefined || everyMillis < 1_000)
+      throw this.#refuse(`every of the check ${checkId} must be a time from 1 s, such as "1m"`)
+    if (timeoutMillis === undefined)
+      throw this.#refuse(`timeout of the check ${checkId} must be a time, such as "30s"`)
+    const marks = this.#marks(options)
+    const ending = new AbortController()
+    const end = () => {
+      ending.abort()
+      if (this.#checks.delete(checkId)) this.#restate()
+    }
+    if (this.#ending.signal.aborted) return end
+    this.#checks.set(checkId, everyMillis)
+    this.#isDeclaring = true
+    this.#restate()
+    const report = (outcome: Pick<CheckReport, "status" | "exitCode" | "output" | "durationMillis">) =>
+      this.#add({ checkId, ...outcome, ...marks })
+    const signal = AbortSignal.any([ending.signal, this.#ending.signal])
+    void runCheck({ everyMillis, timeoutMillis, run, report }, this.#surroundings, signal)
+    return end
+  }
+
+  readonly state = (): ProgramAgentState => {
+    const { in_flight: inFlight, ...counts } = this.#queue.counts()
+    return { admission: this.#sender.admission, inFlight, ...counts }
+  }
+
+  readonly close = (): Promise<void> => (this.#closing ??= this.#close());
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    this.#ending.abort()
+    this.#queue.hurry()
+    this.#wake.abort()
+    // In real time, so that a clock that stands still in a test keeps nobody waiting.
+    await within(CLOSE_MILLIS, this.#sending)
+    this.#isGivenUp = true
+    this.#wake.abort()
+    const lost = this.#queue.giveUp()
+    if (lost > 0)
+      this.#surroundings.log(
+        `${this.agentId} closes and loses the reports that the server has not taken: ${lost}`,
+      )
+    this.#surroundings.onClosed?.()
+  }
+
+  #add(report: CheckReport): void {
+    this.#queue.add(report, this.#sender.now())
+    // After `close` nothing sends it.
+    if (this.#isGivenUp) this.#queue.giveUp()
+    else this.#wake.abort()
+  }
+
+  async #send(): Promise<void> {
+    const { clock, isInProcess = false, log, sleep } = this.#surroundings
+    this.#fingerprint = await this.#identity.fingerprint
+    while (!this.#isGivenUp) {
+      this.#wake = new AbortController()
+      const isClosing = this.#ending.signal.aborted
+      if (isClosing && this.#queue.size() === 0) return
+      if (isClosing || isInProcess) this.#sender.hurry()
+      let next: number
+      try {
+        next = await this.#sender.step()
+      } catch (error) {
+        log(`cannot send: ${error instanceof Error ? error.message : String(error)}`)
+        next = clock.steady() + AFTER_DEFECT_MILLIS
+      }
+      const wait = next - clock.steady()
+      // The server takes nothing now, and later is too late.
+      if (isClosing && wait > CLOSE_MILLIS) return
+      if (wait > 0) await sleep(wait, this.#wake.signal)
+    }
+  }
+
+  #requireCheckId(checkId: string): void {
+    if (!isCheckId(checkId))
+      throw this.#refuse("the check's ID must be 1 to 128 letters, digits or the characters . _ : -")
+  }
+
+  #marks({ incidentKey, notificationsEnabled = true }: ReportOptions) {
+    const isKey =
+      incidentKey === undefined ||
+      (incidentKey !== "" &&
+        Array.from(incidentKey).length <= MOST_INCIDENT_KEY_CHARACTERS &&
+        // oxlint-disable-next-line eslint/no-control-regex -- the server refuses these
+        !/[\u0000-\u001f]|[\ud800-\udfff]/u.test(incidentKey))
+    if (!isKey) throw this.#refuse("incidentKey must be 1 to 256 characters without control characters")
+    return { notificationsEnabled, incidentKey }
+  }
+
+  #restate(): void {
+    this.#sender.restate(this.#statements())
+    this.#wake.abort()
+  }
+
+  #statements(): Statements {
+    const { agentId, servers, heartbeat } = this.#identity
+    const checks = [...this.#checks].map(([check_id, everyMillis]) => {
+      const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, everyMillis))
+      return { check_id, every: `${Math.ceil(period / 1_000)}s` }
+    })
+    // Without any check, expectations that the program declared elsewhere stay as they are.
+    const declaration = this.#isDeclaring ? JSON.stringify({ complete: true, checks }) : undefined
+    return { agentId, servers, heartbeat, declaration }
+  }
+}

@@ -1,0 +1,78 @@
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { WithIncident } from "@tocsin/core/engine/workspace/Found"
+import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import { isHeld } from "@tocsin/core/holds/heldItems"
+import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import { loadRows } from "@tocsin/adapter-memory/loadRows"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import type { Policy } from "@tocsin/core/policy/compilePolicy"
+import { KeyOpenings } from "./KeyOpenings.ts"
+
+/** What of a simulated service becomes due when. */
+export class DueWork {
+  readonly #tables: MemoryTables
+  readonly #openings: KeyOpenings | undefined
+
+  constructor(tables: MemoryTables, { flapping }: Pick<Policy, "flapping">) {
+    this.#tables = tables
+    this.#openings = flapping && new KeyOpenings(flapping.within)
+  }
+
+  /** Takes the notifications that are due, with their incidents. Each must be sent or held. */
+  take(now: Instant): ReadonlyArray<WithIncident<OutboxRecord>> {
+    const { incidents, outbox } = this.#tables
+    const found: Array<WithIncident<OutboxRecord>> = []
+    for (const { waiting } of outbox.receivers.values()) {
+      for (const id of waiting.take(now)) {
+        const row = outbox.get(id)
+        const incident = row && incidents.get(row.incident_id)
+        if (row !== undefined && incident !== undefined) found.push({ row, incident })
+      }
+    }
+    return found
+  }
+
+  /** When the next held firing is to be examined. */
+  get nextExamination(): Instant | undefined {
+    return this.#tables.outbox.held.next
+  }
+
+  /** When the timers of an incident are to be looked at next. */
+  get nextLook(): Instant | undefined {
+    return this.#tables.incidents.looks.next
+  }
+
+  /** Takes the changes of a command. */
+  note({ incidents }: Pick<WorkspaceChanges, "incidents">): void {
+    if (this.#openings === undefined) return
+    for (const { after, before } of incidents)
+      if (before === undefined && after !== undefined) this.#openings.note(after)
+  }
+
+  /** Has every held firing examined soon: something changed that all holds may depend on. */
+  examineAll(now: Instant): void {
+    const { held } = this.#tables.outbox
+    for (const id of Array.from(held.keys())) held.set(id, now)
+  }
+
+  /** Loads the rows of a request. */
+  load(workspace: Workspace, request: RowRequest, now: Instant): void {
+    const { heldOutbox, openings } = request
+    if (openings !== undefined) this.#openings?.find(workspace, openings)
+    else if (heldOutbox !== undefined) workspace.found.heldOutbox = this.#takeHeld(now)
+    else loadRows(this.#tables, workspace, request, now)
+  }
+
+  #takeHeld(now: Instant): ReadonlyArray<IncidentId> {
+    const { outbox } = this.#tables
+    const taken = outbox.held.take(now).flatMap((id) => outbox.get(id) ?? [])
+    // One that is examined early, and stays as it is, is examined again when its holds end.
+    for (const item of taken) if (isHeld(item)) outbox.held.set(item.id, laterThan(now, item.look_at))
+    return taken.map(({ incident_id }) => incident_id)
+  }
+}
+
+const laterThan = (now: Instant, at: Instant | undefined): Instant | undefined =>
+  at !== undefined && at > now ? at : undefined

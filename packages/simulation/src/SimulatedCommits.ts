@@ -1,0 +1,138 @@
+import type { OutboxId } from "@tocsin/contract/Identifiers"
+import type * as Instant from "@tocsin/contract/Instant"
+import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
+import { Workspace, type WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import { gatherHolds, type HoldOptions, type Holds } from "@tocsin/core/holds/gatherHolds"
+import { canBeHeld, heldAtClaim, isHeld } from "@tocsin/core/holds/heldItems"
+import { heldItems } from "@tocsin/core/holds/readHolds"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import { persistChanges, persistOutbox } from "@tocsin/adapter-memory/persistChanges"
+import { claim } from "@tocsin/core/notifications/claimOutbox"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { attempted } from "@tocsin/core/notifications/settleAttempts"
+import type { DueWork } from "./DueWork.ts"
+import type { HeldBy, SimulationListener, WithheldFiring } from "./SimulationListener.ts"
+
+interface Options extends HoldOptions {
+  readonly listener: SimulationListener
+}
+
+/** Runs the commands of a simulated service, delivers each notification, and reports both. */
+export class SimulatedCommits {
+  readonly #tables: MemoryTables
+  readonly #due: DueWork
+  readonly #options: Options
+  readonly #listener: SimulationListener
+  /** What has withheld each firing that waits. */
+  readonly #held = new Map<OutboxId, HeldBy>()
+
+  constructor(tables: MemoryTables, due: DueWork, options: Options) {
+    this.#tables = tables
+    this.#due = due
+    this.#options = options
+    this.#listener = options.listener
+  }
+
+  /** Takes the open incidents. Returns the firings that are still held. */
+  end(): ReadonlyArray<WithheldFiring> {
+    const held = Array.from(this.#held.keys()).flatMap(
+      (id) => this.#unsent(this.#tables.outbox.get(id)) ?? [],
+    )
+    for (const incident of Array.from(this.#tables.incidents.values())) this.#take(incident)
+    return held
+  }
+
+  /** Runs a command, and delivers what is due then. */
+  run<A>(command: Command<A>, at: Instant.Instant): A {
+    const { reply, changes } = this.#transact(command, at)
+    this.#deliver(at)
+    for (const { after } of changes.incidents) if (after?.state === "resolved") this.#take(after)
+    return reply
+  }
+
+  #transact<A>(command: Command<A>, at: Instant.Instant) {
+    const workspace = new Workspace()
+    const reply = this.#decide(command, workspace, at)
+    const changes = workspace.changes()
+    persistChanges(this.#tables, changes)
+    // Known event IDs stay; nothing reads the rows. Clearing makes a new table, also of an empty one.
+    const { audit, history } = this.#tables
+    if (history.size > 0) history.clear()
+    if (audit.size > 0) audit.clear()
+    this.#due.note(changes)
+    this.#noteUnsent(changes, at)
+    return { reply, changes }
+  }
+
+  #decide<A>(command: Command<A>, workspace: Workspace, at: Instant.Instant): A {
+    return decideSync(command(workspace, at), (request) => this.#due.load(workspace, request, at))
+  }
+
+  /** Sends what is due, at the first attempt; holds what a claim would. */
+  #deliver(at: Instant.Instant): void {
+    const due = this.#due.take(at)
+    if (due.length === 0) return
+    const firings = due.flatMap(({ incident, row }) => (canBeHeld(row) ? [incident] : []))
+    const gather: Command<Holds> = (workspace, now) => gatherHolds(workspace, firings, this.#options, now)
+    const holds = firings.length === 0 ? undefined : this.#decide(gather, new Workspace(), at)
+    for (const found of due) {
+      const { incident, row } = found
+      const by = holds?.onItem(incident, row) ?? []
+      if (by.length > 0) {
+        persistOutbox(this.#tables, heldAtClaim(found, by, at))
+        this.#noteHolds(
+          row.id,
+          by.map((hold) => hold.by),
+        )
+      } else {
+        const { item, notification } = claim(found, at, at)
+        persistOutbox(this.#tables, attempted(item, { outcome: "delivered" }, at, 0))
+        this.#listener.sent({ at, notification, heldBy: this.#held.get(row.id) ?? [] })
+        this.#held.delete(row.id)
+      }
+    }
+  }
+
+  /** Notes the firings that are held now, and reports those that were discarded. */
+  #noteUnsent({ outbox }: WorkspaceChanges, at: Instant.Instant): void {
+    const held = outbox.flatMap(({ after }) => (after !== undefined && isHeld(after) ? [after] : []))
+    if (held.length > 0) this.#noteHeld(held, at)
+    for (const { after } of outbox) {
+      if (after?.state !== "discarded") continue
+      const unsent = this.#unsent(after)
+      if (unsent !== undefined) this.#listener.discarded(unsent)
+      this.#held.delete(after.id)
+    }
+  }
+
+  #noteHeld(items: ReadonlyArray<OutboxRecord>, at: Instant.Instant): void {
+    const holds = this.#decide(heldItems(items, this.#options), new Workspace(), at)
+    for (const { id } of items) this.#noteHolds(id, holds.get(id)?.held_by ?? [])
+  }
+
+  #noteHolds(id: OutboxId, heldBy: HeldBy): void {
+    const known = this.#held.get(id) ?? []
+    this.#held.set(id, [...known, ...heldBy.filter((by) => !known.includes(by))])
+  }
+
+  #unsent(item: OutboxRecord | undefined): WithheldFiring | undefined {
+    const incident = item && this.#tables.incidents.get(item.incident_id)
+    return item && incident && { item, incident, heldBy: this.#held.get(item.id) ?? [] }
+  }
+
+  /** Moves an incident out of the tables with all that belongs to it: a resolved one is never read again. */
+  #take(incident: IncidentRecord): void {
+    const { id } = incident
+    const tables = this.#tables
+    const changes = tables.incidentChanges.get(id) ?? []
+    for (const item of tables.outboxOfIncidents.get(id) ?? []) tables.outbox.delete(item)
+    tables.outboxOfIncidents.delete(id)
+    tables.incidentChanges.delete(id)
+    tables.incidentActs.delete(id)
+    tables.members.delete(id)
+    tables.alerts.delete(id)
+    tables.incidents.delete(id)
+    this.#listener.ended({ incident, changes })
+  }
+}

@@ -1,0 +1,288 @@
+import { acknowledge, type AcknowledgeInput, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
+import { isSameReport } from "@tocsin/core/model/AgentRecord"
+import { heartbeat } from "@tocsin/core/admission/heartbeat"
+import type { Signature } from "@tocsin/core/audit/Signature"
+import { applyBatch } from "@tocsin/core/checks/applyBatch"
+import {
+  type AgentId,
+  type IncidentId,
+  KeyFingerprint,
+  KeyHash,
+  type RegistrationId,
+  type SilenceId,
+} from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { HeartbeatRequest } from "@tocsin/contract/Requests"
+import { type Command, commandOf, type Decision } from "@tocsin/core/engine/workspace/Decision"
+import { ensure } from "@tocsin/core/engine/workspace/ensure"
+import { examineHeld } from "@tocsin/core/holds/examineHeld"
+import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
+import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
+import { openHeartbeatIncident, resolveHeartbeatIncident } from "@tocsin/core/deadAgents/heartbeatIncident"
+import { sweepDeadAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
+import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
+import { countingIds, newId } from "@tocsin/core/ports/Ids"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
+import { lookAtDueIncidents, lookAtIncidents } from "@tocsin/core/timers/lookAtIncidents"
+import { DueWork } from "./DueWork.ts"
+import { PastChecks, type PastResults } from "./PastChecks.ts"
+import { SimulatedCommits } from "./SimulatedCommits.ts"
+import type { ResultsEntry } from "./readLines.ts"
+import type { SimulationListener, WithheldFiring } from "./SimulationListener.ts"
+import type { SimulationPorts } from "./SimulationReport.ts"
+import { type KnownAgent, registrationOf } from "./registrationOf.ts"
+
+/** Names open incidents; lines of people name no kind. */
+type SimulatedKey = Pick<IncidentRef, "incident_key"> & Partial<Pick<IncidentRef, "kind">>
+
+/** Shared by all keys, so that the settings accept agents on sight. */
+const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
+/** The interval of housekeeping's work on what is due by time. */
+const TICK = 5_000_000n
+/** Due work is found as a whole. */
+const ALL = Number.MAX_SAFE_INTEGER
+
+/**
+ * The service without its surroundings: the same commands on tables in memory, with a simulated
+ * clock. Accepts every agent on sight, is never down, and delivers every notification at the first
+ * attempt.
+ */
+export class SimulatedService {
+  changes = 0
+  readonly #tables = new MemoryTables()
+  readonly #due: DueWork
+  readonly #commits: SimulatedCommits
+  readonly #ids = countingIds()
+  readonly #keys = new Map<AgentId, KeyIdentity>()
+  readonly #past = new PastChecks()
+  /** Agents with a known heartbeat: only these can fall silent. */
+  readonly #watched = new Set<AgentId>()
+  readonly #rules: RuleOptions
+  readonly #ports: SimulationPorts
+  readonly #options: IncidentOptions
+  /** The next time of work on what is due. */
+  #tickAt: Instant.Instant
+  /** When all open incidents are to be looked at, because a silence has changed. */
+  #lookAllAt: Instant.Instant | undefined
+  /** No agent dies before; absent if none can. */
+  #quietUntil: Instant.Instant | undefined
+
+  constructor(
+    rules: RuleOptions,
+    ports: SimulationPorts,
+    { listener, start }: { readonly listener: SimulationListener; readonly start: Instant.Instant },
+  ) {
+    this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
+    this.#ports = ports
+    const policy = compilePolicy(rules.policy, rules.notifiers)
+    this.#options = incidentOptions(this.#ids, { current: () => policy }, rules)
+    this.#due = new DueWork(this.#tables, policy)
+    this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })
+    this.#tickAt = start
+  }
+
+  /** How many agents were seen. */
+  get agents(): number {
+    return this.#keys.size
+  }
+
+  /** Registers an agent of which no heartbeat is known. */
+  register(agent: KnownAgent, at: Instant.Instant): void {
+    this.#heartbeat(registrationOf(agent), at)
+  }
+
+  /** Takes a heartbeat. */
+  heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
+    this.#watched.add(request.agent_id)
+    this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
+    const before = this.#tables.agents.get(request.agent_id)
+    this.#heartbeat(request, at)
+    const after = this.#tables.agents.get(request.agent_id)
+    // Matchers compare hostnames and labels.
+    if (before?.hostname !== after?.hostname || !isSameReport(before?.labels ?? {}, after?.labels ?? {}))
+      this.#due.examineAll(at)
+  }
+
+  /** Takes results. An agent without a known heartbeat registers first. */
+  results({ agent_id, events, received_at: at }: ResultsEntry): void {
+    if (!this.#keys.has(agent_id)) this.register({ agent_id, hostname: agent_id }, at)
+    if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
+    const { key_hash } = this.#keyOf(agent_id)
+    const request = { agent_id, events }
+    const rest = { incidents: this.#options, sha256: this.#ports.sha256, staleAfter: this.#rules.staleAfter }
+    const batch = this.#commits.run(applyBatch({ request, key_hash, ...rest }), at)
+    if (batch.outcome !== "applied") throw new Error(`results of ${agent_id} were refused: ${batch.outcome}`)
+    this.changes += batch.events.filter((outcome) => outcome === "changed").length
+  }
+
+  /** Opens the heartbeat incident of an agent that was found dead. */
+  died(agentId: AgentId, at: Instant.Instant): void {
+    this.#commits.run(onAgent(agentId, { isDead: false, decide: openHeartbeatIncident }, this.#options), at)
+  }
+
+  /** Resolves the heartbeat incident of an agent that returned, if its results have not. */
+  returned(agentId: AgentId, at: Instant.Instant): void {
+    this.#commits.run(onAgent(agentId, { isDead: true, decide: resolveHeartbeatIncident }, this.#options), at)
+  }
+
+  /** Has incidents follow results that a service has stored and applied. Nothing else of them is kept. */
+  follow(results: PastResults, at: Instant.Instant): void {
+    const isDead = this.#tables.agents.get(results.agent_id)?.heartbeat_incident_id !== undefined
+    if (!isDead && !this.#past.isMoved(results)) return
+    const { sha256 } = this.#ports
+    this.#commits.run(this.#past.follow(results, { incidents: this.#options, sha256 }), at)
+  }
+
+  /** Drops what only reports show, to stay small: the stories of incidents. */
+  forget(): void {
+    const { incidentActs, incidentChanges } = this.#tables
+    for (const rows of [incidentActs, incidentChanges]) rows.clear()
+  }
+
+  /** Acknowledges the open incidents of a key, or the one of a kind, and returns what became of each. */
+  acknowledge(
+    key: SimulatedKey,
+    { by, ...given }: Omit<AcknowledgeInput, "id"> & { readonly by: Signature },
+    at: Instant.Instant,
+  ) {
+    return this.#openIncidents(key).map((id) => this.#commits.run(acknowledge({ id, ...given }, by), at))
+  }
+
+  /** Withdraws the acknowledgements of these incidents, and returns how many. */
+  withdraw(key: SimulatedKey, by: Signature, at: Instant.Instant): number {
+    return this.#openIncidents(key).reduce(
+      (sum, id) => sum + (this.#commits.run(withdraw(id, by), at) ?? 0),
+      0,
+    )
+  }
+
+  /** Puts a silence in force whose end is known, and forgets those that have ended. */
+  began(silence: SilenceRecord, at: Instant.Instant): void {
+    const { silences } = this.#tables
+    for (const { ends_at, id } of Array.from(silences.values())) if (ends_at <= at) silences.delete(id)
+    silences.set(silence.id, silence)
+  }
+
+  newSilenceId(at: Instant.Instant): SilenceId {
+    return newId<SilenceId>(this.#ids)(at)
+  }
+
+  /** Does something about silences, and has what they withhold looked at soon. */
+  silence<A>(command: Command<A>, at: Instant.Instant): A {
+    const reply = this.#commits.run(command, at)
+    this.#due.examineAll(at)
+    if (this.#options.policy().hasTimers) this.#lookAllAt ??= at
+    return reply
+  }
+
+  /** Advances the clock, and does what becomes due until then. */
+  passUntil(until: Instant.Instant): void {
+    for (let due = this.#nextDue; due !== undefined && due <= until; due = this.#nextDue) {
+      const tick = tickFrom(this.#tickAt, due)
+      if (tick > until) break
+      this.#tickAt = tickAfter(tick)
+      this.#tick(tick)
+    }
+    const last = tickFrom(this.#tickAt, until)
+    this.#tickAt = last === until ? tickAfter(last) : last
+  }
+
+  /** Ends the simulation, and takes the open incidents. Returns the firings that are still held. */
+  end(): ReadonlyArray<WithheldFiring> {
+    return this.#commits.end()
+  }
+
+  #openIncidents({ incident_key, kind }: SimulatedKey): ReadonlyArray<IncidentId> {
+    const { openIncidents } = this.#tables
+    const kinds = kind === undefined ? (["named", "automatic"] as const) : [kind]
+    return kinds.map((each) => openIncidents[each].get(incident_key)).filter((id) => id !== undefined)
+  }
+
+  get #nextDue(): Instant.Instant | undefined {
+    const { nextExamination, nextLook } = this.#due
+    const due = [this.#quietUntil, this.#lookAllAt, nextExamination, nextLook]
+    return Instant.earliest(due.filter((at) => at !== undefined))
+  }
+
+  #tick(at: Instant.Instant): void {
+    if (this.#quietUntil !== undefined && this.#quietUntil <= at) this.#sweep(at)
+    const { nextExamination, nextLook } = this.#due
+    if (nextExamination !== undefined && nextExamination <= at)
+      this.#commits.run(examineHeld(this.#options, ALL), at)
+    if (this.#lookAllAt !== undefined && this.#lookAllAt <= at) this.#lookAtAll(at)
+    if (nextLook !== undefined && nextLook <= at)
+      this.#commits.run(lookAtDueIncidents(this.#options, ALL), at)
+  }
+
+  #lookAtAll(at: Instant.Instant): void {
+    this.#lookAllAt = undefined
+    const open = Array.from(this.#tables.incidents.values()).filter(({ state }) => state === "open")
+    const ids = open.map(({ id }) => id)
+    this.#commits.run(lookAtIncidents(this.#options, ids), at)
+  }
+
+  #sweep(at: Instant.Instant): void {
+    const since = Instant.minus(at, this.#rules.deadAfter)
+    const silent: Array<AgentId> = []
+    let oldest: Instant.Instant | undefined
+    for (const agentId of this.#watched) {
+      const agent = this.#tables.agents.get(agentId)
+      if (agent === undefined || agent.heartbeat_incident_id !== undefined) continue
+      if (agent.last_seen_at <= since) silent.push(agentId)
+      else if (oldest === undefined || agent.last_seen_at < oldest) oldest = agent.last_seen_at
+    }
+    this.#quietUntil = oldest && Instant.plus(oldest, this.#rules.deadAfter)
+    if (silent.length === 0) return
+    const agents = silent.toSorted()
+    this.#commits.run(sweepDeadAgents({ rules: this.#rules, incidents: this.#options, agents }), at)
+  }
+
+  #heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
+    const outcome = this.#commits.run(
+      heartbeat({
+        request,
+        key: this.#keyOf(request.agent_id),
+        rules: this.#rules,
+        mayRegister: true,
+        incidents: this.#options,
+        newRegistrationId: newId<RegistrationId>(this.#ids),
+      }),
+      at,
+    )
+    if (outcome !== "seen" && outcome !== "preseeded")
+      throw new Error(`a heartbeat of ${request.agent_id} was not taken: ${outcome}`)
+  }
+
+  #keyOf(agentId: AgentId): KeyIdentity {
+    const known = this.#keys.get(agentId)
+    if (known !== undefined) return known
+    // Invented: nobody presents this key.
+    const key_hash = KeyHash.make(this.#keys.size.toString(16).padStart(64, "0"))
+    const key = { key_hash, key_fingerprint: FINGERPRINT }
+    this.#keys.set(agentId, key)
+    return key
+  }
+}
+
+/** Opens or resolves the heartbeat incident of an agent that is known. */
+const onAgent = commandOf(function* (
+  workspace,
+  now,
+  agentId: AgentId,
+  { decide, isDead }: { readonly isDead: boolean; readonly decide: typeof openHeartbeatIncident },
+  options: IncidentOptions,
+): Decision<void> {
+  yield* ensure(workspace, { agents: [agentId] })
+  const agent = workspace.agents.get(agentId)
+  if (agent === undefined || (agent.heartbeat_incident_id !== undefined) !== isDead) return
+  workspace.putAgent(yield* decide(workspace, agent, now, options))
+})
+
+const tickAfter = (tick: Instant.Instant): Instant.Instant => Instant.fromMicros(tick + TICK)
+
+/** The first tick at or after a moment, of those from `tick` on. */
+const tickFrom = (tick: Instant.Instant, at: Instant.Instant): Instant.Instant =>
+  at <= tick ? tick : Instant.fromMicros(tick + ((at - tick + TICK - 1n) / TICK) * TICK)

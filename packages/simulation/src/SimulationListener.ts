@@ -1,0 +1,44 @@
+import type * as Instant from "@tocsin/contract/Instant"
+import type { Hold } from "@tocsin/core/holds/holdsOf"
+import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import type { UnsentFiring } from "./SimulationReport.ts"
+
+/** What withheld a firing, in the order in which it was found. */
+export type HeldBy = ReadonlyArray<Hold["by"]>
+
+/** A notification, and when it would have been sent. */
+export interface SentNotification {
+  readonly at: Instant.Instant
+  readonly notification: DeliveryAttempt
+  /** Empty if it was never held. */
+  readonly heldBy: HeldBy
+}
+
+/** A firing that was discarded, or is held. */
+export interface WithheldFiring {
+  readonly item: OutboxRecord
+  readonly incident: IncidentRecord
+  readonly heldBy: HeldBy
+}
+
+/** Why a firing was not sent. */
+export type UnsentReason = UnsentFiring["reason"]
+
+/** Why a firing was not sent: one that is not discarded is still held. */
+export const reasonOf = ({ incident, item }: WithheldFiring): UnsentReason =>
+  item.state !== "discarded" ? "still_held" : incident.state === "open" ? "replaced" : "resolved"
+
+/** An incident in its final state, with its changes. */
+export interface EndedIncident {
+  readonly incident: IncidentRecord
+  readonly changes: ReadonlyArray<IncidentChangeRecord>
+}
+
+/** Hears what becomes of notifications and incidents. */
+export interface SimulationListener {
+  readonly sent: (sent: SentNotification) => void
+  readonly discarded: (unsent: WithheldFiring) => void
+  readonly ended: (incident: EndedIncident) => void
+}

@@ -1,0 +1,115 @@
+import { Schema } from "effect"
+import { NonNegativeInteger } from "@tocsin/contract/Fields"
+import { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import { type Instant, InstantFromString } from "@tocsin/contract/Instant"
+import { Incident } from "@tocsin/contract/Resources"
+import { FiringCause, NotificationType, NotifierName, Severity } from "@tocsin/contract/Status"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
+
+/** The settings of the simulated service; absent ones have the defaults. */
+export interface SimulationSettings extends Partial<
+  Pick<
+    RuleOptions,
+    "notifiers" | "deadAfter" | "policy" | "acknowledgedFor" | "longestAcknowledgement" | "longestSilence"
+  >
+> {
+  /**
+   * When the clock stops; by default at the last receipt, because nothing is known of agents after
+   * it.
+   */
+  readonly until?: Instant | undefined
+}
+
+/** The functions of ports that a simulation needs. */
+export interface SimulationPorts {
+  /** As `Hashing.sha256`: names incidents of agents and checks with long names. */
+  readonly sha256: (text: string) => string
+}
+
+const Change = Schema.Struct({
+  at: InstantFromString,
+  change: Schema.Literals(["joined", "worsened", "improved", "left"]),
+  agent_id: AgentId,
+  // Wider than CheckId, for the member @heartbeat of a dead agent.
+  check_id: Schema.String,
+  /** The member's severity; its last one if it left. */
+  severity: Severity,
+  /** The incident's severity afterwards; null when it resolved. */
+  incident_severity: Schema.NullOr(Severity),
+})
+
+/** An incident as the API shows it, with its changes, oldest first. */
+export const SimulatedIncident = Schema.Struct({ ...Incident.fields, timeline: Schema.Array(Change) })
+export type SimulatedIncident = typeof SimulatedIncident.Type
+
+/** What withheld a firing: `ack`, `after`, `silence:NAME` as the input names it, or `window:NAME`. */
+const heldBy = Schema.Array(Schema.String)
+
+/** A notification, taken as delivered by its first attempt. */
+export const SimulatedNotification = Schema.Struct({
+  at: InstantFromString,
+  notifier: NotifierName,
+  event_type: NotificationType,
+  /** Why a firing was sent; null for a resolved. */
+  cause: Schema.NullOr(FiringCause),
+  severity: Severity,
+  summary: Schema.NullOr(Schema.String),
+  incident_id: IncidentId,
+  incident_key: IncidentKey,
+  /** Of the only member; null with several. */
+  agent_id: Schema.NullOr(AgentId),
+  check_id: Schema.NullOr(Schema.String),
+  /** How many checks are in the incident at that moment. */
+  members: NonNegativeInteger,
+  /** With a policy or acts, as the next two. */
+  receiver: Schema.optionalKey(NotifierName),
+  /** 0 if nothing withheld it. */
+  held_for_seconds: Schema.optionalKey(Schema.Number),
+  held_by: Schema.optionalKey(heldBy),
+})
+export type SimulatedNotification = typeof SimulatedNotification.Type
+
+/** A firing that was withheld until it was discarded, or until the end. */
+export const UnsentFiring = Schema.Struct({
+  /** When it was discarded, or the end of the simulation. */
+  at: InstantFromString,
+  enqueued_at: InstantFromString,
+  notifier: NotifierName,
+  receiver: NotifierName,
+  cause: Schema.NullOr(FiringCause),
+  severity: Severity,
+  incident_id: IncidentId,
+  incident_key: IncidentKey,
+  /**
+   * `resolved`: the incident resolved first. `replaced`: a later firing of the incident took its
+   * place. `still_held`: it waited when the simulation ended.
+   */
+  reason: Schema.Literals(["resolved", "replaced", "still_held"]),
+  held_for_seconds: Schema.Number,
+  held_by: heldBy,
+})
+export type UnsentFiring = typeof UnsentFiring.Type
+
+/** A line that was left out, with the reason. */
+export const RefusedLine = Schema.Struct({ line: Schema.Int, reason: Schema.String })
+export type RefusedLine = typeof RefusedLine.Type
+
+/** The result of a simulation. In JSON, moments are texts, as in the API. */
+export const SimulationReport = Schema.Struct({
+  /** The first receipt, and when the clock stopped; null without input. */
+  from: Schema.NullOr(InstantFromString),
+  until: Schema.NullOr(InstantFromString),
+  agents: NonNegativeInteger,
+  heartbeats: NonNegativeInteger,
+  results: NonNegativeInteger,
+  /** The results that changed their check. */
+  changes: NonNegativeInteger,
+  /** In the order in which they opened. */
+  incidents: Schema.Array(SimulatedIncident),
+  /** In the order in which they would have been sent. */
+  notifications: Schema.Array(SimulatedNotification),
+  /** With a policy or acts: firings that were not sent, in the order in which that was decided. */
+  unsent: Schema.optionalKey(Schema.Array(UnsentFiring)),
+  refused: Schema.Array(RefusedLine),
+})
+export type SimulationReport = typeof SimulationReport.Type

@@ -1,0 +1,169 @@
+import { Predicate, Result, Schema, SchemaParser } from "effect"
+import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/contract/decodeRequest"
+import { describeIssue } from "@tocsin/contract/describeIssue"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { CheckResultEvent, HeartbeatRequest } from "@tocsin/contract/Requests"
+import { StoredCheckResultEvent } from "@tocsin/contract/Resources"
+import { type ActEntry, readAct } from "./readActs.ts"
+import type { RefusedLine } from "./SimulationReport.ts"
+
+/** A request that the service received, and when. */
+export type SimulationEntry =
+  | { readonly entry: "heartbeat"; readonly received_at: Instant.Instant; readonly request: HeartbeatRequest }
+  | ResultsEntry
+  | ActEntry
+
+/** Results of one agent that are decided together, as a batch. */
+export interface ResultsEntry {
+  readonly entry: "results"
+  readonly received_at: Instant.Instant
+  readonly agent_id: AgentId
+  readonly events: ReadonlyArray<CheckResultEvent>
+  /** Whether it is a row of the history, one of possibly many that arrived as one batch. */
+  readonly isStored: boolean
+}
+
+type Entries = Result.Result<ReadonlyArray<SimulationEntry>, string>
+type Fields = Readonly<Record<string, unknown>>
+
+const parseJson = SchemaParser.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+const decodeStored = SchemaParser.decodeUnknownResult(StoredCheckResultEvent)
+
+const NO_TIME =
+  "received_at must be the time of receipt, an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
+const NO_KIND =
+  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items), or an act of a person (acknowledge, withdraw; add, extend, expire)"
+
+/** A request body with `received_at` beside its own fields. */
+const readBody = <Request>(
+  { received_at: time, ...body }: Fields,
+  decode: (body: unknown) => Result.Result<Request, { readonly message: string }>,
+  toEntry: (request: Request, received_at: Instant.Instant) => SimulationEntry,
+): Entries => {
+  const received_at = typeof time === "string" ? Instant.parse(time) : undefined
+  if (received_at === undefined) return Result.fail(NO_TIME)
+  return Result.mapBoth(decode(body), {
+    onSuccess: (request) => [toEntry(request, received_at)],
+    onFailure: ({ message }) => message,
+  })
+}
+
+const readStored = (item: unknown): Result.Result<SimulationEntry, string> =>
+  Result.mapBoth(decodeStored(item), {
+    onSuccess: ({ agent_id, received_at, ...event }): SimulationEntry => ({
+      entry: "results",
+      received_at,
+      agent_id,
+      events: [event],
+      isStored: true,
+    }),
+    onFailure: (issue) => describeIssue(issue, "the stored result"),
+  })
+
+/** Pages list the newest first. */
+const readPage = (items: ReadonlyArray<unknown>): Entries => {
+  const entries: Array<SimulationEntry> = []
+  for (const [index, item] of items.entries()) {
+    const entry = readStored(item)
+    if (Result.isFailure(entry)) return Result.fail(`items[${index}]: ${entry.failure}`)
+    entries.unshift(entry.success)
+  }
+  return Result.succeed(entries)
+}
+
+const readFields = (fields: Fields, line: number): Entries => {
+  const act = readAct(fields, line)
+  if (act !== undefined) return act
+  if (Array.isArray(fields["items"])) return readPage(fields["items"])
+  if ("events" in fields) {
+    return readBody(fields, decodeEventBatchRequest, (request, received_at) => ({
+      entry: "results",
+      received_at,
+      isStored: false,
+      ...request,
+    }))
+  }
+  if ("event_id" in fields) return Result.map(readStored(fields), (entry) => [entry])
+  if (!("hostname" in fields) && !("features" in fields)) return Result.fail(NO_KIND)
+  return readBody(fields, decodeHeartbeatRequest, (request, received_at) => ({
+    entry: "heartbeat",
+    received_at,
+    request,
+  }))
+}
+
+/**
+ * Reads one line of input, JSON as text or its value. One of
+ *
+ * - the body of POST /api/v1/heartbeat, with `received_at` beside its fields
+ * - the body of POST /api/v1/events, likewise
+ * - an item of GET /api/v1/events/query
+ * - a page of that endpoint
+ * - an act on the open incident of a key: `incident_key`, `received_at`, and `acknowledge` with the body of
+ *   PUT /ops/v1/incidents/{id}/acknowledgement and `by`, or `withdraw` with `by`
+ * - an act on a silence: `silence`, its name in the input, `received_at`, and `add` with the body of
+ *   POST /ops/v1/silences, `extend` with that of PATCH, or `expire`, each with `by`
+ *
+ * Fails with one sentence if it is none of these.
+ */
+const readLine = (line: unknown, number: number): Entries => {
+  if (typeof line !== "string")
+    return Predicate.isObject(line) ? readFields(line, number) : Result.fail(NO_KIND)
+  const parsed = parseJson(line)
+  if (Result.isFailure(parsed)) return Result.fail("a line must be valid JSON")
+  return Predicate.isObject(parsed.success) ? readFields(parsed.success, number) : Result.fail(NO_KIND)
+}
+
+/** The entries in the order of receipt, and the refused lines. */
+export interface ReadLines {
+  readonly entries: ReadonlyArray<SimulationEntry>
+  readonly refused: ReadonlyArray<RefusedLine>
+}
+
+const BLANK = /^[\s\uFEFF]*$/
+
+/**
+ * Reads lines and orders them by receipt. Lines of one moment keep their order. If the input runs
+ * from the newest to the oldest, as the API lists history, it is read from its end. Single results
+ * that all arrived at one moment count as oldest first.
+ */
+export const readLines = (lines: Iterable<unknown>): ReadLines => {
+  const read: Array<ReadonlyArray<SimulationEntry>> = []
+  const refused: Array<RefusedLine> = []
+  let number = 0
+  for (const line of lines) {
+    number += 1
+    if (typeof line === "string" && BLANK.test(line)) continue
+    const entries = readLine(line, number)
+    if (Result.isFailure(entries)) refused.push({ line: number, reason: entries.failure })
+    else if (entries.success.length > 0) read.push(entries.success)
+  }
+  const first = read[0]?.[0]
+  const last = read.at(-1)?.[0]
+  const isNewestFirst = first !== undefined && last !== undefined && first.received_at > last.received_at
+  if (isNewestFirst) read.reverse()
+  const entries = read.flat().toSorted(byReceipt)
+  return { entries: gathered(entries), refused }
+}
+
+const byReceipt = (a: SimulationEntry, b: SimulationEntry): number =>
+  a.received_at === b.received_at ? 0 : a.received_at < b.received_at ? -1 : 1
+
+/** Rows of the history that one agent sent at one moment were one batch, and are decided as one. */
+const gathered = (entries: ReadonlyArray<SimulationEntry>): ReadonlyArray<SimulationEntry> => {
+  const batches: Array<SimulationEntry> = []
+  let batch: (ResultsEntry & { readonly events: Array<ResultsEntry["events"][number]> }) | undefined
+  for (const entry of entries) {
+    if (entry.entry !== "results" || !entry.isStored) {
+      batches.push(entry)
+      batch = undefined
+    } else if (batch?.agent_id === entry.agent_id && batch.received_at === entry.received_at) {
+      batch.events.push(...entry.events)
+    } else {
+      batch = { ...entry, events: [...entry.events] }
+      batches.push(batch)
+    }
+  }
+  return batches
+}

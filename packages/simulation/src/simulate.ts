@@ -1,0 +1,150 @@
+import { Result } from "effect"
+import { type Instant, secondsBetween } from "@tocsin/contract/Instant"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { toIncident, toTimelineEntry } from "@tocsin/core/usecases/toResources"
+import { applyIncidentAct } from "./applyIncidentAct.ts"
+import { readLines, type SimulationEntry } from "./readLines.ts"
+import { SimulatedSilences } from "./SimulatedSilences.ts"
+import { SimulatedService } from "./SimulatedService.ts"
+import {
+  type EndedIncident,
+  type HeldBy,
+  reasonOf,
+  type SentNotification,
+  type WithheldFiring,
+} from "./SimulationListener.ts"
+import type {
+  RefusedLine,
+  SimulatedIncident,
+  SimulatedNotification,
+  SimulationPorts,
+  SimulationReport,
+  SimulationSettings,
+  UnsentFiring,
+} from "./SimulationReport.ts"
+
+/**
+ * Finds the incidents and notifications that recorded input would have caused: heartbeats and
+ * batches, or the history of a service, with acts of people (`readLine` lists the forms). Pure and
+ * synchronous: it runs the service's own decisions.
+ *
+ * Every agent counts as accepted, and falls silent only after a known heartbeat: the history
+ * contains changes, not every contact. Notifications count as delivered immediately; alerts are not
+ * resent.
+ */
+export const simulate = (
+  lines: Iterable<unknown>,
+  settings: SimulationSettings,
+  ports: SimulationPorts,
+): SimulationReport => {
+  const { entries, refused } = readLines(lines)
+  const [first] = entries
+  const last = entries.at(-1)
+  if (first === undefined || last === undefined) return { ...NOTHING, refused }
+  const { until = last.received_at, ...given } = settings
+  const rules = { ...defaultRules, ...given }
+  const incidents: Array<SimulatedIncident> = []
+  const sentOnes: Array<SentNotification> = []
+  const unsent: Array<UnsentFiring> = []
+  const service = new SimulatedService(rules, ports, {
+    start: first.received_at,
+    listener: {
+      sent: (notification) => void sentOnes.push(named(notification)),
+      discarded: (firing) => void unsent.push(unsentFiring(named(firing), firing.item.updated_at)),
+      ended: (incident) => void incidents.push(shown(incident)),
+    },
+  })
+  const silences = new SimulatedSilences(service, rules)
+  const named = <Fact extends { readonly heldBy: HeldBy }>(fact: Fact): Fact => ({
+    ...fact,
+    heldBy: silences.named(fact.heldBy),
+  })
+  const taken = entries.filter((entry) => entry.received_at <= until)
+  const impossible: Array<RefusedLine> = []
+  for (const entry of taken) {
+    service.passUntil(entry.received_at)
+    if (entry.entry === "heartbeat") service.heartbeat(entry.request, entry.received_at)
+    else if (entry.entry === "results") service.results(entry)
+    else {
+      const applied = "silence" in entry ? silences.apply(entry) : applyIncidentAct(service, entry, rules)
+      if (Result.isFailure(applied)) impossible.push({ line: entry.line, reason: applied.failure })
+    }
+  }
+  service.passUntil(until)
+  for (const firing of service.end()) unsent.push(unsentFiring(named(firing), until))
+  const isDetailed = settings.policy !== undefined || entries.some(({ entry }) => entry === "act")
+  return {
+    from: first.received_at,
+    until,
+    agents: service.agents,
+    heartbeats: taken.filter(({ entry }) => entry === "heartbeat").length,
+    results: taken.reduce((sum, entry) => sum + countResults(entry), 0),
+    changes: service.changes,
+    incidents: incidents.toSorted(byId),
+    notifications: sentOnes.map((notification) => ({
+      ...sent(notification),
+      ...(isDetailed && holdOf(notification)),
+    })),
+    ...(isDetailed && { unsent }),
+    refused: [...refused, ...impossible].toSorted((a, b) => a.line - b.line),
+  }
+}
+
+const NOTHING: Omit<SimulationReport, "refused"> = {
+  from: null,
+  until: null,
+  agents: 0,
+  heartbeats: 0,
+  results: 0,
+  changes: 0,
+  incidents: [],
+  notifications: [],
+}
+
+const countResults = (entry: SimulationEntry): number => (entry.entry === "results" ? entry.events.length : 0)
+
+// IDs begin with the time and a counter.
+const byId = (a: SimulatedIncident, b: SimulatedIncident): number => (a.id < b.id ? -1 : 1)
+
+const shown = ({ incident, changes }: EndedIncident): SimulatedIncident => ({
+  ...toIncident(incident),
+  timeline: changes.map(toTimelineEntry),
+})
+
+const sent = ({ at, notification }: SentNotification): SimulatedNotification => ({
+  at,
+  notifier: notification.notifier,
+  event_type: notification.event_type,
+  cause: notification.cause ?? null,
+  severity: notification.severity,
+  summary: notification.summary ?? null,
+  incident_id: notification.incident.id,
+  incident_key: notification.incident.incident_key,
+  agent_id: notification.incident.agent_id ?? null,
+  check_id: notification.incident.check_id ?? null,
+  members: notification.incident.members,
+})
+
+const holdOf = ({ at, heldBy, notification }: SentNotification) => ({
+  receiver: notification.receiver,
+  // Every attempt succeeds, so only a hold keeps a notification waiting.
+  held_for_seconds: heldBy.length === 0 ? 0 : secondsBetween(notification.created_at, at),
+  held_by: heldBy,
+})
+
+const unsentFiring = (firing: WithheldFiring, at: Instant): UnsentFiring => {
+  const { heldBy, incident, item } = firing
+  return {
+    at,
+    enqueued_at: item.created_at,
+    notifier: item.notifier,
+    receiver: item.receiver,
+    cause: item.cause ?? null,
+    severity: item.severity,
+    incident_id: incident.id,
+    incident_key: incident.incident_key,
+    reason: reasonOf(firing),
+    held_for_seconds: secondsBetween(item.created_at, at),
+    held_by: heldBy,
+  }
+}

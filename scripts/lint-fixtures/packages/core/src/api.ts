@@ -1,0 +1,4 @@
+// refused: eslint(no-restricted-imports) The core knows no HTTP
+import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
+
+export const refused = TocsinApi

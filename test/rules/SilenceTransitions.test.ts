@@ -1,0 +1,132 @@
+import { assert, describe, it } from "@effect/vitest"
+import { SilenceId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
+import { silenceState } from "@tocsin/core/model/SilenceRecord"
+import { silenceTimes } from "@tocsin/core/silences/silenceTimes"
+import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
+import { expireAll } from "@tocsin/testing/expireAll"
+import { forAll } from "@tocsin/testing/forAll"
+import { uuidV7 } from "@tocsin/testing/SeededIds"
+import { signedBy } from "@tocsin/testing/signedBy"
+import { transact } from "@tocsin/testing/transact"
+import { Duration, Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+
+type Trigger = (typeof SilenceTransitions)[number]["trigger"]
+type State = (typeof SilenceTransitions)[number]["from" | "to"]
+
+const RULES = { longestSilence: Duration.days(30) }
+const ID = SilenceId.make(uuidV7(0n, "silence"))
+const EVA = signedBy("eva")
+const few = fc.constantFrom(0, 1, 2, 5)
+
+/** What happens to one silence. Times are minutes. */
+const step = fc.oneof(
+  fc.record({ kind: fc.constant("create" as const), minutes: few }),
+  fc.record({
+    kind: fc.constantFrom("edit" as const, "expire" as const, "pass" as const, "retain" as const),
+    minutes: few,
+  }),
+)
+
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+const then = (kind: Step["kind"], minutes: Step["minutes"] = 0): Step => ({ kind, minutes })
+
+/** Short lives in which every row of the table happens; a new silence lasts three minutes. */
+const TOURS: ReadonlyArray<ReadonlyArray<Step>> = [
+  [then("create"), then("edit", 2), then("pass", 5), then("retain")],
+  [then("create"), then("expire"), then("retain")],
+  [then("create", 5), then("edit", 5), then("expire"), then("retain")],
+  [then("create", 1), then("pass", 2), then("pass", 5), then("retain")],
+]
+
+/** The moves that a step may cause, in order; the time may pass both ends. */
+const MAY: Record<Step["kind"], ReadonlyArray<Trigger>> = {
+  create: ["created", "scheduled"],
+  edit: ["edited"],
+  expire: ["expired_by_hand"],
+  pass: ["started", "ended"],
+  retain: ["removed"],
+}
+
+describe("a silence", () => {
+  it.effect("moves as its table states, is refused everything else, and every row happens", () =>
+    Effect.gen(function* () {
+      const happened = new Set<unknown>()
+      const play = (steps: ReadonlyArray<Step>) =>
+        Effect.gen(function* () {
+          const tables = new MemoryTables()
+          const storage = MemoryStorage.make(tables)
+          const state = Effect.map(Instant.now, (now): State => {
+            const silence = tables.silences.get(ID)
+            return silence === undefined ? "absent" : silenceState(silence, now)
+          })
+          const act = Effect.fnUntraced(function* ({ kind, minutes }: Step) {
+            const now = yield* Instant.now
+            const inMinutes = (more: number) => Instant.plus(now, Duration.minutes(more))
+            switch (kind) {
+              case "create": {
+                if (tables.silences.has(ID)) return false
+                const request = { starts_at: inMinutes(minutes), for: Duration.minutes(3) }
+                const times = Result.getOrThrow(silenceTimes(request, RULES, now))
+                yield* transact(storage, createSilence({ id: ID, matchers: [], comment: "c", ...times }, EVA))
+                return true
+              }
+              case "edit": {
+                const changes = { ends_at: inMinutes(minutes + 1), comment: `until ${minutes} of ${now}` }
+                const { outcome } = yield* transact(storage, editSilence(ID, changes, RULES, EVA))
+                return outcome === "edited"
+              }
+              case "expire":
+                return (yield* transact(storage, expireSilence(ID, EVA))) === 1
+              case "pass":
+                yield* TestClock.adjust(Duration.minutes(minutes))
+                return true
+              case "retain":
+                yield* expireAll(storage, { rule: "silences", before: now, limit: 100 })
+                return true
+            }
+          })
+          for (const one of steps) {
+            const from = yield* state
+            const done = yield* act(one)
+            const to = yield* state
+            let reached: State = from
+            for (const trigger of MAY[one.kind]) {
+              const row = SilenceTransitions.find((row) => row.from === reached && row.trigger === trigger)
+              // Of two ways to be created, its start decides.
+              if (row === undefined || !done || (one.kind === "create" && row.to !== to)) continue
+              if (reached === to && one.kind !== "edit") continue
+              happened.add(row)
+              reached = row.to
+            }
+            assert.strictEqual(reached, to, `${one.kind} from ${from}`)
+          }
+        })
+      yield* Effect.forEach(TOURS, play)
+      assert.deepStrictEqual(
+        SilenceTransitions.filter((row) => !happened.has(row)),
+        [],
+      )
+      yield* forAll(fc.array(step, { maxLength: 25 }), { runs: 150 }, play)
+    }),
+  )
+
+  it.effect("keeps its end when only its comment changes, also beyond a limit that was lowered", () =>
+    Effect.gen(function* () {
+      const storage = MemoryStorage.make(new MemoryTables())
+      const times = Result.getOrThrow(silenceTimes({ for: Duration.days(19) }, RULES, yield* Instant.now))
+      yield* transact(storage, createSilence({ id: ID, matchers: [], comment: "c", ...times }, EVA))
+      const edit = (changes: Parameters<typeof editSilence>[1]) =>
+        transact(storage, editSilence(ID, changes, { longestSilence: Duration.days(7) }, EVA))
+      const { outcome } = yield* edit({ comment: "d" })
+      assert.strictEqual(outcome, "edited")
+      assert.strictEqual((yield* edit({ ends_at: times.ends_at })).outcome, "invalid")
+    }),
+  )
+})
