@@ -15,6 +15,7 @@
 -- 13 signed_marks breaking sha256:4056a16ef2c7f8d33b54671d272c7dd94304e45b080f8d2b4bc785831af94c68
 -- 14 receiver_alerts compatible sha256:090159a11b90a9b78c80b967897982d44814f75a76817aaf2c849b046b14316a
 -- 15 resolved_by compatible sha256:4591933ab7c056beb8825c6bcb3197c1a0e24fd98660161eda776a6c8929eeb3
+-- 16 pending_agents compatible sha256:6c693264ecaa03fccb36cc061edd9c44e14ac3c14c3bb5dc42e99b773a50c640
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -329,6 +330,21 @@ CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 
 CREATE INDEX outbox_waiting ON outbox (notifier, event_type, created_at) WHERE state = 'pending' AND look_at IS NULL;
 
+CREATE TRIGGER pending_agent_changes AFTER UPDATE OF admission_state ON agent
+WHEN OLD.admission_state IS NOT NEW.admission_state
+BEGIN
+  UPDATE system_total
+  SET agents_pending = agents_pending + (NEW.admission_state = 'pending') - (OLD.admission_state = 'pending');
+END;
+
+CREATE TRIGGER pending_agent_comes AFTER INSERT ON agent WHEN NEW.admission_state = 'pending' BEGIN
+  UPDATE system_total SET agents_pending = agents_pending + 1;
+END;
+
+CREATE TRIGGER pending_agent_goes AFTER DELETE ON agent WHEN OLD.admission_state = 'pending' BEGIN
+  UPDATE system_total SET agents_pending = agents_pending - 1;
+END;
+
 CREATE TABLE receiver_alert (
   receiver TEXT NOT NULL,
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
@@ -390,4 +406,4 @@ CREATE TABLE system_total (
   checks_critical INTEGER NOT NULL,
   checks_unknown INTEGER NOT NULL,
   incidents_open INTEGER NOT NULL
-) STRICT;
+, agents_pending INTEGER NOT NULL DEFAULT 0) STRICT;

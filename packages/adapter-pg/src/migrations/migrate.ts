@@ -29,6 +29,7 @@ import { migration as signedMarks } from "./0012_signed_marks.ts"
 import { migration as receiverAlerts } from "./0013_receiver_alerts.ts"
 import { migration as openIncidents } from "./0014_open_incidents.ts"
 import { migration as resolvedBy } from "./0015_resolved_by.ts"
+import { migration as pendingAgents } from "./0016_pending_agents.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -47,6 +48,7 @@ export const migrations: ReadonlyArray<Migration> = [
   receiverAlerts,
   openIncidents,
   resolvedBy,
+  pendingAgents,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -23,7 +23,7 @@ const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
 
 /** Counts agents, keys and incidents by parts of indexes, or adds up running totals. */
 export const findMetricCounts = `SELECT
-  (SELECT count(*) FROM agent WHERE admission_state = 'pending') AS agents_pending,
+  (SELECT coalesce(sum(agents_pending), 0)::int8 FROM system_total) AS agents_pending,
   (SELECT coalesce(sum(agents_dead), 0)::int8 FROM system_total) AS agents_dead,
   (SELECT count(*) FROM (SELECT FROM agent_key WHERE state = 'blocked' ${COUNT_UP_TO}) AS counted) AS keys_blocked,
   ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}`

@@ -30,9 +30,8 @@ export const lockIdlePendingAgents = `${SELECT} WHERE a.admission_state = 'pendi
 /** Serialises registrations until the transaction ends. */
 export const lockRegistrations = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.registrations}) AS locked`
 
-/** Counts the pending agents; an index holds only them. */
-export const countPendingAgents =
-  "SELECT count(*)::int4 AS pending FROM agent WHERE admission_state = 'pending'"
+/** Counts the pending agents: the sum of a running total. */
+export const countPendingAgents = "SELECT coalesce(sum(agents_pending), 0)::int4 AS pending FROM system_total"
 
 /** Reads a step of the ids of agents that have a pending key. */
 export const findAgentsWithPendingKey = `SELECT agent_id FROM agent

@@ -23,11 +23,12 @@ const insertIncidents = (from: number, to: number): string => `
 const totals = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
     const [kept] = yield* sql`
-      SELECT sum(agents_accepted)::int4 AS accepted, sum(agents_dead)::int4 AS dead, sum(checks_ok)::int4 AS ok,
+      SELECT sum(agents_accepted)::int4 AS accepted, sum(agents_pending)::int4 AS pending, sum(agents_dead)::int4 AS dead, sum(checks_ok)::int4 AS ok,
              sum(checks_warning)::int4 AS warning, sum(checks_critical)::int4 AS critical, sum(checks_unknown)::int4 AS unknown
       FROM system_total`
     const [counted] = yield* sql`
       SELECT count(*) FILTER (WHERE admission_state = 'accepted')::int4 AS accepted,
+             count(*) FILTER (WHERE admission_state = 'pending')::int4 AS pending,
              count(*) FILTER (WHERE admission_state = 'accepted' AND heartbeat_incident_id IS NOT NULL)::int4 AS dead,
              sum(checks_ok)::int4 AS ok, sum(checks_warning)::int4 AS warning, sum(checks_critical)::int4 AS critical,
              sum(checks_unknown)::int4 AS unknown
@@ -64,6 +65,7 @@ layer(ScratchPostgres.layer)("running totals", (it) => {
         yield* sql.unsafe("DELETE FROM agent")
         assert.deepStrictEqual((yield* totals(sql)).kept, {
           accepted: 0,
+          pending: 0,
           dead: 0,
           ok: 0,
           warning: 0,

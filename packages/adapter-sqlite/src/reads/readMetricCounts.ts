@@ -51,9 +51,8 @@ const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
 /** Prepares the counts for metrics. Each statement reads a bounded part of an index. */
 export const makeMetricCounts = (connection: SqliteConnection) => {
   const agents = connection.query<[pending: bigint, dead: bigint, blocked: bigint]>(
-    `SELECT (SELECT count(*) FROM agent INDEXED BY agent_pending WHERE admission_state = 'pending'),
-      (SELECT agents_dead FROM system_total WHERE writer = 0),
-      (SELECT count(*) FROM (SELECT 1 FROM agent_key INDEXED BY agent_key_blocked WHERE state = 'blocked' ${COUNT_UP_TO}))`,
+    `SELECT agents_pending, agents_dead, (SELECT count(*) FROM (SELECT 1 FROM agent_key INDEXED BY agent_key_blocked WHERE state = 'blocked' ${COUNT_UP_TO}))
+    FROM system_total WHERE writer = 0`,
   )
   const open = connection.query<[bigint]>(
     `SELECT count(*) FROM (SELECT 1 FROM incident INDEXED BY incident_by_opened_at

@@ -8,9 +8,7 @@ import { makeTable } from "./makeTable.ts"
 /** Table `agent`. */
 export const makeAgentTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.agent)
-  const countPending = connection.query<[bigint]>(
-    "SELECT count(*) FROM agent WHERE admission_state = 'pending'",
-  )
+  const countPending = connection.query<[bigint]>("SELECT agents_pending FROM system_total WHERE writer = 0")
   const withPendingKey = connection.query<[AgentId]>(
     "SELECT agent_id FROM agent WHERE pending_key_hash IS NOT NULL AND agent_id > ? ORDER BY agent_id LIMIT ?",
   )

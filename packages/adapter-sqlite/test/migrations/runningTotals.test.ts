@@ -22,12 +22,13 @@ const insertIncidents = (from: number, to: number): string => `
   FROM json_each(${`'[${Array.from({ length: to - from + 1 }, (_, n) => n + from).join()}]'`})`
 
 const COUNTED = `SELECT count(*) FILTER (WHERE admission_state = 'accepted'),
+    count(*) FILTER (WHERE admission_state = 'pending'),
     count(*) FILTER (WHERE admission_state = 'accepted' AND heartbeat_incident_id IS NOT NULL),
     coalesce(sum(checks_ok), 0), coalesce(sum(checks_warning), 0), coalesce(sum(checks_critical), 0),
     coalesce(sum(checks_unknown), 0)
   FROM agent`
 
-const KEPT = `SELECT agents_accepted, agents_dead, checks_ok, checks_warning, checks_critical, checks_unknown
+const KEPT = `SELECT agents_accepted, agents_pending, agents_dead, checks_ok, checks_warning, checks_critical, checks_unknown
   FROM system_total`
 
 const acceptances = (connection: SqliteConnection): bigint | undefined =>
@@ -62,7 +63,9 @@ describe("running totals", () => {
     connection.execute("DELETE FROM agent WHERE registered_at % 3 = 0")
     assertSame(connection)
     connection.execute("DELETE FROM agent")
-    assert.deepStrictEqual(connection.query<ReadonlyArray<bigint>>(KEPT).all(), [[0n, 0n, 0n, 0n, 0n, 0n]])
+    assert.deepStrictEqual(connection.query<ReadonlyArray<bigint>>(KEPT).all(), [
+      [0n, 0n, 0n, 0n, 0n, 0n, 0n],
+    ])
   })
 
   it("count the open incidents of a file of the former release, and are counted anew after a copy", () => {
