@@ -110,6 +110,17 @@ describe.skipIf(process.platform !== "linux")("a server of several workers", () 
     }),
   )
 
+  it.live("opens no debugger on SIGUSR1, in its workers neither", () =>
+    Effect.gen(function* () {
+      const server = yield* startWorkers
+      for (const pid of [server.pid ?? 0, ...childrenOf(server.pid)]) process.kill(pid, "SIGUSR1")
+      // Each answers after its signal.
+      yield* Effect.forEach(Array.from({ length: 20 }), () => call(server, "GET", "/api/v1/health"))
+      assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
+      assert.notInclude(server.output.stderr, "Debugger")
+    }),
+  )
+
   it.live("logs in one line why a replacement cannot start, and tries again", () =>
     Effect.gen(function* () {
       const { url } = yield* scratchPostgres

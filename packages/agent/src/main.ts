@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import "./requireNode.ts"
+import "./withoutDebugger.ts"
 import "./lessMemory.ts"
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"

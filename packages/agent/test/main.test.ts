@@ -214,6 +214,33 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.strictEqual(run("report", "nightly", "fine").status, 64)
   })
 
+  it("opens no debugger on SIGUSR1, and passes it on to a job", async () => {
+    const { flags, start } = makeHost("debugged", "  up: { shell: 'echo up' }\n")
+    const { child, log } = start()
+    await until("it has started", () => log.text.includes("started as debugged"))
+    for (const reloads of [1, 2]) {
+      child.kill("SIGUSR1")
+      child.kill("SIGHUP")
+      await until("it is reloaded, or ended", () => {
+        return log.text.split("reloaded").length > reloads || child.exitCode !== null
+      })
+    }
+    assert.strictEqual(await endOf(child, "SIGTERM"), 0)
+    assert.notInclude(log.text, "Debugger")
+    const script = "trap 'echo got it; exit 5' USR1; echo ready; while :; do sleep 0.05; done"
+    const args = ["run", ...flags, "job", "--", "sh", "-c", script]
+    const wrapper = spawn(process.execPath, [AGENT, ...args])
+    const said = { text: "" }
+    for (const stream of [wrapper.stdout, wrapper.stderr])
+      stream.on("data", (chunk: Buffer) => (said.text += chunk.toString()))
+    await until("the job runs", () => said.text.includes("ready"))
+    wrapper.kill("SIGUSR1")
+    await until("the signal had an effect", () => /got it|Debugger/.test(said.text))
+    assert.strictEqual(said.text, "ready\ngot it\n")
+    await once(wrapper, "close")
+    assert.strictEqual(wrapper.exitCode, 5)
+  })
+
   it("sets a damaged spool aside, keeps what can be read, and reloads a configuration only if it is valid", async () => {
     server.fault = "none"
     const { run, start, state, write } = makeHost("damaged", "  one: { shell: 'exit 1', every: 1s }\n")

@@ -7,6 +7,9 @@ import { noteHangups } from "./hangups.ts"
 // variable counts only before the first work for a thread.
 process.env["UV_THREADPOOL_SIZE"] ??= "16"
 
+// Without a listener, Node.js opens its debugger to every user of the host.
+process.on("SIGUSR1", () => {})
+
 const args = process.argv.slice(2)
 // Each loads only what it needs: the command line would add some MiB to the server's idle memory.
 if (!isMainThread) (await import("@tocsin/simulation/trialThread")).runTrialThread()

@@ -18,7 +18,7 @@ import { requireCheckId, spoolReport } from "./spoolReport.ts"
 /** Bytes of output that are kept: the last lines say how a job ended. */
 const KEPT_BYTES = 8_000
 
-const PASSED_ON = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const
+const PASSED_ON = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1"] as const
 
 /** What is wrapped, and where its result goes. */
 interface WrappedJob {
