@@ -116,16 +116,16 @@ export const compileMatchers = (
   return (facts) => compiled.every((holds) => holds(facts))
 }
 
-/** The longest field, operator and value, with room for spaces: the pattern takes quadratic time. */
+/** The longest field, operator and value, with room for spaces. */
 const MAX_TEXT = 512
 /** Operators of other programs, which would read as a part of the value: `==`, `=~` and `!~`. */
 const FOREIGN_OPERATOR = /^\s*[^\s=!]+\s*!?=[=~]/u
-const TEXT = /^\s*(?<field>\S+)\s*(?<op>!=|=|\bglob\b)\s*(?<value>.*?)\s*$/u
+const TEXT = /^(?<field>\S+)\s*(?<op>!=|=|\bglob\b)\s*(?<value>.*)$/u
 
 /** Reads a matcher as people write it: `label:team = db`, `check_id glob disk*`. */
 export const parseMatcher = (text: string): Result.Result<Matcher, string> => {
   if (text.length > MAX_TEXT) return Result.fail("must be at most 512 characters long")
-  const { field, op, value } = TEXT.exec(text)?.groups ?? {}
+  const { field, op, value } = TEXT.exec(text.trim())?.groups ?? {}
   if (field === undefined || op === undefined || value === undefined) {
     return Result.fail('must be a field, an operator (=, != or glob) and a value, such as "label:team = db"')
   }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { isIP } from "node:net"
 import { Redacted, Result } from "effect"
 import { isRefusedAddress, type TargetPolicy } from "./RefusedAddresses.ts"
@@ -54,6 +55,6 @@ const authorizationOf = (url: URL): Result.Result<string | undefined, string> =>
 /** A target at a path below another, with the same query. */
 export const below = (base: Target, path: string): Target => {
   const url = new URL(base.url)
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`
+  url.pathname = withoutTrailing(url.pathname, "/") + path
   return { ...base, url }
 }

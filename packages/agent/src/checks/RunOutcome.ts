@@ -1,3 +1,4 @@
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { getSystemErrorMessage } from "node:util"
 import { constants } from "node:os"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
@@ -61,7 +62,7 @@ const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`
 
 /** What the end of a run means, by the plugin guidelines and the shell's exit codes. */
 export const outcomeOf = (end: RunEnd, { text, droppedBytes }: CapturedText = NOTHING): RunOutcome => {
-  const said = text.replace(/[\r\n]+$/, "")
+  const said = withoutTrailing(text, "\r\n")
   switch (end.kind) {
     case "exited":
       return { status: statusOfCode(end.code), exitCode: end.code, output: said, droppedBytes }

@@ -1,4 +1,5 @@
 import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import {
   anyText,
   duration,
@@ -31,7 +32,7 @@ const serverUrl: Reader<string> = (value, place) => {
     url !== undefined &&
     ["http:", "https:"].includes(url.protocol) &&
     url.username + url.password + url.search + url.hash === ""
-  if (isAddress && typeof value === "string") return value.replace(/\/+$/, "")
+  if (isAddress && typeof value === "string") return withoutTrailing(value, "/")
   place.refuse(
     "must be an address such as https://monitor.example:8080, without a user, query or fragment",
     place.path,

@@ -1,4 +1,5 @@
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { Thresholds } from "./Range.ts"
 
 /** A figure that a probe measured. */
@@ -55,7 +56,9 @@ export const judge = (title: string, { words, measures, faults = [] }: Finding):
   const said = all.length === 0 ? words : worstFirst.map((one) => one.words).join(", ")
   const data = measures.map(performanceOf).join(" ")
   // A bar would begin the performance data, and a line break more text.
-  const line = `${title} ${status.toUpperCase()} - ${said.replaceAll("|", "/").replaceAll(/\s*\n\s*/g, " ")}`
+  const lines = said.replaceAll("|", "/").split("\n")
+  const shown = lines.flatMap((part) => part.trim() || []).join(" ")
+  const line = `${title} ${status.toUpperCase()} - ${shown}`
   return { status, exitCode: EXIT_CODES[status], output: data === "" ? line : `${line} | ${data}` }
 }
 
@@ -67,5 +70,5 @@ const performanceOf = ({ label, value, unit, thresholds }: Measure): string => {
   // Days are no unit of performance data.
   const unitText = unit === "d" ? "" : unit
   const { warning, critical } = thresholds ?? {}
-  return `${name}=${text}${unitText};${warning?.text ?? ""};${critical?.text ?? ""}`.replace(/;+$/, "")
+  return withoutTrailing(`${name}=${text}${unitText};${warning?.text ?? ""};${critical?.text ?? ""}`, ";")
 }

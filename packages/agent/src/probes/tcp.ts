@@ -12,9 +12,6 @@ const reader = record({ host, port, send: anyText, expect: anyText, wait, ...thr
   "port",
 ])
 
-/** Bytes of an answer in which the expected text must be. */
-const LONGEST_ANSWER = 65_536
-
 /** Connects, sends a text if there is one, and waits for the expected one; thresholds are seconds. */
 export const tcp: Probe<SettingsOf<typeof reader>> = {
   title: "TCP",
@@ -64,14 +61,18 @@ const exchange = (asked: Exchange): Promise<void> =>
       else reject(error)
     }
     const timer = setTimeout(() => over(new Error(`no answer within ${millis / 1_000} s`)), millis)
-    let answer = ""
+    const expected = expect === undefined ? undefined : Buffer.from(expect).toString("latin1")
+    let recent = ""
     socket.on("connect", () => {
       if (send !== undefined) socket.write(send)
-      if (expect === undefined) over()
+      if (expected === undefined) over()
     })
     socket.on("data", (chunk) => {
-      answer = (answer + chunk.toString("latin1")).slice(0, LONGEST_ANSWER)
-      if (expect !== undefined && answer.includes(Buffer.from(expect).toString("latin1"))) over()
+      if (expected === undefined) return
+      recent += chunk.toString("latin1")
+      if (recent.includes(expected)) return over()
+      // What may be the beginning of the expected text; a server that sends single bytes makes no more work.
+      recent = recent.slice(Math.max(0, recent.length - expected.length + 1))
     })
     socket.on("end", () => over(new Error(`closed without ${JSON.stringify(expect ?? "")}`)))
     socket.on("error", (error) => over(error))

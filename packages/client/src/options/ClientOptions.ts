@@ -1,5 +1,6 @@
 import { TOKEN } from "@tocsin/contract/BearerToken"
 import type { ClientDuration } from "@tocsin/reporting/program/ProgramAgent"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { Duration, Redacted, Result } from "effect"
 import { TocsinClientError } from "../TocsinClientError.ts"
 import { aFunction, duration, group, integer, type Reader } from "./readers.ts"
@@ -97,7 +98,7 @@ export const readOptions = (
     return Result.fail(new TocsinClientError("options", problems.join("\n")))
   const { href, origin } = read.baseUrl
   return Result.succeed({
-    baseUrl: href.replace(/\/+$/, ""),
+    baseUrl: withoutTrailing(href, "/"),
     origin,
     token: read.token,
     agentKey: read.agentKey,

@@ -1,3 +1,4 @@
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { HttpAnswer, RequestKind } from "./Answer.ts"
 
 /** A request to one server. */
@@ -17,7 +18,7 @@ export interface Transport {
 
 /** Where a request goes over HTTP. */
 export const targetOf = ({ kind, server, agentId }: OutgoingRequest) => {
-  const base = server.replace(/\/+$/, "")
+  const base = withoutTrailing(server, "/")
   return kind === "declaration"
     ? { method: "PUT", url: `${base}/ops/v1/agents/${encodeURIComponent(agentId)}/expectations` }
     : { method: "POST", url: `${base}/api/v1/${kind}` }

@@ -60,5 +60,4 @@ export const jsonText = (value: unknown, isForPerson = false): string =>
   ).replace(TERMINAL_CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /** Removes user and password from addresses, which people put on command lines. */
-export const withoutSecrets = (text: string): string =>
-  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"]*@/gi, "$1…@")
+export const withoutSecrets = (text: string): string => text.replace(/:\/\/[^\s/@"]*@/g, "://…@")

@@ -186,7 +186,7 @@ export const pairs: SettingType<Readonly<Record<string, string>>> = {
   parse: (given) => {
     const read: Array<readonly [string, string]> = []
     for (const part of given.split(",").filter((one) => one.trim() !== "")) {
-      const [, name, value] = /^\s*([^\s=,;]+)\s*=\s*(\S*)\s*$/.exec(part) ?? []
+      const [, name, value] = /^([^\s=,;]+)\s*=\s*(\S*)$/.exec(part.trim()) ?? []
       if (name === undefined || value === undefined) return undefined
       const decoded = Result.try(() => decodeURIComponent(value))
       if (Result.isFailure(decoded)) return undefined

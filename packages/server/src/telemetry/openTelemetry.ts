@@ -1,3 +1,4 @@
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { unescape } from "node:querystring"
 import { Duration, Effect, Layer, Option, Redacted, Tracer } from "effect"
 import { Hex } from "effect/encoding"
@@ -17,7 +18,7 @@ const placeOf = ({ address, path }: EndpointChoice) => {
   const credentials = `${unescape(url.username)}:${unescape(url.password)}`
   url.username = ""
   url.password = ""
-  if (path !== "") url.pathname = url.pathname.replace(/\/+$/, "") + path
+  if (path !== "") url.pathname = withoutTrailing(url.pathname, "/") + path
   const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`
   return { url: url.href, headers: credentials === ":" ? {} : { authorization } }
 }
