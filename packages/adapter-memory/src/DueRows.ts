@@ -5,10 +5,9 @@ import { isHeld } from "@tocsin/core/holds/heldItems"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { Agenda } from "@tocsin/core/engine/Agenda"
-import { ListedRows } from "./ListedRows.ts"
 
 /** Rows by ID that also know what of them is due when: a search reads no others. */
-abstract class DueRows<L extends "incidents" | "outbox", Id, Row> extends ListedRows<L, Id, Row> {
+abstract class DueRows<Id, Row> extends Map<Id, Row> {
   /** Notes when a row is due, or that it is gone. */
   protected abstract note(row: Row, isGone: boolean): void
 
@@ -38,14 +37,10 @@ interface Deliveries {
 }
 
 /** The outbox. */
-export class OutboxRows extends DueRows<"outbox", OutboxId, OutboxRecord> {
+export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
   readonly receivers = new Map<NotifierName, Deliveries>()
   /** When held items are to be examined. */
   readonly held = new Agenda<OutboxId>()
-
-  constructor() {
-    super({ list: "outbox", listed: (item) => item, idOf: ({ id }) => id })
-  }
 
   protected override note(item: OutboxRecord, isGone: boolean): void {
     const { id, leased_until, look_at, next_attempt_at, state } = item
@@ -71,13 +66,9 @@ export class OutboxRows extends DueRows<"outbox", OutboxId, OutboxRecord> {
 }
 
 /** The incidents. */
-export class IncidentRows extends DueRows<"incidents", IncidentId, IncidentRecord> {
+export class IncidentRows extends DueRows<IncidentId, IncidentRecord> {
   /** When open incidents are to be looked at. */
   readonly looks = new Agenda<IncidentId>()
-
-  constructor() {
-    super({ list: "incidents", listed: (incident) => incident, idOf: ({ id }) => id })
-  }
 
   protected override note({ id, next_look_at, state }: IncidentRecord, isGone: boolean): void {
     this.looks.set(id, state === "open" && !isGone ? next_look_at : undefined)

@@ -1,6 +1,6 @@
 import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
-import type { CheckName } from "@tocsin/core/model/CheckRecord"
+import type { CheckName, CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { AuditId } from "@tocsin/contract/Audit"
 import type {
   AgentId,
@@ -21,25 +21,18 @@ import type { IncidentActRecord } from "@tocsin/core/model/IncidentActRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { MarkRecord } from "@tocsin/core/model/MarkRecord"
 import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import type { OperatorRecord } from "@tocsin/core/model/OperatorRecord"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
 import { IncidentRows, OutboxRows } from "./DueRows.ts"
-import { ListedRows, RegistrationRows } from "./ListedRows.ts"
 import type { EstablishedName } from "@tocsin/core/model/StoredTables"
-import type { MemberRanking, Members } from "./MemberRanking.ts"
-
-const itself = <Row>(row: Row): Row => row
 
 /** Results by number. They are added in the order of their numbers. */
-export class HistoryRows extends ListedRows<"history", number, StoredHistoryRecord> {
+export class HistoryRows extends Map<number, StoredHistoryRecord> {
   /** From this number on, results are also in the order in which they were received. */
   inOrderFrom = 0
   #lastReceivedAt: Instant | undefined
-
-  constructor() {
-    super({ list: "history", listed: itself, idOf: ({ seq }) => seq })
-  }
 
   override set(seq: number, row: StoredHistoryRecord): this {
     // The clock was set back.
@@ -50,31 +43,37 @@ export class HistoryRows extends ListedRows<"history", number, StoredHistoryReco
 }
 
 /**
+ * Rows of checks by registration, then by check ID: the checks of a deleted agent go in one step. They
+ * stay until retention removes them, and a new registration may have checks of the same IDs.
+ */
+export class RegistrationRows<Row extends CheckRef> extends Map<string, Map<string, Row>> {
+  /** Inserts or replaces a row. */
+  put(row: Row): void {
+    const rows = this.get(row.registration_id)
+    if (rows === undefined) this.set(row.registration_id, new Map([[row.check_id, row]]))
+    else rows.set(row.check_id, row)
+  }
+
+  /** Removes a row, and with the last one what is kept of its registration. */
+  remove({ check_id, registration_id }: CheckRef): void {
+    const rows = this.get(registration_id)
+    rows?.delete(check_id)
+    if (rows?.size === 0) this.delete(registration_id)
+  }
+}
+
+/**
  * All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and
  * shared.
  */
 export class MemoryTables {
-  readonly agents = new ListedRows<"agents", AgentId, AgentRecord>({
-    list: "agents",
-    listed: itself,
-    idOf: ({ agent_id }) => agent_id,
-  })
-  /** The blacklist shows those that are blocked. */
-  readonly keys = new ListedRows<"blacklist", KeyHash, AgentKeyRecord>({
-    list: "blacklist",
-    listed: (key) => (key.state === "blocked" ? key : undefined),
-    idOf: ({ key_hash }) => key_hash,
-  })
+  readonly agents = new Map<AgentId, AgentRecord>()
+  readonly keys = new Map<KeyHash, AgentKeyRecord>()
   /** Keys that are not blocked, by agent. */
   readonly keysOfAgents = new Map<AgentId, Set<KeyHash>>()
   readonly blacklist = new Map<BlacklistId, KeyHash>()
-  /** By registration, then by check ID: the checks of a deleted agent go in one step. */
-  readonly checks = new RegistrationRows({ list: "checks", listed: itself })
-  /** Like {@link checks}. */
-  readonly expectations = new RegistrationRows({
-    list: "overdue",
-    listed: (row) => (row.incident_id === undefined ? undefined : row),
-  })
+  readonly checks = new RegistrationRows<CheckRecord>()
+  readonly expectations = new RegistrationRows<ExpectationRecord>()
   /** By number, in the order in which they were stored. */
   readonly history = new HistoryRows()
   /** The number of the newest result of each check, by registration, then by check ID. */
@@ -89,8 +88,6 @@ export class MemoryTables {
   }
   /** Memberships of an incident, present and past, by {@link memberKey}. */
   readonly members = new Map<IncidentId, Map<string, MemberRecord>>()
-  /** Of large incidents only, each made when its first members are first asked for. */
-  readonly rankings = new WeakMap<Members, MemberRanking>()
   /** Present memberships of an agent. */
   readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
   readonly outbox = new OutboxRows()
@@ -100,23 +97,11 @@ export class MemoryTables {
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   readonly incidentActs = new Map<IncidentId, Array<IncidentActRecord>>()
   mark: MarkRecord | undefined
-  readonly operators = new ListedRows<"operators", OperatorName, OperatorRecord>({
-    list: "operators",
-    listed: itself,
-    idOf: ({ name }) => name,
-  })
+  readonly operators = new Map<OperatorName, OperatorRecord>()
   readonly replicas = new Map<string, ReplicaRecord>()
   /** In the order in which they were recorded. */
-  readonly audit = new ListedRows<"audit", AuditId, AuditRecord>({
-    list: "audit",
-    listed: itself,
-    idOf: ({ id }) => id,
-  })
-  readonly silences = new ListedRows<"silences", SilenceId, SilenceRecord>({
-    list: "silences",
-    listed: itself,
-    idOf: ({ id }) => id,
-  })
+  readonly audit = new Map<AuditId, AuditRecord>()
+  readonly silences = new Map<SilenceId, SilenceRecord>()
   readonly established = new Map<EstablishedName, string>()
   readonly removedRegistrations = new Set<string>()
   pendingAgents = 0

@@ -4,8 +4,7 @@ import { type Loaders, loadParts } from "@tocsin/core/engine/workspace/loadParts
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { alertKey, memberKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
-import { firstMembers } from "./MemberRanking.ts"
-import { type Reading, SEARCHES } from "./search.ts"
+import { firstMembers, type Reading, SEARCHES } from "./search.ts"
 
 const NONE: ReadonlyArray<never> = []
 

@@ -143,7 +143,6 @@ const persistMember = (tables: MemoryTables, member: MemberRecord): void => {
   const name = memberKey(member)
   const before = ofIncident.get(name)
   ofIncident.set(name, member)
-  tables.rankings.get(ofIncident)?.add(name, member)
   if (before !== undefined) removeInner(tables.membershipsOfAgents, member.agent_id, before)
   if (member.left_at === undefined) innerSet(tables.membershipsOfAgents, member.agent_id).add(member)
 }

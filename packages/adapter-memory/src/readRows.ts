@@ -1,97 +1,81 @@
+import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
 import {
   type ListFilters,
   type ListName,
   type ListRows,
   orderColumns,
   type PageRequest,
-  type SortValue,
-  stateRank,
+  type Position,
+  type SortColumn,
 } from "@tocsin/core/model/ListDefinitions"
-import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import { firstInOrder } from "./firstInOrder.ts"
 import { listFilters } from "./listFilters.ts"
-import type { Walk } from "./ListOrder.ts"
-import type { RegistrationRows } from "./ListedRows.ts"
-import type { MemoryTables } from "./MemoryTables.ts"
-import type { OrderedList } from "./OrderedList.ts"
+import type { MemoryTables, RegistrationRows } from "./MemoryTables.ts"
+import type { CheckRef } from "@tocsin/core/model/CheckRecord"
 
-/** A list of any table. */
-type AnyTable<L extends ListName> = Pick<OrderedList<L, unknown, unknown>, "read">
-
-/** Rows of one agent are few, and its registration leads to them. */
-const ofAgent = <L extends "checks" | "overdue">(
-  rows: RegistrationRows<L>,
+const ofAgent = <Row extends CheckRef>(
+  rows: RegistrationRows<Row>,
   { agents }: MemoryTables,
-  { agent_id }: ListFilters[L],
-): AnyTable<L> => {
-  if (agent_id === undefined) return rows.list
-  const ofIt = rows.get(agents.get(agent_id)?.registration_id ?? "")?.values() ?? []
-  return { read: (sort, reading) => rows.list.readAmong(ofIt, sort, reading) }
-}
+  { agent_id }: ListFilters["checks"],
+): Iterable<Row> =>
+  agent_id === undefined
+    ? Array.from(rows.values()).flatMap((ofRegistration) => Array.from(ofRegistration.values()))
+    : (rows.get(agents.get(agent_id)?.registration_id ?? "")?.values() ?? [])
 
-const lists: { readonly [L in ListName]: (tables: MemoryTables, filter: ListFilters[L]) => AnyTable<L> } = {
-  agents: ({ agents }) => agents.list,
+/** The rows among which those of a list are. */
+const lists: {
+  readonly [L in ListName]: (tables: MemoryTables, filter: ListFilters[L]) => Iterable<ListRows[L]>
+} = {
+  agents: ({ agents }) => agents.values(),
   checks: (tables, filter) => ofAgent(tables.checks, tables, filter),
-  overdue: (tables, filter) => ofAgent(tables.expectations, tables, filter),
-  history: ({ history }) => history.list,
-  incidents: ({ incidents }) => incidents.list,
-  outbox: ({ outbox }) => outbox.list,
-  operators: ({ operators }) => operators.list,
-  audit: ({ audit }) => audit.list,
-  silences: ({ silences }) => silences.list,
-  blacklist: ({ keys }) => keys.list,
+  overdue: (tables, filter) =>
+    Array.from(ofAgent(tables.expectations, tables, filter)).filter((row) => row.incident_id !== undefined),
+  history: ({ history }) => history.values(),
+  incidents: ({ incidents }) => incidents.values(),
+  outbox: ({ outbox }) => outbox.values(),
+  operators: ({ operators }) => operators.values(),
+  audit: ({ audit }) => audit.values(),
+  silences: ({ silences }) => silences.values(),
+  blacklist: ({ keys }) => Array.from(keys.values()).filter((key) => key.state === "blocked"),
 }
 
-/** The columns that a filter fixes, by the names of an order's columns. */
-type Fixed = Readonly<Record<string, SortValue | undefined>>
-
-const fixedColumns: { readonly [L in ListName]?: (filter: ListFilters[L]) => Fixed } = {
-  incidents: ({ severity, state }) => ({
-    state_rank: state && stateRank(state),
-    severity_rank: severity && SEVERITY_RANK[severity],
-  }),
-}
-
-/** The values of the first columns of the order that are the same in all rows of the page. */
-const fixedValues = <L extends ListName>({
-  filter,
-  list,
-  sort,
-}: PageRequest<L>): ReadonlyArray<SortValue> => {
-  const fixed: ((filter: ListFilters[L]) => Fixed) | undefined = fixedColumns[list]
-  const values: Array<SortValue> = []
-  if (fixed === undefined) return values
-  const columns = fixed(filter)
-  for (const { name } of orderColumns(list, sort)) {
-    const value = columns[name]
-    if (value === undefined) break
-    values.push(value)
+const comparing =
+  <Row>(columns: ReadonlyArray<SortColumn<Row>>) =>
+  (a: Row, b: Row): number => {
+    for (const { of } of columns) {
+      const [left, right] = [of(a), of(b)]
+      if (left !== right) return left < right ? -1 : 1
+    }
+    return 0
   }
-  return values
-}
 
-/** The part of the order in which the rows of a page lie. */
-const walkOf = <L extends ListName>(request: PageRequest<L>): Walk => {
-  const isUpward = (request.direction === "asc") !== request.isBackward
-  const { end, start } = pageBounds(request)
-  const values = fixedValues(request)
-  if (values.length === 0) return { start, end, isUpward }
-  // Only a made up cursor leads elsewhere. The filter then keeps rows out.
-  const range = { values, isInclusive: true }
-  return { start: start ?? range, end: range, isUpward }
-}
+/** Whether a row lies in the direction of reading from a position. */
+const isFrom =
+  <Row>(columns: ReadonlyArray<SortColumn<Row>>, { isInclusive, values }: Position, isUpward: boolean) =>
+  (row: Row): boolean => {
+    for (const [index, value] of values.entries()) {
+      const own = columns[index]?.of(row)
+      if (own !== undefined && own !== value) return own > value === isUpward
+    }
+    return isInclusive
+  }
 
-/**
- * Reads one page of a list. It looks at the rows of the page, and at those between them that do not
- * pass the filter.
- */
+/** Reads one page of a list: all its rows once, and no order is kept (docs/decisions/0033). */
 export const readRows = <L extends ListName>(
   tables: MemoryTables,
   request: PageRequest<L>,
 ): ReadonlyArray<ListRows[L]> => {
-  const { filter, limit, sort } = request
-  const list: AnyTable<L> = lists[request.list](tables, filter)
+  const { direction, filter, isBackward, limit, list, sort } = request
+  const columns = orderColumns(list, sort)
+  const isUpward = (direction === "asc") !== isBackward
+  const { start } = pageBounds(request)
+  const isBeyond = start === undefined ? () => true : isFrom(columns, start, isUpward)
   const passes: (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean =
-    listFilters[request.list]
-  return list.read(sort, { ...walkOf(request), limit, passes: (row) => passes(tables, filter, row) })
+    listFilters[list]
+  const rows: Array<ListRows[L]> = []
+  // A list of this name, whose rows are of its type.
+  for (const row of lists[list](tables, filter))
+    if (isBeyond(row) && passes(tables, filter, row)) rows.push(row)
+  const compare = comparing(columns)
+  return firstInOrder(rows, limit, isUpward ? compare : (a, b) => compare(b, a))
 }

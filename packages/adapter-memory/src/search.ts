@@ -1,11 +1,12 @@
-import type { OutboxId } from "@tocsin/contract/Identifiers"
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Loaders } from "@tocsin/core/engine/workspace/loadParts"
 import type { RowRequest, Search } from "@tocsin/core/engine/workspace/RowRequest"
 import type { WithIncident } from "@tocsin/core/engine/workspace/Found"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { firstMembers } from "./MemberRanking.ts"
+import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
+import { firstInOrder } from "./firstInOrder.ts"
 import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
 /** The tables that a request reads, and the workspace that it fills; `now` is the storage's clock too. */
@@ -81,6 +82,19 @@ const searchAlerts = (
   workspace.found.claimableAlerts = withIncident(tables, due.slice(0, limit))
   workspace.found.storageTime = now
   for (const { row } of workspace.found.claimableAlerts) workspace.alerts.load(row, row)
+}
+
+/** The first present members of an incident by `compareMembers` of which `isWanted` is true. */
+export const firstMembers = (
+  tables: MemoryTables,
+  id: IncidentId,
+  limit: number,
+  isWanted: (member: MemberRecord) => boolean = () => true,
+): ReadonlyArray<MemberRecord> => {
+  const present = Array.from(tables.members.get(id)?.values() ?? []).filter(
+    (member) => member.left_at === undefined && isWanted(member),
+  )
+  return firstInOrder(present, limit, compareMembers)
 }
 
 /** The searches of a request. */

@@ -118,7 +118,6 @@ interface Story {
   }>
 }
 
-/** Most rows are there first: an order of few rows is soon dropped, instead of kept. */
 const story: fc.Arbitrary<Story> = fc.record({
   first: fc.array(tableChange, { maxLength: 200, size: "max" }),
   steps: fc.array(
@@ -130,7 +129,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   ),
 })
 
-/** Rows that most filters leave out, more than are looked up in their order. */
+/** Rows that most filters leave out. */
 const many = (): MemoryTables => {
   const tables = new MemoryTables()
   for (let n = 0; n < 3_000; n += 1) {
@@ -185,29 +184,7 @@ describe("pages of lists in memory", () => {
     )
   })
 
-  it("end an order that is not read while its rows change", () => {
-    const tables = many()
-    const read = () => readRows(tables, { list: "incidents", sort: "opened_at", ...FIRST_ROW })
-    const rows = Array.from(tables.incidents.values())
-    const later = Instant.fromMicros(100n)
-    assert.isFalse(tables.incidents.list.isRead)
-    read()
-    for (const row of rows) tables.incidents.set(row.id, { ...row, summary: "rows that stay in their place" })
-    assert.isTrue(tables.incidents.list.isRead)
-    for (let time = 0; time < 16; time += 1) for (const row of rows) tables.incidents.set(row.id, row)
-    assert.isFalse(tables.incidents.list.isRead)
-    read()
-    for (const row of rows) tables.incidents.set(row.id, { ...row, opened_at: later })
-    assert.isFalse(tables.incidents.list.isRead)
-    read()
-    for (const row of rows) tables.incidents.delete(row.id)
-    assert.isFalse(tables.incidents.list.isRead)
-    read()
-    tables.incidents.clear()
-    assert.isFalse(tables.incidents.list.isRead)
-  })
-
-  it("make no order of the checks of all agents to show those of one", () => {
+  it("show the checks of one agent in their order", () => {
     const tables = new MemoryTables()
     const agent = agentRecord("a")
     tables.agents.set(agent.agent_id, agent)
@@ -224,17 +201,5 @@ describe("pages of lists in memory", () => {
       page.map(({ check_id }) => check_id),
       CHECKS.toSorted().map((check) => CheckId.make(check)),
     )
-    assert.isFalse(tables.checks.list.isRead)
-  })
-
-  it("end an order of checks whose rows are removed", () => {
-    const tables = new MemoryTables()
-    const checks = CHECKS.map((check) => checkRecord(agentRecord("a"), check))
-    for (const check of checks) tables.checks.put(check)
-    readRows(tables, { list: "checks", sort: "agent_id", ...FIRST_ROW })
-    assert.isTrue(tables.checks.list.isRead)
-    for (const check of checks) tables.checks.remove(check)
-    assert.isFalse(tables.checks.list.isRead)
-    assert.strictEqual(tables.checks.size, 0)
   })
 })
