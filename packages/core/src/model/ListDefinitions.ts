@@ -109,7 +109,7 @@ const instant = <Row>(name: string, of: (row: Row) => bigint): SortColumn<Row> =
 })
 
 /** Open incidents rank above resolved ones. */
-export const stateRank = (state: IncidentState): number => (state === "open" ? 1 : 0)
+const stateRank = (state: IncidentState): number => (state === "open" ? 1 : 0)
 
 const incidentId = text<IncidentRecord>("id", (row) => row.id)
 const incidentOpenedAt = instant<IncidentRecord>("opened_at", (row) => row.opened_at)
