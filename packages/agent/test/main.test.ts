@@ -241,7 +241,7 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.strictEqual(wrapper.exitCode, 5)
   })
 
-  it("sets a damaged spool aside, keeps what can be read, and reloads a configuration only if it is valid", async () => {
+  it("sets a damaged spool aside, and reloads a configuration only if it is valid", async () => {
     server.fault = "none"
     const { run, start, state, write } = makeHost("damaged", "  one: { shell: 'exit 1', every: 1s }\n")
     run("report", "backup2", "critical")

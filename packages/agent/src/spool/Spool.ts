@@ -1,3 +1,4 @@
+import { statSync } from "node:fs"
 import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
 import { newEventId } from "@tocsin/reporting/agent/eventId"
 import { fitting } from "@tocsin/reporting/agent/fitting"
@@ -42,14 +43,14 @@ export class Spool implements ResultQueue<SpooledResult> {
   readonly #notes = new Map<string, string>()
   readonly #counts = new Map<string, number>()
   #isRefused = false
-  /** What is wrong with the file while the disk has no room for a new one: it is read, never written. */
+  /** What is wrong with the file, until it is set aside: it is neither read nor written. */
   #damage: unknown
 
   private constructor(options: Required<SpoolOptions>) {
     this.#options = options
   }
 
-  /** Opens the spool. A damaged file is set aside; a full disk is waited for. */
+  /** Opens the spool. Sets a damaged file aside, and waits for a full disk. */
   static open(options: SpoolOptions): Spool {
     const spool = new Spool({ bounds: defaultBounds, openFile: SpoolFile.open, ...options })
     spool.#reach(() => spool.#file?.verify())
@@ -88,7 +89,6 @@ export class Spool implements ResultQueue<SpooledResult> {
     if (isEmpty && this.isOnDisk) return true
     if (this.#file?.refusal !== undefined) this.#closeFile()
     const isWritten = this.#reach((file) => {
-      if (this.#damage !== undefined) throw this.#damage
       file.write({
         add: this.#tail.all(),
         sentUpTo: this.#sent.seq,
@@ -117,7 +117,7 @@ export class Spool implements ResultQueue<SpooledResult> {
       found = file.oldest(limit, this.#sent.seq).map((row) => ({ ...row, file: this.#files }))
     })
     // What is in memory is newer than what is in the file, so it must not overtake it.
-    if (isRead && this.#isRefused && found.length < limit) {
+    if ((isRead || this.#isWithoutFile()) && this.#isRefused && found.length < limit) {
       const states = this.#knownStates()
       const taken = this.#tail.take(limit - found.length, states)
       found = [...found, ...taken.map((one) => ({ ...one, seq: undefined, file: this.#files }))]
@@ -210,6 +210,12 @@ export class Spool implements ResultQueue<SpooledResult> {
     this.#closeFile()
   }
 
+  /** Whether no result can be in the file: it is to be set aside, or the disk has no room for a new one. */
+  #isWithoutFile(): boolean {
+    if (this.#damage !== undefined) return true
+    return (statSync(this.#options.path, { throwIfNoEntry: false })?.size ?? 0) === 0
+  }
+
   #closeFile(): void {
     this.#file?.close()
     this.#file = undefined
@@ -250,16 +256,19 @@ export class Spool implements ResultQueue<SpooledResult> {
   #reach(work: (file: SpoolFile) => void): boolean {
     for (let attempt = 0; ; attempt++) {
       try {
+        if (this.#damage !== undefined) this.#startOver(this.#damage)
         this.#file ??= this.#options.openFile(this.#options.path)
         work(this.#file)
         return true
       } catch (error) {
         const fault = spoolFaultOf(error)
         if (fault === "defect" || (fault === "damaged" && attempt > 0)) throw error
-        const refusal = fault === "refused" ? error : this.#startOver(error)
-        if (refusal === undefined) continue
-        this.#refuse(refusal)
-        return false
+        if (fault === "refused") {
+          this.#refuse(error)
+          return false
+        }
+        this.#closeFile()
+        this.#damage = error
       }
     }
   }
@@ -270,27 +279,17 @@ export class Spool implements ResultQueue<SpooledResult> {
     this.#isRefused = true
   }
 
-  /** Puts a damaged file aside and begins a new one with whatever could still be read. Returns why not, if so. */
-  #startOver(error: unknown): unknown {
+  /** Sets a damaged file aside, so that the next one to open is a new one. */
+  #startOver(damage: unknown): void {
     const { path, now, warn } = this.#options
-    this.#closeFile()
-    this.#damage = error
-    try {
-      const { aside, saved } = setAside(path, now())
-      warn(
-        `${path} is damaged (${messageOf(error)}); it is now ${aside}, and a new spool starts with ${saved} results that could be read`,
-      )
-    } catch (refusal) {
-      if (spoolFaultOf(refusal) !== "refused") throw refusal
-      return refusal
-    }
+    const aside = setAside(path, now())
+    warn(`${path} is damaged (${messageOf(damage)}): it is now ${aside}, and a new spool starts empty`)
     this.#damage = undefined
     // The new file counts places from the beginning.
     this.#notes.delete(DAYS_NOTE)
     this.#files += 1
     this.#sent = NONE_SENT
     this.count("damaged", 1)
-    return undefined
   }
 }
 

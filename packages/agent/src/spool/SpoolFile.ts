@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { CheckStatus, WireEvent } from "@tocsin/reporting/agent/CheckReport"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
 import { openDatabase } from "./openDatabase.ts"
 import { STATEMENTS } from "./spoolStatements.ts"
@@ -136,13 +136,6 @@ export class SpoolFile {
     return new Map(this.#all("notes").map((row) => [String(row["name"]), String(row["value"])]))
   }
 
-  /** Adds events of a damaged file as they were. */
-  restore(events: ReadonlyArray<WireEvent>): void {
-    this.#inTransaction(() => {
-      for (const event of events) this.#insert(event, Date.parse(event.observed_at))
-    })
-  }
-
   /** Removes the oldest repeats, or, if there are none, the oldest results. */
   dropOldest(limit: number): { readonly repeats: number; readonly changes: number } {
     return this.#inTransaction(() => {
@@ -178,19 +171,14 @@ export class SpoolFile {
   }
 
   #add({ report, id, at }: PendingResult): void {
-    const { checkId } = report
-    const { observedAt } = stampAfter(this.#stateOf(checkId), report, at)
+    const { checkId, status, exitCode } = report
+    const { observedAt, isChange } = stampAfter(this.#stateOf(checkId), report, at)
     const [last, beforeLast] = this.#all("lastTwo", checkId)
     const outcomes = [beforeLast, last].map((one) => (one === undefined ? undefined : toOutcome(one)))
     if (last !== undefined && isSuperseded([outcomes[0], outcomes[1]], report))
       this.#run("remove", Number(last["seq"]))
-    this.#insert(wireEvent(report, { id, at: observedAt }), observedAt)
-  }
-
-  #insert(event: WireEvent, observedAt: number): void {
-    const { event_id: id, check_id: checkId, status, exit_code: exitCode } = event
-    const { isChange } = stampAfter(this.#stateOf(checkId), { status, exitCode }, observedAt)
-    this.#run("add", id, checkId, observedAt, status, exitCode, isChange ? 1 : 0, JSON.stringify(event))
+    const body = JSON.stringify(wireEvent(report, { id, at: observedAt }))
+    this.#run("add", id, checkId, observedAt, status, exitCode, isChange ? 1 : 0, body)
     this.#setState(checkId, { observedAt, status, exitCode })
   }
 

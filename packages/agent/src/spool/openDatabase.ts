@@ -1,25 +1,19 @@
-import { chmodSync, closeSync, existsSync, lstatSync, openSync, renameSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, lstatSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { isForeign } from "./isForeign.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
 
 /** How long one process waits for another. */
-export const BUSY_MILLIS = 5_000
+const BUSY_MILLIS = 5_000
 /** Beside a page cache of this size the agent stays within its memory. */
 const CACHE_KIB = 512
 
 /** Members of the agent's group may report from jobs; the key is in another file, which they cannot read. */
 const FILE_MODE = 0o660
 
-/** The file that takes the place of a damaged one, once that one is renamed. */
-export const successorOf = (path: string): string => `${path}.new`
-
 /** With its mode from the beginning, which SQLite gives to the log beside it. */
 const createFile = (path: string): void => {
-  const successor = successorOf(path)
-  // A kill came between the two renames.
-  if (!existsSync(path) && existsSync(successor)) renameSync(successor, path)
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
   if (isLink && isForeign(path)) throw new Error(`${path} is a link of another user: remove it`)
   if (existsSync(path)) return
@@ -31,7 +25,7 @@ const createFile = (path: string): void => {
 const LOG_PAGES = 100
 const SHARED = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`
 /** Needs no room beside the file. */
-export const ALONE = "PRAGMA locking_mode = EXCLUSIVE"
+const ALONE = "PRAGMA locking_mode = EXCLUSIVE"
 
 const connect = (
   path: string,
