@@ -86,6 +86,20 @@ describe("the client in a browser", () => {
     )
   })
 
+  it("makes event IDs on a page without https, where crypto has no randomUUID", async () => {
+    const { code } = await bundle()
+    const filled = (bytes: Uint8Array) => bytes.fill(255)
+    const browser = createContext({
+      TextDecoder,
+      TextEncoder,
+      URL,
+      Uint8Array,
+      crypto: { getRandomValues: filled },
+    })
+    const given: unknown = runInContext(`${code}\ntocsin.newEventId(1_700_000_000_000)`, browser)
+    assert.strictEqual(given, "018bcfe5-6800-7fff-bfff-ffffffffffff")
+  })
+
   it("is as small as its page says, with and without Effect", async () => {
     const kilobytesOf = ({ code }: { readonly code: string }) => Math.ceil(gzipSync(code).length / 1_000)
     const whole = kilobytesOf(await bundle(page))

@@ -118,6 +118,22 @@ layer(Tocsin.layer(MemoryStorage.layer), { excludeTestServices: true })("changes
     }),
   )
 
+  it.effect("name every topic where a newer service names one that this version lacks", () =>
+    Effect.promise(async () => {
+      const event = { topics: ["incidents", "weather"], at: "2026-01-31T08:30:00.000Z" }
+      const body = `: open\n\ndata: ${JSON.stringify(event)}\n\n`
+      const headers = { "content-type": "text/event-stream" }
+      const client = createClient({
+        baseUrl: "http://127.0.0.1:9",
+        token: "t",
+        fetch: () => Promise.resolve(new Response(body, { headers })),
+      })
+      const changes = client.changes()
+      await take(changes)
+      assert.deepStrictEqual(await take(changes), { topics: topicNames, at: event.at })
+    }),
+  )
+
   it.effect("fail where the token is not accepted", () =>
     Effect.gen(function* () {
       const { port } = yield* Tocsin

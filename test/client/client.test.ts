@@ -266,6 +266,23 @@ layer(service, { excludeTestServices: true })("a client as promises", (it) => {
     }),
   )
 
+  it.effect("refuses parameters that it does not know", () =>
+    Effect.gen(function* () {
+      const client = yield* promised()
+      const misspelt = { stat: "open" } as object
+      for (const call of [
+        () => client.incidents.list(misspelt),
+        () => client.incidents.all(misspelt).next(),
+        () => client.agents.acceptAll(misspelt),
+      ]) {
+        const { code, message } = yield* rejection(call)
+        assert.deepStrictEqual([code, message], ["validation", "stat is not a known field"])
+      }
+      const { code, message } = yield* rejection(() => client.summary({ singal: undefined } as object))
+      assert.deepStrictEqual([code, message], ["validation", "singal is not an option; did you mean signal?"])
+    }),
+  )
+
   it.effect("says which of its secrets a call needs", () =>
     Effect.gen(function* () {
       const address = yield* baseUrl

@@ -10,6 +10,8 @@ export const failures: ReadonlyArray<readonly [name: string, manner: Manner, cod
     ["an answer of a terabyte", "large", "unexpected_answer", /answered with more than 16 MiB/],
     ["a redirect", { status: 308, headers: { location: "/" } }, "unexpected_answer", /sends elsewhere/],
     ["a gateway's complaint", { status: 503, body: "<html>" }, "unavailable", /cannot be reached by/],
+    ["a proxy's own failure", { status: 500, body: "<html>" }, "unavailable", /cannot be reached by/],
+    ["a content network's status", { status: 522, body: "<html>" }, "unavailable", /status 522/],
     ["a proxy's limit", { status: 429, body: "<html>" }, "rate_limited", /too many requests/],
     [
       "no JSON",

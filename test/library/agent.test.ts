@@ -76,6 +76,33 @@ describe("monitor.agent", () => {
     assert.deepInclude(shop.state(), { queued: 0, inFlight: 0, dropped: 1, admission: "accepted" })
   })
 
+  it("counts what it delivered and lost when it closes", async () => {
+    await using monitor = await createTestMonitor()
+    const shop = await monitor.agent("shop")
+    shop.report("orders", "ok")
+    await monitor.settle()
+    assert.deepStrictEqual(await shop.close(), { delivered: 1, dropped: 0 })
+    const other = await monitor.agent("other")
+    await monitor.agents.remove("other")
+    other.report("orders", "ok")
+    assert.deepStrictEqual(await other.close(), { delivered: 0, dropped: 1 })
+    assert.deepStrictEqual(await other.close(), { delivered: 0, dropped: 1 })
+  })
+
+  it("refuses options that it does not know", async () => {
+    await using monitor = await createTestMonitor()
+    const misspelt = { hostnme: "web-1" } as object
+    const refusal = await monitor.agent("shop", misspelt).then(String, (error: unknown) => error)
+    expect(refusal).toMatchObject({
+      code: "validation",
+      message: "hostnme is not an option; did you mean hostname?",
+    })
+    const shop = await monitor.agent("shop")
+    const message = "incident_key is not an option; did you mean incidentKey?"
+    assert.throws(() => shop.report("orders", "ok", "", { incident_key: "a" } as object), message)
+    assert.throws(() => shop.check("orders", { every: "1m", incident_key: "a" } as never, () => {}), message)
+  })
+
   it("ends a check at its time limit, and does not start it again while it runs", async () => {
     await using monitor = await createTestMonitor()
     const shop = await monitor.agent("shop")

@@ -113,6 +113,34 @@ describe("what the library refuses, HTTP refuses, in the same words", () => {
   })
 })
 
+describe("unknown parameters", () => {
+  const misspelt = { stat: "open" } as object
+  it.each<[string, (monitor: Monitor) => Promise<unknown>, string]>([
+    ["of a list", (monitor) => monitor.incidents.list(misspelt), "stat is not a known field"],
+    ["of a walk", (monitor) => monitor.incidents.all(misspelt).next(), "stat is not a known field"],
+    [
+      "of a check's name",
+      (monitor) => monitor.checks.explain({ agent_id: "a", check_id: "b", ...misspelt }),
+      "stat is not a known field",
+    ],
+    ["of a call", (monitor) => monitor.agents.acceptAll(misspelt), "stat is not a known field"],
+    [
+      "that name who acts, of a read",
+      (monitor) => monitor.agents.list({ by: "ann" } as object),
+      "by is not a known field",
+    ],
+    [
+      "of a heartbeat",
+      (monitor) => monitor.heartbeat(keyOf("a"), heartbeatOf("a"), { adress: "::1" } as object),
+      "adress is not an option; did you mean address?",
+    ],
+  ])("%s are refused", async (_name, call, message) => {
+    await using monitor = await createMonitor({ ...quiet, storage: memory() })
+    const error = await failureOf(call(monitor))
+    assert.deepStrictEqual([error.code, error.message], ["validation", message])
+  })
+})
+
 describe("errors", () => {
   it("tell what to do in terms of the library", async () => {
     await using monitor = await createMonitor({ ...quiet, storage: memory() })

@@ -3,7 +3,9 @@ import type * as ops from "@tocsin/contract/api/opsResources"
 import type * as core from "@tocsin/contract/Responses"
 import type { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
 import type { SystemSummary } from "@tocsin/contract/Resources"
+import type { Topic } from "@tocsin/contract/Topics"
 import type * as lib from "tocsin"
+import type * as client from "tocsin/client"
 
 /** Whether two types take each other's values. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
@@ -53,6 +55,12 @@ const codes: ReadonlyArray<true> = [
   >,
 ]
 
+/** Live views switch over topics. */
+const topics: ReadonlyArray<true> = [
+  true satisfies Same<lib.TopicsChanged["topics"][number], Topic>,
+  true satisfies Same<client.TopicsChanged["topics"][number], Topic>,
+]
+
 it("the plain types are those of the contract, and each method's codes are its own", () => {
-  assert.isTrue([...documented, ...codes].every((holds) => holds))
+  assert.isTrue([...documented, ...codes, ...topics].every((holds) => holds))
 })

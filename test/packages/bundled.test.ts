@@ -5,14 +5,18 @@ import { join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { rolldown } from "rolldown"
 
+const page = readFileSync("docs/bundling.md", "utf8")
 /** The program of the page on bundling. */
-const program = /```ts\n([^]*?)```/.exec(readFileSync("docs/bundling.md", "utf8"))?.[1] ?? ""
+const program = /```ts\n([^]*?)```/.exec(page)?.[1] ?? ""
+/** What the page has esbuild write before the bundle, which knows nothing of it. */
+const banner = /--banner:js='([^']+)'/.exec(page)?.[1] ?? assert.fail("the page has no banner")
 
 describe("a bundled program", () => {
   it.each([
-    ["in several files", true],
-    ["in one", false],
-  ])("runs %s, away from its packages", async (_, codeSplitting) => {
+    ["in several files", true, ""],
+    ["in one", false, ""],
+    ["minified, below the banner for esbuild", false, banner],
+  ])("runs %s, away from its packages", async (_, codeSplitting, before) => {
     // Beside the tests, where `tocsin` resolves; the bundle is elsewhere.
     const source = mkdtempSync(resolve("test/bundled-"))
     const target = mkdtempSync(join(tmpdir(), "tocsin-bundled-"))
@@ -23,11 +27,14 @@ describe("a bundled program", () => {
         dir: target,
         format: "esm",
         codeSplitting,
+        minify: before !== "",
         entryFileNames: "app.mjs",
       })
       await made.close()
       assert.strictEqual(output.length > 1, codeSplitting)
-      const printed = execFileSync(process.execPath, [join(target, "app.mjs")], {
+      const written = join(target, "app.mjs")
+      writeFileSync(written, `${before}\n${readFileSync(written, "utf8")}`)
+      const printed = execFileSync(process.execPath, [written], {
         cwd: target,
         encoding: "utf8",
       })

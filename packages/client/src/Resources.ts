@@ -3,7 +3,7 @@
  * and whose times are ISO 8601 strings in UTC (`2026-01-31T08:30:00.000Z`; six fraction digits
  * unless the last three are zero). The OpenAPI documents describe every field.
  */
-import type { TopicsChanged as Changed } from "@tocsin/contract/Topics"
+import type { Topic, TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import type { Answer, Body, Item } from "./calls/endpoints.ts"
 
 /** What a check reported. */
@@ -199,6 +199,10 @@ export interface PolicyCheck extends Answer<"checkPolicy"> {}
 /** The maintenance windows of the policy, each with its next times. */
 export interface WindowList extends Answer<"listWindows"> {}
 
-/** What to fetch again, as `changes` names it. */
-export interface TopicsChanged extends EncodedTopics {}
+export type { Topic }
+
+/** What to fetch again, as `changes` names it. A topic that only a newer service has stands for all. */
+export interface TopicsChanged extends Omit<EncodedTopics, "topics"> {
+  readonly topics: ReadonlyArray<Topic>
+}
 type EncodedTopics = (typeof Changed)["Encoded"]

@@ -1,6 +1,8 @@
 import { Cause, Context, Effect, Exit, Layer, Result, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
+import { unknownOptions } from "@tocsin/contract/nearestName"
 import type { Calls } from "./TocsinClient.ts"
+import { TocsinClientError } from "./TocsinClientError.ts"
 import { mapCalls } from "./calls/callTable.ts"
 import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
 import { endpointCodecs } from "./calls/endpoints.ts"
@@ -69,7 +71,14 @@ export const createClient = (options: PromiseClientOptions): Client => {
 // Spans that nobody collects would add headers, for which a browser has to ask the service.
 const withoutTracing = Context.make(HttpClient.TracerDisabledWhen, () => true)
 
-const run = async <A>(call: Effect.Effect<A, unknown>, { signal }: CallOptions = {}): Promise<A> => {
+const signalOf = (options: CallOptions = {}): AbortSignal | undefined => {
+  const problems = unknownOptions("", options, ["signal"])
+  if (problems.length > 0) throw new TocsinClientError("validation", problems.join("\n"))
+  return options.signal
+}
+
+const run = async <A>(call: Effect.Effect<A, unknown>, options?: CallOptions): Promise<A> => {
+  const signal = signalOf(options)
   signal?.throwIfAborted()
   const exit = await Effect.runPromiseExitWith(withoutTracing)(call, { signal })
   if (Exit.isSuccess(exit)) return exit.value
@@ -84,7 +93,8 @@ const failingOn = (signal: AbortSignal): Effect.Effect<never, unknown> =>
     return Effect.sync(() => signal.removeEventListener("abort", fail))
   })
 
-async function* iterate<A>(items: Stream.Stream<A, unknown>, { signal }: CallOptions = {}) {
+async function* iterate<A>(items: Stream.Stream<A, unknown>, options?: CallOptions) {
+  const signal = signalOf(options)
   signal?.throwIfAborted()
   const bounded = signal === undefined ? items : Stream.interruptWhen(items, failingOn(signal))
   for await (const item of Stream.toAsyncIterableWith(bounded, withoutTracing)) {

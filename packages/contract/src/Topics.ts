@@ -29,4 +29,7 @@ export const TopicsChanged = Schema.Struct({
   identifier: "TopicsChanged",
   description: "Names what has changed since the event before. Carries no data.",
 })
-export type TopicsChanged = typeof TopicsChanged.Type
+/** An event of this version. */
+export interface TopicsChanged extends Omit<typeof TopicsChanged.Type, "topics"> {
+  readonly topics: ReadonlyArray<Topic>
+}

@@ -64,7 +64,7 @@ export {
 } from "@tocsin/contract/Identifiers"
 export * as Parameters from "@tocsin/contract/Parameters"
 export { NotifierName } from "@tocsin/contract/Status"
-export { newEventId } from "./newEventId.ts"
+export { newEventId } from "@tocsin/client"
 
 export { Hashing } from "@tocsin/core/ports/Hashing"
 export { Ids } from "@tocsin/core/ports/Ids"

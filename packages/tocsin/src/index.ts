@@ -12,7 +12,7 @@
  * ```
  */
 export { createMonitor } from "./createMonitor.ts"
-export { newEventId } from "./newEventId.ts"
+export { newEventId } from "@tocsin/client"
 export type { Monitor } from "./Monitor.ts"
 export type { BeatOption, MonitorOptions, RetentionOption } from "./options/MonitorOptions.ts"
 export type { DurationOption, RateOption } from "./options/MonitorOptions.ts"

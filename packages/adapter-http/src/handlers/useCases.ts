@@ -9,7 +9,6 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import type { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import type { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { policySchema } from "../policy/policySchema.ts"
-import { policyIssues } from "../policy/readPolicyText.ts"
 import { type CoreError, toApiError } from "../response/failures.ts"
 
 /** A function for each endpoint, from its decoded parameters to its decoded answer. */
@@ -84,7 +83,12 @@ export const policyUseCases = (policies: Policies["Service"]) =>
     listWindows: () => policies.windows,
     getPolicy: () => policies.current,
     getPolicySchema: () => Effect.sync(policySchema),
-    checkPolicy: ({ payload }) => Effect.sync(() => ({ issues: policyIssues(payload, policies.given) })),
+    // The parser of YAML is loaded by the first policy that is read.
+    checkPolicy: ({ payload }) =>
+      Effect.map(
+        Effect.promise(() => import("../policy/readPolicyText.ts")),
+        ({ policyIssues }) => ({ issues: policyIssues(payload, policies.given) }),
+      ),
   }) satisfies UseCases<(typeof OpsApi)["groups"]["policy"]["endpoints"]>
 
 /** The use case of each endpoint for silences. */

@@ -16,6 +16,14 @@ const REFUSED = Symbol("refused")
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.toEncoded(Changed)))
 
+const isTopic = Schema.is(Schema.Literals(topicNames))
+
+/** A newer service may have more topics, which concern any list of this version. */
+const toKnown = ({ topics, at }: (typeof Changed)["Encoded"]): TopicsChanged => ({
+  topics: topics.every(isTopic) ? topics : topicNames,
+  at,
+})
+
 /** Names every topic: what has changed meanwhile is unknown. */
 const everything = Effect.map(Instant.now, (now): TopicsChanged => ({
   topics: topicNames,
@@ -30,7 +38,9 @@ const eventsIn = <E>(texts: Stream.Stream<string, E>): Stream.Stream<TopicsChang
       const parts = (rest + text).replaceAll("\r\n", "\n").split("\n\n")
       rest = (parts.pop() ?? "").slice(-LONGEST_EVENT)
       return parts.flatMap((part) =>
-        part.startsWith("data:") ? Option.toArray(decode(part.slice("data:".length))) : [],
+        part.startsWith("data:")
+          ? Option.toArray(Option.map(decode(part.slice("data:".length)), toKnown))
+          : [],
       )
     }
     let isOpen = false

@@ -104,7 +104,8 @@ interface AnyEndpoint {
 }
 
 const reader = (part: keyof DecodedRequest, schema: Codec) => {
-  const decode = SchemaParser.decodeUnknownResult(schema)
+  // A request's body has a schema that refuses other fields; a URL may have other parameters.
+  const decode = SchemaParser.decodeUnknownResult(schema, { onExcessProperty: "error" })
   const whole = part === "payload" ? "the request body" : "the parameters"
   return (input: unknown) =>
     Result.mapBoth(decode(input), {

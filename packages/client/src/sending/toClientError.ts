@@ -21,10 +21,9 @@ const OF_PROXIES: ReadonlyMap<number, readonly [code: AnyCallCode | "payload_too
     [408, ["timeout", "it took too long for"]],
     [413, ["payload_too_large", "it was too large for"]],
     [429, ["rate_limited", "there were too many requests for"]],
-    [502, ["unavailable", "the service cannot be reached by"]],
-    [503, ["unavailable", "the service cannot be reached by"]],
-    [504, ["unavailable", "the service cannot be reached by"]],
   ])
+const UNREACHABLE = ["unavailable", "the service cannot be reached by"] as const
+const LEAST_SERVER_ERROR = 500
 
 /** The runtime's code of an error, such as ECONNREFUSED. */
 const systemCode = (cause: unknown): string | undefined => {
@@ -57,7 +56,7 @@ const codeAndMessage = (status: number, origin: string) => {
       "unexpected_answer",
       `${origin} sends elsewhere instead of answering; give the address that it leads to as baseUrl`,
     ] as const
-  const ofProxy = OF_PROXIES.get(status)
+  const ofProxy = status >= LEAST_SERVER_ERROR ? UNREACHABLE : OF_PROXIES.get(status)
   if (ofProxy !== undefined)
     return [
       ofProxy[0],

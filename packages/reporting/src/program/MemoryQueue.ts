@@ -17,7 +17,7 @@ export type ReportCounts = Readonly<Record<Exclude<ReportState, "absent">, numbe
 export class MemoryQueue implements ResultQueue {
   readonly #tail = new MemoryTail()
   readonly #limit: number
-  readonly #newId: typeof newEventId
+  readonly #newId: (millis: number) => string
   /** The state of each report that waits. */
   readonly #states = new Map<string, "queued" | "in_flight">()
   readonly #counts = { queued: 0, in_flight: 0, delivered: 0, rejected: 0, dropped: 0 }
@@ -28,7 +28,7 @@ export class MemoryQueue implements ResultQueue {
   readonly #notes = new Map<string, string>()
   #isHurried = false
 
-  constructor(limit = MOST_REPORTS, newId = newEventId) {
+  constructor(limit = MOST_REPORTS, newId: (millis: number) => string = newEventId) {
     this.#limit = limit
     this.#newId = newId
   }

@@ -82,7 +82,8 @@ export interface ProgramAgent extends AsyncDisposable {
   readonly state: () => ProgramAgentState
   /**
    * Ends the checks and sends what waits, for up to 5 s. What the server has not taken by then is
-   * lost and counted as dropped. Safe to call more than once.
+   * lost and counted as dropped. Safe to call more than once. Resolves with the counts of all reports
+   * since the agent was made.
    */
-  readonly close: () => Promise<void>
+  readonly close: () => Promise<Pick<ProgramAgentState, "delivered" | "dropped">>
 }

@@ -1,5 +1,6 @@
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { isCheckId } from "@tocsin/contract/Identifiers"
+import { unknownOptions } from "@tocsin/contract/nearestName"
 import { type Keys, Sender, type Statements } from "../agent/Sender.ts"
 import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
 import type {
@@ -48,7 +49,7 @@ export class ReportingAgent implements ProgramAgent {
   readonly #sender: Sender
   #wake = new AbortController()
   readonly #sending: Promise<void>
-  #closing: Promise<void> | undefined
+  #closing: ReturnType<ProgramAgent["close"]> | undefined
   #isGivenUp = false
 
   constructor(identity: Identity, surroundings: Surroundings, refuse: (message: string) => Error) {
@@ -74,6 +75,7 @@ export class ReportingAgent implements ProgramAgent {
     if (!Object.hasOwn(EXIT_CODES, status))
       throw this.#refuse(`the status ${JSON.stringify(status)} must be ok, warning, critical or unknown`)
     const exitCode = EXIT_CODES[status]
+    this.#requireKnown(options, ["incidentKey", "notificationsEnabled", "durationMillis"])
     const { durationMillis = 0 } = options
     if (!Number.isFinite(durationMillis) || durationMillis < 0)
       throw this.#refuse("durationMillis must be a number from 0")
@@ -85,6 +87,7 @@ export class ReportingAgent implements ProgramAgent {
     this.#requireCheckId(checkId)
     if (this.#checks.has(checkId)) throw this.#refuse(`the check ${checkId} already runs: end it first`)
     if (typeof run !== "function") throw this.#refuse(`the check ${checkId} takes a function, which looks`)
+    this.#requireKnown(options, ["incidentKey", "notificationsEnabled", "every", "timeout"])
     const everyMillis = readMillis(options?.every)
     const timeoutMillis = readMillis(options?.timeout ?? DEFAULT_TIMEOUT_MILLIS)
     if (everyMillis === undefined || everyMillis < 1_000)
@@ -113,13 +116,13 @@ export class ReportingAgent implements ProgramAgent {
     return { admission: this.#sender.admission, inFlight, ...counts }
   }
 
-  readonly close = (): Promise<void> => (this.#closing ??= this.#close());
+  readonly close: ProgramAgent["close"] = () => (this.#closing ??= this.#close())
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
   }
 
-  async #close(): Promise<void> {
+  async #close(): ReturnType<ProgramAgent["close"]> {
     this.#ending.abort()
     this.#queue.hurry()
     this.#wake.abort()
@@ -133,6 +136,8 @@ export class ReportingAgent implements ProgramAgent {
         `${this.agentId} closes and loses the reports that the server has not taken: ${lost}`,
       )
     this.#surroundings.onClosed?.()
+    const { delivered, dropped } = this.#queue.counts()
+    return { delivered, dropped }
   }
 
   #add(report: CheckReport): void {
@@ -167,6 +172,15 @@ export class ReportingAgent implements ProgramAgent {
   #requireCheckId(checkId: string): void {
     if (!isCheckId(checkId))
       throw this.#refuse("the check's ID must be 1 to 128 letters, digits or the characters . _ : -")
+  }
+
+  /** Options are of one type; names that it lacks are misspelt. */
+  #requireKnown<Options extends ReportOptions | CheckOptions>(
+    options: Options,
+    known: ReadonlyArray<keyof Options & string>,
+  ): void {
+    const problems = unknownOptions("", options, known)
+    if (problems.length > 0) throw this.#refuse(problems.join("\n"))
   }
 
   #marks({ incidentKey, notificationsEnabled = true }: ReportOptions) {

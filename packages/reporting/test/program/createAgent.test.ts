@@ -22,7 +22,10 @@ describe("createAgent", () => {
   agentSuite({
     start: async ({ url, agentId, folder }) => {
       const agent = createAgent({ baseUrl: url, agentId, keyFile: join(folder, "key"), log: false })
-      return { report: async (...result) => agent.report(...result), stop: agent.close }
+      return {
+        report: async (...result) => agent.report(...result),
+        stop: async () => void (await agent.close()),
+      }
     },
     without: {
       "keeps results until its key is accepted": `${memory}; it asks each minute while it runs`,

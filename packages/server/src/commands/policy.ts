@@ -28,7 +28,7 @@ const check = Command.make(
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ file, json }) {
-    const read = readPolicyFile(file, knownNotifiers())
+    const read = yield* Effect.result(readPolicyFile(file, knownNotifiers()))
     const issues = Result.isSuccess(read) ? [] : read.failure
     const lines = issueLines(file, issues)
     yield* writeResult(json, { issues }, () =>

@@ -1,5 +1,5 @@
 import type { NotifierName } from "@tocsin/contract/Status"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { BadPolicy } from "./BadPolicy.ts"
 import { readPolicyFile } from "./readPolicyFile.ts"
 
@@ -8,8 +8,9 @@ import { readPolicyFile } from "./readPolicyFile.ts"
  * `others` if it defines none.
  */
 export const givenPolicy = Effect.fnUntraced(function* (file: string, others: ReadonlyArray<NotifierName>) {
-  const read = readPolicyFile(file, { notifiers: others, keepsNotifiers: false })
-  if (Result.isFailure(read)) return yield* new BadPolicy({ file, issues: read.failure })
-  const { document: policy } = read.success
+  const { document: policy } = yield* Effect.mapError(
+    readPolicyFile(file, { notifiers: others, keepsNotifiers: false }),
+    (issues) => new BadPolicy({ file, issues }),
+  )
   return { policy, notifiers: policy.receivers === undefined ? others : [] }
 })

@@ -30,10 +30,7 @@ export const loadPolicy = Effect.fnUntraced(function* (
     return { document: {}, receivers: yield* ofSettings(settings) }
   }
   const refuse = (issues: ReadonlyArray<PolicyIssue>) => new BadPolicy({ file, issues })
-  const { document, locate } = yield* Effect.mapError(
-    Effect.fromResult(readPolicyFile(file, policyNotifiers(settings))),
-    refuse,
-  )
+  const { document, locate } = yield* Effect.mapError(readPolicyFile(file, policyNotifiers(settings)), refuse)
   if (document.receivers === undefined) {
     return { document, receivers: yield* ofSettings(settings) }
   }

@@ -17,6 +17,7 @@ import type {
 import { asJson } from "@tocsin/client/calls/asJson"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
+import { unknownOptions } from "@tocsin/contract/nearestName"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { AgentPathParameters } from "@tocsin/contract/Parameters"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
@@ -116,6 +117,15 @@ const readAgentId = (agentId: unknown): Result.Result<AgentId, ValidationError> 
     onFailure: (issue) => new ValidationError({ message: describeIssue(issue, "the parameters") }),
   })
 
+/** Fails for options that a call does not take: in plain JavaScript, a misspelt one would be ignored. */
+export const refuseUnknown = <Options extends object>(
+  options: Options,
+  known: ReadonlyArray<keyof Options & string>,
+): Effect.Effect<void, TocsinError<"validation">> => {
+  const problems = unknownOptions("", options, known)
+  return problems.length === 0 ? Effect.void : Effect.fail(new TocsinError("validation", problems.join("\n")))
+}
+
 /** {@link AgentCalls} on running use cases. */
 export const agentCalls = (
   calls: Calls,
@@ -132,8 +142,14 @@ export const agentCalls = (
     return roleOf(redacted) === undefined ? Effect.succeed(redacted) : ofOperators
   }
   return {
-    heartbeat: (text, request, { address } = {}) =>
-      calls.reply(Effect.flatMap(keyOf(text), (key) => sendingAsJson(heartbeat, { key, address }, request))),
+    heartbeat: (text, request, options = {}) =>
+      calls.reply(
+        Effect.gen(function* () {
+          yield* refuseUnknown(options, ["address"])
+          const key = yield* keyOf(text)
+          return yield* sendingAsJson(heartbeat, { key, address: options.address }, request)
+        }),
+      ),
     events: (text, request) =>
       calls.reply(
         Effect.flatMap(keyOf(text), (key) => sendingAsJson(events, { key, address: undefined }, request)),

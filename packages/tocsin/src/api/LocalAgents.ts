@@ -7,7 +7,7 @@ import { fingerprintOf, newKey } from "@tocsin/reporting/program/readKey"
 import type { MonitorCalls } from "./monitorCalls.ts"
 import { Clock, type Context, Effect, Random } from "effect"
 import { hostname as hostOf } from "node:os"
-import type { AgentCalls } from "./AgentCalls.ts"
+import { type AgentCalls, refuseUnknown } from "./AgentCalls.ts"
 import { closed, type Reply } from "./Calls.ts"
 import type { By } from "./signedCalls.ts"
 import { TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
@@ -87,10 +87,9 @@ export class LocalAgents {
   }
 
   /** Registers an agent of this process, accepts its key, and lets it report. */
-  readonly open = async (
-    agentId: string,
-    { key = this.#pending.get(agentId) ?? newKey(), hostname = hostOf(), labels, by }: LocalAgentOptions = {},
-  ): Promise<ProgramAgent> => {
+  readonly open = async (agentId: string, options: LocalAgentOptions = {}): Promise<ProgramAgent> => {
+    await Effect.runPromise(refuseUnknown(options, ["key", "hostname", "labels", "by"]))
+    const { key = this.#pending.get(agentId) ?? newKey(), hostname = hostOf(), labels, by } = options
     const surroundings = surroundingsOf(this.#services, agentId)
     const heartbeat = {
       hostname,

@@ -1,12 +1,10 @@
 import type { TopicsChanged as Changes } from "@tocsin/client/Resources"
 import type { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
 import * as Instant from "@tocsin/contract/Instant"
-import { topicNames, TopicsChanged } from "@tocsin/contract/Topics"
+import { topicNames } from "@tocsin/contract/Topics"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { TopicFeed, type UnreadTopics } from "@tocsin/core/usecases/TopicFeed"
-import { Cause, Context, Effect, Schema, Scope } from "effect"
-
-const encode: (changes: TopicsChanged) => Changes = Schema.encodeSync(TopicsChanged)
+import { Cause, Context, Effect, Scope } from "effect"
 
 /**
  * What to fetch again: every topic first, then what changes. The first take counts as a stream of this
@@ -26,5 +24,8 @@ export const topicChanges = (
       unread === undefined ? begin : Effect.andThen(unread.some, unread.take),
     )
     const closing = Effect.andThen(Context.get(services, Readiness).draining, Cause.done())
-    return Effect.raceFirst(closing, Effect.map(take, encode)).pipe(Effect.provide(services))
+    return Effect.raceFirst(
+      closing,
+      Effect.map(take, ({ topics, at }): Changes => ({ topics, at: Instant.format(at) })),
+    ).pipe(Effect.provide(services))
   })
