@@ -24,6 +24,7 @@ const serverFlags = JSON.parse(readFileSync(join(root, "scripts/nodeFlags.json")
 const tasks = new Map([
   ["start", [...serverFlags, "scripts/start.mjs"]],
   ["test", ["node_modules/vitest/vitest.mjs", "run"]],
+  ["test:long", ["node_modules/vitest/vitest.mjs", "run"]],
   ["bench", ["bench/src/main.ts"]],
   ["faults", ["test/faults/main.ts"]],
   ["simulate-faults", ["test/system/main.ts"]],
@@ -160,6 +161,8 @@ if (taskArgs === undefined) stop(`Say what to run: ${[...tasks.keys()].join(", "
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   stop(`Tocsin needs Node.js ${oldestNode} or newer to start; this is ${process.version}.`)
 }
+// Properties run ten times as often, and suites of which other runs take a sample run whole (test/properties/atLength.ts).
+if (task === "test:long") process.env["PROPERTY_RUNS"] ??= "10"
 process.chdir(root)
 if (!isInstalled(task)) await install()
 await become(node24(), [...taskArgs, ...callerArgs])

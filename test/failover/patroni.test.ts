@@ -1,7 +1,8 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hasPatroni, startPatroni } from "./Patroni.ts"
-import { AT_LENGTH, KILLS, playFailover } from "./story.ts"
+import { AT_LENGTH } from "../properties/atLength.ts"
+import { KILLS, playFailover } from "./story.ts"
 
 if (!hasPatroni) console.log("Skipped: Patroni, etcd and PostgreSQL of Debian are not installed.")
 
@@ -14,7 +15,7 @@ describe.skipIf(!hasPatroni)("three servers on three PostgreSQL servers under Pa
 
   // It takes as long again, and promoted.test.ts proves the same without Patroni.
   it.live.skipIf(!AT_LENGTH)(
-    `lose only what PostgreSQL lost if no standby is synchronous (${AT_LENGTH ? `${KILLS} times` : "skipped: set FAILOVER_KILLS"})`,
+    `lose only what PostgreSQL lost if no standby is synchronous (${AT_LENGTH ? `${KILLS} times` : "skipped: npm run test:long"})`,
     () => Effect.flatMap(startPatroni(false), playFailover),
     300_000 * (KILLS + 1),
   )

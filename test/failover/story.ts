@@ -1,4 +1,3 @@
-import process from "node:process"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { type Agent, enroll, eventOf, push, type Result } from "../processes/Agent.ts"
@@ -6,6 +5,7 @@ import { historyOf, incidentsOf, OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
+import { AT_LENGTH } from "../properties/atLength.ts"
 
 /** PostgreSQL servers of which one takes writes. */
 export interface Cluster {
@@ -19,13 +19,8 @@ export interface Cluster {
   readonly repair: Effect.Effect<void>
 }
 
-const { FAILOVER_KILLS } = process.env
-
-/** Whether tests may take several minutes. */
-export const AT_LENGTH = FAILOVER_KILLS !== undefined
-
 /** How often the primary is killed. */
-export const KILLS = Number(FAILOVER_KILLS ?? "1")
+export const KILLS = AT_LENGTH ? 3 : 1
 const SERVERS = 3
 const AGENTS = 4
 const CHECKS = 3

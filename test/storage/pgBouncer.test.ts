@@ -1,4 +1,3 @@
-import process from "node:process"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,11 +12,9 @@ import { rollbackSuite } from "@tocsin/testing/rollbackSuite"
 import { rowRequestSuite } from "@tocsin/testing/rowRequestSuite"
 import { storageSuite } from "@tocsin/testing/storageSuite"
 import { skippedFor, type StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { throughPgBouncer, withoutPgBouncer, withoutTransactionMode } from "../postgres/pgBouncer.ts"
 import { EmptiedPostgres } from "./EmptiedPostgres.ts"
-
-/** All suites take a minute and prove little more than those that pin sessions, lock and race. */
-const isWhole = process.env["POOLER_SUITE"] === "whole"
 
 const through = (mode: "session" | "transaction") => {
   const place = Layer.effect(
@@ -35,7 +32,8 @@ const through = (mode: "session" | "transaction") => {
 }
 
 const suites = (subject: StorageUnderTest<EmptiedPostgres, SqlError.SqlError | StorageError>) => {
-  if (isWhole) return storageSuite(subject)
+  // All suites take a minute and prove little more than those that pin sessions, lock and race.
+  if (AT_LENGTH) return storageSuite(subject)
   rowRequestSuite(subject)
   claimSuite(subject)
   alertClaimSuite(subject)
