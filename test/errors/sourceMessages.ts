@@ -46,6 +46,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "beat.text",
   "messageOf(seconds)",
   "parsed.failure",
+  "walls.message",
   'settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):")',
   "startMessage(failure.value)",
   "withoutSecrets(finding.message)",

@@ -140,10 +140,7 @@ export class SimulatedAgent {
         agentId: this.id,
         servers: ["balancer"],
         heartbeat: { hostname: this.id, features: { push: true, metrics: false } },
-        declaration: JSON.stringify({
-          complete: true,
-          checks: this.checks.map(({ check_id }) => ({ check_id, every: "2m" })),
-        }),
+        expected: this.checks.map(({ check_id }) => ({ check_id, every: "2m" })),
       },
     )
     this.#sender = sender

@@ -57,7 +57,7 @@ class SimulatedAgent {
           agentId: agentId(index),
           servers: [`http://127.0.0.1:${port}`],
           heartbeat: { hostname: "simulated", features: { push: true, metrics: false } },
-          declaration: undefined,
+          expected: undefined,
         },
       )
   }

@@ -1,3 +1,4 @@
+import { parseCron } from "@tocsin/contract/CronTimes"
 import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import {
@@ -76,17 +77,22 @@ const confirm = record({
   every: duration({ max: "1d" }),
 })
 
-/** Five fields of the characters that cron knows. The server judges their values. */
-const cron = text({
-  max: 256,
-  form: /^\s*(?:[\dA-Za-z*/,#L?-]+\s+){4}[\dA-Za-z*/,#L?-]+\s*$/,
-  expected: "five fields: minute, hour, day, month, weekday",
-})
+/** Judged as the server judges it: one refused schedule would keep others from being declared. */
+const cron: Reader<string> = (value, place) => {
+  const written = text({ max: 256 })(value, place)
+  if (written === undefined) return undefined
+  const times = parseCron(written)
+  if (!("message" in times)) return written
+  place.refuse(times.message, place.path)
+  return undefined
+}
+
+const IANA_NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/
 
 const timeZone: Reader<string> = (value, place) => {
   try {
     // Offsets such as +01:00 are no names, and have no summer time.
-    if (typeof value === "string" && !/^[+-]/.test(value)) {
+    if (typeof value === "string" && IANA_NAME.test(value)) {
       // Throws for a name that it does not know.
       Intl.DateTimeFormat("en", { timeZone: value })
       return value
@@ -165,12 +171,12 @@ export const judgeCheck = (check: CheckFields, place: Place): void => {
 }
 
 const judgeReported = (check: CheckFields, works: ReadonlyArray<string>, place: Place): void => {
-  for (const name of [...works, "timeout", "env", "confirm", "incident_key"]) {
+  for (const name of [...works, "timeout", "env", "confirm"]) {
     if (name in check) place.refuse("has no meaning with report_only: remove it", [...place.path, name])
   }
-  const hasCron = check.cron !== undefined || check.tz !== undefined
+  const hasCron = "cron" in check || "tz" in check
   if (hasCron && check.every !== undefined) place.refuse("must have either every or cron and tz", place.path)
-  if (hasCron && (check.cron === undefined || check.tz === undefined)) {
+  if (hasCron && !("cron" in check && "tz" in check)) {
     place.refuse("must have cron and tz together", place.path)
   }
 }

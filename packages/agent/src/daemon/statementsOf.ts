@@ -1,6 +1,7 @@
 import type { AgentConfig, CheckConfig } from "../config/AgentConfig.ts"
 import { durationText } from "../config/Reader.ts"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
+import type { ExpectedCheckText } from "@tocsin/reporting/agent/Schedule"
 import type { Statements } from "@tocsin/reporting/agent/Sender"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 
@@ -12,7 +13,7 @@ const SHORTEST_AFTER_MILLIS = 150_000
 const OWN_PERIOD_MILLIS = 60_000
 
 /** A check as it is declared to the server. */
-const declared = (check: CheckConfig): object => ({
+const declared = (check: CheckConfig): ExpectedCheckText => ({
   check_id: check.id,
   ...terms(check),
   ...(check.severity !== undefined && { severity: check.severity }),
@@ -26,7 +27,7 @@ const quietMillis = (check: CheckConfig): number => {
   return (Math.max(bad, good) - 1) * Math.min(everyMillis, check.everyMillis)
 }
 
-const terms = (check: CheckConfig): object => {
+const terms = (check: CheckConfig): Omit<ExpectedCheckText, "check_id"> => {
   const grace = check.graceMillis
   if (check.kind === "reported" && "cron" in check.schedule) {
     return { ...check.schedule, ...(grace !== undefined && { grace: durationText(grace) }) }
@@ -52,11 +53,8 @@ export const statementsOf = (config: AgentConfig): Statements => ({
     features: { push: true, metrics: config.metricsPort !== undefined },
     labels: { ...Object.fromEntries(config.labels), service_agent_version: AGENT_VERSION },
   },
-  declaration: JSON.stringify({
-    complete: true,
-    checks: [
-      ...[...config.checks.values()].map(declared),
-      { check_id: OWN_CHECK_ID, every: durationText(OWN_PERIOD_MILLIS) },
-    ],
-  }),
+  expected: [
+    ...[...config.checks.values()].map(declared),
+    { check_id: OWN_CHECK_ID, every: durationText(OWN_PERIOD_MILLIS) },
+  ],
 })

@@ -82,7 +82,6 @@ describe("a configuration", () => {
       "config.yaml:8: checks.with space must have a name of 1 to 128 letters, digits or the characters . _ : -",
       "config.yaml:9: checks.job must have either every or cron and tz",
       "config.yaml:10: checks.tz.tz must be an IANA time zone such as Europe/Berlin",
-      "config.yaml:10: checks.tz must have cron and tz together",
       "config.yaml:11: checks.tocsin-agent is the agent's own check: choose another name",
       "config.yaml:12: checks.yes.command must be a list",
     ])
@@ -103,9 +102,38 @@ describe("a configuration", () => {
         "config.yaml:2: hostname must not contain half of a character (a lone surrogate)",
         "config.yaml:3: labels.auth has a name that looks like a secret: remove the label or rename it",
         "config.yaml:5: checks.job.tz must be an IANA time zone such as Europe/Berlin",
-        "config.yaml:5: checks.job must have cron and tz together",
       ],
     )
+  })
+
+  it("refuses a cron expression that the server would refuse, and names its check", () => {
+    const job = (cron: string) => `{ report_only: true, cron: '${cron}', tz: Europe/Berlin }`
+    assert.deepStrictEqual(
+      reading(
+        [
+          "server: http://a",
+          "checks:",
+          `  hour: ${job("0 25 * * *")}`,
+          `  short: ${job("0 3 * *")}`,
+          `  hash: ${job("0 3 * * 1#1")}`,
+          `  never: ${job("0 0 31 2 *")}`,
+          `  good: ${job("*/5 9-17 1,15 JAN-mar mon-fri/2")}`,
+        ].join("\n"),
+      ).problems,
+      [
+        'config.yaml:3: checks.hour.cron is not a cron expression: "25" is not a value from 0 to 23',
+        "config.yaml:4: checks.short.cron must have five fields: minute, hour, day, month, weekday",
+        'config.yaml:5: checks.hash.cron is not a cron expression: "1#1" is not a value from 0 to 7',
+        "config.yaml:6: checks.never.cron never fires: no date matches it",
+      ],
+    )
+  })
+
+  it("groups a check that reports only by its incident key", () => {
+    const { config, problems } = reading(
+      "server: http://a\nchecks:\n  job: { report_only: true, every: 1d, incident_key: backups }\n",
+    )
+    assert.deepStrictEqual([problems, config?.checks.get("job")?.incidentKey], [[], "backups"])
   })
 
   it("trusts the certificates of a file beside it, and refuses a damaged one", () => {

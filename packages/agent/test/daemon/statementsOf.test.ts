@@ -16,9 +16,9 @@ const declared = (checks: string): ReadonlyArray<unknown> => {
   rmSync(folder, { recursive: true })
   assert.deepStrictEqual(problems, [])
   if (config === undefined) return []
-  const body = JSON.parse(statementsOf(config).declaration ?? "{}") as { checks: ReadonlyArray<unknown> }
-  Schema.decodeUnknownSync(ExpectationsRequest)(body)
-  return body.checks
+  const expected = statementsOf(config).expected ?? []
+  Schema.decodeUnknownSync(ExpectationsRequest)({ complete: true, checks: expected })
+  return expected
 }
 
 describe("a declaration", () => {

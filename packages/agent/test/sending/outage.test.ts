@@ -172,7 +172,7 @@ class Host {
       agentId: "host",
       servers: ["http://one", "http://two"],
       heartbeat: { hostname: "host", features: { push: true, metrics: false } },
-      declaration: undefined,
+      expected: undefined,
     }
     const options = {
       queue: spool,

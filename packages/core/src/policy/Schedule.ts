@@ -1,8 +1,9 @@
 import { Result } from "effect"
+import { type CronTimes, parseCron } from "@tocsin/contract/CronTimes"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import { type TimeZone, timeZoneOf } from "./TimeZone.ts"
-import { parseWallTimes, wallAfter, wallBefore, type WallTimes } from "./WallTimes.ts"
+import { wallAfter, wallBefore } from "./wallTimes.ts"
 
 /** A cron expression of five fields, and the IANA time zone by whose clock it goes. */
 export interface ScheduleText {
@@ -13,7 +14,7 @@ export interface ScheduleText {
 /** Times of a wall clock. */
 export interface Schedule extends ScheduleText {
   /** The times of a clock that is never set; {@link toInstant} places them in the zone. */
-  readonly walls: WallTimes
+  readonly walls: CronTimes
   readonly zone: TimeZone
 }
 
@@ -32,9 +33,8 @@ const wrong = (field: ScheduleProblem["field"], message: string) => Result.fail(
 export const parseSchedule = ({ cron, tz }: ScheduleText): Result.Result<Schedule, ScheduleProblem> => {
   const zone = timeZoneOf(tz)
   if (zone === undefined) return wrong("tz", "must be an IANA time zone, such as Europe/Berlin")
-  const parsed = parseWallTimes(cron)
-  if (Result.isFailure(parsed)) return wrong("cron", parsed.failure)
-  return Result.succeed({ cron, tz, walls: parsed.success, zone })
+  const walls = parseCron(cron)
+  return "message" in walls ? wrong("cron", walls.message) : Result.succeed({ cron, tz, walls, zone })
 }
 
 // Reading a schedule takes longer than all else that a look at an expectation does, and agents declare few.

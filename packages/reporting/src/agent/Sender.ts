@@ -1,5 +1,6 @@
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import type { Clock } from "./Clock.ts"
+import { type ExpectedCheckText, Schedule } from "./Schedule.ts"
 import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
 import { type Answer, judge, noAnswer, type RequestKind, type Verdict } from "./Answer.ts"
@@ -20,8 +21,8 @@ export interface Statements {
   readonly agentId: string
   readonly servers: ReadonlyArray<string>
   readonly heartbeat: Omit<typeof HeartbeatRequest.Encoded, "agent_id" | "observed_at">
-  /** The body of a declaration; none without checks that the server could expect. */
-  readonly declaration: string | undefined
+  /** The checks that the server expects; none where their declaration is left to others. */
+  readonly expected: ReadonlyArray<ExpectedCheckText> | undefined
 }
 
 /** The agent's key, and the one that replaces it once the server has accepted it. */
@@ -73,12 +74,14 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   #unreadableUntil = 0
   /** The last line that was logged about each: the server may refuse one of them alone. */
   readonly #lastSaid = { results: "", schedule: ACCEPTS }
+  #schedule: Schedule
   /** The last line that was logged about the replacement key. */
   #saidOfKey = ""
 
   constructor(options: SenderOptions<Result>, statements: Statements) {
     this.#options = options
     this.#statements = statements
+    this.#schedule = new Schedule(statements.expected ?? [])
     this.#state = initialSubmission(options.clock.steady())
     this.#mark = options.mark
   }
@@ -111,6 +114,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   /** Takes another configuration: the schedule is declared again. */
   restate(statements: Statements): void {
     this.#statements = statements
+    this.#schedule = new Schedule(statements.expected ?? [])
     const now = this.#options.clock.steady()
     // Whoever corrects an address does not wait for the next retry.
     const dues = { notBefore: now, heartbeatDue: now, declarationDue: now }
@@ -130,17 +134,18 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
       this.#unreadableUntil = clock.steady() + UNREADABLE_MILLIS
       return clock.steady()
     }
-    const { declaration } = this.#statements
+    const schedule = this.#schedule
     const begun = clock.steady()
     const answer = await this.#request(step.kind, server, batch)
     const now = clock.steady()
     const made = { kind: step.kind, server, events: batch.length, now, tookMillis: now - begun }
     const around = { servers: this.#statements.servers.length, random: this.#options.random }
     const { state, deed } = afterAnswer(this.#state, made, answer, around)
+    const isNarrowed = step.kind === "declaration" && schedule.learn(answer)
     this.#tell(step.kind, answer, state)
-    // It may have been restated meanwhile.
-    const isCurrent = declaration === this.#statements.declaration
-    this.#state = isCurrent ? state : { ...state, declarationDue: made.now }
+    // The schedule may have been restated meanwhile.
+    const isDeclaredAgain = isNarrowed || schedule !== this.#schedule
+    this.#state = isDeclaredAgain ? { ...state, declarationDue: made.now } : state
     this.#carryOut(answer, batch, deed)
     return clock.steady()
   }
@@ -156,7 +161,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     const eventsDue = isUrgent ? now : gathered
     return {
       eventsDue: eventsDue === undefined ? undefined : Math.max(eventsDue, this.#unreadableUntil),
-      hasSchedule: this.#statements.declaration !== undefined,
+      hasSchedule: this.#statements.expected !== undefined,
     }
   }
 
@@ -233,8 +238,8 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   }
 
   #bodyOf(kind: RequestKind, batch: ReadonlyArray<OutgoingResult>): string {
-    const { agentId, heartbeat, declaration = "{}" } = this.#statements
-    if (kind === "declaration") return declaration
+    const { agentId, heartbeat } = this.#statements
+    if (kind === "declaration") return this.#schedule.declaration()
     if (kind === "events") {
       return `{"agent_id":${JSON.stringify(agentId)},"events":[${batch.map(({ body }) => body).join(",")}]}`
     }
@@ -260,10 +265,12 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     const { queue, log, keys } = this.#options
     queue.setNote("admission", next.admission)
     queue.setNote("last_answer", JSON.stringify({ at: new Date(this.now()).toISOString(), kind, ...answer }))
-    if (kind === "declaration") {
-      queue.setNote("declaration_refused", answer.verdict === "invalid" ? answer.message : "")
-    }
-    const said = saidOf(kind, answer, next, () => keys.fingerprintOf(keys.current()))
+    const refused = this.#schedule.refused(answer)
+    if (kind === "declaration") queue.setNote("declaration_refused", refused)
+    const said =
+      kind === "declaration" && refused !== ""
+        ? `the server refuses the schedule of the checks: ${refused}`
+        : saidOf(kind, answer, next, () => keys.fingerprintOf(keys.current()))
     const subject = kind === "declaration" ? "schedule" : "results"
     const isKnown = said === this.#lastSaid[subject]
     if (isKnown && answer.verdict !== "conflict" && answer.verdict !== "unauthorized") return
@@ -284,9 +291,6 @@ const saidOf = (
     return `the server has not accepted this agent's key yet: compare the fingerprint ${fingerprint()} and accept it`
   }
   if (admission === "blocked") return `the server has blocked this agent's key ${fingerprint()}: ${message}`
-  if (kind === "declaration" && verdict === "invalid") {
-    return `the server refuses the schedule of the checks: ${message}`
-  }
   if (verdict === "conflict") {
     return `another key has this agent's ID, or this key another ID: ${message}; this key is ${fingerprint()}`
   }

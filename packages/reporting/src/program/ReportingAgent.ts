@@ -206,7 +206,6 @@ export class ReportingAgent implements ProgramAgent {
       return { check_id, every: `${Math.ceil(period / 1_000)}s` }
     })
     // Without any check, expectations that the program declared elsewhere stay as they are.
-    const declaration = this.#isDeclaring ? JSON.stringify({ complete: true, checks }) : undefined
-    return { agentId, servers, heartbeat, declaration }
+    return { agentId, servers, heartbeat, expected: this.#isDeclaring ? checks : undefined }
   }
 }

@@ -14,7 +14,7 @@ const declaring = (...checks: ReadonlyArray<string>): Statements => ({
   agentId: "a",
   servers: ["http://server"],
   heartbeat: { hostname: "a", features: { push: true, metrics: false } },
-  declaration: JSON.stringify({ checks }),
+  expected: checks.map((check_id) => ({ check_id, every: "1m" })),
 })
 
 /** A queue whose file cannot be read: it holds results, and gives none. */
@@ -38,7 +38,9 @@ const sending = (
   let now = 0
   const logged: Array<string> = []
   const requests: Array<OutgoingRequest & { readonly at: number }> = []
-  const answers: Record<OutgoingRequest["kind"], HttpAnswer> = {
+  const notes = new Map<string, string>()
+  type Answers = HttpAnswer | ((body: string) => HttpAnswer)
+  const answers: Record<OutgoingRequest["kind"], Answers> = {
     heartbeat: ACCEPTED,
     declaration: DECLARED,
     events: { status: 202, body: '{"accepted":0}' },
@@ -51,7 +53,7 @@ const sending = (
   const clock = { wall: () => now, steady: () => now, sinceBoot: () => now }
   const sender = new Sender(
     {
-      queue,
+      queue: { ...queue, setNote: (name, value) => void notes.set(name, value) },
       clock,
       boot: "boot",
       random: () => 0.5,
@@ -70,7 +72,9 @@ const sending = (
         send: async (request) => {
           requests.push({ ...request, at: now })
           const isNext = request.key === "next" && replacement.deed !== "promoted"
-          const answer = isNext ? replacement.answer : answers[request.kind]
+          const usual = answers[request.kind]
+          const made = typeof usual === "function" ? usual(request.body) : usual
+          const answer = isNext ? replacement.answer : made
           if (request.kind === "declaration") during.declaration?.()
           await Promise.resolve()
           return answer
@@ -84,9 +88,16 @@ const sending = (
     during,
     replacement,
     logged,
+    notes,
     sender,
     requests,
-    declarations: () => requests.filter(({ kind }) => kind === "declaration").map(({ body }) => body),
+    declarations: () =>
+      requests
+        .filter(({ kind }) => kind === "declaration")
+        .map(({ body }) => {
+          const { checks } = JSON.parse(body) as { readonly checks: ReadonlyArray<{ check_id: string }> }
+          return checks.map(({ check_id }) => check_id).join(" ")
+        }),
     /** Lets the sender work for so long. */
     pass: async (millis: number) => {
       const end = now + millis
@@ -103,7 +114,7 @@ describe("a sender", () => {
   it("declares the schedule once, and again once its key is accepted again", async () => {
     const { answers, declarations, pass } = sending()
     await pass(180_000)
-    assert.deepStrictEqual(declarations(), ['{"checks":["disk"]}'])
+    assert.deepStrictEqual(declarations(), ["disk"])
     // An operator deleted the agent, and its schedule with it.
     answers.heartbeat = PENDING
     await pass(120_000)
@@ -168,7 +179,49 @@ describe("a sender", () => {
       sender.restate(declaring("disk", "load"))
     }
     await pass(60_000)
-    assert.deepStrictEqual(declarations(), ['{"checks":["disk"]}', '{"checks":["disk","load"]}'])
+    assert.deepStrictEqual(declarations(), ["disk", "disk load"])
+  })
+
+  it("declares the others where the server refuses checks by name, says which, and tries all each hour", async () => {
+    const { answers, declarations, logged, notes, pass, sender } = sending()
+    sender.restate(declaring("disk", "cron", "load", "short"))
+    const invalid = (message: string): HttpAnswer => ({
+      status: 400,
+      body: JSON.stringify({ error: { code: "validation", message } }),
+    })
+    answers.declaration = (body) => {
+      if (body.includes('"cron"')) return invalid("checks[1].cron never fires: no date matches it")
+      if (body.includes('"short"')) return invalid("checks[2].after must be at least 150s")
+      return DECLARED
+    }
+    await pass(1_800_000)
+    assert.deepStrictEqual(declarations(), ["disk cron load short", "disk load short", "disk load"])
+    const refused = [
+      "cron: 400 cron never fires: no date matches it",
+      "cron: 400 cron never fires: no date matches it; short: 400 after must be at least 150s",
+    ]
+    assert.deepStrictEqual(logged, [
+      "the server accepts what is sent",
+      ...refused.map((words) => `the server refuses the schedule of the checks: ${words}`),
+    ])
+    assert.strictEqual(notes.get("declaration_refused"), refused[1])
+    // An upgraded server takes them.
+    answers.declaration = DECLARED
+    await pass(3_600_000)
+    assert.deepStrictEqual(declarations().slice(3), ["disk cron load short"])
+    assert.strictEqual(notes.get("declaration_refused"), "")
+  })
+
+  it("leaves checks out of a schedule only so often, where the server refuses each", async () => {
+    const { answers, declarations, pass, sender } = sending()
+    sender.restate(declaring(...Array.from({ length: 60 }, (_, n) => `check-${n}`)))
+    const error = {
+      code: "validation",
+      message: "checks[0].tz must be an IANA time zone, such as Europe/Berlin",
+    }
+    answers.declaration = { status: 400, body: JSON.stringify({ error }) }
+    await pass(3_000_000)
+    assert.lengthOf(declarations(), 20)
   })
 
   it("sends heartbeats and declarations while the results that wait cannot be read", async () => {

@@ -1,0 +1,120 @@
+/**
+ * The times that a cron expression of five fields names on a clock that is never set. An empty set
+ * allows everything.
+ */
+export interface CronTimes {
+  readonly minutes: ReadonlySet<number>
+  readonly hours: ReadonlySet<number>
+  readonly days: ReadonlySet<number>
+  readonly months: ReadonlySet<number>
+  readonly weekdays: ReadonlySet<number>
+  /** Whether a day and its weekday must both be allowed; otherwise one that is named suffices. */
+  readonly needsBoth: boolean
+}
+
+/** The values of a field, and their names from the lowest value on. */
+interface Field {
+  readonly min: number
+  readonly max: number
+  readonly names?: ReadonlyArray<string>
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+const DAYS_PER_WEEK = 7
+
+const FIELDS = {
+  minutes: { min: 0, max: 59 },
+  hours: { min: 0, max: 23 },
+  days: { min: 1, max: 31 },
+  months: { min: 1, max: 12, names: MONTHS },
+  // 0 and 7 are Sunday.
+  weekdays: { min: 0, max: 7, names: WEEKDAYS },
+} as const satisfies Readonly<Record<string, Field>>
+
+/** What is wrong with a cron expression. */
+interface CronProblem {
+  readonly message: string
+}
+
+/** Why a field cannot be read. */
+class FieldError extends Error {}
+
+/**
+ * Reads a cron expression, or returns what is wrong with it. Without effect, so that an agent examines
+ * its configuration as the server does.
+ */
+export const parseCron = (cron: string): CronTimes | CronProblem => {
+  const fields = cron.trim().split(/\s+/u)
+  if (fields.length !== 5) return { message: "must have five fields: minute, hour, day, month, weekday" }
+  const [minute = "", hour = "", day = "", month = "", weekday = ""] = fields
+  try {
+    const days = valuesOf(day, FIELDS.days)
+    const weekdays = new Set([...valuesOf(weekday, FIELDS.weekdays)].map((value) => value % DAYS_PER_WEEK))
+    // As cron has it where one of them begins with `*`.
+    const isStarred = day.startsWith("*") || weekday.startsWith("*")
+    const times = {
+      minutes: valuesOf(minute, FIELDS.minutes),
+      hours: valuesOf(hour, FIELDS.hours),
+      days,
+      months: valuesOf(month, FIELDS.months),
+      weekdays,
+      needsBoth: isStarred || days.size === 0 || weekdays.size === 0,
+    }
+    return hasDate(times) ? times : { message: "never fires: no date matches it" }
+  } catch (error) {
+    if (error instanceof FieldError) return { message: `is not a cron expression: ${error.message}` }
+    throw error
+  }
+}
+
+/** The values of one field. A field that begins with `*` or `*` + `/1` allows everything. */
+const valuesOf = (text: string, field: Field): ReadonlySet<number> => {
+  const parts = text.split(",").map((part) => partValues(part, field))
+  return /^\*(?:\/0*1)?(?:,|$)/.test(text) ? new Set() : new Set(parts.flat())
+}
+
+const partValues = (part: string, field: Field): ReadonlyArray<number> => {
+  const [range = "", ...steps] = part.split("/")
+  const step = steps.length === 0 ? undefined : stepOf(steps.join("/"), field)
+  const [from, to] = range === "*" ? [field.min, field.max] : boundsOf(range, field)
+  const last = to ?? (step === undefined ? from : field.max)
+  const by = step ?? 1
+  return Array.from({ length: Math.floor((last - from) / by) + 1 }, (_, n) => from + n * by)
+}
+
+const boundsOf = (range: string, field: Field): readonly [number, number | undefined] => {
+  const [left = "", ...right] = range.split("-")
+  const from = valueOf(left, field)
+  if (right.length === 0) return [from, undefined]
+  const to = valueOf(right.join("-"), field)
+  if (to < from) throw new FieldError(`${range} ends before it begins`)
+  return [from, to]
+}
+
+const valueOf = (text: string, { min, max, names = [] }: Field): number => {
+  const named = names.indexOf(text.toLowerCase())
+  const value = named >= 0 ? min + named : numberOf(text)
+  if (value === undefined || value < min || value > max)
+    throw new FieldError(`${JSON.stringify(text)} is not a value from ${min} to ${max}`)
+  return value
+}
+
+const stepOf = (text: string, { max }: Field): number => {
+  const step = numberOf(text)
+  if (step === undefined || step < 1 || step > max)
+    throw new FieldError(`/${text} is not a step from 1 to ${max}`)
+  return step
+}
+
+const numberOf = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined)
+
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Whether some date matches: without one, a search has no end. Each date falls on each weekday in some year. */
+const hasDate = ({ days, months, needsBoth }: CronTimes): boolean =>
+  !needsBoth ||
+  days.size === 0 ||
+  LONGEST_MONTHS.some(
+    (longest, n) => (months.size === 0 || months.has(n + 1)) && Math.min(...days) <= longest,
+  )

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { Cron, Result } from "effect"
+import * as fc from "fast-check"
+import { parseCron } from "../src/CronTimes.ts"
+
+const piece = fc.constantFrom(
+  "*",
+  "/",
+  "-",
+  ",",
+  "0",
+  "1",
+  "07",
+  "5",
+  "12",
+  "31",
+  "59",
+  "60",
+  "mon",
+  "FEB",
+  "x",
+)
+const field = fc.oneof(
+  fc.constantFrom("*", "*/1", "*/7", "1-5", "5/2", "3,*", "*,3", "sun", "jan-mar", "5-1", "7", "0/7", "*/0"),
+  fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join("")),
+)
+const expression = fc.array(field, { minLength: 4, maxLength: 6 }).map((fields) => fields.join(" "))
+
+const sorted = (values: ReadonlySet<number>) => [...values].toSorted((a, b) => a - b)
+
+describe("a cron expression", () => {
+  it("names the values that Effect's Cron reads, and is refused where that refuses it", () => {
+    let read = 0
+    fc.assert(
+      fc.property(expression, (cron) => {
+        const own = parseCron(cron)
+        const its = Cron.parse(cron)
+        // Six fields begin with seconds there.
+        if (Result.isFailure(its) || cron.split(" ").length !== 5) return void assert.property(own, "message")
+        if ("message" in own) return void assert.strictEqual(own.message, "never fires: no date matches it")
+        read += 1
+        for (const name of ["minutes", "hours", "days", "months", "weekdays"] as const)
+          assert.deepStrictEqual(sorted(own[name]), sorted(its.success[name]), `${name} of ${cron}`)
+      }),
+      { numRuns: propertyRuns(5_000) },
+    )
+    assert.isAbove(read, 0)
+  })
+
+  it.each([
+    ["0 3 * *", "must have five fields: minute, hour, day, month, weekday"],
+    ["61 * * * *", 'is not a cron expression: "61" is not a value from 0 to 59'],
+    ["0 3 * * funday", 'is not a cron expression: "funday" is not a value from 0 to 7'],
+    ["*/90 * * * *", "is not a cron expression: /90 is not a step from 1 to 59"],
+    ["0 5-3 * * *", "is not a cron expression: 5-3 ends before it begins"],
+    ["0 0 30 2 *", "never fires: no date matches it"],
+  ])("says of %j that it %s", (cron, problem) =>
+    assert.deepStrictEqual(parseCron(cron), { message: problem }),
+  )
+})

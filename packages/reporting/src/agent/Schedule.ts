@@ -1,0 +1,51 @@
+import type { ExpectedCheck } from "@tocsin/contract/Expectations"
+import type { Answer } from "./Answer.ts"
+
+/** A check that must report, as a declaration has it. */
+export type ExpectedCheckText = typeof ExpectedCheck.Encoded
+
+/** A refusal costs a request each: after this many, the rest waits for the next declaration. */
+const MAX_LEFT_OUT = 20
+
+/** Where a refusal names a check of the declaration, by its place. */
+const PLACE = /\bchecks\[(\d+)\]\.?/
+
+/**
+ * The checks that an agent declares. The server takes all of a declaration or nothing, so a check that
+ * it refuses by name is left out, and the others are declared.
+ */
+export class Schedule {
+  readonly #expected: ReadonlyArray<ExpectedCheckText>
+  readonly #leftOut = new Map<string, string>()
+  /** Whether the next declaration begins with all checks again: the server may take them by then. */
+  #isSettled = false
+
+  constructor(expected: ReadonlyArray<ExpectedCheckText>) {
+    this.#expected = expected
+  }
+
+  /** The body of the next declaration. */
+  declaration(): string {
+    if (this.#isSettled) this.#leftOut.clear()
+    this.#isSettled = false
+    return JSON.stringify({ complete: true, checks: this.#sent() })
+  }
+
+  /** Takes the answer to the declaration. Whether to declare the other checks now. */
+  learn({ verdict, message }: Answer): boolean {
+    const check = verdict === "invalid" ? this.#sent()[Number(PLACE.exec(message)?.[1] ?? -1)] : undefined
+    if (check !== undefined) this.#leftOut.set(check.check_id, message.replace(PLACE, ""))
+    this.#isSettled = check === undefined || this.#leftOut.size >= MAX_LEFT_OUT
+    return !this.#isSettled
+  }
+
+  /** What the server refuses of the schedule; empty where it takes all or has not judged it. */
+  refused({ verdict, message }: Answer): string {
+    const named = [...this.#leftOut].map(([id, why]) => `${id}: ${why}`)
+    return (named.length === 0 && verdict === "invalid" ? [message] : named).join("; ")
+  }
+
+  #sent(): ReadonlyArray<ExpectedCheckText> {
+    return this.#expected.filter(({ check_id: id }) => !this.#leftOut.has(id))
+  }
+}
