@@ -34,15 +34,15 @@ test("results from before the acceptance arrive after it, and people are told on
 })
 
 test("an agent that falls silent is noticed after five minutes, and its return after none", async () => {
-  await using monitor = await createTestMonitor({ deadAfter: "5 minutes" })
+  await using monitor = await createTestMonitor({ deadAfter: "5m" })
   const { url, stop } = await serve(monitor)
   const agent = new Agent({ url, agentId: "web-1", key: "a-key-of-its-own", now: monitor.now })
   await agent.heartbeat()
   await monitor.agents.accept("web-1")
 
-  await monitor.advance("4 minutes")
+  await monitor.advance("4m")
   assert.equal(monitor.notifications.length, 0)
-  await monitor.advance("2 minutes")
+  await monitor.advance("2m")
   assert.match(monitor.notifications[0]?.text ?? "", /no contact with web-1/)
   await agent.heartbeat()
   await monitor.settle()
@@ -58,7 +58,7 @@ test("what could not be sent is sent later, and counts once", async () => {
   await monitor.agents.accept("web-1")
   stop()
   await agent.report("disk", "critical", "97% used")
-  await monitor.advance("1 minute")
+  await monitor.advance("1m")
 
   const again = await serve(monitor, port)
   await agent.report("disk", "ok", "40% used")

@@ -66,7 +66,7 @@ describe("a call that is safe to repeat", () => {
   it.effect("is repeated after an answer that does not come, or does not end, in time", () =>
     Effect.gen(function* () {
       const server = yield* faultyServer("silent", "silent half-way", healthy)
-      const { outcome, beganAt } = yield* courseOf(server, summary, { timeout: "2 seconds", moveOn: true })
+      const { outcome, beganAt } = yield* courseOf(server, summary, { timeout: "2s", moveOn: true })
       assert.deepStrictEqual(outcome, Result.succeed(SUMMARY))
       assert.deepStrictEqual(beganAt, [0, 2_500, 5_500])
       assert.strictEqual(server.givenUp(), 2)
@@ -128,8 +128,8 @@ describe("a call that is safe to repeat", () => {
     Effect.gen(function* () {
       const server = yield* faultyServer(unavailable, "silent")
       const { outcome, beganAt, endedAt } = yield* courseOf(server, summary, {
-        timeout: "10 seconds",
-        retries: { within: "4 seconds" },
+        timeout: "10s",
+        retries: { within: "4s" },
         moveOn: true,
       })
       assert.strictEqual(codeOf(outcome), "timeout")
@@ -244,7 +244,7 @@ describe("a test message", () => {
 
   for (const [name, options, millis] of [
     ["has longer than its receiver", {}, 20_000],
-    ["has as long as the program says", { timeout: "5 seconds" }, 5_000],
+    ["has as long as the program says", { timeout: "5s" }, 5_000],
   ] as const)
     it.effect(name, () =>
       Effect.gen(function* () {

@@ -227,7 +227,7 @@ describe("acts of the console", () => {
         const ids = (await open("")).items.map(({ id }) => id)
         const done = await acknowledge(ids)
         assert.strictEqual(done?.text, "Acknowledged 3 incidents")
-        await monitor.advance("1 second")
+        await monitor.advance("1s")
         await demo.call("PUT", `ops/v1/incidents/${ids[1]}/acknowledgement`, { note: "mine" })
         await demo.call("DELETE", `ops/v1/incidents/${ids[2]}/acknowledgement`)
         assert.strictEqual(

@@ -11,9 +11,9 @@ describe.skipIf(chromium === undefined)(`what reports no more, or never did${ski
         const context = yield* openContext
         yield* Effect.promise(async () => {
           await demo.join("web-1")
-          await monitor.advance("6 minutes")
+          await monitor.advance("6m")
           await demo.heartbeat("web-1")
-          await monitor.advance("6 minutes")
+          await monitor.advance("6m")
           const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
           const refused: Array<string> = []
           page.on("response", (response) => {
@@ -67,7 +67,7 @@ describe.skipIf(chromium === undefined)(`what reports no more, or never did${ski
           await demo.join("web-1")
           await demo.declare("web-1", [{ check_id: "backup", every: "1m", severity: "warning" }])
           for (let minute = 0; minute < 5; minute += 1) {
-            await monitor.advance("1 minute")
+            await monitor.advance("1m")
             await demo.heartbeat("web-1")
           }
           const { page } = await openConsole(context, `${baseUrl}/#/incidents`)

@@ -122,6 +122,11 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: '"the policy file is not valid (see docs/policy.md):"',
   },
   {
+    file: "packages/contract/src/durationMillis.ts",
+    wording: "… must be a duration such as 90s, 8h or 7d, from … to …",
+    code: "`a duration such as 90s, 8h or 7d, from ${durationText(min)} to ${durationText(max)}`",
+  },
+  {
     file: "packages/contract/src/overfullBody.ts",
     wording:
       "the request body must contain at most … values; send at most 200 events, 32 labels and 1000 checks",

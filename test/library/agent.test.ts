@@ -59,19 +59,19 @@ describe("monitor.agent", () => {
       if (waiting > 100) throw new Error(`${waiting} orders wait`)
       return `${waiting} orders wait`
     })
-    await monitor.advance("10 seconds")
+    await monitor.advance("10s")
     assert.deepInclude((await monitor.checks.list()).items[0], { status: "ok", summary: "5 orders wait" })
     const [declared] = (await monitor.checks.expected.list()).items
     assert.isNotNull(declared?.expected_at)
     waiting = 101
-    await monitor.advance("1 minute")
+    await monitor.advance("1m")
     const [open] = (await monitor.incidents.list({ state: "open" })).items
     assert.deepInclude(open, { incident_key: "orders", severity: "critical", summary: "101 orders wait" })
-    await monitor.advance("1 hour")
+    await monitor.advance("1h")
     assert.strictEqual((await monitor.agents.get("shop")).status, "alive")
     await shop.close()
     shop.report("orders", "ok")
-    await monitor.advance("10 minutes")
+    await monitor.advance("10m")
     assert.strictEqual((await monitor.agents.get("shop")).status, "dead")
     assert.deepInclude(shop.state(), { queued: 0, inFlight: 0, dropped: 1, admission: "accepted" })
   })
@@ -111,16 +111,16 @@ describe("monitor.agent", () => {
       started.push(signal)
       return new Promise<string>(() => {})
     })
-    await monitor.advance("6 seconds")
-    await monitor.advance("1 second")
+    await monitor.advance("6s")
+    await monitor.advance("1s")
     const [check] = (await monitor.checks.list()).items
     assert.deepInclude(check, { status: "unknown", exit_code: 124, summary: "timed out after 5 s" })
     assert.isTrue(started[0]?.aborted)
-    await monitor.advance("40 seconds")
+    await monitor.advance("40s")
     assert.lengthOf(started, 1)
     assert.match((await monitor.checks.list()).items[0]?.summary ?? "", /^still running after \d+ s$/)
     end()
-    await monitor.advance("2 seconds")
+    await monitor.advance("2s")
     assert.isNull((await monitor.checks.expected.list()).items[0]?.expected_at ?? null)
   })
 
@@ -135,7 +135,7 @@ describe("monitor.agent", () => {
       [third, "third"],
     ] as const)
       agent.report(text, "warning", text)
-    await monitor.advance("1 minute")
+    await monitor.advance("1m")
     assert.sameMembers(
       (await monitor.checks.list()).items.map(({ check_id }) => check_id),
       ["second", "third"],

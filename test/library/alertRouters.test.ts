@@ -95,10 +95,10 @@ describe("a receiver that becomes an alert_router", () => {
       await send(monitor, "a", resultOf("critical"))
       await until(() => isIn("retry"))
       await monitor.setPolicy({ receivers: { ops: { kind: "alert_router", url_env: "ROUTER" } }, routes })
-      await monitor.advance("10 seconds")
+      await monitor.advance("10s")
       await until(() => isIn("sent"))
       assert.lengthOf(got.first, 1)
-      await monitor.advance("65 seconds")
+      await monitor.advance("65s")
       await until(() => got.first.length === 2)
     } finally {
       delete process.env["ROUTER"]

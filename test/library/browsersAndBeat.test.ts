@@ -103,7 +103,7 @@ describe("beat", () => {
     )
     assert.match(
       await refusalOf({ beat: { url: "http://hc.example/", interval: 0 } }),
-      /^beat\.interval must be a time above 0/,
+      /^beat\.interval must be a duration such as/,
     )
   })
 })

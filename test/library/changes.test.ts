@@ -12,7 +12,7 @@ describe("changes", () => {
   it("name every topic first, then what has changed since the item before", async () => {
     await using monitor = await createTestMonitor()
     await enroll(monitor, "a")
-    await monitor.advance("5 seconds")
+    await monitor.advance("5s")
     const changes = monitor.changes()
     const first = await changes.next()
     assert.deepStrictEqual(first.value, { topics: topicNames, at: monitor.now() })
@@ -23,7 +23,7 @@ describe("changes", () => {
 
     await send(monitor, "a", resultOf("critical"))
     await monitor.operators.remove("ann")
-    await monitor.advance("1 second")
+    await monitor.advance("1s")
     const gathered = await changes.next()
     assert.deepStrictEqual(gathered.value?.topics, ["checks", "incidents", "outbox", "operators", "audit"])
   })

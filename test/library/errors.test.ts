@@ -24,6 +24,7 @@ import {
   StorageError,
   Tocsin,
 } from "tocsin/effect"
+import { givenMillis } from "@tocsin/contract/durationMillis"
 import { Cause, Duration, Effect, Exit, Layer } from "effect"
 import { enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
 
@@ -243,14 +244,14 @@ describe("a start", () => {
       storage: "memory",
       staleafter: 1,
       staleAfter: "5 apples",
-      deadAfter: "1 minute",
+      deadAfter: "1m",
       heartbeatRate: { perMinute: 0, burst: 1 },
       maxPendingAgents: -1,
       uiTokens: ["two words"],
       acceptFingerprints: ["xyz"],
       basePath: "monitoring/",
-      retention: { history: 0, hist: "1 day" },
-      beat: { url: "https://beat.example", intervall: "1 minute" },
+      retention: { history: 0, hist: "1d" },
+      beat: { url: "https://beat.example", intervall: "1m" },
       metrics: { token: "x", tokens: ["y"] },
       publicUrl: "https://user:s3cret@tocsin.example",
       log: console,
@@ -332,17 +333,20 @@ describe("a start", () => {
   it.each([
     [{ staleAfter: 1_999 }, "staleAfter must be 2 seconds or longer"],
     [
-      { staleAfter: "1 second", deadAfter: "1 second" },
+      { staleAfter: "1s", deadAfter: "1s" },
       "staleAfter must be 2 seconds or longer\ndeadAfter must be 2 seconds or longer\n" +
         "deadAfter must be longer than staleAfter",
     ],
-    [{ staleAfter: "1 minute", deadAfter: "1 minute" }, "deadAfter must be longer than staleAfter"],
-    [{ deadAfter: "119 seconds" }, "deadAfter must be longer than staleAfter"],
-    [{ acknowledgedFor: "8 days" }, "acknowledgedFor must not be longer than longestAcknowledgement"],
+    [{ staleAfter: "1m", deadAfter: "1m" }, "deadAfter must be longer than staleAfter"],
+    [{ deadAfter: "119s" }, "deadAfter must be longer than staleAfter"],
+    [{ acknowledgedFor: "8d" }, "acknowledgedFor must not be longer than longestAcknowledgement"],
   ] as const)("is refused for rules that contradict each other: %j", async (thresholds, message) => {
     const error = await failureOf(createMonitor({ ...quiet, storage: memory(), ...thresholds }))
     assert.deepStrictEqual([error.code, error.message], ["options", message])
-    const durations = Object.entries(thresholds).map(([name, time]) => [name, Duration.fromInputUnsafe(time)])
+    const durations = Object.entries(thresholds).map(([name, time]) => [
+      name,
+      Duration.millis(givenMillis(time) ?? 0),
+    ])
     const rules: Partial<RuleOptions> = Object.fromEntries(durations)
     const layer = Tocsin.services({ storage: MemoryStorage.layer, rules })
     const exit = await Effect.runPromiseExit(Effect.scoped(Layer.build(layer)))
@@ -350,7 +354,7 @@ describe("a start", () => {
   })
 
   it("is refused for times that no storage can hold", async () => {
-    const longest = "36500 days"
+    const longest = "36500d"
     const tooLong = 36_500 * 86_400_000 + 1
     const names = ["deadAfter", "longestSilence", "deliveryLease", "storageTimeout"]
     const all = (time: unknown) => Object.fromEntries(names.map((name) => [name, time]))
@@ -360,11 +364,11 @@ describe("a start", () => {
     assert.deepStrictEqual(
       error.message.split("\n").map((line) => line.split(",")[0]),
       [
-        "deadAfter must be a time above 0",
-        "longestSilence must be a time above 0",
-        "retention.audit must be a time above 0",
-        "deliveryLease must be a time above 0",
-        "storageTimeout must be a time above 0",
+        "deadAfter must be a duration such as 90s",
+        "longestSilence must be a duration such as 90s",
+        "retention.audit must be a duration such as 90s",
+        "deliveryLease must be a duration such as 90s",
+        "storageTimeout must be a duration such as 90s",
       ],
     )
     await using monitor = await createMonitor({ ...quiet, storage: memory(), ...all(longest) })

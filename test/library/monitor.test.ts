@@ -201,12 +201,12 @@ describe.each<[string, () => StorageChoice]>([
 describe("acknowledgements and silences", () => {
   it("last as the options say, and the audit is kept as long", async () => {
     await using monitor = await createTestMonitor({
-      acknowledgedFor: "1 day",
-      longestAcknowledgement: "8 days",
-      longestSilence: "31 days",
-      retention: { audit: "3 days" },
-      staleAfter: "40 days",
-      deadAfter: "50 days",
+      acknowledgedFor: "1d",
+      longestAcknowledgement: "8d",
+      longestSilence: "31d",
+      retention: { audit: "3d" },
+      staleAfter: "40d",
+      deadAfter: "50d",
     })
     await enroll(monitor, "a")
     await send(monitor, "a", resultOf("critical"))
@@ -220,7 +220,7 @@ describe("acknowledgements and silences", () => {
     const matchers = [{ field: "check_id", op: "=", value: "disk" } as const]
     await monitor.silences.create({ matchers, for: "31d", comment: "new disks" })
     assert.isNotEmpty((await monitor.audit.list()).items)
-    await monitor.advance("4 days")
+    await monitor.advance("4d")
     assert.deepStrictEqual((await monitor.audit.list()).items, [])
   })
 })

@@ -41,14 +41,14 @@ describe("the policy of a monitor", () => {
         { match: ["check_id = quiet"], after: "10m", to: ["chat"] },
       ],
     }
-    await using monitor = await createTestMonitor({ notifiers, policy, deadAfter: "2 hours" })
+    await using monitor = await createTestMonitor({ notifiers, policy, deadAfter: "2h" })
     await enroll(monitor, "a")
     await send(monitor, "a", critical("disk"), critical("load"), critical("quiet"))
     await monitor.settle()
     assert.deepStrictEqual(sent.splice(0).toSorted(), ["chat firing opened load", "pager firing opened disk"])
-    await monitor.advance("11 minutes")
+    await monitor.advance("11m")
     assert.deepStrictEqual(sent.splice(0), ["chat firing opened quiet"])
-    await monitor.advance("5 minutes")
+    await monitor.advance("5m")
     assert.deepStrictEqual(sent.splice(0), ["pager firing escalation load"])
   })
 

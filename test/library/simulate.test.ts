@@ -8,7 +8,7 @@ it("simulate tells of a monitor's history what the monitor made of it", async ()
   await enroll(monitor, "a", "b")
   for (const status of ["critical", "ok", "warning"] as const) {
     await send(monitor, "a", resultOf(status))
-    await monitor.advance("1 minute")
+    await monitor.advance("1m")
   }
   const { incidents, notifications, refused } = simulate(await collect(monitor.history.all()))
   assert.deepStrictEqual(refused, [])

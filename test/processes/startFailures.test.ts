@@ -197,7 +197,7 @@ describe.concurrent("a server that cannot start reports the reason in one messag
   it.live("its thresholds are too short to detect an outage", () =>
     Effect.gen(function* () {
       const unordered = "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER"
-      const short = 'is set to "1999ms", but must be a duration such as 90s, 5m or 12h, from 2s to 36500d'
+      const short = 'is set to "1999ms", but must be a duration such as 90s, 8h or 7d, from 2s to 36500d'
       const cases: ReadonlyArray<readonly [environment: Readonly<Record<string, string>>, message: string]> =
         [
           [{ SERVICE_STALE_AFTER: "1999ms" }, `SERVICE_STALE_AFTER ${short}`],

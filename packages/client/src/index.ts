@@ -4,7 +4,6 @@
  */
 export { type AgentOptions, createAgent } from "./createAgent.ts"
 export type {
-  AgentDuration,
   CheckFunction,
   CheckOptions,
   Finding,
@@ -17,7 +16,7 @@ export { createClient } from "./createClient.ts"
 export type { CallOptions, Client, PromiseClientOptions } from "./createClient.ts"
 export { type Calls, TocsinClient } from "./TocsinClient.ts"
 export type { ClientOptions, RetryOptions } from "./options/ClientOptions.ts"
-export type { ClientDuration } from "@tocsin/reporting/program/ProgramAgent"
+export type { DurationOption } from "@tocsin/contract/durationMillis"
 export {
   type AnyCallCode,
   type ClientErrorCode,

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { durationText } from "./DurationText.ts"
+import { DurationText } from "./DurationText.ts"
 import { closedStruct, timestamp } from "./Fields.ts"
 import { IncidentId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
@@ -10,7 +10,7 @@ const MAX_IDS = 200
 
 const Note = Schema.String.check(isPlainText({ min: 1, max: 1024 }))
 /** A setting limits it further (docs/rules.md#acknowledgements). */
-const For = durationText({ min: "1 second", max: "366 days" })
+const For = DurationText({ min: "1 second", max: "366 days" })
 
 /** The body that acknowledges an incident. */
 export const AcknowledgeRequest = closedStruct({

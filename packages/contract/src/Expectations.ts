@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { durationText } from "./DurationText.ts"
+import { DurationText } from "./DurationText.ts"
 import { booleanOr, closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
 import { Severity } from "./Status.ts"
@@ -10,17 +10,17 @@ const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
 export const ExpectedCheck = closedStruct({
   check_id: CheckId,
   every: optional(
-    durationText({ min: "10 seconds", max: "31 days" }),
+    DurationText({ min: "10 seconds", max: "31 days" }),
     "The longest usual time between two results; or give cron and tz.",
   ),
   after: optional(
-    durationText({ min: "1 second", max: "93 days" }),
+    DurationText({ min: "1 second", max: "93 days" }),
     "How long without a result makes the check overdue: three times every unless given, and at least the stale threshold and 30 s.",
   ),
   cron: optional(text, "When it reports: minute, hour, day, month, weekday."),
   tz: optional(text, "The IANA time zone of cron, such as Europe/Berlin."),
   grace: optional(
-    durationText({ min: "1 second", max: "7 days" }),
+    DurationText({ min: "1 second", max: "7 days" }),
     "How long after an occurrence of cron the check is overdue: 1h unless given.",
   ),
   severity: optional(Severity, "The severity while it is overdue: unknown unless given."),

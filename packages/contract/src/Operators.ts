@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Role } from "./Role.ts"
-import { durationText } from "./DurationText.ts"
+import { DurationText } from "./DurationText.ts"
 import { closedStruct, optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 
@@ -37,7 +37,7 @@ export type ChangeOperatorRequest = typeof ChangeOperatorRequest.Type
 /** The body of POST operators/{name}/rotate. */
 export const RotateOperatorRequest = closedStruct({
   grace: optional(
-    durationText({ min: "0 seconds", max: "7 days" }),
+    DurationText({ min: "0 seconds", max: "7 days" }),
     "How long the former token stays valid: 24h unless given, 0s for not at all.",
   ),
 }).annotate({ identifier: "RotateOperatorRequest", description: "How to replace a token." })

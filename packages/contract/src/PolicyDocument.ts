@@ -1,5 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { durationText } from "./DurationText.ts"
+import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, formatMatcher, parseMatcher } from "./Matcher.ts"
 
@@ -74,20 +74,20 @@ const tz = text("An IANA time zone, such as Europe/Berlin.")
 /** Which receivers are notified, after how long, and how often they are reminded. */
 export const Route = Schema.Struct({
   match: Schema.optionalKey(match),
-  after: Schema.optionalKey(durationText({ min: 0, max: WEEK })),
+  after: Schema.optionalKey(DurationText({ min: 0, max: WEEK })),
   flapping: Schema.optionalKey(
     Schema.Struct({
       openings: whole(2, 1_000),
-      within: durationText({ min: MINUTE, max: WEEK }),
-      after: durationText({ min: 0, max: WEEK }),
+      within: DurationText({ min: MINUTE, max: WEEK }),
+      after: DurationText({ min: 0, max: WEEK }),
     }),
   ),
-  remind: Schema.optionalKey(durationText({ min: "15 minutes", max: MONTH })),
+  remind: Schema.optionalKey(DurationText({ min: "15 minutes", max: MONTH })),
   to: Schema.optionalKey(Schema.NonEmptyArray(NotifierName)),
   steps: Schema.optionalKey(
     Schema.NonEmptyArray(
       Schema.Struct({
-        after: Schema.optionalKey(durationText({ min: "1 second", max: WEEK })),
+        after: Schema.optionalKey(DurationText({ min: "1 second", max: WEEK })),
         to: Schema.NonEmptyArray(NotifierName),
       }),
     ),
@@ -104,7 +104,7 @@ export const Window = Schema.Struct({
   ),
   cron,
   tz,
-  for: durationText({ min: MINUTE, max: WEEK }),
+  for: DurationText({ min: MINUTE, max: WEEK }),
   match,
   comment: Schema.optionalKey(text("Why.")),
 })
@@ -113,11 +113,11 @@ export type Window = typeof Window.Type
 /** How often checks must report, where their agent has not declared it. */
 export const Freshness = Schema.Struct({
   match,
-  every: Schema.optionalKey(durationText({ min: "10 seconds", max: MONTH })),
-  after: Schema.optionalKey(durationText({ min: "1 second", max: "93 days" })),
+  every: Schema.optionalKey(DurationText({ min: "10 seconds", max: MONTH })),
+  after: Schema.optionalKey(DurationText({ min: "1 second", max: "93 days" })),
   cron: Schema.optionalKey(cron),
   tz: Schema.optionalKey(tz),
-  grace: Schema.optionalKey(durationText({ min: "1 second", max: WEEK })),
+  grace: Schema.optionalKey(DurationText({ min: "1 second", max: WEEK })),
   severity: Schema.optionalKey(Severity),
 })
 export type Freshness = typeof Freshness.Type

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Matchers } from "./Matcher.ts"
-import { durationText } from "./DurationText.ts"
+import { DurationText } from "./DurationText.ts"
 import { closedStruct, optional, timestamp } from "./Fields.ts"
 import { SilenceId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
@@ -15,7 +15,7 @@ export const SilenceRequest = closedStruct({
   starts_at: Schema.optionalKey(timestamp("When it begins; now unless given.")),
   ends_at: Schema.optionalKey(timestamp("When it ends; either this or `for` is required.")),
   // A setting limits it further (docs/rules.md#silences).
-  for: Schema.optionalKey(durationText({ min: "1 second", max: "366 days" })),
+  for: Schema.optionalKey(DurationText({ min: "1 second", max: "366 days" })),
   comment: Comment.annotateKey({ description: "Why." }),
   confirm: optional(
     Schema.Boolean,

@@ -15,7 +15,8 @@ export { createMonitor } from "./createMonitor.ts"
 export { newEventId } from "@tocsin/client"
 export type { Monitor } from "./Monitor.ts"
 export type { BeatOption, MonitorOptions, RetentionOption } from "./options/MonitorOptions.ts"
-export type { DurationOption, RateOption } from "./options/MonitorOptions.ts"
+export type { RateOption } from "./options/MonitorOptions.ts"
+export type { DurationOption } from "@tocsin/client"
 export type { PolicyOption } from "./policy/givenPolicy.ts"
 export type { Log, LogEntry } from "./options/log.ts"
 
@@ -43,7 +44,6 @@ export type { IncidentNews } from "./live/IncidentChange.ts"
 export type { NodeListener } from "./http/hostHandlers.ts"
 export type { LocalAgentOptions } from "./api/LocalAgents.ts"
 export type {
-  AgentDuration,
   CheckFunction,
   CheckOptions,
   Finding,

@@ -13,7 +13,7 @@ import { SimulationReport, type SimulationSettings } from "@tocsin/simulation/Si
 import { simulate as simulateLines } from "@tocsin/simulation/simulate"
 import { Result, Schema } from "effect"
 import { hash } from "node:crypto"
-import type { DurationOption } from "./options/MonitorOptions.ts"
+import type { DurationOption } from "@tocsin/client"
 import { type PolicyOption, readGivenPolicy } from "./policy/givenPolicy.ts"
 import { TocsinError } from "./TocsinError.ts"
 

@@ -34,7 +34,7 @@ export const openCount: Effect.Effect<number, unknown> = Effect.gen(function* ()
 /** The moved clock's monitor is a monitor. */
 export const incidentsAfter = async (): Promise<number> => {
   await using monitor = await createTestMonitor()
-  await monitor.advance("5 minutes")
+  await monitor.advance("5m")
   return (await monitor.summary()).open_incidents
 }
 

@@ -1,6 +1,6 @@
 import { type AgentConfig, type CheckConfig, checksText } from "../config/AgentConfig.ts"
 import { problemText } from "../config/Problem.ts"
-import { durationText } from "../config/Reader.ts"
+import { durationText } from "@tocsin/contract/durationMillis"
 import { readConfig } from "../config/readConfig.ts"
 import { readOptions, withoutArguments } from "./options.ts"
 import { complain, print } from "./output.ts"

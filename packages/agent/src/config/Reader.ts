@@ -1,3 +1,4 @@
+import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
 import type { Path } from "./Problem.ts"
 
 /** Where a value is, and how to complain about it. */
@@ -57,32 +58,13 @@ export const integer =
       ? value
       : refused(place, `must be an integer from ${min} to ${max}`)
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const DURATION = /^(\d{1,9})(ms|s|m|h|d)$/
-
-/** A duration as the server's settings write it, in milliseconds, from `1s`. */
+/** A duration in milliseconds, from `1s`. */
 export const duration =
   ({ max }: { readonly max: string }): Reader<number> =>
   (value, place) => {
-    const millis = typeof value === "string" ? millisOf(value) : undefined
-    return millis !== undefined && millis >= 1_000 && millis <= (millisOf(max) ?? 0)
-      ? millis
-      : refused(place, `must be a duration such as 30s, 5m or 12h, from 1s to ${max}`)
+    const bounds = { min: 1_000, max: boundedMillis(max) }
+    return boundedMillis(value, bounds) ?? refused(place, `must be ${durationExpected(bounds)}`)
   }
-
-const millisOf = (written: string): number | undefined => {
-  const [, count, unit] = DURATION.exec(written) ?? []
-  return count === undefined || unit === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0)
-}
-
-/** Writes milliseconds in the largest unit that divides them. */
-export const durationText = (millis: number): string => {
-  for (const unit of ["d", "h", "m", "s"]) {
-    const size = UNITS[unit] ?? 1
-    if (millis % size === 0) return `${millis / size}${unit}`
-  }
-  return `${millis}ms`
-}
 
 export const oneOf =
   <const A extends string>(...allowed: ReadonlyArray<A>): Reader<A> =>

@@ -1,6 +1,6 @@
 import type { Problem } from "../config/Problem.ts"
 import { idText } from "../config/configFields.ts"
-import { durationText } from "../config/Reader.ts"
+import { durationText } from "@tocsin/contract/durationMillis"
 import { type NrpeLine, nrpeLines } from "./nrpeLines.ts"
 import { shellWords } from "./shellWords.ts"
 

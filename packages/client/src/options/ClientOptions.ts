@@ -1,5 +1,5 @@
 import { TOKEN } from "@tocsin/contract/BearerToken"
-import type { ClientDuration } from "@tocsin/reporting/program/ProgramAgent"
+import type { DurationOption } from "@tocsin/contract/durationMillis"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { Duration, Redacted, Result } from "effect"
 import { TocsinClientError } from "../TocsinClientError.ts"
@@ -10,7 +10,7 @@ export interface RetryOptions {
   /** At most this many retries. 5 unless given. */
   readonly times?: number | undefined
   /** All attempts and pauses together take at most this long. 1 minute unless given. */
-  readonly within?: ClientDuration | undefined
+  readonly within?: DurationOption | undefined
 }
 
 /** Options of a client. */
@@ -22,7 +22,7 @@ export interface ClientOptions {
   /** An agent's key, for heartbeats and events. */
   readonly agentKey?: string | Redacted.Redacted | undefined
   /** Time limit of an attempt. Unless given, 15 seconds, and 20 for a test message. */
-  readonly timeout?: ClientDuration | undefined
+  readonly timeout?: DurationOption | undefined
   /**
    * Reads, heartbeats and events are retried, with growing pauses, after a failed connection and
    * after 408, 425, 429, 500, 502, 503 and 504; never before `Retry-After`. Operators' decisions

@@ -1,6 +1,6 @@
-import { LONGEST_SETTING } from "@tocsin/contract/DurationText"
+import { type DurationOption, givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
 import { unknownOptions } from "@tocsin/contract/nearestName"
-import { Duration, Option, Record } from "effect"
+import { Duration, Record } from "effect"
 
 /** Records a problem; its result stands for the invalid value. */
 export type Complain = (problem: string) => undefined
@@ -30,17 +30,11 @@ export const asGiven =
   (_name, given) =>
     given
 
-/** A time. */
-export const duration: Reader<Duration.Input, Duration.Duration> = (name, given, complain) => {
+/** A duration. */
+export const duration: Reader<DurationOption, Duration.Duration> = (name, given, complain) => {
   if (given === undefined) return undefined
-  const read = Option.getOrUndefined(Duration.fromInput(given))
-  const fits =
-    read !== undefined && Duration.isPositive(read) && Duration.isLessThanOrEqualTo(read, LONGEST_SETTING)
-  return fits
-    ? read
-    : complain(
-        `${name} must be a time above 0, at most 36500 days, such as "5 minutes" or a number of milliseconds`,
-      )
+  const millis = givenMillis(given)
+  return millis === undefined ? complain(`${name} must be ${givenExpected()}`) : Duration.millis(millis)
 }
 
 export const flag = checked<boolean>((given) => typeof given === "boolean", "true or false")

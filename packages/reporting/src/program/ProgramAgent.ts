@@ -1,13 +1,6 @@
+import type { DurationOption } from "@tocsin/contract/durationMillis"
 import type { Admission } from "../agent/Submission.ts"
 import type { CheckStatus } from "../agent/CheckReport.ts"
-
-type Unit = "millis" | "second" | "seconds" | "minute" | "minutes" | "hour" | "hours"
-
-/** A length of time: `"5 seconds"`, or a number of milliseconds. */
-export type ClientDuration = number | `${number} ${Unit}`
-
-/** A length of time: `"90s"`, `"5m"`, `"8h"`, `"1d"`, or as in the client's options. */
-export type AgentDuration = ClientDuration | `${number}${"ms" | "s" | "m" | "h" | "d"}`
 
 /** What else a report states. */
 export interface ReportOptions {
@@ -22,9 +15,9 @@ export interface ReportOptions {
 /** How a check runs. */
 export interface CheckOptions extends Omit<ReportOptions, "durationMillis"> {
   /** How often it runs, at least 1 s. The server expects a result as often. */
-  readonly every: AgentDuration
+  readonly every: DurationOption
   /** When a run ends as `unknown`. 30 s unless given. */
-  readonly timeout?: AgentDuration | undefined
+  readonly timeout?: DurationOption | undefined
 }
 
 /** What a check found: `ok` with a text, or a status of its own. */

@@ -1,5 +1,6 @@
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { isCheckId } from "@tocsin/contract/Identifiers"
+import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
 import { unknownOptions } from "@tocsin/contract/nearestName"
 import { type Keys, Sender, type Statements } from "../agent/Sender.ts"
 import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
@@ -11,7 +12,6 @@ import type {
   ReportOptions,
 } from "./ProgramAgent.ts"
 import { MemoryQueue } from "./MemoryQueue.ts"
-import { readMillis } from "./readMillis.ts"
 import { EXIT_CODES, runCheck } from "./runCheck.ts"
 import type { Surroundings } from "./Surroundings.ts"
 import { within } from "./within.ts"
@@ -29,6 +29,7 @@ export interface Identity {
 /** What the server takes as a period (docs/rules.md#freshness). */
 const SHORTEST_PERIOD_MILLIS = 10_000
 const LONGEST_PERIOD_MILLIS = 31 * 86_400_000
+const EVERY = { min: 1_000 }
 const DEFAULT_TIMEOUT_MILLIS = 30_000
 const CLOSE_MILLIS = 5_000
 const AFTER_DEFECT_MILLIS = 1_000
@@ -88,12 +89,12 @@ export class ReportingAgent implements ProgramAgent {
     if (this.#checks.has(checkId)) throw this.#refuse(`the check ${checkId} already runs: end it first`)
     if (typeof run !== "function") throw this.#refuse(`the check ${checkId} takes a function, which looks`)
     this.#requireKnown(options, ["incidentKey", "notificationsEnabled", "every", "timeout"])
-    const everyMillis = readMillis(options?.every)
-    const timeoutMillis = readMillis(options?.timeout ?? DEFAULT_TIMEOUT_MILLIS)
-    if (everyMillis === undefined || everyMillis < 1_000)
-      throw this.#refuse(`every of the check ${checkId} must be a time from 1 s, such as "1m"`)
+    const everyMillis = givenMillis(options?.every, EVERY)
+    const timeoutMillis = givenMillis(options?.timeout ?? DEFAULT_TIMEOUT_MILLIS)
+    if (everyMillis === undefined)
+      throw this.#refuse(`every of the check ${checkId} must be ${givenExpected(EVERY)}`)
     if (timeoutMillis === undefined)
-      throw this.#refuse(`timeout of the check ${checkId} must be a time, such as "30s"`)
+      throw this.#refuse(`timeout of the check ${checkId} must be ${givenExpected()}`)
     const marks = this.#marks(options)
     const ending = new AbortController()
     const end = () => {

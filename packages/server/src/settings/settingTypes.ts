@@ -2,7 +2,7 @@ import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
-import { formatDuration, LONGEST_SETTING, parseDuration } from "@tocsin/contract/DurationText"
+import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
 import { NotifierKind } from "@tocsin/contract/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
@@ -84,29 +84,22 @@ export const fraction: SettingType<number> = {
   },
 }
 
-const LONGEST = formatDuration(LONGEST_SETTING)
-
-export const duration: SettingType<Duration.Duration> = {
-  takes: `a duration such as 1500ms, 90s, 5m, 12h or 93d, longer than 0, at most ${LONGEST}`,
+const durationFrom = (min: number): SettingType<Duration.Duration> => ({
+  takes: durationExpected({ min }),
   parse: (given) => {
-    const value = parseDuration(given)
-    const fits = value && !Duration.isZero(value) && Duration.isLessThanOrEqualTo(value, LONGEST_SETTING)
-    return fits ? value : undefined
+    const millis = boundedMillis(given, { min })
+    return millis === undefined ? undefined : Duration.millis(millis)
   },
-}
+})
+
+export const duration = durationFrom(1)
 
 /** How long an agent may be silent. */
-export const threshold: SettingType<Duration.Duration> = {
-  takes: `a duration such as 90s, 5m or 12h, from ${formatDuration(SHORTEST_THRESHOLD)} to ${LONGEST}`,
-  parse: (given) => {
-    const value = duration.parse(given)
-    return value && Duration.isGreaterThanOrEqualTo(value, SHORTEST_THRESHOLD) ? value : undefined
-  },
-}
+export const threshold = durationFrom(Duration.toMillis(SHORTEST_THRESHOLD))
 
 /** How long something is kept; infinity for `0`. */
 export const keepFor: SettingType<Duration.Duration> = {
-  takes: `a duration such as 12h or 93d, at most ${LONGEST}, or 0 to keep forever`,
+  takes: `${duration.takes}, or 0 to keep forever`,
   parse: (given) => (given === "0" ? Duration.infinity : duration.parse(given)),
 }
 

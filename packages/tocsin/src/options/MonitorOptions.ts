@@ -1,13 +1,9 @@
+import type { DurationOption } from "@tocsin/client"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
 import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
 import type { PolicyOption } from "../policy/givenPolicy.ts"
 import type { StorageOption } from "../storages/storages.ts"
 import type { Log } from "./log.ts"
-
-type Unit = "second" | "seconds" | "minute" | "minutes" | "hour" | "hours" | "day" | "days"
-
-/** A length of time: `"5 minutes"`, or a number of milliseconds. */
-export type DurationOption = number | `${number} ${Unit}`
 
 /** A token bucket: this many a minute, and a burst. */
 export interface RateOption {

@@ -17,6 +17,7 @@ import {
   text,
   texts,
 } from "@tocsin/client/options/readers"
+import type { DurationOption } from "@tocsin/client"
 import { TOKEN } from "@tocsin/contract/BearerToken"
 import { KeyFingerprint } from "@tocsin/contract/Identifiers"
 import { ruleProblems } from "@tocsin/core/usecases/ruleProblems"
@@ -38,13 +39,7 @@ import {
 } from "../policy/givenPolicy.ts"
 import { TocsinError } from "../TocsinError.ts"
 import type { Log } from "./log.ts"
-import type {
-  BeatOption,
-  DurationOption,
-  MonitorOptions,
-  RateOption,
-  RetentionOption,
-} from "./MonitorOptions.ts"
+import type { BeatOption, MonitorOptions, RateOption, RetentionOption } from "./MonitorOptions.ts"
 
 /** Valid options with their defaults. */
 export interface ReadOptions {

@@ -8,13 +8,15 @@ import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { IdlePause } from "@tocsin/core/ports/IdlePause"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Clock, Context, Duration, Effect, Layer, Option, Random, Scheduler } from "effect"
+import { Clock, Context, Effect, Layer, Random, Scheduler } from "effect"
 import { assemble, start } from "../createMonitor.ts"
 import type { Monitor } from "../Monitor.ts"
 import type { CustomNotifier } from "../notifiers/CustomNotifier.ts"
 import type { Notification } from "../notifiers/Notification.ts"
 import { logLayer } from "../options/log.ts"
-import type { DurationOption, MonitorOptions } from "../options/MonitorOptions.ts"
+import type { DurationOption } from "@tocsin/client"
+import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
+import type { MonitorOptions } from "../options/MonitorOptions.ts"
 import { readOptions } from "../options/readOptions.ts"
 import { TocsinError } from "../TocsinError.ts"
 import { advance, nextDue, skipWait, type IdleWork } from "./advance.ts"
@@ -38,7 +40,7 @@ export interface TestMonitor extends Monitor {
    *
    * @example
    * ```ts
-   * await monitor.advance("5 minutes")
+   * await monitor.advance("5m")
    * expect(monitor.notifications.at(-1)?.text).toContain("CRITICAL")
    * ```
    */
@@ -61,10 +63,10 @@ const NANOS_PER_MILLI = 1_000_000n
  *
  * @example
  * ```ts
- * await using monitor = await createTestMonitor({ deadAfter: "10 minutes" })
+ * await using monitor = await createTestMonitor({ deadAfter: "10m" })
  * await monitor.heartbeat("key", heartbeat({ observed_at: monitor.now() }))
  * await monitor.agents.acceptAll()
- * await monitor.advance("11 minutes")
+ * await monitor.advance("11m")
  * assert.equal(monitor.notifications.length, 1)
  * ```
  */
@@ -176,17 +178,9 @@ const followed = <E, R>(notifiers: Layer.Layer<Notifiers, E, R>, settling: Settl
   ).pipe(Layer.provide(notifiers))
 }
 
-/** A length of time in nanoseconds. */
+/** A duration in nanoseconds. */
 const lengthOf = (time: DurationOption): bigint => {
-  const duration = Option.getOrUndefined(Duration.fromInput(time))
-  const isLength =
-    duration !== undefined &&
-    Duration.isFinite(duration) &&
-    !Duration.isNegative(duration) &&
-    !Number.isNaN(time)
-  if (isLength) return Duration.toNanosUnsafe(duration)
-  throw new TocsinError(
-    "options",
-    'advance takes a time that is not negative, such as "5 minutes" or a number of milliseconds',
-  )
+  const millis = givenMillis(time, { min: 0 })
+  if (millis !== undefined) return BigInt(millis) * NANOS_PER_MILLI
+  throw new TocsinError("options", `advance takes ${givenExpected({ min: 0 })}`)
 }

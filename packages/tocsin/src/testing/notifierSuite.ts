@@ -67,7 +67,7 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     await report("ok")
     assert.deepEqual(statesOf(await items()), ["firing retry 1", "resolved pending 0"])
     receiver.manner = { status: 200 }
-    await monitor.advance("10 seconds")
+    await monitor.advance("10s")
     assert.deepEqual(statesOf(await items()), ["firing sent 2", "resolved sent 1"])
   },
 
@@ -75,9 +75,9 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     receiver.manner = { status: 429, retryAfter: 600 }
     await report("critical")
     receiver.manner = { status: 200 }
-    await monitor.advance("9 minutes")
+    await monitor.advance("9m")
     assert.deepEqual(statesOf(await items()), ["firing retry 1"])
-    await monitor.advance("2 minutes")
+    await monitor.advance("2m")
     assert.deepEqual(statesOf(await items()), ["firing sent 2"])
   },
 
@@ -95,7 +95,7 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
   "times out without an answer, and retries": async ({ receiver, monitor, items, report }) => {
     receiver.manner = "silent"
     await report("critical")
-    await monitor.advance("16 seconds")
+    await monitor.advance("16s")
     assert.deepEqual(statesOf(await items()), ["firing retry 1"])
     await until(
       () => receiver.abandoned === 1,

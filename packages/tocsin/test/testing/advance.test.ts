@@ -127,10 +127,10 @@ const tell = async (story: Story, due: typeof nextDue): Promise<ReadonlyArray<un
       deadAfter: deadAfter * 1_000,
       deliveryLease: story.lease * 1_000,
       retention: {
-        history: "15 minutes",
-        incidents: "25 minutes",
-        outbox: "20 minutes",
-        pending: "10 minutes",
+        history: "15m",
+        incidents: "25m",
+        outbox: "20m",
+        pending: "10m",
       },
       log: ({ level, message }) => seen.push([now(), level, message]),
     },
@@ -308,7 +308,7 @@ describe("advance", () => {
     })
     await act(monitor, { act: "heartbeat", agent: "a", status: "ok", seconds: 0 }, 0)
     await monitor.agents.acceptAll()
-    await monitor.advance("10 days")
+    await monitor.advance("10d")
     assert.strictEqual(monitor.now(), "2026-01-11T00:00:00.000Z")
     assert.deepStrictEqual(
       monitor.notifications.map(({ created_at }) => created_at),
