@@ -37,8 +37,13 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
         ),
       ),
     ),
-    { acknowledged: true },
-    { acknowledged: false },
+    ...[true, false].flatMap((acknowledged) =>
+      maybe(["critical" as const]).flatMap((severity) =>
+        maybe([LARGE_AGENT]).flatMap((agent_id) =>
+          maybe([COMMON_CHECK]).map((check_id) => ({ acknowledged, severity, agent_id, check_id })),
+        ),
+      ),
+    ),
   ],
   outbox: [
     ...maybe(OutboxState.literals).flatMap((state) =>
@@ -46,9 +51,11 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
         maybe(NotificationType.literals).map((event_type) => ({ state, notifier, event_type })),
       ),
     ),
-    { held: true },
-    { held: false },
-    { held: false, state: "pending" },
+    ...[true, false].flatMap((held) =>
+      maybe(["pending" as const]).flatMap((state) =>
+        maybe(["debug" as const]).map((notifier) => ({ held, state, notifier })),
+      ),
+    ),
   ],
 }
 
@@ -74,12 +81,6 @@ export const everyQuery: ReadonlyArray<AnyQuery> = [
   ...queriesOf("incidents"),
   ...queriesOf("outbox"),
 ]
-
-/** Whether a query finds incidents by their members: it may read and sort all of these. */
-export const isByMember = ({ list, filter }: AnyQuery): boolean =>
-  list === "incidents" &&
-  "agent_id" in filter &&
-  (filter.agent_id !== undefined || filter.check_id !== undefined)
 
 /** A query in a few words: list, filter, order. */
 export const nameOf = ({ list, filter, sort, direction }: AnyQuery): string => {

@@ -2,7 +2,7 @@ import type { ListName, PageRequest, Position } from "@tocsin/core/model/ListDef
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Effect } from "effect"
 import { deepPosition, rowsOf, type RunSql } from "./deepPosition.ts"
-import { type AnyQuery, everyQuery, isByMember, nameOf } from "./listings.ts"
+import { type AnyQuery, everyQuery, nameOf } from "./listings.ts"
 
 /** The cost of a list at its start and deep inside. */
 export interface DepthOfList {
@@ -11,7 +11,6 @@ export interface DepthOfList {
   readonly page: number
   readonly firstMillis: number
   readonly deepMillis: number
-  readonly isByMember: boolean
 }
 
 /** The cost of reading at the size of a storage. */
@@ -42,9 +41,6 @@ const DEEP_PAGE = 10_000
  */
 const READS_AT_ONCE = 5
 
-/** They read and sort up to a hundred thousand incidents. */
-const ROUNDS_BY_MEMBER = 3
-
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
@@ -61,16 +57,15 @@ const measureList = async (
   const page = Math.min(DEEP_PAGE, Math.floor((await rowsOf(run, query)) / PAGE))
   if (page < 2) return undefined
   const deep = await deepPosition(run, query, (page - 1) * PAGE)
-  const readsAtOnce = isByMember(query) ? 1 : READS_AT_ONCE
   const read = async (from: Position | undefined) => {
     // The query belongs to the list that it names.
     const request = { ...query, from, isBackward: false, limit: PAGE + 1 } as PageRequest<ListName>
     return (
-      (await timed(clock, Effect.repeat(storage.page(request), { times: readsAtOnce - 1 }))) / readsAtOnce
+      (await timed(clock, Effect.repeat(storage.page(request), { times: READS_AT_ONCE - 1 }))) / READS_AT_ONCE
     )
   }
   const [first, later]: [Array<number>, Array<number>] = [[], []]
-  for (let round = -1; round < (isByMember(query) ? ROUNDS_BY_MEMBER : rounds); round += 1) {
+  for (let round = -1; round < rounds; round += 1) {
     const [one, other] = [await read(undefined), await read(deep)]
     if (round < 0) continue
     first.push(one)
@@ -81,7 +76,6 @@ const measureList = async (
     page,
     firstMillis: median(first),
     deepMillis: median(later),
-    isByMember: isByMember(query),
   }
 }
 

@@ -16,6 +16,7 @@
 -- 14 receiver_alerts compatible sha256:090159a11b90a9b78c80b967897982d44814f75a76817aaf2c849b046b14316a
 -- 15 resolved_by compatible sha256:4591933ab7c056beb8825c6bcb3197c1a0e24fd98660161eda776a6c8929eeb3
 -- 16 pending_agents compatible sha256:6c693264ecaa03fccb36cc061edd9c44e14ac3c14c3bb5dc42e99b773a50c640
+-- 17 listed_rows breaking sha256:d789a868002f25b97cd64a922bd62ac90a662352775e10b55900df5cd14d201d
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -218,8 +219,6 @@ CREATE TABLE incident (
   summary TEXT
 , ack_by TEXT, ack_note TEXT, ack_at INTEGER, ack_until INTEGER, ack_severity TEXT, acts INTEGER NOT NULL DEFAULT 0, next_look_at INTEGER, resolved_by TEXT) STRICT, WITHOUT ROWID;
 
-CREATE INDEX incident_acknowledged ON incident (opened_at) WHERE ack_until IS NOT NULL AND state = 'open';
-
 CREATE TABLE incident_act (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
   seq INTEGER NOT NULL,
@@ -236,10 +235,6 @@ CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
 CREATE INDEX incident_by_next_look ON incident (next_look_at) WHERE next_look_at IS NOT NULL AND state = 'open';
 
-CREATE INDEX incident_by_opened_at ON incident (state_rank, severity_rank, opened_at, id);
-
-CREATE INDEX incident_by_resolved_at ON incident (state_rank, severity_rank, resolved_order, id);
-
 CREATE TABLE incident_change (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
   seq INTEGER NOT NULL,
@@ -251,6 +246,11 @@ CREATE TABLE incident_change (
   incident_severity TEXT,
   PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER incident_is_listed AFTER INSERT ON incident BEGIN
+  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
+  VALUES (NEW.id, '', '', CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END, NEW.severity_rank, NEW.opened_at, NEW.resolved_order);
+END;
 
 CREATE TABLE incident_member (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
@@ -266,21 +266,76 @@ CREATE TABLE incident_member (
   PRIMARY KEY (incident_id, agent_id, check_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX incident_member_by_check_id ON incident_member (check_id, incident_id);
-
-CREATE INDEX incident_member_ever ON incident_member (agent_id, check_id, incident_id);
-
 CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_at IS NULL;
 
 CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
 
+CREATE TRIGGER incident_moves AFTER UPDATE OF opened_at, resolved_at, state, severity, ack_until ON incident WHEN CASE WHEN OLD.state = 'resolved' THEN 0 WHEN OLD.ack_until IS NULL THEN 1 ELSE 2 END <> CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END OR (OLD.severity_rank, OLD.opened_at, OLD.resolved_order)
+  <> (NEW.severity_rank, NEW.opened_at, NEW.resolved_order) BEGIN
+  UPDATE listed_incident
+  SET phase = CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END, severity_rank = NEW.severity_rank,
+    opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
+  WHERE id = NEW.id AND agent_id = '' AND check_id = '';
+END;
+
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
+
+CREATE TABLE listed_incident (
+  id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  phase INTEGER NOT NULL,
+  severity_rank INTEGER NOT NULL,
+  opened_at INTEGER NOT NULL,
+  resolved_order INTEGER NOT NULL,
+  state_rank INTEGER NOT NULL AS (phase <> 0) VIRTUAL,
+  PRIMARY KEY (id, agent_id, check_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX listed_incident_by_opened_at ON listed_incident (agent_id, check_id, phase, severity_rank, opened_at, id);
+
+CREATE INDEX listed_incident_by_resolved_at ON listed_incident (agent_id, check_id, phase, severity_rank, resolved_order, id);
 
 CREATE TABLE mark (
   name TEXT NOT NULL PRIMARY KEY,
   marked_at INTEGER NOT NULL,
   outage_ended_at INTEGER
 , outage_began_at INTEGER, signed_at INTEGER, older_seen_at INTEGER) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member BEGIN
+  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
+    SELECT i.id, NEW.agent_id, NEW.check_id, CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
+      CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
+    FROM incident AS i WHERE i.id = NEW.incident_id
+    ON CONFLICT DO NOTHING;
+  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
+    SELECT i.id, NEW.agent_id, '', CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
+      CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
+    FROM incident AS i WHERE i.id = NEW.incident_id
+    ON CONFLICT DO NOTHING;
+  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
+    SELECT i.id, '', NEW.check_id, CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
+      CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
+    FROM incident AS i WHERE i.id = NEW.incident_id
+    ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER member_leaves AFTER DELETE ON incident_member BEGIN
+  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = OLD.agent_id AND check_id = OLD.check_id;
+  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = OLD.agent_id AND check_id = '';
+  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = '' AND check_id = OLD.check_id;
+END;
+
+CREATE TRIGGER members_move AFTER UPDATE OF opened_at, resolved_at, state, severity, ack_until, member_changes ON incident
+WHEN NOT (OLD.member_changes > 100) AND (CASE WHEN OLD.state = 'resolved' THEN 0 WHEN OLD.ack_until IS NULL THEN 1 ELSE 2 END <> CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END OR (OLD.severity_rank, OLD.opened_at, OLD.resolved_order)
+  <> (NEW.severity_rank, NEW.opened_at, NEW.resolved_order) OR (NEW.member_changes > 100))
+BEGIN
+  UPDATE listed_incident
+  SET phase = CASE WHEN (NEW.member_changes > 100) THEN 3 ELSE CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END END,
+    severity_rank = CASE WHEN (NEW.member_changes > 100) THEN 0 ELSE NEW.severity_rank END,
+    opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
+  WHERE id = NEW.id AND agent_id || check_id <> '';
+END;
 
 CREATE TABLE operator (
   name TEXT NOT NULL PRIMARY KEY,
@@ -314,11 +369,12 @@ CREATE TABLE outbox (
   updated_at INTEGER NOT NULL,
   summary TEXT,
   last_error TEXT
-, receiver TEXT NOT NULL DEFAULT '', cause TEXT, first_attempted_at INTEGER, look_at INTEGER, released_at INTEGER) STRICT, WITHOUT ROWID;
+, receiver TEXT NOT NULL DEFAULT '', cause TEXT, first_attempted_at INTEGER, look_at INTEGER, released_at INTEGER, listed_state TEXT NOT NULL
+  AS (CASE WHEN state = 'pending' AND look_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL) STRICT, WITHOUT ROWID;
 
-CREATE INDEX outbox_by_created_at ON outbox (state, notifier, event_type, created_at, id);
+CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 
-CREATE INDEX outbox_by_updated_at ON outbox (state, notifier, event_type, updated_at, id);
+CREATE INDEX outbox_by_updated_at ON outbox (listed_state, notifier, event_type, updated_at, id);
 
 CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
 
@@ -327,8 +383,6 @@ CREATE INDEX outbox_held ON outbox (look_at) WHERE look_at IS NOT NULL;
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
-
-CREATE INDEX outbox_waiting ON outbox (notifier, event_type, created_at) WHERE state = 'pending' AND look_at IS NULL;
 
 CREATE TRIGGER pending_agent_changes AFTER UPDATE OF admission_state ON agent
 WHEN OLD.admission_state IS NOT NEW.admission_state

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
-import type { CheckStatus } from "@tocsin/contract/Status"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
+import { type CheckStatus, IncidentState, Severity } from "@tocsin/contract/Status"
 import { Effect, Random } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"
@@ -123,6 +123,21 @@ const someOf = Effect.fnUntraced(function* (members: ReadonlyArray<Said>) {
   return own.slice(0, members.length > 20 ? yield* Random.nextIntBetween(1, 120) : 1)
 })
 
+/** Every list of a former member, or of its agent or check, has the incident where it belongs. */
+const assertFound = Effect.fnUntraced(function* (replica: Replica) {
+  const [incident] = yield* rowsOf(replica, "incidents")
+  const [agent_id, check_id] = [AgentId.make("agent-0"), CheckId.make("check-0")]
+  for (const member of [{}, { agent_id }, { check_id }, { agent_id, check_id }]) {
+    for (const state of IncidentState.literals) {
+      for (const severity of Severity.literals) {
+        const found = yield* rowsOf(replica, "incidents", { ...member, state, severity })
+        const isSo = state === incident?.state && severity === incident.severity
+        assert.strictEqual(found.length, isSo ? 1 : 0)
+      }
+    }
+  }
+})
+
 const emptied = Effect.fnUntraced(function* (replica: Replica) {
   const agents = Array.from({ length: AGENTS }, (_, n) => `agent-${n}`)
   yield* enroll(replica, ...agents)
@@ -142,6 +157,7 @@ const emptied = Effect.fnUntraced(function* (replica: Replica) {
         changing.map(({ agent, check }) => ({ agent, check, status, output: `${agent} ${check} ${round}` })),
       )
     }
+    yield* assertFound(replica)
   }
   const incidents = yield* rowsOf(replica, "incidents")
   assert.deepStrictEqual<unknown>(

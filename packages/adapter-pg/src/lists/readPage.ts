@@ -11,6 +11,7 @@ import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { read } from "../reads/read.ts"
+import { incidentPage } from "./incidentPage.ts"
 import { agentTable } from "../tables/AgentTable.ts"
 import { decodeKey, keyTable } from "../tables/AgentKeyTable.ts"
 import { auditTable } from "../tables/AuditTable.ts"
@@ -71,11 +72,14 @@ interface Reading {
 
 type Source = Selection & Pick<Table<unknown>, "name" | "alias" | "columns">
 
-/** The statement of a page: a range of an index, whatever the page's depth. */
-export const pageStatement = <L extends ListName>(request: PageRequest<L>): PageStatement => {
+/** The statement of a page: ranges of an index, whatever the page's depth. */
+export const pageStatement = <L extends ListName>(request: PageRequest<L>): PageStatement =>
+  statements[request.list](request)
+
+const pageOfTable = <L extends Exclude<ListName, "incidents">>(request: PageRequest<L>): PageStatement => {
   const parameters = new Parameters()
   const { alias, columns, name } = tables[request.list]
-  const selection = selections[request.list](request.filter, parameters, request.sort)
+  const selection = selections[request.list](request.filter, parameters)
   const source = { alias, columns, name, ...selection }
   const reading = readingOf(request, source, parameters)
   const limit = parameters.add(request.limit, "int8")
@@ -83,17 +87,27 @@ export const pageStatement = <L extends ListName>(request: PageRequest<L>): Page
   return { text, values: parameters.values }
 }
 
+const statements: { readonly [L in ListName]: (request: PageRequest<L>) => PageStatement } = {
+  agents: pageOfTable,
+  checks: pageOfTable,
+  overdue: pageOfTable,
+  history: pageOfTable,
+  incidents: incidentPage,
+  outbox: pageOfTable,
+  operators: pageOfTable,
+  audit: pageOfTable,
+  silences: pageOfTable,
+  blacklist: pageOfTable,
+}
+
 const readingOf = <L extends ListName>(
   request: PageRequest<L>,
-  { alias, expressions, first, fixed }: Source,
+  { alias, expressions, fixed }: Source,
   parameters: Parameters,
 ): Reading => {
   const { list, sort, direction, isBackward } = request
   const { start, end } = pageBounds(request)
-  const isFirst = (column: string) => Number(column === first?.name)
-  const varying = Array.from(orderColumns(list, sort).entries())
-    .filter(([, { name }]) => !fixed?.has(name))
-    .toSorted(([, a], [, b]) => isFirst(b.name) - isFirst(a.name))
+  const varying = Array.from(orderColumns(list, sort).entries()).filter(([, { name }]) => !fixed?.has(name))
   const at = (position: Position | undefined) =>
     position && varying.map(([index, column]) => parameters.add(position.values[index], sqlType(column)))
   return {
@@ -121,13 +135,6 @@ const between = (reading: Reading): ReadonlyArray<string> => {
   ]
 }
 
-/** The condition on {@link Selection.first}. */
-const ofFirst = ({ alias, first }: Source, { from, isDescending }: Reading): ReadonlyArray<string> => {
-  if (first === undefined) return []
-  const otherSide = isDescending ? ">=" : "<="
-  return [`${alias}.${first.name} ${from === undefined ? "=" : otherSide} ${first.value}`]
-}
-
 const inOrder = ({ columns, isDescending }: Reading, limit: string): string => {
   const order = columns.map((column) => `${column} ${isDescending ? "DESC" : "ASC"}`)
   return `ORDER BY ${order.join(", ")} LIMIT ${limit}`
@@ -139,7 +146,7 @@ const where = (conditions: ReadonlyArray<string>): string =>
 const plain = (source: Source, reading: Reading, limit: string): string => {
   const { alias, columns, conditions = [], from, name } = source
   return `SELECT ${columns} FROM ${from ?? `${name} AS ${alias}`}
-    ${where([...conditions, ...ofFirst(source, reading), ...between(reading)])} ${inOrder(reading, limit)}`
+    ${where([...conditions, ...between(reading)])} ${inOrder(reading, limit)}`
 }
 
 const spread = ({ alias, columns, name, ...source }: Source, reading: Reading, limit: string): string => {

@@ -1,5 +1,5 @@
-import { NotificationType, OutboxState } from "@tocsin/contract/Status"
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import { NotificationType } from "@tocsin/contract/Status"
+import { listedStatesOf } from "@tocsin/core/engine/lists/arms"
 import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
 
 /** What a filter leaves of the table of a list, and how an index serves its orders. */
@@ -9,12 +9,6 @@ export interface Selection {
   readonly conditions?: ReadonlyArray<string>
   /** Columns that a condition fixes to one value: an order leaves them out. */
   readonly fixed?: ReadonlySet<string>
-  /**
-   * A column that the filter fixes and with which the serving index begins. A page beyond a position
-   * compares it as part of that position, and bounds it on the other side only: by an equality
-   * PostgreSQL would enter the index there, and walk to the position.
-   */
-  readonly first?: { readonly name: string; readonly value: string }
   /** The expression in the index for a column of the order, where it is not the column. */
   readonly expressions?: Readonly<Record<string, string>>
   /**
@@ -42,13 +36,13 @@ export class Parameters {
   }
 
   /** Adds a value, and returns its placeholder, cast to `type`. */
-  add(value: unknown, type: "text" | "text[]" | "int2[]" | "int8"): string {
+  add(value: unknown, type: "text" | "text[]" | "int2[]" | "int8" | "int8[]"): string {
     this.#values.push(value)
     return `$${this.#values.length}::${type}`
   }
 }
 
-type Select<L extends ListName> = (filter: ListFilters[L], parameters: Parameters, sort: string) => Selection
+type Select<L extends ListName> = (filter: ListFilters[L], parameters: Parameters) => Selection
 
 /**
  * Rows of a deleted agent are not listed, though they may not be removed yet. OFFSET 0 makes
@@ -91,65 +85,6 @@ const history: Select<"history"> = ({ agent_id, check_id }, parameters) => {
   return check_id === undefined ? { from } : { expressions, from, conditions: ofCheck }
 }
 
-const STATE_RANK = { open: 1, resolved: 0 } as const
-
-/** An older version may have left the acknowledgement of a resolved incident. */
-const ACKNOWLEDGED = "i.ack_until IS NOT NULL AND i.state = 'open'"
-
-const incidents: Select<"incidents"> = (filter, parameters, sort) => {
-  const { acknowledged, agent_id, check_id, severity, state } = filter
-  const isSo = acknowledged === undefined ? [] : [acknowledged ? ACKNOWLEDGED : `NOT (${ACKNOWLEDGED})`]
-  const states = state === undefined ? Object.values(STATE_RANK) : [STATE_RANK[state]]
-  const severities = severity === undefined ? Object.values(SEVERITY_RANK) : [SEVERITY_RANK[severity]]
-  const isOfMember = agent_id !== undefined || check_id !== undefined
-  if (isOfMember || acknowledged === true) {
-    return {
-      // Only these are sorted: an index holds no others.
-      from: isOfMember
-        ? ofMembers(filter, parameters)
-        : `(SELECT * FROM incident AS i WHERE ${ACKNOWLEDGED} OFFSET 0) AS i`,
-      conditions: [
-        ...isSo,
-        `i.state_rank = ANY(${parameters.add(states, "int2[]")})`,
-        `i.severity_rank = ANY(${parameters.add(severities, "int2[]")})`,
-      ],
-    }
-  }
-  if (sort !== "status") {
-    return {
-      conditions: isSo,
-      spread: [
-        { name: "state_rank", values: `unnest(${parameters.add(states, "int2[]")})` },
-        { name: "severity_rank", values: `unnest(${parameters.add(severities, "int2[]")})` },
-      ],
-    }
-  }
-  if (state === undefined && severity !== undefined) {
-    return {
-      conditions: isSo,
-      first: { name: "severity_rank", value: parameters.add(severities[0], "int8") },
-    }
-  }
-  const fixed = [
-    ...(state === undefined ? [] : [["state_rank", states[0]] as const]),
-    ...(severity === undefined ? [] : [["severity_rank", severities[0]] as const]),
-  ]
-  return {
-    conditions: [...isSo, ...fixed.map(([name, rank]) => `i.${name} = ${parameters.add(rank, "int8")}`)],
-    fixed: new Set(fixed.map(([name]) => name)),
-  }
-}
-
-/** Incidents in which such a check is or was a member. Each is looked up alone, so only they are sorted. */
-const ofMembers = ({ agent_id, check_id }: ListFilters["incidents"], parameters: Parameters): string => {
-  const conditions = [
-    ...(agent_id === undefined ? [] : [`m.agent_id = ${parameters.add(agent_id, "text")}`]),
-    ...(check_id === undefined ? [] : [`m.check_id = ${parameters.add(check_id, "text")}`]),
-  ]
-  return `(SELECT DISTINCT m.incident_id FROM incident_member AS m WHERE ${conditions.join(" AND ")}) AS met
-    CROSS JOIN LATERAL (SELECT * FROM incident WHERE id = met.incident_id OFFSET 0) AS i`
-}
-
 /**
  * The notifiers of the items `o` that a condition names: the next greater name each time, one index
  * lookup per name, however many items there are. Programs bring notifiers, so the names are not known
@@ -166,29 +101,18 @@ export const notifiersOf = (condition: string): string => `(
     SELECT notifier FROM found WHERE notifier IS NOT NULL
   )`
 
-const NOTIFIERS_OF_STATE = notifiersOf("o.state = of_state.state")
+const NOTIFIERS_OF_STATE = notifiersOf("o.listed_state = of_listed_state.listed_state")
 
-const HELD = "o.look_at IS NOT NULL AND o.state = 'pending'"
-
-const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, parameters) => {
-  const oneOr = (one: string | undefined, all: ReadonlyArray<string>) =>
-    `unnest(${parameters.add(one === undefined ? all : [one], "text[]")})`
-  if (held === true) {
-    const given = Object.entries({ state, notifier, event_type })
-    return {
-      // Only these are sorted: an index holds no others.
-      from: `(SELECT * FROM outbox AS o WHERE ${HELD} OFFSET 0) AS o`,
-      conditions: given.flatMap(([name, value]) =>
-        value === undefined ? [] : [`o.${name} = ${parameters.add(value, "text")}`],
-      ),
-    }
-  }
+const outbox: Select<"outbox"> = ({ event_type, notifier, ...filter }, parameters) => {
+  const oneOf = (values: ReadonlyArray<string>) => `unnest(${parameters.add(values, "text[]")})`
   return {
-    conditions: held === undefined ? [] : [`NOT (${HELD})`],
     spread: [
-      { name: "state", values: oneOr(state, OutboxState.literals) },
-      { name: "notifier", values: notifier === undefined ? NOTIFIERS_OF_STATE : oneOr(notifier, []) },
-      { name: "event_type", values: oneOr(event_type, NotificationType.literals) },
+      { name: "listed_state", values: oneOf(listedStatesOf(filter)) },
+      { name: "notifier", values: notifier === undefined ? NOTIFIERS_OF_STATE : oneOf([notifier]) },
+      {
+        name: "event_type",
+        values: oneOf(event_type === undefined ? NotificationType.literals : [event_type]),
+      },
     ],
   }
 }
@@ -205,24 +129,25 @@ const audit: Select<"audit"> = ({ action, actor, subject }, parameters) => {
   return { from, conditions: [`s.subject_id = ${parameters.add(subject, "text")}`, ...conditions] }
 }
 
+/** Few silences have not ended. They are found by their end, and sorted. */
 const silences: Select<"silences"> = ({ at, state }, parameters) => {
   if (state === undefined || at === undefined) return {}
   const now = parameters.add(at, "int8")
+  const from = `(SELECT * FROM silence AS q WHERE q.ends_at > ${now} OFFSET 0) AS q`
   const ofState = {
-    scheduled: [`q.starts_at > ${now}`, `q.ends_at > ${now}`],
-    active: [`q.starts_at <= ${now}`, `q.ends_at > ${now}`],
-    expired: [`q.ends_at <= ${now}`],
+    scheduled: { from, conditions: [`q.starts_at > ${now}`] },
+    active: { from, conditions: [`q.starts_at <= ${now}`] },
+    expired: { conditions: [`q.ends_at <= ${now}`] },
   }
-  return { conditions: ofState[state] }
+  return ofState[state]
 }
 
 /** How each list is selected from its table. */
-export const selections: { readonly [L in ListName]: Select<L> } = {
+export const selections: { readonly [L in Exclude<ListName, "incidents">]: Select<L> } = {
   agents: () => ({}),
   checks,
   overdue,
   history,
-  incidents,
   outbox,
   operators: () => ({}),
   audit,

@@ -18,8 +18,8 @@ import { read } from "./read.ts"
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 
 const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
-  `(SELECT count(*) FROM (SELECT FROM incident
-      WHERE state_rank = 1 AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
+  `(SELECT count(*) FROM (SELECT FROM listed_incident
+      WHERE agent_id = '' AND check_id = '' AND phase IN (1, 2) AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
 
 /** Counts agents, keys and incidents by parts of indexes, or adds up running totals. */
 export const findMetricCounts = `SELECT
@@ -28,27 +28,24 @@ export const findMetricCounts = `SELECT
   (SELECT count(*) FROM (SELECT FROM agent_key WHERE state = 'blocked' ${COUNT_UP_TO}) AS counted) AS keys_blocked,
   ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}`
 
-/** Counts each notifier's items of some states, and finds the oldest: bounded parts of one index. */
-const backlogOf = (state: string, notifiers: string, isCounted: string): string =>
-  `SELECT of_state.state, of_notifier.notifier,
+/**
+ * Counts items that wait for their receivers or for an operator, by states and notifiers, and finds
+ * the oldest: bounded parts of one index. Held items are in a part of their own.
+ */
+export const findBacklog = {
+  text: `SELECT of_state.state, of_notifier.notifier,
       (SELECT count(*) FROM (SELECT FROM outbox AS o
-        WHERE ${isCounted} AND o.notifier = of_notifier.notifier
+        WHERE o.listed_state = of_state.state AND o.notifier = of_notifier.notifier
         ORDER BY o.event_type, o.created_at ${COUNT_UP_TO}) AS counted) AS items,
       (SELECT min(head.counts_from) FROM unnest($2::text[]) AS of_type (event_type) CROSS JOIN LATERAL (
         SELECT o.counts_from FROM outbox AS o
-        WHERE ${isCounted} AND o.notifier = of_notifier.notifier AND o.event_type = of_type.event_type
+        WHERE o.listed_state = of_state.state AND o.notifier = of_notifier.notifier
+          AND o.event_type = of_type.event_type
         ORDER BY o.created_at LIMIT ${AGED_ITEMS}
       ) AS head) AS waiting_since
-    FROM ${state} AS of_state (state) CROSS JOIN LATERAL ${notifiers} AS of_notifier (notifier)`
-
-/** Held items are pending too, and wait for nobody: an index of their own leaves them out. */
-const IS_WAITING = "o.state = 'pending' AND o.look_at IS NULL"
-
-/** Counts items that wait for their receivers or for an operator. */
-export const findBacklog = {
-  text: `${backlogOf("unnest($1::text[])", notifiersOf("o.state = of_state.state"), "o.state = of_state.state")}
-    UNION ALL ${backlogOf("(VALUES ('pending'))", notifiersOf(IS_WAITING), IS_WAITING)}`,
-  values: [BACKLOG_STATES.filter((state) => state !== "pending"), NotificationType.literals],
+    FROM unnest($1::text[]) AS of_state (state)
+    CROSS JOIN LATERAL ${notifiersOf("o.listed_state = of_state.state")} AS of_notifier (notifier)`,
+  values: [BACKLOG_STATES, NotificationType.literals],
 }
 
 interface BacklogRow {

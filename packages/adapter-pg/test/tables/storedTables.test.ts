@@ -16,8 +16,8 @@ const STORED_AS: Readonly<Record<ColumnType, string>> = {
   uuids: "json",
 }
 
-/** Tables without a shape: the ledger of migrations, and totals that triggers keep. */
-const OTHER_TABLES = ["schema_migration", "system_total"]
+/** Tables without a shape: the ledger of migrations, and what triggers keep. */
+const OTHER_TABLES = ["schema_migration", "system_total", "listed_incident"]
 
 const migrated = Effect.gen(function* () {
   const { replica } = yield* ScratchPostgres

@@ -1,19 +1,18 @@
 import type { BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
-import { OutboxState } from "@tocsin/contract/Status"
 import {
   type ListName,
   type ListRows,
   orderColumns,
-  type SortValue,
   type PageRequest,
   type Position,
 } from "@tocsin/core/model/ListDefinitions"
+import { type Fixed, listedStatesOf, type Order, startBeyond } from "@tocsin/core/engine/lists/arms"
 import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { TableShape } from "@tocsin/core/model/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"
-import { type Fixed, type Fragment, type Occurring, type Selection, selections } from "./selections.ts"
+import { type Fragment, type Occurring, type Selection, selections } from "./selections.ts"
 
 /** The columns of the rows of a list, and how they are read. */
 interface Listed<Row> {
@@ -47,9 +46,9 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
  */
 const FIND_NOTIFIERS = `
   WITH RECURSIVE found (state, notifier) AS (
-    SELECT value, (SELECT min(notifier) FROM outbox WHERE state = value) FROM json_each(?)
+    SELECT value, (SELECT min(notifier) FROM outbox WHERE listed_state = value) FROM json_each(?)
     UNION ALL
-    SELECT state, (SELECT min(notifier) FROM outbox WHERE state = found.state AND notifier > found.notifier)
+    SELECT state, (SELECT min(notifier) FROM outbox WHERE listed_state = found.state AND notifier > found.notifier)
     FROM found WHERE notifier IS NOT NULL
   )
   SELECT DISTINCT notifier FROM found WHERE notifier IS NOT NULL`
@@ -81,16 +80,10 @@ export const makePageReads = (connection: SqliteConnection) => {
     if (request.list !== "outbox" || isOfOneNotifier(request.filter))
       return rowsOf(request, { notifiers: [] })
     return connection.snapshot(() => {
-      const states = JSON.stringify(OutboxState.literals)
+      const states = JSON.stringify(listedStatesOf({}))
       return rowsOf(request, { notifiers: notifiers.all(states).map(([name]) => name) })
     })
   }
-}
-
-/** The order of a page, in the direction of reading. */
-interface Order {
-  readonly columns: ReadonlyArray<string>
-  readonly isAscending: boolean
 }
 
 /** The first rows of a page, of which each statement found its own. */
@@ -113,10 +106,10 @@ const firstOf = <L extends ListName>(
 
 /**
  * The most terms of a statement. SQLite allows 500, but passes each row through all that follow: a
- * page of the outbox with 41 notifiers takes half as long in statements of 48 as in one. Four
+ * page of the outbox with 41 notifiers takes half as long in statements of 56 as in one. Four
  * notifiers need one statement.
  */
-const MOST_ARMS = 48
+const MOST_ARMS = 56
 
 /**
  * The statements that read a page: the rows beyond a position, nearest first, each order by its own
@@ -127,36 +120,39 @@ export const pageStatements = <L extends ListName>(
   request: PageRequest<L>,
   occurring: Occurring,
 ): ReadonlyArray<Fragment> => {
-  const selection = selections[request.list](request.filter, occurring, request.sort)
+  const selection = selections[request.list](request.filter, occurring)
+  const { others, ordered } = selection
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
   const { start, end } = pageBounds(request)
   const results = Array.from(
     new Set([...tables[request.list].columns, ...columns]),
-    (column) => `r.${column}`,
+    (column) => `${columns.includes(column) ? ordered : "r"}.${column} AS ${column}`,
   ).join(", ")
-  const arms = armsOf(selection, order).flatMap((fixed) => {
-    const beyond = beyondPosition(start, fixed, order)
-    const before = beyondPosition(end, fixed, { columns, isAscending: !order.isAscending })
+  const arm = ({ from, conditions }: Pick<Selection, "from" | "conditions">, fixed: ReadonlyArray<Fixed>) => {
+    const beyond = beyondPosition(start, fixed, order, ordered)
+    const before = beyondPosition(end, fixed, { columns, isAscending: !order.isAscending }, ordered)
     if (beyond === undefined || before === undefined) return []
-    const equal = fixed.map(({ column, value }) => ({ sql: `r.${column} = ?`, values: [value] }))
-    return [selectWhere(results, selection.from, [...selection.conditions, ...equal, ...beyond, ...before])]
-  })
+    const equal = fixed.map(({ column, value }) => ({ sql: `${ordered}.${column} = ?`, values: [value] }))
+    return [selectWhere(results, from, [...conditions, ...equal, ...beyond, ...before])]
+  }
+  const arms = armsOf(selection, order).flatMap((fixed) => arm(selection, fixed))
+  if (others !== undefined) arms.push(...arm(others, []))
   const isFixed = (column: string) => selection.fixed.some((one) => one.column === column)
   const free = { ...order, columns: columns.filter((column) => !isFixed(column)) }
   return Array.from({ length: Math.ceil(arms.length / MOST_ARMS) }, (_, n) =>
-    compound(arms.slice(n * MOST_ARMS, (n + 1) * MOST_ARMS), free, request.limit),
+    compound(arms.slice(n * MOST_ARMS, (n + 1) * MOST_ARMS), free, { limit: request.limit, ordered }),
   )
 }
 
 const compound = (
   arms: ReadonlyArray<Fragment>,
   { columns, isAscending }: Order,
-  limit: number,
+  { limit, ordered }: { readonly limit: number; readonly ordered: Selection["ordered"] },
 ): Fragment => {
   // The order of a compound names columns of its result, that of a single SELECT columns of its
   // tables.
-  const owner = arms.length === 1 ? "r." : ""
+  const owner = arms.length === 1 ? `${ordered}.` : ""
   const sorted = columns.map((column) => `${owner}${column} ${isAscending ? "ASC" : "DESC"}`).join(", ")
   return {
     sql: `${arms.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY ${sorted} LIMIT ?`,
@@ -174,48 +170,31 @@ const selectWhere = (results: string, from: Fragment, conditions: ReadonlyArray<
 
 /**
  * The parts in which an index has the rows in order: one for each combination of values of the
- * partitions that the filter leaves open. A partition that begins the order itself needs no parts,
- * unless a later one is fixed.
+ * partitions. The values of a partition that begins the order itself follow one another, and need no
+ * parts.
  */
 const armsOf = ({ fixed, partitions }: Selection, order: Order): ReadonlyArray<ReadonlyArray<Fixed>> => {
-  const isFixed = (column: string) => fixed.some((one) => one.column === column)
-  const split = partitions.filter(
-    ({ column }, index) =>
-      !isFixed(column) &&
-      (!order.columns.includes(column) || partitions.slice(index + 1).some((later) => isFixed(later.column))),
-  )
-  return split.reduce<ReadonlyArray<ReadonlyArray<Fixed>>>(
-    (arms, { column, values }) => arms.flatMap((arm) => values.map((value) => [...arm, { column, value }])),
-    [fixed],
-  )
+  const isOrdered = (fixes: ReadonlyArray<Fixed>) =>
+    fixes.every(({ column }) => order.columns.includes(column))
+  return partitions
+    .filter((choices) => choices.length < 2 || !choices.every(isOrdered))
+    .reduce<ReadonlyArray<ReadonlyArray<Fixed>>>(
+      (arms, choices) => arms.flatMap((arm) => choices.map((choice) => [...arm, ...choice])),
+      [fixed],
+    )
 }
 
-/**
- * The condition for rows beyond a position, where some columns are fixed. These are not compared,
- * so that an index finds the place. `undefined` if no row is beyond it.
- */
+/** The condition for rows beyond a position, where some columns are fixed; see {@link startBeyond}. */
 const beyondPosition = (
   position: Position | undefined,
   fixed: ReadonlyArray<Fixed>,
-  { columns, isAscending }: Order,
+  order: Order,
+  table: Selection["ordered"],
 ): ReadonlyArray<Fragment> | undefined => {
-  if (position === undefined) return []
-  const compared: Array<{ readonly column: string; readonly value: SortValue }> = []
-  let isInclusive = position.isInclusive
-  for (const [index, column] of columns.entries()) {
-    const value = position.values[index]
-    const one = fixed.find((candidate) => candidate.column === column)
-    if (value === undefined) throw new Error(`a position has no value for ${column}`)
-    if (one === undefined) compared.push({ column, value })
-    else if (one.value !== value) {
-      // Rows equal up to here all lie on one side, whatever the later columns.
-      isInclusive = one.value > value === isAscending
-      break
-    }
-  }
-  if (compared.length === 0) return isInclusive ? [] : undefined
-  const names = compared.map(({ column }) => `r.${column}`).join(", ")
-  const marks = compared.map(() => "?").join(", ")
-  const operator = `${isAscending ? ">" : "<"}${isInclusive ? "=" : ""}`
-  return [{ sql: `(${names}) ${operator} (${marks})`, values: compared.map(({ value }) => value) }]
+  const start = startBeyond(position, fixed, order)
+  if (start === undefined || start.compared.length === 0) return start && []
+  const names = start.compared.map(({ column }) => `${table}.${column}`).join(", ")
+  const marks = start.compared.map(() => "?").join(", ")
+  const operator = `${order.isAscending ? ">" : "<"}${start.isInclusive ? "=" : ""}`
+  return [{ sql: `(${names}) ${operator} (${marks})`, values: start.compared.map(({ value }) => value) }]
 }

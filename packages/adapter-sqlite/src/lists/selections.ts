@@ -1,4 +1,5 @@
-import { NotificationType, OutboxState } from "@tocsin/contract/Status"
+import { NotificationType } from "@tocsin/contract/Status"
+import { BUSY_PHASE, type Fixed, listedStatesOf, phasesOf } from "@tocsin/core/engine/lists/arms"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
 import type { SQLInputValue } from "node:sqlite"
@@ -9,22 +10,15 @@ export interface Fragment {
   readonly values: ReadonlyArray<SQLInputValue>
 }
 
-/** A column that has one value in all rows that are selected. */
-export interface Fixed {
-  readonly column: string
-  readonly value: string | number
-}
-
-/** A leading column of a list's indexes, with the few values that it can have. */
-interface Partition {
-  readonly column: string
-  readonly values: ReadonlyArray<string | number>
-}
+/** Leading columns of a list's indexes, with the few values that they can have together. */
+type Partition = ReadonlyArray<ReadonlyArray<Fixed>>
 
 /** What a filter leaves of the table of a list, and how an index serves its orders. */
 export interface Selection {
   /** The tables. That of the list is `r`. */
   readonly from: Fragment
+  /** The table whose index has the order and the fixed columns. */
+  readonly ordered: "r" | "l"
   readonly conditions: ReadonlyArray<Fragment>
   readonly fixed: ReadonlyArray<Fixed>
   /**
@@ -33,6 +27,8 @@ export interface Selection {
    * order serves every filter.
    */
   readonly partitions: ReadonlyArray<Partition>
+  /** Few rows that no index has in order. They are sorted. */
+  readonly others?: Pick<Selection, "from" | "conditions">
 }
 
 /** Values that occur in a table, and are not known before. */
@@ -41,9 +37,7 @@ export interface Occurring {
   readonly notifiers: ReadonlyArray<string>
 }
 
-type Select<L extends ListName> = (filter: ListFilters[L], occurring: Occurring, sort: string) => Selection
-
-const STATE_RANK = { open: 1, resolved: 0 } as const
+type Select<L extends ListName> = (filter: ListFilters[L], occurring: Occurring) => Selection
 
 /** Hides rows of deleted agents. The rows come first, in their order, each with a lookup of its agent. */
 const PRESENT = "CROSS JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id"
@@ -56,6 +50,7 @@ const fixed = (column: string, value: string | number | undefined): ReadonlyArra
 
 const plain = (from: string, parts: Partial<Selection> = {}): Selection => ({
   from: constant(from),
+  ordered: "r",
   conditions: [],
   fixed: [],
   partitions: [],
@@ -72,64 +67,52 @@ const history: Select<"history"> = ({ agent_id, check_id }) => {
   return plain("check_event AS r", { conditions: [isOfAgent], fixed: ofCheck })
 }
 
-/** An older version may have left the acknowledgement of a resolved incident. */
-const ACKNOWLEDGED = "r.ack_until IS NOT NULL AND r.state = 'open'"
+const partition = (column: string, values: ReadonlyArray<string | number>): Partition =>
+  values.map((value) => [{ column, value }])
 
-const incidents: Select<"incidents"> = ({ state, severity, agent_id, check_id, acknowledged }) => {
-  const ranks = [
-    ...fixed("state_rank", state && STATE_RANK[state]),
-    ...fixed("severity_rank", severity && SEVERITY_RANK[severity]),
-  ]
-  const member = [...fixed("agent_id", agent_id), ...fixed("check_id", check_id)]
-  const conditions =
-    acknowledged === undefined ? [] : [constant(acknowledged ? ACKNOWLEDGED : `NOT (${ACKNOWLEDGED})`)]
-  if (member.length > 0) return plain("", { from: incidentsOf(member), conditions, fixed: ranks })
-  // Only these are sorted: an index holds no others.
-  if (acknowledged === true)
-    return plain("incident AS r INDEXED BY incident_acknowledged", { conditions, fixed: ranks })
-  return plain("incident AS r", {
-    conditions,
-    fixed: ranks,
-    partitions: [
-      { column: "state_rank", values: Object.values(STATE_RANK) },
-      { column: "severity_rank", values: Object.values(SEVERITY_RANK) },
+const incidents: Select<"incidents"> = (filter) => {
+  const ranks =
+    filter.severity === undefined ? Object.values(SEVERITY_RANK) : [SEVERITY_RANK[filter.severity]]
+  const phases = phasesOf(filter)
+  const subject = [...fixed("agent_id", filter.agent_id ?? ""), ...fixed("check_id", filter.check_id ?? "")]
+  const isBusy = [...subject, ...fixed("phase", BUSY_PHASE)]
+  const others = {
+    from: constant(`listed_incident AS b
+      CROSS JOIN listed_incident AS l ON l.id = b.id AND l.agent_id = '' AND l.check_id = ''
+      CROSS JOIN incident AS r ON r.id = l.id`),
+    conditions: [
+      ...isBusy.map(({ column, value }) => ({ sql: `b.${column} = ?`, values: [value] })),
+      isOneOf(
+        "l.phase",
+        phases.map(({ phase }) => phase),
+      ),
+      isOneOf("l.severity_rank", ranks),
     ],
-  })
+  }
+  return {
+    ...plain("listed_incident AS l CROSS JOIN incident AS r ON r.id = l.id", { fixed: subject }),
+    ordered: "l",
+    partitions: [
+      phases.map(({ phase, state_rank }) => [...fixed("phase", phase), ...fixed("state_rank", state_rank)]),
+      partition("severity_rank", ranks),
+    ],
+    ...((filter.agent_id ?? filter.check_id) !== undefined && { others }),
+  }
 }
 
-/** The incidents in which such a check is or was a member. Only these are sorted. */
-const incidentsOf = (member: ReadonlyArray<Fixed>): Fragment => ({
-  sql: `(SELECT DISTINCT incident_id FROM incident_member
-    WHERE ${member.map(({ column }) => `${column} = ?`).join(" AND ")}) AS m
-    CROSS JOIN incident AS r ON r.id = m.incident_id`,
-  values: member.map(({ value }) => value),
+const isOneOf = (expression: string, values: ReadonlyArray<number>): Fragment => ({
+  sql: `${expression} IN (${values.map(() => "?").join(", ")})`,
+  values,
 })
 
-const HELD = "r.look_at IS NOT NULL AND r.state = 'pending'"
-
-const outbox: Select<"outbox"> = ({ state, notifier, event_type, held }, { notifiers }, sort) => {
-  const ofKind = [...fixed("notifier", notifier), ...fixed("event_type", event_type)]
-  const given = [...fixed("state", state), ...ofKind]
-  const kinds = [
-    { column: "notifier", values: notifiers },
-    { column: "event_type", values: NotificationType.literals },
-  ]
-  // Only these are sorted: an index holds no others.
-  if (held === true)
-    return plain("outbox AS r INDEXED BY outbox_held", { conditions: [constant(HELD)], fixed: given })
-  // In a storm under a silence, all but a few of the pending ones are held.
-  if (held === false && state === "pending" && sort === "created_at")
-    return plain("outbox AS r INDEXED BY outbox_waiting", {
-      conditions: [constant("r.state = 'pending' AND r.look_at IS NULL")],
-      fixed: ofKind,
-      partitions: kinds,
-    })
-  return plain("outbox AS r", {
-    conditions: held === undefined ? [] : [constant(`NOT (${HELD})`)],
-    fixed: given,
-    partitions: [{ column: "state", values: OutboxState.literals }, ...kinds],
+const outbox: Select<"outbox"> = ({ event_type, notifier, ...filter }, { notifiers }) =>
+  plain("outbox AS r", {
+    partitions: [
+      partition("listed_state", listedStatesOf(filter)),
+      partition("notifier", notifier === undefined ? notifiers : [notifier]),
+      partition("event_type", event_type === undefined ? NotificationType.literals : [event_type]),
+    ],
   })
-}
 
 /** Rows of one subject are looked up one by one, and only these are sorted. */
 const audit: Select<"audit"> = ({ action, actor, subject }) => {
@@ -142,12 +125,18 @@ const audit: Select<"audit"> = ({ action, actor, subject }) => {
   }
   return plain("", { ...parts, from })
 }
-/** The silences of a state at a moment, which is given twice. */
+/** The silences of a state at a moment, which is given twice. Only those that have not ended are sorted. */
 const OF_STATE = {
-  scheduled: "(r.starts_at > ? AND r.ends_at > ?)",
-  active: "(r.starts_at <= ? AND r.ends_at > ?)",
-  expired: "(r.ends_at <= ? AND r.ends_at <= ?)",
+  scheduled: { from: "silence AS r INDEXED BY silence_by_end", isSo: "(r.starts_at > ? AND r.ends_at > ?)" },
+  active: { from: "silence AS r INDEXED BY silence_by_end", isSo: "(r.starts_at <= ? AND r.ends_at > ?)" },
+  expired: { from: "silence AS r", isSo: "(r.ends_at <= ? AND r.ends_at <= ?)" },
 } as const
+
+const silences: Select<"silences"> = ({ at, state }) => {
+  if (state === undefined || at === undefined) return plain("silence AS r")
+  const { from, isSo } = OF_STATE[state]
+  return plain(from, { conditions: [{ sql: isSo, values: [at, at] }] })
+}
 
 /** How each list is selected from its table. */
 export const selections: { readonly [L in ListName]: Select<L> } = {
@@ -163,9 +152,6 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   outbox,
   operators: () => plain("operator AS r"),
   audit,
-  silences: ({ at, state }) =>
-    plain("silence AS r", {
-      conditions: state === undefined || at === undefined ? [] : [{ sql: OF_STATE[state], values: [at, at] }],
-    }),
+  silences,
   blacklist: () => plain("agent_key AS r", { conditions: [constant("r.state = 'blocked'")] }),
 }

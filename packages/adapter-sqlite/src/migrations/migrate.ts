@@ -24,6 +24,7 @@ import { migration as signedMarks } from "./0013_signed_marks.ts"
 import { migration as receiverAlerts } from "./0014_receiver_alerts.ts"
 import { migration as resolvedBy } from "./0015_resolved_by.ts"
 import { migration as pendingAgents } from "./0016_pending_agents.ts"
+import { migration as listedRows } from "./0017_listed_rows.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -43,6 +44,7 @@ export const migrations: ReadonlyArray<Migration> = [
   receiverAlerts,
   resolvedBy,
   pendingAgents,
+  listedRows,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -16,9 +16,7 @@ const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 
 /** The items of a state, in the index that finds them. Held items are pending too, and are left out. */
 const itemsOf = (state: BacklogState): string =>
-  state === "pending"
-    ? "outbox INDEXED BY outbox_waiting WHERE state = 'pending' AND look_at IS NULL"
-    : `outbox INDEXED BY outbox_by_created_at WHERE state = '${state}'`
+  `outbox INDEXED BY outbox_by_created_at WHERE listed_state = '${state}'`
 
 /** Prepares the count of each notifier's items in a state. */
 const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
@@ -55,8 +53,8 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
     FROM system_total WHERE writer = 0`,
   )
   const open = connection.query<[bigint]>(
-    `SELECT count(*) FROM (SELECT 1 FROM incident INDEXED BY incident_by_opened_at
-      WHERE state_rank = 1 AND severity_rank = ? ${COUNT_UP_TO})`,
+    `SELECT count(*) FROM (SELECT 1 FROM listed_incident INDEXED BY listed_incident_by_opened_at
+      WHERE agent_id = '' AND check_id = '' AND phase IN (1, 2) AND severity_rank = ? ${COUNT_UP_TO})`,
   )
   const backlogs = BACKLOG_STATES.map((state) => makeBacklog(connection, state))
   return (): MetricCounts => {

@@ -62,6 +62,7 @@ describe("statements of the tables", () => {
       .all()
       .flat()
     const unused = names.filter((name) => !statements.some((sql) => new RegExp(`\\b${name}\\b`).test(sql)))
-    assert.deepStrictEqual(unused, ["schema_migration"])
+    // Triggers write what incidents are listed by.
+    assert.deepStrictEqual(unused.toSorted(), ["listed_incident", "schema_migration"])
   })
 })

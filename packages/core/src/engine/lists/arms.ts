@@ -1,0 +1,71 @@
+import { OutboxState } from "@tocsin/contract/Status"
+import type { ListFilters, Position, SortValue } from "../../model/ListDefinitions.ts"
+
+/** A column that has one value in all rows that are selected. */
+export interface Fixed {
+  readonly column: string
+  readonly value: string | number
+}
+
+/** The order of a page, in the direction of reading. */
+export interface Order {
+  readonly columns: ReadonlyArray<string>
+  readonly isAscending: boolean
+}
+
+/** Where reading starts among rows with some fixed columns: compares the other columns of the order. */
+export interface Start {
+  readonly compared: ReadonlyArray<{ readonly column: string; readonly value: SortValue }>
+  readonly isInclusive: boolean
+}
+
+/**
+ * Where the rows beyond a position start among those with the fixed columns, which are not compared,
+ * so that an index finds the place. It compares nothing if all of them are beyond the position, and is
+ * `undefined` if none is.
+ */
+export const startBeyond = (
+  position: Position | undefined,
+  fixed: ReadonlyArray<Fixed>,
+  { columns, isAscending }: Order,
+): Start | undefined => {
+  if (position === undefined) return { compared: [], isInclusive: true }
+  const compared: Array<Start["compared"][number]> = []
+  let { isInclusive } = position
+  for (const [index, column] of columns.entries()) {
+    const value = position.values[index]
+    const one = fixed.find((candidate) => candidate.column === column)
+    if (value === undefined) throw new Error(`a position has no value for ${column}`)
+    if (one === undefined) compared.push({ column, value })
+    else if (one.value !== value) {
+      // Rows equal up to here all lie on one side, whatever the later columns.
+      isInclusive = one.value > value === isAscending
+      break
+    }
+  }
+  return compared.length === 0 && !isInclusive ? undefined : { compared, isInclusive }
+}
+
+/**
+ * The phases of incidents that a filter leaves, each with its `state_rank`. Storages keep the phase in
+ * front of each index of incidents, so that no page passes over incidents of another.
+ */
+export const phasesOf = ({
+  acknowledged,
+  state,
+}: ListFilters["incidents"]): ReadonlyArray<{ readonly phase: number; readonly state_rank: 0 | 1 }> => [
+  ...(state === "open" || acknowledged === true ? [] : [{ phase: 0, state_rank: 0 } as const]),
+  ...(state === "resolved" || acknowledged === true ? [] : [{ phase: 1, state_rank: 1 } as const]),
+  ...(state === "resolved" || acknowledged === false ? [] : [{ phase: 2, state_rank: 1 } as const]),
+]
+
+/** The phase of an incident that changes too often to be moved: its own row says the rest. */
+export const BUSY_PHASE = 3
+
+/** What storages keep in place of the state in indexes of notifications: `held` is a part of pending. */
+export const listedStatesOf = ({ held, state }: ListFilters["outbox"]): ReadonlyArray<string> => {
+  const all = [...OutboxState.literals, "held"]
+  const ofState =
+    state === undefined ? all : all.filter((one) => (one === "held" ? "pending" : one) === state)
+  return held === undefined ? ofState : ofState.filter((one) => (one === "held") === held)
+}

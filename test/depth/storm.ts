@@ -1,0 +1,19 @@
+import { AT_LENGTH } from "../properties/atLength.ts"
+import { fullSize, partOfFullSize } from "../../bench/seed/SeedSize.ts"
+
+const { incidents, outbox } = AT_LENGTH ? fullSize : partOfFullSize(50)
+
+/** A million incidents, or a fiftieth: the plans are the same. */
+export const size = { ...partOfFullSize(50), incidents, outbox }
+
+/**
+ * Makes a fifth of all incidents open and acknowledged, a third of the notifications held, and one
+ * incident of a common check busy.
+ */
+export const storm: ReadonlyArray<string> = [
+  `UPDATE incident SET state = 'open', kind = 'named', incident_key = id, resolved_at = NULL, ack_until = 1
+    WHERE state = 'resolved' AND opened_at / 1000000 % 5 = 0`,
+  "UPDATE outbox SET state = 'pending', look_at = 1 WHERE state = 'sent' AND created_at / 1000000 % 3 = 0",
+  `UPDATE incident SET member_changes = 101 WHERE id =
+    (SELECT incident_id FROM incident_member WHERE check_id = 'check-00003' ORDER BY incident_id LIMIT 1)`,
+]
