@@ -10,7 +10,7 @@ const subject = {
   name: "PostgreSQL without cached rows, in two lanes",
   place: EmptiedPostgres.layerOfFile(),
   client: Layer.unwrap(
-    Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url, cachedRows: 0, lanes: 2 })),
+    Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url, cacheBytes: 0, lanes: 2 })),
   ),
 }
 

@@ -64,10 +64,10 @@ const groupOptions = {
 /** How to reach PostgreSQL, and how to commit. */
 export interface PgStorageOptions extends PgPoolOptions {
   /**
-   * The most agents and checks kept in memory, about 600 bytes each. Decisions on them take one
-   * verifying statement instead of a transaction. 0 for none; 50,000 by default.
+   * About how much memory agents and checks may take that are kept there. Decisions on them take one
+   * verifying statement instead of a transaction. 0 for none; 32 MiB by default.
    */
-  readonly cachedRows?: number
+  readonly cacheBytes?: number
   /** How many groups run at a time on locked rows of agents: 2 by default. */
   readonly lanes?: number
 }
@@ -105,7 +105,7 @@ const probeOf = (prober: Database, groups: Database): Effect.Effect<void, Storag
  * from any loss of the database without a restart. Statements take 10 seconds at most by default.
  */
 export const layer = ({
-  cachedRows = 50_000,
+  cacheBytes = 33_554_432,
   lanes = LANES,
   ...options
 }: PgStorageOptions): Layer.Layer<Storage, StorageError> =>
@@ -140,7 +140,7 @@ export const layer = ({
         database: { ...database, announcer },
         groupDatabase: { ...groupDatabase, announcer },
         lanes,
-        cachedRows,
+        cacheBytes,
         instruments,
         topics,
       })

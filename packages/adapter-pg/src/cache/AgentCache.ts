@@ -1,6 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { bytesOfAgent, bytesOfCheck } from "@tocsin/core/engine/heldBytes"
 import type { RowVersion } from "../transactions/Loading.ts"
 import { Contested } from "./Contested.ts"
 
@@ -20,6 +21,7 @@ export interface CachedAgent {
 interface Entry extends CachedAgent {
   readonly checks: Map<CheckId, Versioned<CheckRecord>>
   readonly knownAt: number
+  bytes: number
 }
 
 /**
@@ -37,18 +39,18 @@ const LONGEST_REST_MILLIS = 3_600_000
 
 /**
  * Rows that this process may decide on, since the statement that writes the decision verifies their
- * versions. It keeps at most `maxRows` agents and checks, and drops the least recently used.
+ * versions. It keeps agents and checks of at most about `maxBytes`, and drops the least recently used.
  */
 export class AgentCache {
-  readonly #maxRows: number
+  readonly #maxBytes: number
   readonly #entries = new Map<AgentId, Entry>()
   readonly #contested = new Contested()
   readonly #beingWritten = new Set<AgentId>()
-  #rows = 0
+  #bytes = 0
   #serverRun: string | null | undefined
 
-  constructor(maxRows: number) {
-    this.#maxRows = maxRows
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   /**
@@ -75,25 +77,30 @@ export class AgentCache {
    * loaded the cached version of the agent, since every change of a check changes its agent too.
    */
   keep({ agent, checks, found }: KnownAgent, serverRun: string | null): void {
-    if (this.#maxRows === 0) return
+    if (this.#maxBytes === 0) return
     if (this.#serverRun !== serverRun) this.clear()
     this.#serverRun = serverRun
     const { agent_id } = agent.row
     const former = this.#entries.get(agent_id)
     if (former === undefined && this.#contested.isShunned(agent_id)) return
     this.drop(agent_id)
+    const kept = former?.version === found ? former : undefined
     const entry: Entry = {
       agent: agent.row,
       version: agent.version,
-      checks: former?.version === found ? former.checks : new Map(),
+      checks: kept?.checks ?? new Map(),
       knownAt: performance.now(),
+      bytes: bytesOfAgent(agent.row) + (kept === undefined ? 0 : kept.bytes - bytesOfAgent(kept.agent)),
     }
     for (const [checkId, check] of checks) {
+      const earlier = entry.checks.get(checkId)
+      if (earlier !== undefined) entry.bytes -= bytesOfCheck(earlier.row)
       if (check === undefined) entry.checks.delete(checkId)
       else entry.checks.set(checkId, check)
+      if (check !== undefined) entry.bytes += bytesOfCheck(check.row)
     }
     this.#entries.set(agent_id, entry)
-    this.#rows += 1 + entry.checks.size
+    this.#bytes += entry.bytes
     this.#makeRoom()
   }
 
@@ -128,18 +135,18 @@ export class AgentCache {
     const entry = this.#entries.get(agentId)
     if (entry === undefined) return
     this.#entries.delete(agentId)
-    this.#rows -= 1 + entry.checks.size
+    this.#bytes -= entry.bytes
   }
 
   /** Drops all agents. */
   clear(): void {
     this.#entries.clear()
-    this.#rows = 0
+    this.#bytes = 0
   }
 
   #makeRoom(): void {
     for (const agentId of this.#entries.keys()) {
-      if (this.#rows <= this.#maxRows) return
+      if (this.#bytes <= this.#maxBytes) return
       this.drop(agentId)
     }
   }

@@ -53,7 +53,7 @@ interface GroupCommitOptions {
    * the same lane.
    */
   readonly lanes: number
-  readonly cachedRows: number
+  readonly cacheBytes: number
   readonly instruments: Instruments
   readonly topics: TopicAnnouncer
 }
@@ -76,9 +76,9 @@ export class GroupCommit {
   #isClosed = false
 
   private constructor(options: GroupCommitOptions) {
-    const { cachedRows, instruments, lanes } = options
+    const { cacheBytes, instruments, lanes } = options
     this.#options = options
-    this.#cache = new AgentCache(cachedRows)
+    this.#cache = new AgentCache(cacheBytes)
     this.#cachedMeter = new CommitMeter(instruments, { storage: "postgres", way: "cached" })
     this.#lockedMeter = new CommitMeter(instruments, { storage: "postgres", way: "locked" })
     this.#lookups = cacheCounters(instruments, "postgres")

@@ -1,6 +1,7 @@
 import { assert, describe, it, onTestFinished, vi } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { agentRecord, checkRecord, registrationIdOf } from "@tocsin/testing/records"
+import { heldAfter, largeRows } from "@tocsin/testing/largeRows"
 import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"
 
 const idOf = (name: string) => AgentId.make(name)
@@ -18,9 +19,30 @@ const known = (name: string, { checks = 0, version = 1, found = 1 } = {}): Known
   }
 }
 
+const largeAgent = (n: number): KnownAgent => {
+  const { agent, check } = largeRows(n)
+  return {
+    agent: { row: agent, version: 1 },
+    found: 1,
+    checks: [[check.check_id, { row: check, version: 1 }]],
+  }
+}
+
+/** About what a small row takes. */
+const ROW = 700
+
 describe("AgentCache", () => {
+  it("holds no more bytes than it may, whatever the size of labels, summaries and IDs", () => {
+    const cache = new AgentCache(4_000_000)
+    const held = heldAfter(() => {
+      for (let n = 0; n < 2_000; n++) cache.keep(largeAgent(n), "run")
+    })
+    assert.isBelow(held, 5_000_000)
+    assert.isDefined(cache.find(idOf("agent-1999")))
+  })
+
   it("keeps a limited number of rows, and drops the least recently used agents", () => {
-    const cache = new AgentCache(10)
+    const cache = new AgentCache(10 * ROW)
     for (const name of ["a", "b"]) cache.keep(known(name, { checks: 3 }), "run")
     cache.keep(known("a", { version: 2 }), "run")
     cache.keep(known("c", { checks: 3 }), "run")
@@ -41,7 +63,7 @@ describe("AgentCache", () => {
   })
 
   it("drops checks that are absent, and those of a former registration", () => {
-    const cache = new AgentCache(10)
+    const cache = new AgentCache(10 * ROW)
     cache.keep(known("a", { checks: 3 }), "run")
     cache.keep({ ...known("a"), checks: [[CheckId.make("check-0"), undefined]] }, "run")
     assert.strictEqual(cache.find(idOf("a"))?.checks.size, 2)
@@ -51,7 +73,7 @@ describe("AgentCache", () => {
   })
 
   it("drops the checks of an agent that another process changed, except those that were loaded", () => {
-    const cache = new AgentCache(10)
+    const cache = new AgentCache(10 * ROW)
     cache.keep(known("a", { checks: 3 }), "run")
     cache.keep(known("a", { checks: 1, version: 3, found: 2 }), "run")
     assert.deepStrictEqual(Array.from(cache.find(idOf("a"))?.checks.keys() ?? []), [CheckId.make("check-0")])
@@ -60,7 +82,7 @@ describe("AgentCache", () => {
   })
 
   it("drops everything after a crash of the server or a failover", () => {
-    const cache = new AgentCache(10)
+    const cache = new AgentCache(10 * ROW)
     cache.keep(known("a"), "run")
     cache.keep(known("b"), "another run")
     assert.isUndefined(cache.find(idOf("a")))
@@ -68,7 +90,7 @@ describe("AgentCache", () => {
   })
 
   it("leaves an agent uncached for a while after it was stale twice in a row", () => {
-    const cache = new AgentCache(10)
+    const cache = new AgentCache(10 * ROW)
     const keep = () => cache.keep(known("a"), "run")
     const isKept = () => cache.find(idOf("a")) !== undefined
     keep()
@@ -92,7 +114,7 @@ describe("AgentCache", () => {
   })
 
   it("forgets that an agent was stale once ten thousand others were since", () => {
-    const cache = new AgentCache(10)
+    const cache = new AgentCache(10 * ROW)
     cache.dropStale(idOf("a"))
     for (let n = 0; n < 10_000; n++) cache.dropStale(idOf(`other-${n}`))
     cache.dropStale(idOf("a"))
@@ -104,7 +126,7 @@ describe("AgentCache", () => {
     let millis = 0
     const clock = vi.spyOn(performance, "now").mockImplementation(() => millis)
     onTestFinished(() => clock.mockRestore())
-    const cache = new AgentCache(10)
+    const cache = new AgentCache(10 * ROW)
     const isKeptAt = (minutes: number) => {
       millis = minutes * 60_000
       return cache.find(idOf("a")) !== undefined

@@ -42,7 +42,7 @@ const emptied = Effect.gen(function* () {
   yield* observer.sql.unsafe(`TRUNCATE ${TABLES} CASCADE`)
   const failedGroups = () => instruments.groupFailures.of("postgres", "cached").value
   const lookups = cacheCounters(instruments, "postgres")
-  return { scratch, observer, open, failedGroups, lookups, cached, uncached: yield* open({ cachedRows: 0 }) }
+  return { scratch, observer, open, failedGroups, lookups, cached, uncached: yield* open({ cacheBytes: 0 }) }
 })
 
 /** The same, with accepted agents of two checks each. */

@@ -1,11 +1,9 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import { bytesOfAgent, bytesOfCheck } from "@tocsin/core/engine/heldBytes"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { Tables } from "../tables/makeTables.ts"
-
-/** The size of a row and its place in the maps, without its longest text. */
-const ROW_BYTES = 500
 
 /** An agent with those of its checks that were requested. */
 interface CachedAgent {
@@ -93,13 +91,18 @@ export class RowCache {
     if (old === undefined) return undefined
     this.#old.delete(agentId)
     this.#young.set(agentId, old)
-    for (const check of old.checks.values()) this.#youngBytes += bytesOf(check)
-    this.#add(ROW_BYTES)
+    for (const check of old.checks.values()) this.#youngBytes += bytesOfCheck(check)
+    this.#add(agentBytes(old.agent))
     return old
   }
 
   #keepAgent(agent: AgentRecord): void {
-    this.#cached(agent.agent_id).agent = agent
+    const cached = this.#cached(agent.agent_id)
+    const former = cached.agent
+    cached.agent = agent
+    // Without another look at the labels, which hardly ever change.
+    if (former === undefined || former.labels !== agent.labels)
+      this.#add(bytesOfAgent(agent) - agentBytes(former))
   }
 
   #keepCheck(check: CheckRecord): void {
@@ -110,7 +113,7 @@ export class RowCache {
     }
     const former = cached.checks.get(check.check_id)
     cached.checks.set(check.check_id, check)
-    this.#add(bytesOf(check) - (former === undefined ? 0 : bytesOf(former)))
+    this.#add(bytesOfCheck(check) - (former === undefined ? 0 : bytesOfCheck(former)))
   }
 
   #cached(agentId: AgentId): CachedAgent {
@@ -118,7 +121,6 @@ export class RowCache {
     if (found !== undefined) return found
     const created: CachedAgent = { agent: undefined, registration_id: undefined, checks: new Map() }
     this.#young.set(agentId, created)
-    this.#add(ROW_BYTES)
     return created
   }
 
@@ -136,4 +138,4 @@ export class RowCache {
   }
 }
 
-const bytesOf = (check: CheckRecord): number => ROW_BYTES + (check.summary?.length ?? 0)
+const agentBytes = (agent: AgentRecord | undefined): number => (agent === undefined ? 0 : bytesOfAgent(agent))

@@ -1,0 +1,22 @@
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRecord } from "../model/CheckRecord.ts"
+
+/** A row with its fields and its place in maps, without the texts that can be long. */
+const ROW = 600
+
+/** A text with its header and the field that holds it. A character may take two bytes. */
+const textBytes = (text: string | undefined): number => (text === undefined ? 0 : 40 + 2 * text.length)
+
+/** About how many bytes of memory an agent takes, rather more than less: caches are bounded by them. */
+export const bytesOfAgent = ({ agent_id, hostname, labels = {} }: AgentRecord): number => {
+  let bytes = ROW + textBytes(agent_id) + textBytes(hostname)
+  for (const [name, value] of Object.entries(labels)) bytes += textBytes(name) + textBytes(value)
+  return bytes
+}
+
+/** The ID of an event in a row. */
+const EVENT_ID = 112
+
+/** The same of a check, and of its place among those of its agent. */
+export const bytesOfCheck = ({ check_id, incident_key, seen_event_ids, summary }: CheckRecord): number =>
+  ROW + textBytes(check_id) + textBytes(incident_key) + textBytes(summary) + EVENT_ID * seen_event_ids.length
