@@ -4,7 +4,6 @@ import { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { decideSync } from "@tocsin/core/engine/workspace/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
-import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { Clock, Duration, Effect, Layer } from "effect"
 import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
@@ -16,7 +15,7 @@ import { RowCache } from "./cache/RowCache.ts"
 import { makeMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
-import { makeRetentionTables } from "./retention/expire.ts"
+import { makeExpiry } from "./retention/expire.ts"
 import { makeTables, type Tables } from "./tables/makeTables.ts"
 import { isSearch } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
@@ -100,7 +99,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
   const silenceScans = makeSilenceScans(systemReads(connection, read))
   const metricCounts = makeMetricCounts(connection)
-  const retention = makeRetentionTables(connection)
+  const expire = makeExpiry(connection)
   return Storage.of({
     transact: (asked) => {
       const command = silenceScans.watch(asked)
@@ -145,7 +144,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (receivers, now) => read(() => untilNextDue(tables, receivers, now)),
     ...signsOfOthers(connection),
-    expire: (piece) => commits.submitAlone(() => expireNow(retention, piece)),
+    expire: (piece) => commits.submitAlone(() => expire(piece)),
     establish: (name, value) => commits.submitAlone(() => tables.established.establish(name, value)),
     probe: Effect.suspend(() => {
       if (log.refusal !== undefined) return log.refusal

@@ -18,9 +18,21 @@ export const expireAll = Effect.fnUntraced(function* (
   }
 })
 
-/** One piece of removing the rows of deleted agents. Returns how many it removed. */
-export const purge = (storage: Storage["Service"], limit: number): Effect.Effect<number, StorageError> => {
+/**
+ * Removes at most `limit` rows of deleted agents, in as many pieces as the storage takes. Returns how
+ * many it removed.
+ */
+export const purge = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  limit: number,
+): Effect.fn.Return<number, StorageError> {
   const before = Instant.fromMicros(0n)
-  const piece = storage.expire({ rule: "deleted_agents", before, after: undefined, limit })
-  return Effect.map(piece, ({ removed }) => removed)
-}
+  let removed = 0
+  for (let isMore = true; isMore && removed < limit; ) {
+    const piece = { rule: "deleted_agents", before, after: undefined, limit: limit - removed } as const
+    const result = yield* storage.expire(piece)
+    removed += result.removed
+    isMore = result.isMore
+  }
+  return removed
+})

@@ -113,7 +113,11 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
         ;({ after, isMore } = result)
       }
       const rows = 3 * (2 * members + 3)
-      assert.deepStrictEqual(pieces, [...range(9).map(() => limit), rows - 9 * limit])
+      assert.isTrue(pieces.every((removed) => removed <= limit))
+      assert.strictEqual(
+        pieces.reduce((sum, removed) => sum + removed, 0),
+        rows,
+      )
       assert.deepStrictEqual(yield* rowsOf(replica, "incidents"), [])
     }),
   )

@@ -1,5 +1,10 @@
 import type { Instant } from "@tocsin/contract/Instant"
-import type { RetentionTables } from "@tocsin/core/retention/retentionPiece"
+import {
+  expireNow,
+  type RetentionPiece,
+  type RetentionResult,
+  type RetentionTables,
+} from "@tocsin/core/retention/retentionPiece"
 import type { RemovedRows } from "@tocsin/core/retention/RetentionRules"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -117,5 +122,26 @@ export const makeRetentionTables = (connection: SqliteConnection): Tables => {
       keep.run(JSON.stringify(keys))
     },
     remove: makeRemovals(connection),
+  }
+}
+
+/** Rows between two looks at the clock. Each may take a millisecond where its pages are not in memory. */
+const BATCH = 16
+
+/** How long a piece may take: nothing else of the process runs meanwhile. */
+const PIECE_MILLIS = 10
+
+/** Runs pieces of retention in batches. A piece ends when its time is used, however many rows it may have. */
+export const makeExpiry = (connection: SqliteConnection, steady: () => number = () => performance.now()) => {
+  const tables = makeRetentionTables(connection)
+  return (piece: RetentionPiece): RetentionResult => {
+    const endsAt = steady() + PIECE_MILLIS
+    let result: RetentionResult = { removed: 0, after: piece.after, isMore: true }
+    for (let left = piece.limit; left > 0 && result.isMore; left -= BATCH) {
+      if (left < piece.limit && steady() >= endsAt) break
+      const batch = expireNow(tables, { ...piece, after: result.after, limit: Math.min(BATCH, left) })
+      result = { ...batch, removed: result.removed + batch.removed }
+    }
+    return result
   }
 }

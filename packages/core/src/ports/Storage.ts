@@ -138,7 +138,7 @@ export class Storage extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<CheckRecord>, StorageError>
     /**
      * Runs a piece of retention in one transaction: `expireNow` or `expireEffect` over the
-     * storage's tables. Safe to run from several processes at once, and to repeat; rows that
+     * storage's tables. A storage may end a piece early, with `isMore`. Safe to run from several processes at once, and to repeat; rows that
      * another transaction works on may be left to a later run.
      */
     readonly expire: (piece: RetentionPiece) => Effect.Effect<RetentionResult, StorageError>
