@@ -32,7 +32,7 @@ const agents = (names: SeedNames): string => {
   const seen = `${names.now} - ${seconds(silence(names))}`
   const [accepted, pending] = [names.keyHash("n", "accepted"), names.keyHash("n", "pending")]
   const features = names.dialect.json(`'{"push":true,"metrics":false}'`)
-  const labels = names.dialect.json(`'{"env":"production","role":"web-' || n % 40 || '","os":"debian-12"}'`)
+  const labels = names.dialect.json(`'{"env":"production","role":"web-' || (n % 40) || '","os":"debian-12"}'`)
   const counts = ["ok", "warning", "critical", "unknown"]
   const counted = counts.map((status) => `sum(CASE status WHEN '${status}' THEN 1 ELSE 0 END) AS ${status}`)
   return `INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, labels, observed_at,

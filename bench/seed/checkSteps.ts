@@ -48,7 +48,7 @@ const checks = (names: SeedNames): string => {
     SELECT ${names.agentId(names.agentOfCheck("n"))}, ${names.registrationId(names.agentOfCheck("n"))}, ${names.checkId("n")},
       ${status}, ${names.exitCode(status)}, ${seen}, ${seen},
       CASE WHEN ${names.isShared("n")} THEN ${sharedKey(names, "n")} END,
-      'check ' || n || ' took ' || n % 977 || ' ms; everything it looked at is as it was found',
+      'check ' || n || ' took ' || (n % 977) || ' ms; everything it looked at is as it was found',
       ${names.dialect.json(`'["' || ${names.eventId(newest)} || '"]'`)},
       CASE WHEN ${status} <> 'ok' THEN ${incidentOfCheck(names, "n")} END
     FROM ${names.dialect.series("numbers", 0, names.size.checks)} ORDER BY 1, 3`
@@ -80,7 +80,7 @@ const historyBetween = (names: SeedNames, from: number, to: number): string => {
   return `INSERT INTO check_event (${HISTORY_COLUMNS}${latest === undefined ? "" : `, ${latest.column}`})
     SELECT ${names.agentId(names.agentOfCheck(k))}, ${names.registrationId(names.agentOfCheck(k))}, ${names.eventId("n")},
       ${names.checkId(k)}, ${at}, ${at}, ${status}, ${names.exitCode(`(${status})`)}, 5 + n % 2000,
-      'result ' || n || ': the disk of this host is ' || n % 101 || ' percent full', ${dialect.boolean(false)},
+      'result ' || n || ': the disk of this host is ' || (n % 101) || ' percent full', ${dialect.boolean(false)},
       ${dialect.boolean(true)}, CASE WHEN ${names.isShared(k)} THEN ${sharedKey(names, k)} END
       ${latest === undefined ? "" : `, ${latest.value(`${age} = 0`)}`}
     FROM ${dialect.series("numbers", from, to)} ORDER BY n`
@@ -96,7 +96,7 @@ const formerHistory = (
   const latest = dialect.latest
   return `INSERT INTO check_event (${HISTORY_COLUMNS}${latest === undefined ? "" : `, ${latest.column}`})
     SELECT ${names.agentId("numbers.n")}, ${names.registrationId("numbers.n", "formerRegistration")},
-      ${names.eventId(event)}, 'check-' || results.n % ${CHECKS_OF_FORMER}, ${at}, ${at}, 'ok', results.n, 7, NULL,
+      ${names.eventId(event)}, 'check-' || (results.n % ${CHECKS_OF_FORMER}), ${at}, ${at}, 'ok', results.n, 7, NULL,
       ${dialect.boolean(false)}, ${dialect.boolean(true)}, NULL
       ${latest === undefined ? "" : `, ${latest.value(`results.n >= ${HISTORY_OF_FORMER - CHECKS_OF_FORMER}`)}`}
     FROM ${dialect.series("numbers", 0, names.size.agents)}

@@ -66,6 +66,18 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
+    it.effect("has the labels and texts that its statements spell out", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        for (const { labels } of yield* rowsOf(replica, "agents"))
+          assert.match(labels?.["role"] ?? "", /^web-\d+$/)
+        for (const { summary } of yield* rowsOf(replica, "checks"))
+          assert.match(summary ?? "", /^check \d+ took \d+ ms;/)
+        for (const { output } of yield* rowsOf(replica, "history"))
+          assert.match(output ?? "", /^result \d+: the disk of this host is \d+ percent full$/)
+      }),
+    )
+
     it.effect("looks like one that was in use a moment ago", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)

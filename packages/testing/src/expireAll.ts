@@ -28,7 +28,7 @@ export const purge = Effect.fnUntraced(function* (
 ): Effect.fn.Return<number, StorageError> {
   const before = Instant.fromMicros(0n)
   let removed = 0
-  for (let isMore = true; isMore && removed < limit; ) {
+  for (let isMore = true; isMore && removed < limit;) {
     const piece = { rule: "deleted_agents", before, after: undefined, limit: limit - removed } as const
     const result = yield* storage.expire(piece)
     removed += result.removed

@@ -1,5 +1,5 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
+import { type AnyShape, type CopiedRow, jsonColumns } from "@tocsin/core/model/TableShape"
 import { Effect, type Redacted, Stream } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { LONG_WORK } from "../client/PgPoolOptions.ts"
@@ -38,14 +38,14 @@ const PIECE = 1_000
 /** Reads all rows of a table in the order of its key, in pieces, by a cursor of the open transaction. */
 export const readRows = (
   sql: SqlClient.SqlClient,
-  { name, columns, key }: AnyShape,
+  shape: AnyShape,
 ): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> => {
+  const { name, columns, key } = shape
   const cursor = `tocsin_copy_${name}`
   const names = Object.keys(columns)
   // JSON verbatim: the driver would parse it.
-  const selected = Object.entries(columns).map(([column, { type }]) =>
-    type === "json" || type === "uuids" ? `${column}::text AS ${column}` : column,
-  )
+  const texts = new Set(jsonColumns(shape).map((column) => column.name))
+  const selected = names.map((column) => (texts.has(column) ? `${column}::text AS ${column}` : column))
   const fetch = sql.unsafe<SqlConnection.Row>(`FETCH ${PIECE} FROM ${cursor}`).pipe(
     Effect.flatMap((rows) =>
       rows.length > 0

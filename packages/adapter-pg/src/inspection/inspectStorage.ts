@@ -1,4 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/TableShape"
 import { compareSchema, type SchemaStanding } from "@tocsin/core/ports/Migration"
 import { Clock, Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -31,6 +33,8 @@ export interface PgInspection {
   readonly unsafe: ReadonlyArray<string>
   readonly pepperCheck: string | undefined
   readonly markedAt: Instant.Instant | undefined
+  /** The first values that do not hold the JSON that they must hold; see `damagedValue`. */
+  readonly damaged: ReadonlyArray<string>
   readonly bytes: bigint
   /** How many connections the user of the URL may open in all. */
   readonly connectionLimit: number
@@ -69,8 +73,8 @@ export const inspectStorage = Effect.fn("inspectStorage")(
       connectionLimit: yield* readConnectionLimit(sql),
       clockOffset: yield* readClockOffset(pg),
       ...(hasTables
-        ? yield* readContent(sql)
-        : { closedTables: [], pepperCheck: undefined, markedAt: undefined }),
+        ? yield* readContent(sql, schema.state === "current")
+        : { closedTables: [], damaged: [], pepperCheck: undefined, markedAt: undefined }),
     } satisfies PgInspection
   },
   Effect.scoped,
@@ -100,7 +104,7 @@ const readSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, facts:
 })
 
 /** Facts in the service's tables, and which of these this user may not use. */
-const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, isCurrent: boolean) {
   const closed = yield* sql<{ name: string }>`
     SELECT relname AS name FROM pg_class
     WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
@@ -109,14 +113,33 @@ const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     ORDER BY relname
   `.unprepared
   const closedTables = closed.map(({ name }) => name)
-  if (closedTables.length > 0) return { closedTables, pepperCheck: undefined, markedAt: undefined }
+  if (closedTables.length > 0)
+    return { closedTables, damaged: [], pepperCheck: undefined, markedAt: undefined }
   const [kept] = yield* sql<{ value: string }>`
     SELECT value FROM established WHERE name = 'pepper_check'
   `.unprepared
   const [mark] = yield* sql<{ marked_at: bigint }>`
     SELECT marked_at FROM mark WHERE name = 'service'
   `.unprepared
-  return { closedTables, pepperCheck: kept?.value, markedAt: mark && Instant.fromMicros(mark.marked_at) }
+  return {
+    closedTables,
+    damaged: isCurrent ? yield* findDamaged(sql) : [],
+    pepperCheck: kept?.value,
+    markedAt: mark && Instant.fromMicros(mark.marked_at),
+  }
+})
+
+const findDamaged = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const damaged: Array<string> = []
+  for (const table of copiedTables) {
+    for (const { name, kind } of jsonColumns(table)) {
+      const rows = yield* sql.unsafe<Readonly<Record<string, unknown>>>(
+        `SELECT ${table.key.join(", ")} FROM ${table.name} WHERE json_typeof(${name}) <> '${kind}' LIMIT ${MOST_DAMAGED}`,
+      )
+      damaged.push(...rows.map((row) => damagedValue(table, name, Object.values(row))))
+    }
+  }
+  return damaged.slice(0, MOST_DAMAGED)
 })
 
 /** The database's clock against the moment half-way between question and answer. */

@@ -1,4 +1,10 @@
-import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/model/TableShape"
+import {
+  type AnyShape,
+  type ColumnType,
+  decoderOf,
+  jsonReaders,
+  type TableShape,
+} from "@tocsin/core/model/TableShape"
 import type { SqlConnection } from "effect/sql"
 
 type Columns = AnyShape["columns"]
@@ -38,12 +44,13 @@ const SQL_TYPES = {
   integer: "int4",
   long: "int8",
   boolean: "boolean",
-  json: "json",
+  object: "json",
+  array: "json",
   uuids: "json",
 } as const satisfies Record<ColumnType, string>
 
-/** The driver reads `int8` as a bigint. */
-const READERS = { long: Number }
+/** The driver reads `int8` as a bigint, and parses JSON. */
+const READERS = { long: Number, ...jsonReaders((value) => value) }
 
 /** The columns of a record, for SELECT lists. */
 const selectList = (columns: Columns, alias: string): string =>
@@ -171,7 +178,8 @@ const ELEMENTS = {
   integer: String,
   long: String,
   boolean: String,
-  json: (value) => quoted(JSON.stringify(value)),
+  object: (value) => quoted(JSON.stringify(value)),
+  array: (value) => quoted(JSON.stringify(value)),
   // Nothing in a UUID needs an escape. The type of the column says that there are no other values.
   uuids: (value) => `"[${(value as ReadonlyArray<string>).map((id) => `\\"${id}\\"`).join(",")}]"`,
 } satisfies Record<ColumnType, (value: unknown) => string>

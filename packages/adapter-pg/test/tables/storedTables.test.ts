@@ -12,7 +12,8 @@ const STORED_AS: Readonly<Record<ColumnType, string>> = {
   integer: "integer",
   long: "bigint",
   boolean: "boolean",
-  json: "json",
+  object: "json",
+  array: "json",
   uuids: "json",
 }
 

@@ -2,6 +2,9 @@ import { statSync } from "node:fs"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/TableShape"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
 import { realFile } from "../connection/FileIdentity.ts"
@@ -20,6 +23,8 @@ export interface SqliteInspection {
   readonly pepperCheck: string | undefined
   /** The last sign of life of a server on it. */
   readonly markedAt: Instant | undefined
+  /** The first values that do not hold the JSON that they must hold; see `damagedValue`. */
+  readonly damaged: ReadonlyArray<string>
   /** The size of the file without its write-ahead log. */
   readonly bytes: number
 }
@@ -43,6 +48,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(function* (
         applied: undefined,
         pepperCheck: undefined,
         markedAt: undefined,
+        damaged: [],
       }
       return found === "nothing" ? { ...nothing, bytes: 0 } : inspectDatabase(file)
     },
@@ -59,6 +65,22 @@ const inspectDatabase = (file: string): SqliteInspection =>
       known: migrations.length,
       pepperCheck: one<string>("SELECT value FROM established WHERE name = 'pepper_check'"),
       markedAt: one<Instant>("SELECT marked_at FROM mark WHERE name = 'service'"),
+      damaged: applied === migrations.length ? findDamaged(connection) : [],
       bytes: statSync(file).size,
     }
   })
+
+const findDamaged = (connection: SqliteConnection): ReadonlyArray<string> =>
+  copiedTables
+    .flatMap((table) =>
+      jsonColumns(table).flatMap(({ name, kind }) =>
+        connection
+          .query<ReadonlyArray<unknown>>(
+            `SELECT ${table.key.join(", ")} FROM ${table.name} WHERE ${name} IS NOT NULL
+            AND CASE WHEN json_valid(${name}) THEN json_type(${name}) <> ? ELSE 1 END LIMIT ${MOST_DAMAGED}`,
+          )
+          .all(kind)
+          .map((key) => damagedValue(table, name, key)),
+      ),
+    )
+    .slice(0, MOST_DAMAGED)

@@ -1,4 +1,10 @@
-import { type AnyShape, type ColumnType, decoderOf, type TableShape } from "@tocsin/core/model/TableShape"
+import {
+  type AnyShape,
+  type ColumnType,
+  decoderOf,
+  jsonReaders,
+  type TableShape,
+} from "@tocsin/core/model/TableShape"
 import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -6,6 +12,15 @@ import { isKeyTaken } from "../connection/SqliteFailures.ts"
 
 /** The columns of a record, in the order in which {@link decoder} expects them. */
 export const columnsOf = ({ columns }: AnyShape): ReadonlyArray<string> => Object.keys(columns)
+
+/** The value of a JSON text, if it is one. JSON.parse makes own properties of all keys, `__proto__` too. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 /** Reads rows of {@link columnsOf}: arrays, with integers as bigint. */
 export const decoder = <Row>(shape: TableShape<Row>): ((row: object) => Row) =>
@@ -15,9 +30,7 @@ export const decoder = <Row>(shape: TableShape<Row>): ((row: object) => Row) =>
       integer: Number,
       long: Number,
       boolean: (value: bigint) => value === 1n,
-      // JSON.parse makes own properties of all keys, `__proto__` too.
-      json: JSON.parse,
-      uuids: JSON.parse,
+      ...jsonReaders(parse),
     },
     (_, index) => index,
   )
@@ -25,7 +38,8 @@ export const decoder = <Row>(shape: TableShape<Row>): ((row: object) => Row) =>
 /** How values of a type are stored, where not as they are. */
 const WRITERS: { readonly [Type in ColumnType]?: (value: unknown) => SQLInputValue } = {
   boolean: Number,
-  json: JSON.stringify,
+  object: JSON.stringify,
+  array: JSON.stringify,
   uuids: JSON.stringify,
 }
 

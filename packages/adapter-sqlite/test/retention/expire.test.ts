@@ -39,7 +39,7 @@ const piecesOf = (rule: RetentionName, step: number): ReadonlyArray<number> => {
   const expire = makeExpiry(connection, clockOf(step))
   const pieces: Array<number> = []
   let after: string | undefined
-  for (let isMore = true; isMore; ) {
+  for (let isMore = true; isMore;) {
     const result = expire({ rule, before: LATER, after, limit: 500 })
     pieces.push(result.removed)
     ;({ after, isMore } = result)

@@ -12,7 +12,8 @@ const STORED_AS: Readonly<Record<ColumnType, string>> = {
   integer: "INTEGER",
   long: "INTEGER",
   boolean: "INTEGER",
-  json: "TEXT",
+  object: "TEXT",
+  array: "TEXT",
   uuids: "TEXT",
 }
 

@@ -18,8 +18,9 @@ export const coversInForce = (
   now: Instant.Instant,
 ): ReadonlyArray<CompiledCover> => {
   const covers: ReadonlyArray<Cover> = [
-    ...silences.map(
-      ({ ends_at, id, matchers }) => ({ by: `silence:${id}`, until: ends_at, matchers }) as const,
+    ...silences.flatMap(({ ends_at, id, matchers }) =>
+      // Without matchers its row is damaged: an empty list would match everything.
+      matchers.length === 0 ? [] : ({ by: `silence:${id}`, until: ends_at, matchers } as const),
     ),
     ...policy.windows.flatMap((window) => {
       const occurrence =

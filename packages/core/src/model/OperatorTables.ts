@@ -1,6 +1,6 @@
 import type { AuditRecord, AuditSubjectRow } from "./AuditRecord.ts"
 import type { OperatorRecord } from "./OperatorRecord.ts"
-import { instant, json, orUndefined, text } from "./columns.ts"
+import { instant, array, object, orUndefined, text } from "./columns.ts"
 import type { TableShape } from "./TableShape.ts"
 
 /** Named operators. */
@@ -30,8 +30,8 @@ export const audit: TableShape<AuditRecord> = {
     actor: text,
     via: text,
     action: text,
-    subjects: json,
-    parameters: orUndefined(json),
+    subjects: array,
+    parameters: orUndefined(object),
     request_id: orUndefined(text),
   },
 }

@@ -1,6 +1,6 @@
 import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord, AgentRecord } from "./AgentRecord.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
-import type { ExpectationRecord } from "./ExpectationRecord.ts"
+import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "./ListDefinitions.ts"
 import type { MarkRecord } from "./MarkRecord.ts"
 import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
@@ -8,12 +8,13 @@ import type { ReplicaRecord } from "./ReplicaRecord.ts"
 import { audit, audit_subject, operator } from "./OperatorTables.ts"
 import type { SilenceRecord } from "./SilenceRecord.ts"
 import {
+  array,
   boolean,
   instant,
   integer,
-  json,
   long,
   moving,
+  object,
   orAbsent,
   orUndefined,
   text,
@@ -51,8 +52,8 @@ const agent: TableShape<AgentRecord> = {
     registration_id: uuid,
     admission_state: text,
     hostname: text,
-    features: json,
-    labels: orUndefined(json),
+    features: object,
+    labels: orUndefined(object),
     observed_at: moving(instant),
     last_seen_at: moving(instant),
     registered_at: instant,
@@ -103,6 +104,13 @@ const check_state: TableShape<CheckRecord> = {
   },
 }
 
+/** A century, and no notification: a check whose terms cannot be read is never overdue. */
+const NEVER_DUE: Terms = {
+  after_millis: 3_155_760_000_000,
+  severity: "warning",
+  notifications_enabled: false,
+}
+
 const expectation: TableShape<ExpectationRecord> = {
   name: "expectation",
   key: ["agent_id", "check_id", "registration_id"],
@@ -111,7 +119,7 @@ const expectation: TableShape<ExpectationRecord> = {
     registration_id: uuid,
     check_id: text,
     origin: text,
-    terms: json,
+    terms: { ...object, whenDamaged: NEVER_DUE },
     expected_from: instant,
     look_at: orUndefined(instant),
     incident_id: orUndefined(text),
@@ -197,7 +205,7 @@ const replica: TableShape<ReplicaRecord> = {
     id: text,
     version: text,
     policy_hash: text,
-    receivers: json,
+    receivers: array,
     started_at: instant,
     seen_at: instant,
     ended_at: orUndefined(instant),
@@ -222,7 +230,7 @@ const silence: TableShape<SilenceRecord> = {
   key: ["id"],
   columns: {
     id: text,
-    matchers: json,
+    matchers: array,
     starts_at: instant,
     ends_at: instant,
     comment: text,

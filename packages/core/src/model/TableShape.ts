@@ -1,15 +1,26 @@
 /**
  * How a column's values read in records, and what storages keep them as. An `instant` is a bigint
- * of 64 bits; an `integer` is a number of 32 bits, a `long` one of 53; `uuids` is a list of UUIDs,
- * kept as JSON.
+ * of 64 bits; an `integer` is a number of 32 bits, a `long` one of 53. An `object`, an `array` and
+ * `uuids`, a list of UUIDs, are kept as JSON.
  */
-export type ColumnType = "text" | "uuid" | "instant" | "integer" | "long" | "boolean" | "json" | "uuids"
+export type ColumnType =
+  | "text"
+  | "uuid"
+  | "instant"
+  | "integer"
+  | "long"
+  | "boolean"
+  | "object"
+  | "array"
+  | "uuids"
 
 /** One column of a table. */
 export interface Column {
   readonly type: ColumnType
   /** What a record has where the column is NULL: the value `undefined`, or no such property. */
   readonly whenNull?: "undefined" | "absent"
+  /** What an `object` reads as that is stored as something else; `{}` unless given. */
+  readonly whenDamaged?: object
   /** Every heartbeat or unchanged result may change it: no index may contain it. */
   readonly moves?: true
 }
@@ -22,7 +33,9 @@ type TypeOf<Value> = Value extends bigint
       ? "boolean"
       : Value extends string
         ? "text" | "uuid"
-        : "json" | "uuids"
+        : Value extends ReadonlyArray<unknown>
+          ? "array" | "uuids"
+          : "object"
 
 type WhenNullOf<Row, Name extends keyof Row> =
   Record<never, never> extends Pick<Row, Name>
@@ -54,11 +67,44 @@ export type AnyShape = Omit<TableShape<never>, "key" | "columns" | "numbered"> &
   readonly numbered?: string
 }
 
+/** The columns of a table that hold JSON, with the kind of value that each must hold. */
+export const jsonColumns = ({ columns }: AnyShape) =>
+  Object.entries(columns).flatMap(([name, { type }]) =>
+    type === "object" || type === "array" || type === "uuids"
+      ? { name, kind: type === "object" ? ("object" as const) : ("array" as const) }
+      : [],
+  )
+
+/** Damaged values that an inspection names. */
+export const MOST_DAMAGED = 10
+
+/** How an inspection names a damaged value: its column and the key of its row. */
+export const damagedValue = (table: AnyShape, column: string, key: ReadonlyArray<unknown>): string =>
+  `${table.name}.${column} of ${key.join("/")}`
+
+/**
+ * How JSON columns are read, from the value that `parse` makes of a stored one. One of another kind
+ * reads as an empty object or list, so that a damaged row spoils no list; `tocsin doctor` names it.
+ */
+export const jsonReaders = (parse: (stored: never) => unknown) => {
+  const array = (stored: never): unknown => {
+    const value = parse(stored)
+    return Array.isArray(value) ? value : []
+  }
+  const object = (stored: never, whenDamaged: object = {}): unknown => {
+    const value = parse(stored)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : whenDamaged
+  }
+  return { object, array, uuids: array }
+}
+
 /** A row of a table, its values in the order of the columns; JSON and UUIDs are their texts. */
 export type CopiedRow = ReadonlyArray<string | bigint | boolean | null>
 
 /** How a storage's values become those of records; types without a reader are used as they are. */
-export type ColumnReaders = { readonly [Type in ColumnType]?: (value: never) => unknown }
+export type ColumnReaders = {
+  readonly [Type in ColumnType]?: (value: never, whenDamaged?: object) => unknown
+}
 
 /**
  * Makes the function that turns rows as a storage returns them into records. `placeOf` says where a
@@ -75,12 +121,13 @@ export const decoderOf = <Row>(
   const additions: Array<string> = []
   for (const [index, [name, { type, whenNull }]] of Object.entries(columns).entries()) {
     const stored = `row[${JSON.stringify(placeOf(name, index))}]`
-    const value = readers[type] === undefined ? stored : `readers.${type}(${stored})`
+    const value =
+      readers[type] === undefined ? stored : `readers.${type}(${stored}, columns.${name}.whenDamaged)`
     if (whenNull === "absent") additions.push(`if (${stored} !== null) record.${name} = ${value}`)
     else if (whenNull === "undefined") fields.push(`${name}: ${stored} === null ? undefined : ${value}`)
     else fields.push(`${name}: ${value}`)
   }
   const code = `return (row) => { const record = { ${fields.join(", ")} }; ${additions.join("; ")}; return record }`
   // The columns are those of Row, and a test compares them with the migrated schema.
-  return new Function("readers", code)(readers) as (row: object) => Row
+  return new Function("readers", "columns", code)(readers, columns) as (row: object) => Row
 }

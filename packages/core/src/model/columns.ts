@@ -7,7 +7,8 @@ export const instant = { type: "instant" } as const
 export const integer = { type: "integer" } as const
 export const long = { type: "long" } as const
 export const boolean = { type: "boolean" } as const
-export const json = { type: "json" } as const
+export const object = { type: "object" } as const
+export const array = { type: "array" } as const
 export const uuids = { type: "uuids" } as const
 
 /** A column that is `undefined` in records where it is NULL. */

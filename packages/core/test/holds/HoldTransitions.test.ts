@@ -159,6 +159,12 @@ const rowsOf = (before: World, { to, triggers }: Step) => {
 }
 
 describe("the holds on a firing", () => {
+  it("do not come from a silence whose matchers could not be read", () => {
+    const readable = silence(0, 10, "agent_id=a")
+    const holdsWith = (one: SilenceRecord) => statesOf({ ...START, silences: [one] }).has(`silence:${one.id}`)
+    expect([holdsWith(readable), holdsWith({ ...readable, matchers: [] })]).toEqual([true, false])
+  })
+
   it("begin and end as their table states, and every row of it happens", () => {
     const happened = new Set<unknown>()
     fc.assert(

@@ -11,11 +11,13 @@ interface Content {
   /** A server's last sign of life. */
   readonly markedAt: Instant.Instant | undefined
   readonly pepperCheck: string | undefined
+  /** Stored values that cannot be read. */
+  readonly damaged: ReadonlyArray<string>
 }
 
 /** The schema, servers and pepper of a storage. `pepperCheck` is that of the settings. */
 export const examineSchema = (
-  { applied, known, markedAt, pepperCheck: kept }: Content,
+  { applied, damaged, known, markedAt, pepperCheck: kept }: Content,
   { now, pepperCheck }: { readonly now: Instant.Instant; readonly pepperCheck: string },
 ): Findings => {
   if (applied === 0) {
@@ -37,7 +39,14 @@ export const examineSchema = (
           "SERVICE_KEY_PEPPER differs from the value this storage was first used with: set the original value (or unset it if there was none)",
           "usage",
         )
-  return [schema, server, pepper]
+  const rows =
+    damaged.length === 0
+      ? ok("rows", "every stored list and object can be read")
+      : attention(
+          "rows",
+          `no valid JSON, so read as empty: ${damaged.join(", ")}; correct or delete these rows`,
+        )
+  return [schema, rows, server, pepper]
 }
 
 const serverFinding = (markedAt: Instant.Instant | undefined, now: Instant.Instant): Finding => {

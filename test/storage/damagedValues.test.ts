@@ -1,0 +1,175 @@
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { inspectStorage as inspectPostgres } from "@tocsin/adapter-pg/inspection/inspectStorage"
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import { inspectStorage as inspectSqlite } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
+import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+import { AuditId } from "@tocsin/contract/Audit"
+import { AgentId, SilenceId } from "@tocsin/contract/Identifiers"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { jsonColumns } from "@tocsin/core/model/TableShape"
+import { assert, describe, it } from "@effect/vitest"
+import { checkRecord, agentRecord, incidentRecord, memberRecord, write } from "@tocsin/testing/records"
+import { newPlace, type Replica } from "@tocsin/testing/Replica"
+import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
+import { eventOf, heartbeatOf, keyOf, start, START_MILLIS } from "@tocsin/testing/samples"
+import { uuidV7 } from "@tocsin/testing/SeededIds"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
+import { ScratchFolder } from "./ScratchFolder.ts"
+
+const COLUMNS = copiedTables.flatMap((table) =>
+  jsonColumns(table).map(({ kind, name }) => ({ table: table.name, column: name, kind })),
+)
+
+/** JSON that is neither an object nor a list, and that of the other kind. */
+const wrongFor = (kind: "object" | "array"): ReadonlyArray<string> => [
+  "0",
+  "null",
+  '"text"',
+  kind === "object" ? "[1]" : '{"a":1}',
+]
+
+interface Damageable<Place> extends StorageUnderTest<Place> {
+  /** Runs a statement at a place, past the storage. */
+  readonly execute: (
+    place: Context.Context<Place>,
+    sql: string,
+  ) => Effect.Effect<unknown, unknown, Scope.Scope>
+  readonly damaged: (place: Context.Context<Place>) => Effect.Effect<ReadonlyArray<string>, unknown>
+  /** Texts that this storage also accepts. */
+  readonly moreWrong: ReadonlyArray<string>
+}
+
+const fileIn = (place: Context.Context<ScratchFolder>) =>
+  join(Context.get(place, ScratchFolder).path, "tocsin.db")
+
+const sqlite: Damageable<ScratchFolder> = {
+  name: "SQLite",
+  place: ScratchFolder.layer,
+  client: Layer.unwrap(
+    Effect.map(ScratchFolder, ({ path }) => SqliteStorage.layer({ file: join(path, "tocsin.db") })),
+  ),
+  execute: (place, sql) =>
+    Effect.sync(() => {
+      const database = new DatabaseSync(fileIn(place))
+      database.exec(sql)
+      database.close()
+    }),
+  damaged: (place) => Effect.map(inspectSqlite(fileIn(place)), ({ damaged }) => damaged),
+  moreWrong: ["", "{"],
+}
+
+const postgres: Damageable<ScratchPostgres> = {
+  name: "PostgreSQL",
+  place: ScratchPostgres.layer,
+  client: Layer.unwrap(Effect.map(ScratchPostgres, ({ url }) => PgStorage.layer({ url }))),
+  execute: (place, text) =>
+    Effect.gen(function* () {
+      const { sql } = yield* Context.get(place, ScratchPostgres).replica({ maxConnections: 1 })
+      yield* sql.unsafe(text)
+    }),
+  damaged: (place) =>
+    Effect.map(inspectPostgres({ url: Context.get(place, ScratchPostgres).url }), ({ damaged }) => damaged),
+  moreWrong: [],
+}
+
+const idOf = (name: string): string => uuidV7(BigInt(START_MILLIS), name)
+
+/** A row in every table that has JSON. */
+const fill = Effect.fnUntraced(function* (replica: Replica) {
+  const { agent_id, registration_id } = agentRecord("a")
+  yield* write(replica, [], (workspace) => {
+    workspace.agents.put(agentRecord("a", { labels: { team: "web" } }))
+    workspace.checks.put(checkRecord(agentRecord("a"), "disk"))
+    workspace.incidents.put(incidentRecord("x"))
+    workspace.members.put(memberRecord({ incident: "x", agent: "a", check: "disk" }))
+    workspace.expectations.put({
+      ...checkRecord({ agent_id, registration_id }, "disk"),
+      origin: "agent",
+      terms: { after_millis: 1_000, severity: "critical", notifications_enabled: true },
+      expected_from: start,
+      look_at: undefined,
+      incident_id: incidentRecord("x").id,
+    })
+    workspace.replicas.put({
+      id: idOf("replica"),
+      version: "1.0.0",
+      policy_hash: "",
+      receivers: [],
+      started_at: start,
+      seen_at: start,
+      ended_at: start,
+    })
+    workspace.silences.put({
+      id: SilenceId.make(idOf("silence")),
+      matchers: [{ field: "check_id", op: "=", value: "disk" }],
+      starts_at: start,
+      ends_at: start,
+      comment: "",
+      created_by: "eva",
+      created_at: start,
+    })
+    workspace.recordAudit({
+      id: AuditId.make(idOf("audit")),
+      recorded_at: start,
+      actor: "eva",
+      via: "cli",
+      action: "silence.created",
+      subjects: [{ kind: "silence", id: idOf("silence") }],
+      parameters: { comment: "" },
+      request_id: undefined,
+    })
+  })
+})
+
+const kindOf = (value: unknown): string =>
+  Array.isArray(value) ? "array" : value === null ? "null" : typeof value
+
+const describeDamage = <Place>(subject: Damageable<Place>): void => {
+  describe(`a stored value that is not of its kind, on ${subject.name}`, () => {
+    it.effect.each(COLUMNS)("spoils no list, and the doctor names its row: $column of $table", (damage) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START_MILLIS)
+        const place = yield* Layer.build(Layer.fresh(subject.place))
+        const open = yield* newPlace({ ...subject, place: Layer.succeedContext(place) })
+        yield* Effect.scoped(Effect.flatMap(open, fill))
+        assert.deepStrictEqual(yield* subject.damaged(place), [])
+        const { column, kind, table } = damage
+        for (const wrong of [...wrongFor(kind), ...subject.moreWrong]) {
+          yield* Effect.scoped(subject.execute(place, `UPDATE ${table} SET ${column} = '${wrong}'`))
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const replica = yield* open
+              for (const list of LISTS) yield* rowsOf(replica, list)
+              const { queries } = replica
+              const [agent] = (yield* queries.agents({ limit: 10 })).items
+              assert.strictEqual(kindOf(agent?.features), "object")
+              // PostgreSQL's driver reads the JSON value null as no value.
+              assert.include(["object", "undefined"], kindOf(agent?.labels))
+              const [silence] = (yield* queries.silences({ limit: 10 })).items
+              assert.strictEqual(kindOf(silence?.matchers), "array")
+              const [entry] = (yield* queries.audit({ limit: 10 })).items
+              assert.strictEqual(kindOf(entry?.subjects), "array")
+              assert.include(["object", "undefined"], kindOf(entry?.parameters))
+              assert.strictEqual(kindOf((yield* replica.storage.replicas)[0]?.receivers), "array")
+              assert.lengthOf((yield* queries.expectedChecks({ limit: 10, is_stale: true })).items, 1)
+              yield* replica.ingest.events(keyOf("a"), { agent_id: AgentId.make("a"), events: [eventOf(1)] })
+              yield* replica.ingest.heartbeat(keyOf("a"), heartbeatOf("a", { labels: { team: "web" } }))
+            }),
+          )
+          const [named] = yield* subject.damaged(place)
+          // The agent's next request replaces these values.
+          if (table !== "agent" && table !== "check_state") assert.include(named, `${table}.${column} of `)
+          yield* Effect.scoped(subject.execute(place, `UPDATE ${table} SET ${column} = '${wrong}'`))
+          assert.include((yield* subject.damaged(place))[0], `${table}.${column} of `)
+        }
+      }),
+    )
+  })
+}
+
+describeDamage(sqlite)
+describeDamage(postgres)
