@@ -76,16 +76,6 @@ export interface ScaleOutCase {
   readonly servers: number
 }
 
-/** Several processes of one server on PostgreSQL, compared with one. */
-export interface WorkersCase {
-  readonly kind: "workers"
-  readonly name: string
-  readonly storage: "postgres"
-  readonly load: Load
-  readonly connections: number
-  readonly workers: number
-}
-
 /** The console in a browser, before many checks and incidents. */
 export interface ConsoleCase {
   readonly kind: "console"
@@ -157,7 +147,6 @@ export type BenchCase =
   | IdleCase
   | SoakCase
   | ScaleOutCase
-  | WorkersCase
   | StormCase
   | LargeStormCase
   | ConsoleCase
@@ -270,14 +259,6 @@ export const allCases: ReadonlyArray<BenchCase> = [
     load: [step],
     connections: step === "heartbeat" ? HEARTBEAT_CONNECTIONS : RESULT_CONNECTIONS,
     servers: 3,
-  })),
-  ...(["heartbeat", "unchanged"] as const).map((step): WorkersCase => ({
-    kind: "workers",
-    name: `postgres-${step === "heartbeat" ? "heartbeats" : step}-workers`,
-    storage: "postgres",
-    load: [step],
-    connections: step === "heartbeat" ? HEARTBEAT_CONNECTIONS : RESULT_CONNECTIONS,
-    workers: 2,
   })),
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
   {

@@ -18,7 +18,6 @@ import { measureSoak } from "./measure/soak.ts"
 import { measureStorm } from "./measure/storm.ts"
 import { measureThroughput } from "./measure/throughput.ts"
 import { measureTraced } from "./measure/traced.ts"
-import { measureWorkers } from "./measure/workers.ts"
 import type { Options } from "./options.ts"
 import { scratchPostgres } from "./postgres/scratchPostgres.ts"
 import { checkServer } from "./processes/checkServer.ts"
@@ -42,8 +41,6 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureSoak(bench, one)
     case "scale-out":
       return measureScaleOut(bench, one)
-    case "workers":
-      return measureWorkers(bench, one)
     case "storm":
       return measureStorm(bench, one)
     case "large-storm":

@@ -102,19 +102,22 @@ describe.concurrent("the doctor", () => {
       }),
   )
 
-  it.live("asks for attention if workers need more connections than PostgreSQL allows", () =>
+  it.live("asks for attention if PostgreSQL allows fewer connections than a server needs", () =>
     Effect.gen(function* () {
-      const { url } = yield* scratchPostgres
+      const { replica, url } = yield* scratchPostgres
       const environment = { DATABASE_URL: Redacted.value(url) }
       const cwd = yield* scratchFolder
       const { findings } = yield* examine({ cwd, environment })
       assert.match(messageOf(findings, "connections"), /^this server opens up to 20 of \d+$/)
-      const many = yield* examine({ cwd, environment: { ...environment, SERVICE_WORKERS: "64" } })
+      const { sql } = yield* replica()
+      const { pathname } = new URL(Redacted.value(url))
+      yield* sql.unsafe(`ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 19`)
+      const few = yield* examine({ cwd, environment })
       assert.match(
-        messageOf(many.findings, "connections"),
-        /^this server opens up to 1280 connections, but PostgreSQL allows \d+: raise max_connections/,
+        messageOf(few.findings, "connections"),
+        /^this server opens up to 20 connections, but PostgreSQL allows 19: raise max_connections/,
       )
-      assert.include(notOk(many.findings), "connections: attention")
+      assert.include(notOk(few.findings), "connections: attention")
     }),
   )
 

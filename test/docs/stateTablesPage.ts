@@ -15,7 +15,6 @@ import { TimerTransitions } from "@tocsin/core/model/TimerTransitions"
 import { PulseTransitions } from "@tocsin/core/model/PulseTransitions"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaTransitions"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
-import { WorkerTransitions } from "@tocsin/server/workers/WorkerTransitions"
 
 interface Subject {
   readonly title: string
@@ -107,12 +106,6 @@ const subjects: ReadonlyArray<Subject> = [
       "A server process, as its row shows it to the others. `silent` is computed from its last report.",
     file: "packages/core/src/model/ReplicaTransitions.ts",
     rows: ReplicaTransitions,
-  },
-  {
-    title: "Worker",
-    meaning: "One of the processes that `SERVICE_WORKERS` starts, as the process that starts them sees it.",
-    file: "packages/server/src/workers/WorkerTransitions.ts",
-    rows: WorkerTransitions,
   },
   {
     title: "Outbox item",

@@ -79,7 +79,7 @@ one, Tocsin answers 401. In the library, enable \`/metrics\` with \`createMonito
 
 | metrics | meaning |
 | --- | --- |
-| counters and histograms | each process counts for itself, from its start: add replicas up (\`sum\`). The [workers](scaling.md#several-cores) of one server are added up already |
+| counters and histograms | each process counts for itself, from its start: add replicas up (\`sum\`). |
 | state (agents, checks, incidents, notifications) | every replica reads it from the storage at a scrape: take the maximum (\`max\`). Scrapes within a second share one reading |
 | while the storage is unreachable | the state metrics are absent, \`tocsin_storage_up\` is 0, and all others are present |
 | labels | have few values. Routes are templates such as \`/api/v1/agents/:agent_id\`, or \`unmatched\`. No metric names an agent, a check or an incident |

@@ -47,6 +47,24 @@ const assertRefused = Effect.fnUntraced(function* (server: ServerProcess, agent:
 
 // The limits are promised in seconds, which a busy machine may miss once.
 describe.concurrent("a server whose PostgreSQL becomes unreachable", { retry: 2 }, () => {
+  it.live("allows fewer connections than the server needs: it warns", () =>
+    Effect.gen(function* () {
+      const { replica, url } = yield* scratchPostgres
+      const { sql } = yield* replica()
+      const { pathname } = new URL(Redacted.value(url))
+      yield* sql.unsafe(`ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 19`)
+      const { server } = yield* start(url)
+      yield* until(
+        "the warning",
+        Effect.sync(
+          () =>
+            server.output.stderr.includes("opens up to 20 connections, but PostgreSQL allows 19") ||
+            undefined,
+        ),
+      )
+    }),
+  )
+
   it.live("reports it, refuses writes, and recovers without a restart", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(() => ({ status: 200 }))

@@ -85,6 +85,21 @@ const untilRead = (server: ServerProcess) =>
 const untilRefused = ({ port }: ServerProcess) => until("nothing listens", isRefused(port))
 
 describe.concurrent("a server that shuts down", () => {
+  it.live("opens no debugger on SIGUSR1", () =>
+    Effect.gen(function* () {
+      const server = yield* startServer({
+        cwd: yield* scratchFolder,
+        environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN },
+      })
+      yield* server.signal("SIGUSR1")
+      // It answers after the signal.
+      assert.strictEqual(yield* statusOf(server, "/api/v1/health"), 200)
+      yield* server.signal("SIGTERM")
+      yield* assertStops(server)
+      assert.notInclude(server.output.stderr, "Debugger")
+    }),
+  )
+
   it.live("first is not ready, then finishes its requests and closes every connection", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder

@@ -26,6 +26,14 @@ describe.skipIf(process.platform !== "linux")("libuv's pool", () => {
     }),
   )
 
+  it.live("is most of a server's threads, of which there are at most 23", () =>
+    Effect.gen(function* () {
+      const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
+      const { pid } = yield* startServer({ cwd: yield* scratchFolder, environment })
+      assert.isAtMost(readdirSync(`/proc/${pid}/task`).length, 23)
+    }),
+  )
+
   it.live("has as many as the operator says", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* poolWith({ UV_THREADPOOL_SIZE: "6" }), 6)

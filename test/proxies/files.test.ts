@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
@@ -42,6 +43,17 @@ describe("the configurations of proxies", () => {
   it("close idle connections before Tocsin does", () => {
     assert.isBelow(numberIn(textOf("nginx.conf"), /keepalive_timeout (\d+)s/), KEPT_SECONDS)
     assert.isBelow(numberIn(textOf("Caddyfile"), /keepalive (\d+)s/), KEPT_SECONDS)
+  })
+
+  it("takes two servers by the command of the page on scaling", () => {
+    const scaling = readFileSync(pathOf("docs/scaling.md"), "utf8")
+    const script = /sed -i '([^']+)' \/etc\/nginx\/conf\.d/.exec(scaling)?.[1] ?? assert.fail("no command")
+    const text = execFileSync("sed", [script], { input: textOf("nginx.conf"), encoding: "utf8" })
+    const upstream = /upstream tocsin \{([^}]*)\}/.exec(text)?.[1] ?? ""
+    assert.deepStrictEqual(
+      Array.from(upstream.matchAll(/^ {4}(?:server|hash) (.*);$/gm), ([, value]) => value),
+      ["$remote_addr consistent", "127.0.0.1:8081", "127.0.0.1:8082"],
+    )
   })
 
   it("allow larger bodies than Tocsin, so that it answers itself", () => {

@@ -8,11 +8,10 @@ import { service } from "./service.ts"
 import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import { unknownSettings } from "./settings/readSettings.ts"
-import { giveSignsOfLife, tellProblem, workerNumber, workersOf } from "./workers/worker.ts"
 import { type StartProblem, startMessage } from "./StartFailure.ts"
 
 const complain = (message: string): void => {
-  if (!tellProblem(message)) process.stderr.write(`${message}\n`)
+  process.stderr.write(`${message}\n`)
   process.exitCode = EXIT_CODES.failed.code
 }
 
@@ -61,36 +60,20 @@ const outliveReaders = (): void => {
   process.stderr.on("error", () => {})
 }
 
-/** Once for all workers. */
 const warnOfUnknownSettings = Effect.suspend(() =>
-  (workerNumber(process.env) ?? 1) > 1
-    ? Effect.void
-    : Effect.forEach(unknownSettings(process.env), ({ message }) => Effect.logWarning(message)),
+  Effect.forEach(unknownSettings(process.env), ({ message }) => Effect.logWarning(message)),
 )
 
 /** Runs the server as the main program of this process, which ends with it. */
 export const serve = (): void => {
   const settings = checkedSettings(process.env)
-  const number = workerNumber(process.env)
   if (Result.isFailure(settings)) {
     complain(settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):"))
-    // The channel to its parent would keep a worker alive.
-    if (number !== undefined) process.exit()
     return
   }
-  const size = workersOf(settings.success)
   outliveReaders()
-  if (number === undefined && size > 1) {
-    void import("./workers/superviseWorkers.ts").then(({ superviseWorkers }) =>
-      superviseWorkers(settings.success, size),
-    )
-    return
-  }
-  if (number !== undefined) giveSignsOfLife()
   const running = systemdNotices.layer(process.env).pipe(Layer.provide(service(settings.success)))
-  const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running)).pipe(
-    Effect.annotateLogs(number === undefined ? {} : { worker: number }),
-  )
+  const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
   const main = Effect.provide(Effect.tapCause(launched, report), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,

@@ -18,7 +18,6 @@ import { StartFailure } from "./StartFailure.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { clockLayer, ensureDataDirectory, storageKind, storageLayer, storageName } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
-import { siblings, STOPS, tellListening, workerNumber } from "./workers/worker.ts"
 
 const olderRuns = new StartFailure({
   message:
@@ -55,11 +54,7 @@ export const service = (settings: Settings) =>
           readTokens: secrets.list(({ SERVICE_READ_TOKEN = [] }) => SERVICE_READ_TOKEN),
           trustedHops: settings.SERVICE_TRUST_PROXY,
           allowedOrigins: settings.SERVICE_ALLOWED_ORIGINS,
-          metrics: {
-            access: metricsAccess(settings, secrets),
-            version: manifest.version,
-            siblings: siblings(process.env),
-          },
+          metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
         },
         { version: manifest.version, storage: storageKind(settings) },
         yield* consoleFiles(settings),
@@ -100,16 +95,15 @@ const metricsAccess = (settings: Settings, secrets: Secrets) => {
   return access
 }
 
-/** Logs the address and the storage once the server accepts requests. A worker tells its parent. */
+/** Logs the address and the storage once the server accepts requests. */
 const announcement = (settings: Settings) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { address } = yield* Http.HttpServer
       const listensOn = Http.formatAddress(address)
-      if (workerNumber(process.env) !== undefined) return yield* tellListening(listensOn)
       yield* Effect.logInfo(`Tocsin listens on ${listensOn}`).pipe(
         Effect.annotateLogs({ storage: storageName(settings) }),
       )
-      yield* Effect.addFinalizer(() => Effect.logInfo(STOPS))
+      yield* Effect.addFinalizer(() => Effect.logInfo("Tocsin stops: requests under way are finished first"))
     }),
   )

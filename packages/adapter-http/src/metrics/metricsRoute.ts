@@ -17,7 +17,6 @@ import type { KnownRoute } from "../routes.ts"
 import { errorResponse } from "../response/failures.ts"
 import { EXPOSITION_TYPE, exposition } from "./exposition.ts"
 import { processMetrics } from "./processMetrics.ts"
-import { NO_SIBLINGS, type Siblings } from "./siblings.ts"
 import { stateMetrics } from "./stateMetrics.ts"
 
 /** The options of the metrics. */
@@ -25,8 +24,6 @@ export interface MetricsOptions {
   readonly access: Access.MetricsAccess
   /** The version of the service, for `tocsin_build_info`. */
   readonly version: string
-  /** None unless given. */
-  readonly siblings?: Siblings
 }
 
 /** Simultaneous and too frequent scrapes get the same answer. */
@@ -57,7 +54,7 @@ const inTime = (
 const notifiersOf = ({ receivers }: Policy): ReadonlyArray<NotifierName> =>
   Array.from(new Set(Array.from(receivers.values(), ({ kind }) => kind)))
 
-const makeText = Effect.fnUntraced(function* ({ siblings = NO_SIBLINGS, version }: MetricsOptions) {
+const makeText = Effect.fnUntraced(function* ({ version }: MetricsOptions) {
   const scope = yield* Effect.scope
   const instruments = yield* CurrentInstruments
   const { isStorageUp } = yield* Readiness
@@ -74,12 +71,10 @@ const makeText = Effect.fnUntraced(function* ({ siblings = NO_SIBLINGS, version 
     const families = yield* read(instruments.sources)
     return [single(metrics.storageUp, Number(isUp)), ...instruments.read(), ...families]
   })
-  const ofProcesses = yield* siblings.join({ all: own, counted: Effect.sync(() => instruments.read()) })
-  // The same in every process, so it is read once.
   const state = Effect.flatMap(isStorageUp, (isUp) =>
     read(isUp ? [stateMetrics(queries, notifiersOf(policy.current()))] : []),
   )
-  const collect = Effect.map(Effect.all([ofProcesses, state], { concurrency: "unbounded" }), (families) =>
+  const collect = Effect.map(Effect.all([own, state], { concurrency: "unbounded" }), (families) =>
     exposition(families.flat()),
   )
   return yield* shared(yield* Effect.cachedWithTTL(collect, KEPT_FOR))

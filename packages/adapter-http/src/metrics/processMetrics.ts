@@ -42,16 +42,12 @@ const lag = ({ lag: { count } }: Look, nanos: number): number =>
   count === 0 ? 0 : Math.max(0, nanos / NANOS - LAG_RESOLUTION_MILLIS / MILLIS)
 
 const ofLag = (name: string, what: string) =>
-  gauge(`nodejs_eventloop_lag_${name}_seconds`, `Event loop lag since the last scrape, ${what}`, {
-    ofSeveral: "most",
-  })
+  gauge(`nodejs_eventloop_lag_${name}_seconds`, `Event loop lag since the last scrape, ${what}`)
 
 /** The metrics with one value, under prom-client's usual names. */
 const values: ReadonlyArray<readonly [MetricDefinition, (look: Look) => number | undefined]> = [
   [
-    gauge("process_start_time_seconds", "When the process started, in seconds since 1970", {
-      ofSeveral: "least",
-    }),
+    gauge("process_start_time_seconds", "When the process started, in seconds since 1970"),
     () => performance.timeOrigin / MILLIS,
   ],
   [
@@ -96,12 +92,9 @@ const values: ReadonlyArray<readonly [MetricDefinition, (look: Look) => number |
 
 const buildInfo = gauge("tocsin_build_info", "Always 1; the labels name the version", {
   labels: ["version", "node"],
-  ofSeveral: "most",
 })
-const processes = gauge("tocsin_processes", "Processes in this scrape: 1, or the workers that answered it")
 const versionInfo = gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
   labels: ["version", "major", "minor", "patch"],
-  ofSeveral: "most",
 })
 /** Garbage collections. */
 export const gcDuration = histogram(
@@ -116,7 +109,6 @@ export const gcDuration = histogram(
 /** Every metric of the process. */
 export const processMetricDefinitions: ReadonlyArray<MetricDefinition> = [
   buildInfo,
-  processes,
   ...values.map(([definition]) => definition),
   gcDuration,
   versionInfo,
@@ -129,7 +121,6 @@ export const processMetrics = (version: string): Effect.Effect<MetricSource, nev
     const gc = yield* collections
     const constant = [
       several(buildInfo, [[[version, process.version], 1]]),
-      single(processes, 1),
       several(versionInfo, [[[process.version, ...process.versions.node.split(".")], 1]]),
     ]
     return Effect.map(openFiles, (files) => {

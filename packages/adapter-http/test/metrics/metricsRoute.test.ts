@@ -58,7 +58,6 @@ describe("metrics of a storage", () => {
       // More are dead than the other read found offline: the difference must not become negative.
       assert.include(text, 'tocsin_agents{status="stale"} 0\n')
       assert.include(text, 'tocsin_build_info{version="1.2.3",node=')
-      assert.include(text, "tocsin_processes 1\n")
     }),
   )
 

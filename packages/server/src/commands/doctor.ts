@@ -11,7 +11,6 @@ import { commandSettings, examinedSettings } from "../settings/checkedSettings.t
 import { unknownSettings } from "../settings/readSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
-import { workersOf } from "../workers/worker.ts"
 import { examineBeat, examineDelivery, examineReceivers } from "./doctor/examineNotifiers.ts"
 import { examinePostgres } from "./doctor/examinePostgres.ts"
 import { examineOrigins, examineSettings, examineTokens } from "./doctor/examineSettings.ts"
@@ -27,10 +26,10 @@ const COLUMNS: ReadonlyArray<Column<Finding>> = [
 
 /** The storage, if its own settings are valid. */
 const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
-  const { DATABASE_URL, SERVICE_DATA_DIR, SERVICE_KEY_PEPPER, SERVICE_WORKERS = 1 } = values
+  const { DATABASE_URL, SERVICE_DATA_DIR, SERVICE_KEY_PEPPER } = values
   const { pepperCheck } = yield* Effect.provide(Hashing, NodeHashing.layer({ pepper: SERVICE_KEY_PEPPER }))
   if (DATABASE_URL?.kind === "postgres") {
-    return yield* examinePostgres(DATABASE_URL.url, { pepperCheck, workers: workersOf({ SERVICE_WORKERS }) })
+    return yield* examinePostgres(DATABASE_URL.url, pepperCheck)
   }
   if (DATABASE_URL?.kind === "memory") {
     return [attention("storage", "memory: data is lost when the server stops; unset DATABASE_URL to keep it")]

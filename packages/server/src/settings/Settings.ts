@@ -19,11 +19,6 @@ export const definitions = {
   SERVICE_PORT: setting(type.wholeNumber(0, 65_535), "port to listen on; 0 lets the system choose", {
     fallback: "8080",
   }),
-  SERVICE_WORKERS: setting(
-    type.processCount,
-    "processes that serve the port together, with PostgreSQL only; auto is one for each core",
-    { fallback: "1" },
-  ),
   DATABASE_URL: setting(
     type.database,
     "where state is kept: postgres://USER:PASSWORD@HOST/DATABASE, or memory: to keep nothing",

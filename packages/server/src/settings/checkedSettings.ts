@@ -51,15 +51,6 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
       isMissing: true,
     },
     {
-      names: ["SERVICE_WORKERS", "DATABASE_URL"],
-      message:
-        "SERVICE_WORKERS needs PostgreSQL: set DATABASE_URL to its address, or leave SERVICE_WORKERS out",
-      holds:
-        values.SERVICE_WORKERS !== undefined &&
-        values.SERVICE_WORKERS !== 1 &&
-        values.DATABASE_URL?.kind !== "postgres",
-    },
-    {
       names: ["SERVICE_DEAD_AFTER", "SERVICE_STALE_AFTER"],
       message: "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
       holds:

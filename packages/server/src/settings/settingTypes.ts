@@ -69,13 +69,6 @@ export const wholeNumber = (min: number, max: number): SettingType<number> => ({
   },
 })
 
-const workers = wholeNumber(1, 64)
-
-export const processCount: SettingType<number | "auto"> = {
-  takes: `${workers.takes}, or auto`,
-  parse: (given) => (given === "auto" ? given : workers.parse(given)),
-}
-
 export const fraction: SettingType<number> = {
   takes: "a number from 0 to 1",
   parse: (given) => {

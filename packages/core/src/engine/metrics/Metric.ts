@@ -9,30 +9,21 @@ export interface MetricDefinition {
   readonly labels: ReadonlyArray<string>
   /** Upper bounds of a histogram's buckets, ascending, without the last one, +Inf. */
   readonly buckets: ReadonlyArray<number>
-  /** What several processes on one port have together; distributions are added up. */
-  readonly ofSeveral: "sum" | "most" | "least"
 }
 
 interface Choices {
   readonly labels?: ReadonlyArray<string>
   readonly buckets?: ReadonlyArray<number>
-  /** `sum` unless given. */
-  readonly ofSeveral?: MetricDefinition["ofSeveral"]
 }
 
 const define =
   (type: MetricDefinition["type"]) =>
-  (
-    name: string,
-    help: string,
-    { labels = [], buckets = [], ofSeveral = "sum" }: Choices = {},
-  ): MetricDefinition => ({
+  (name: string, help: string, { labels = [], buckets = [] }: Choices = {}): MetricDefinition => ({
     name,
     type,
     help,
     labels,
     buckets,
-    ofSeveral,
   })
 
 /** A metric that only grows while the process lives. */

@@ -106,9 +106,7 @@ const state = {
 
 /** The storage's commits and failures, the same for every storage. */
 const storage = {
-  storageUp: gauge("tocsin_storage_up", "Whether the storage answers and takes writes: 1 or 0", {
-    ofSeveral: "least",
-  }),
+  storageUp: gauge("tocsin_storage_up", "Whether the storage answers and takes writes: 1 or 0"),
   storageFailures: counter(
     "tocsin_storage_failures_total",
     "Commands that the storage failed to execute, by reason",

@@ -1,7 +1,8 @@
 import { inspectStorage, type PgInspection } from "@tocsin/adapter-pg/inspection/inspectStorage"
+import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/processConnections"
 import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect, type Redacted } from "effect"
-import { connectionAdvice, connectionsOf } from "../../connectionAdvice.ts"
+import { connectionAdvice } from "../../connectionAdvice.ts"
 import { sizeText } from "../../output/texts.ts"
 import { examineSchema } from "./examineSchema.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
@@ -10,17 +11,8 @@ const OLDEST_MAJOR = 15
 /** People notice it when two systems show times. */
 const NOTABLE_OFFSET = Duration.seconds(1)
 
-interface Expected {
-  readonly pepperCheck: string
-  /** How many processes of this server connect. */
-  readonly workers: number
-}
-
 /** Whether PostgreSQL is reachable, writable and durable; its schema, its connections and its clock. */
-export const examinePostgres = Effect.fnUntraced(function* (
-  url: Redacted.Redacted,
-  { pepperCheck, workers }: Expected,
-) {
+export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
   const now = yield* Instant.now
   return yield* inspectStorage({ url }).pipe(
     Effect.map((found): Findings => [
@@ -30,7 +22,7 @@ export const examinePostgres = Effect.fnUntraced(function* (
         ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
         : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
       safetyFinding(found),
-      connectionFinding(found, workers),
+      connectionFinding(found),
       clockFinding(found),
     ]),
     Effect.catch(({ message }) => Effect.succeed<Findings>([failed("storage", message, "storage")])),
@@ -80,10 +72,10 @@ const safetyFinding = ({ unsafe }: PgInspection): Finding =>
     ? ok("durability", "committed data survives a crash")
     : attention("durability", `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`)
 
-const connectionFinding = ({ connectionLimit }: PgInspection, workers: number): Finding => {
-  const message = connectionAdvice(workers, connectionLimit)
+const connectionFinding = ({ connectionLimit }: PgInspection): Finding => {
+  const message = connectionAdvice(connectionLimit)
   return message === undefined
-    ? ok("connections", `this server opens up to ${connectionsOf(workers)} of ${connectionLimit}`)
+    ? ok("connections", `this server opens up to ${PROCESS_CONNECTIONS} of ${connectionLimit}`)
     : attention("connections", message)
 }
 
