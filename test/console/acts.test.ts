@@ -2,7 +2,7 @@ import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { createTestMonitor } from "tocsin/testing"
 import { asFailure } from "../../packages/console/src/api/ApiFailure.ts"
-import { accept } from "../../packages/console/src/state/agentActs.ts"
+import { accept, acceptAll } from "../../packages/console/src/state/agentActs.ts"
 import { question } from "../../packages/console/src/state/confirmation.ts"
 import { acknowledge } from "../../packages/console/src/state/incidentActs.ts"
 import { replayAll } from "../../packages/console/src/state/outboxActs.ts"
@@ -113,6 +113,25 @@ describe("acts of the console", () => {
         const accepted = accept(["host-1", "host-2", "host-3"])
         const failure = await accepted.then(() => assert.fail("it did not reject"), asFailure)
         assert.strictEqual(failure.message, "Accepted 2 agents, then the server is unavailable (503)")
+      })
+    }),
+  )
+
+  it.effect("say how many agents are left after all were to be accepted", () =>
+    Effect.gen(function* () {
+      const { demo, service } = yield* openService
+      yield* Effect.promise(async () => {
+        for (const id of ["host-1", "host-2"]) await demo.heartbeat(id)
+        // One agent is locked, and skipped.
+        service.answers = async (call) => {
+          if (!call.endsWith("/accept-all")) return undefined
+          await accept(["host-1"])
+          return Response.json({ count: 1 })
+        }
+        const first = await acceptAll()
+        assert.strictEqual(first.text, "Accepted 1 agent; 1 agent still pending: accept all again")
+        service.answers = () => undefined
+        assert.strictEqual((await acceptAll()).text, "Accepted 1 agent")
       })
     }),
   )

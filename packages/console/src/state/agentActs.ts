@@ -2,6 +2,7 @@ import type { Agent } from "@tocsin/client"
 import { failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
+import { MOST } from "./lists.ts"
 import { call } from "./session.ts"
 import type { Message } from "./useAct.ts"
 
@@ -43,7 +44,12 @@ export const removeAgent = async (id: string): Promise<Message> => {
 /** Accepts every waiting key, except for those that replace an accepted one. */
 export const acceptAll = async (): Promise<Message> => {
   const { count } = await call<{ count: number }>("POST", "api/v1/agents/admission/accept-all")
-  return { text: `Accepted ${countText(count, "agent")}` }
+  const { items } = await call<{ items: ReadonlyArray<Agent> }>("GET", "api/v1/agents", {
+    query: { limit: MOST },
+  })
+  const left = items.filter(({ admission_state }) => admission_state === "pending").length
+  const again = left === 0 ? "" : `; ${countText(left, "agent")} still pending: accept all again`
+  return { text: `Accepted ${countText(count, "agent")}${again}` }
 }
 
 /** Takes a key off the blacklist. */

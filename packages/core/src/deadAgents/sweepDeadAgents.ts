@@ -64,5 +64,6 @@ export const sweepSilentAgents = Effect.fnUntraced(function* (
   if (agents.length === 0) return 0
   const piece = (some: ReadonlyArray<AgentId>) => sweepDeadAgents({ rules, incidents, agents: some })
   const { count, held } = yield* commits.transact(piece(agents))
-  return count + (yield* finishHeld(commits, { name: "dead_agents", piece, limit }, held))
+  const later = yield* finishHeld(commits, { name: "dead_agents", piece, limit }, held)
+  return count + later.count
 })

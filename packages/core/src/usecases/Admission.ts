@@ -3,7 +3,12 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
-import { finishHeld, type ManyAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
+import {
+  finishHeld,
+  type ManyActed,
+  type ManyAgents,
+  type WorkOnMany,
+} from "../engine/commits/lockedAgents.ts"
 import * as actions from "../admission/operatorActions.ts"
 import { withdrawFailing } from "../admission/removeAgent.ts"
 import { currentSignature, type Signature } from "../audit/Signature.ts"
@@ -50,15 +55,15 @@ export class Admission extends Context.Service<
     readonly remove: (agentId: AgentId) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
     /**
      * Accepts all pending agents, on request also replacement keys. Like the actions below, it
-     * works in bounded pieces, returns an exact count, and skips agents that another session locks.
+     * works in bounded pieces, returns an exact count, and skips agents that stay locked.
      */
     readonly acceptAll: (options: {
       readonly includeRotation: boolean
-    }) => Effect.Effect<ActionCountResponse, StorageError>
+    }) => Effect.Effect<ManyActed, StorageError>
     /** Blocks all pending keys, replacement keys included. */
-    readonly blockAll: Effect.Effect<ActionCountResponse, StorageError>
+    readonly blockAll: Effect.Effect<ManyActed, StorageError>
     /** Removes all pending agents; replacement keys stay. */
-    readonly removeAll: Effect.Effect<ActionCountResponse, StorageError>
+    readonly removeAll: Effect.Effect<ManyActed, StorageError>
     /** Deletes one blacklist row; count 0 if there is none of this ID. */
     readonly unblock: (keyId: string) => Effect.Effect<ActionCountResponse, StorageError>
     /** Deletes all blacklist rows, in bounded pieces. */
@@ -156,8 +161,12 @@ const onAllPending = Effect.fnUntraced(function* (
     after = agentIds.at(-1)
   } while (after !== undefined)
   const finish = finishHeld(commits, { name, piece, limit: PIECE }, held)
-  count += yield* Effect.provideService(finish, CurrentInstruments, instruments)
-  return { count }
+  const later = yield* Effect.provideService(finish, CurrentInstruments, instruments)
+  const acted: ManyActed = {
+    count: count + later.count,
+    ...(later.skipped > 0 && { skipped: later.skipped }),
+  }
+  return acted
 })
 
 const unblockAll = Effect.fnUntraced(function* (

@@ -20,7 +20,7 @@ interface AgentAction {
     admission: Admission["Service"],
     id: AgentId,
   ) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
-  readonly all: (admission: Admission["Service"]) => Effect.Effect<ActionCountResponse, StorageError>
+  readonly all: (admission: Admission["Service"]) => Admission["Service"]["blockAll"]
   /** What to confirm; nothing if the action can be undone. */
   readonly question: (targets: Targets) => string | undefined
   /** The result for one agent: "accepted". */
@@ -124,8 +124,10 @@ const actOnEach = Effect.fnUntraced(function* (
 })
 
 const actOnAll = Effect.fnUntraced(function* (action: AgentAction, json: boolean) {
-  const { count } = yield* action.all(yield* Admission)
-  yield* writeResult(json, { count }, () => `${count} ${action.done}\n`)
+  const acted = yield* action.all(yield* Admission)
+  const { count, skipped = 0 } = acted
+  const left = skipped === 0 ? "" : `${skipped} skipped, whose rows stay locked: run the command again\n`
+  yield* writeResult(json, acted, () => `${count} ${action.done}\n${left}`)
 })
 
 const act = Effect.fnUntraced(function* (action: AgentAction, given: Given) {

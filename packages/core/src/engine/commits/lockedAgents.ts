@@ -34,12 +34,15 @@ export function* passHeldAgents(
 /** Bulk actions that skip locked agents. */
 export type ManyAgents = keyof Instruments["agentsPassedOver"]
 
-const WORK: Readonly<Record<ManyAgents, string>> = {
-  accept_all: "accepting all pending agents",
-  block_all: "blocking all pending keys",
-  dead_agents: "looking for dead agents",
-  history: "removing old history",
-  remove_all: "removing all pending agents",
+const AGAIN = "the next look handles them"
+
+/** What each action was doing, and how the skipped agents are handled after all. */
+const WORK: Readonly<Record<ManyAgents, readonly [doing: string, next: string]>> = {
+  accept_all: ["accepting all pending agents", "repeat it with tocsin agents accept --all"],
+  block_all: ["blocking all pending keys", "repeat it with tocsin agents block --all"],
+  dead_agents: ["looking for dead agents", AGAIN],
+  history: ["removing old history", AGAIN],
+  remove_all: ["removing all pending agents", "repeat it with tocsin agents remove --all"],
 }
 
 /** Counts the agents that a bulk action skipped, and logs one of them. */
@@ -51,15 +54,20 @@ export const reportPassedOver = Effect.fnUntraced(function* (
   if (first === undefined) return
   const { agentsPassedOver } = yield* CurrentInstruments
   agentsPassedOver[work].value += agents.length
+  const [doing, next] = WORK[work]
   yield* Effect.logWarning(
-    `${WORK[work]} skipped ${agents.length} locked by another session, such as ${first}: find that session in pg_stat_activity and end it`,
+    `${doing} skipped ${agents.length} locked for a second, such as ${first}: ${next}; if they stay locked, find sessions other than Tocsin's in pg_stat_activity`,
   )
 })
 
-/**
- * A heartbeat locks its agent for milliseconds; a lock that lasts a second comes from a hanging
- * session.
- */
+/** The answer to an action on many agents. */
+export interface ManyActed {
+  readonly count: number
+  /** How many agents stayed locked, and are left as they were; absent if none. */
+  readonly skipped?: number
+}
+
+/** A heartbeat locks its agent for milliseconds. Servers under load, or a hanging session, lock it for longer. */
 const LOOKS = 5
 const BETWEEN_LOOKS = Duration.millis(200)
 
@@ -72,13 +80,13 @@ interface Work {
 
 /**
  * Retries skipped agents for a second, and reports those that stay locked. Returns how many it
- * handled.
+ * handled and how many it skipped.
  */
 export const finishHeld = Effect.fnUntraced(function* (
   commits: Commits["Service"],
   { limit, name, piece }: Work,
   held: ReadonlyArray<AgentId>,
-): Effect.fn.Return<number, StorageError> {
+): Effect.fn.Return<Required<ManyActed>, StorageError> {
   let count = 0
   let left = held
   for (let look = 1; left.length > 0 && look <= LOOKS; look++) {
@@ -92,5 +100,5 @@ export const finishHeld = Effect.fnUntraced(function* (
     left = still
   }
   yield* reportPassedOver(name, left)
-  return count
+  return { count, skipped: left.length }
 })

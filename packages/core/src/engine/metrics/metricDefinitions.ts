@@ -135,7 +135,7 @@ const storage = {
   ),
   agentsPassedOver: counter(
     "tocsin_agents_passed_over_total",
-    "Agents that a bulk task skipped because another session locked their rows for longer than a second",
+    "Agents that a bulk task skipped because their rows stayed locked for longer than a second",
     { labels: ["work"] },
   ),
 }
