@@ -1,3 +1,4 @@
+import { JobTransitions } from "@tocsin/agent/jobs/JobTransitions"
 import { SoftTransitions } from "@tocsin/agent/checks/SoftTransitions"
 import { SubmissionPlaces, SubmissionTransitions } from "@tocsin/adapter-pg/groups/SubmissionTransitions"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
@@ -50,6 +51,13 @@ const subjects: ReadonlyArray<Subject> = [
       "A check that an agent runs with `confirm`. The agent keeps the state in memory, and starts from the last reported status.",
     file: "packages/agent/src/checks/SoftTransitions.ts",
     rows: SoftTransitions,
+  },
+  {
+    title: "Job",
+    meaning:
+      "A run of a job under `tocsin-agent run`, which keeps the state in memory. A note in the spool remembers its start.",
+    file: "packages/agent/src/jobs/JobTransitions.ts",
+    rows: JobTransitions,
   },
   {
     title: "Report",

@@ -241,6 +241,29 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     assert.strictEqual(wrapper.exitCode, 5)
   })
 
+  it("reports a job that started and was lost with its wrapper", async () => {
+    server.fault = "none"
+    const { flags, start, state } = makeHost("lost", "  nightly: { report_only: true, every: 1d }\n")
+    const args = [AGENT, "run", ...flags, "nightly", "--", "sh", "-c", "echo $$; exec sleep 120"]
+    const wrapper = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] })
+    const said = { text: "" }
+    wrapper.stdout.on("data", (chunk: Buffer) => (said.text += chunk.toString()))
+    await until("its start is kept", () => {
+      if (!said.text.includes("\n")) return false
+      const file = SpoolFile.open(join(state, "spool.db"))
+      const { size } = file.notes()
+      file.close()
+      return size > 0
+    })
+    wrapper.kill("SIGKILL")
+    process.kill(Number(said.text), "SIGKILL")
+    await once(wrapper, "close")
+    const { child } = start()
+    await until("the agent reports it", () => changesOf("nightly").length > 0)
+    assert.deepStrictEqual(changesOf("nightly"), ["critical 255"])
+    assert.strictEqual(await endOf(child, "SIGTERM"), 0)
+  })
+
   it("sets a damaged spool aside, and reloads a configuration only if it is valid", async () => {
     server.fault = "none"
     const { run, start, state, write } = makeHost("damaged", "  one: { shell: 'exit 1', every: 1s }\n")

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { CapturedStream } from "./CapturedStream.ts"
+import { ProcessGroup } from "./ProcessGroup.ts"
 import {
   endOf,
   notStarted,
@@ -29,11 +30,6 @@ export interface StartedRun {
   /** Ends the run before its deadline, as a shutdown does. */
   readonly stop: () => void
 }
-
-const KILL_AFTER_MILLIS = 5_000
-/** A process that was killed is gone within this time, unless the kernel cannot end it. */
-const UNKILLABLE_AFTER_MILLIS = 5_000
-const BETWEEN_LOOKS_MILLIS = 200
 
 /** Runs a command in its own process group. */
 export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
@@ -99,48 +95,3 @@ const neverStarted = (outcome: RunOutcome): StartedRun => ({
   isAlive: () => false,
   stop: () => {},
 })
-
-/** The processes of one run: the child leads the group, and its members may outlive it. */
-class ProcessGroup {
-  readonly #child: ChildProcess
-  #isGone: boolean
-
-  constructor(child: ChildProcess) {
-    this.#child = child
-    this.#isGone = child.pid === undefined
-  }
-
-  /** Once the group is empty its number may be given to others, so it is never asked about again. */
-  isAlive(): boolean {
-    if (!this.#isGone) this.#isGone = !this.#signal(0)
-    return !this.#isGone
-  }
-
-  /** Ends what is left: SIGTERM, and SIGKILL 5 s later. `false` if processes survive even that. */
-  async end(): Promise<boolean> {
-    if (!this.isAlive()) return true
-    this.#signal("SIGTERM")
-    if (await this.#isEmptyWithin(KILL_AFTER_MILLIS)) return true
-    this.#signal("SIGKILL")
-    return await this.#isEmptyWithin(UNKILLABLE_AFTER_MILLIS)
-  }
-
-  #signal(signal: NodeJS.Signals | 0): boolean {
-    const { pid } = this.#child
-    if (pid === undefined) return false
-    try {
-      return process.kill(-pid, signal)
-    } catch (error) {
-      // Processes of another user are alive, although they cannot be signalled.
-      return error instanceof Error && "code" in error && error.code === "EPERM"
-    }
-  }
-
-  async #isEmptyWithin(millis: number): Promise<boolean> {
-    for (let waited = 0; waited < millis; waited += BETWEEN_LOOKS_MILLIS) {
-      if (!this.isAlive()) return true
-      await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS_MILLIS))
-    }
-    return !this.isAlive()
-  }
-}

@@ -1,137 +1,140 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import type { Readable, Writable } from "node:stream"
-import { StringDecoder } from "node:string_decoder"
-import { setTimeout as sleep } from "node:timers/promises"
-import { systemClock } from "../clock/Clock.ts"
+import { outcomeOf, type RunOutcome } from "../checks/RunOutcome.ts"
+import { duration, oneOf } from "../config/Reader.ts"
+import { Job } from "../jobs/Job.ts"
+import { identify } from "../jobs/ProcessIdentity.ts"
+import { lostJobs } from "../jobs/reportLostJobs.ts"
 import {
-  type CapturedText,
-  endOf,
-  notStarted,
-  outcomeOf,
-  OUTPUT_GRACE_MILLIS,
-  type RunEnd,
-} from "../checks/RunOutcome.ts"
-import { type CommandOptions, readOptions, UsageError } from "./options.ts"
+  isRunning,
+  type JobSeverity,
+  noteOf,
+  ownNote,
+  SEVERITIES,
+  type StartedJob,
+  startedHere,
+  startedJobs,
+} from "../jobs/StartedJob.ts"
+import { makeStateFolder } from "../spool/makeStateFolder.ts"
+import { asOwner } from "./actAsOwner.ts"
+import { type CommandOptions, readOptions, UsageError, valueOf } from "./options.ts"
 import { complain, reasonOf } from "./output.ts"
-import { requireCheckId, spoolReport } from "./spoolReport.ts"
+import { incidentKeyOf, requireCheckId, spoolReport, termsOf, withSpool } from "./spoolReport.ts"
 
-/** Bytes of output that are kept: the last lines say how a job ended. */
-const KEPT_BYTES = 8_000
-
-const PASSED_ON = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1"] as const
-
-/** What is wrapped, and where its result goes. */
-interface WrappedJob {
-  readonly command: ReadonlyArray<string>
-  /** Throws where the arguments before the command are wrong: the job runs all the same. */
-  readonly target: () => { readonly options: CommandOptions; readonly checkId: string }
+/** Where the result of a job goes, and what it means. */
+interface Target {
+  readonly options: CommandOptions
+  readonly checkId: string
+  readonly incidentKey: string | undefined
+  readonly severity: JobSeverity
+  readonly timeoutMillis: number | undefined
 }
 
-/** Splits `CHECK [--config FILE] [--state DIR] -- COMMAND…` at the first `--`. */
-const readJob = (argv: ReadonlyArray<string>): WrappedJob => {
+/** A run of the check is left out while another is under way. */
+const OVERLAPS_EXIT = 75
+
+const severity = oneOf(...SEVERITIES)
+/** Timers take 24 days at most. */
+const timeout = duration({ max: "7d" })
+
+/** Reads `CHECK [OPTION…]`. */
+const readTarget = (argv: ReadonlyArray<string>): Target => {
+  const own = ["incident-key", "severity", "nagios", "timeout", "no-overlap"] as const
+  const options = readOptions(argv, own)
+  const [id, extra] = options.args
+  if (extra !== undefined) throw new UsageError(`${extra} is not expected before --`)
+  return {
+    options,
+    checkId: requireCheckId(id),
+    incidentKey: incidentKeyOf(options),
+    severity: options.severity === undefined ? "critical" : valueOf(severity, "--severity", options.severity),
+    timeoutMillis: options.timeout === undefined ? undefined : valueOf(timeout, "--timeout", options.timeout),
+  }
+}
+
+/** Trouble with the agent never fails a job: it is only complained about. */
+const attempted = <A>(trouble: string, work: () => A): A | undefined => {
+  try {
+    return work()
+  } catch (error) {
+    complain(`${trouble}: ${reasonOf(error)}`)
+    return undefined
+  }
+}
+
+/**
+ * `tocsin-agent run CHECK -- COMMAND…`: passes output, signals and exit code through, and keeps the
+ * result for the server.
+ */
+export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
   const split = argv.indexOf("--")
   const command = split < 0 ? [] : argv.slice(split + 1)
   if (command.length === 0)
     throw new UsageError("write the command after --: tocsin-agent run CHECK -- COMMAND…")
-  const target = () => {
-    const options = readOptions(argv.slice(0, split))
-    const [id, extra] = options.args
-    if (extra !== undefined) throw new UsageError(`${extra} is not expected before --`)
-    return { options, checkId: requireCheckId(id) }
-  }
-  return { command, target }
-}
-
-/**
- * `tocsin-agent run CHECK -- COMMAND…`: passes output and exit code through, and keeps the result
- * for the server. Trouble with the agent never fails the job.
- */
-export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
-  const { command, target } = readJob(argv)
-  const { end, tail, durationMillis, outputEnded } = await execute(command)
-  const outcome = outcomeOf(end, tail.captured())
+  const job = new Job()
+  const target = attempted("the result is not reported", () => readTarget(argv.slice(0, split)))
+  const isAlone = target?.options["no-overlap"] === true
+  const former = isAlone && attempted("the job runs without its overlap guard", () => start(target, isAlone))
+  if (target !== undefined && former) return leaveOut(target, former)
+  const { end, captured, durationMillis, outputEnded } = await job.run({
+    command,
+    timeoutMillis: target?.timeoutMillis,
+    onStart: (pid) =>
+      void (target && attempted("the start is not recorded", () => start(target, false, pid))),
+  })
+  const outcome = outcomeOf(end, captured)
   if (end.kind === "notStarted") complain(outcome.output)
-  try {
-    const { options, checkId } = target()
-    spoolReport(options, { ...outcome, checkId, durationMillis })
-  } catch (error) {
-    complain(`the result is not reported: ${reasonOf(error)}`)
-  }
+  if (target !== undefined) report(target, { ...outcome, durationMillis })
+  job.release()
   await outputEnded
   return outcome.exitCode
 }
 
-interface Executed {
-  readonly end: RunEnd
-  readonly durationMillis: number
-  readonly tail: OutputTail
-  /** Resolves when no process holds the output any more. It is passed on until then. */
-  readonly outputEnded: Promise<unknown>
+/**
+ * Records that this run has started, and reports former ones of its check that were lost. Records
+ * nothing beside a run that still runs, and returns that one, where this one has to be alone.
+ */
+const start = (target: Target, isAlone: boolean, pid?: number): StartedJob | undefined => {
+  const { options, checkId } = target
+  const terms = { ...termsOf(options, target), severity: target.severity }
+  makeStateFolder(options.state)
+  let former: StartedJob | undefined
+  asOwner(options.state, () =>
+    withSpool(options.state, (file, at) =>
+      file.decide((notes) => {
+        const own = startedHere(checkId, at, terms)
+        const others = startedJobs(notes).filter((one) => one.checkId === checkId && one.name !== own.name)
+        former = isAlone ? others.find(isRunning) : undefined
+        if (former !== undefined) return { add: [] }
+        const job = pid === undefined ? undefined : identify(pid)
+        return { ...lostJobs(notes, at, checkId), notes: new Map([noteOf({ ...own, job })]) }
+      }),
+    ),
+  )
+  return former
 }
 
-/** Runs a command to its end; a process that it left in the background may go on. */
-const execute = async ([name = "", ...args]: ReadonlyArray<string>): Promise<Executed> => {
-  const tail = new OutputTail()
-  const begun = systemClock.steady()
-  const ended = (end: RunEnd) => ({ end, tail, durationMillis: systemClock.steady() - begun })
-  const unstarted = (error: unknown): Executed => ({
-    ...ended(notStarted(error, name)),
-    outputEnded: Promise.resolve(),
-  })
-  let child: ChildProcess
-  try {
-    child = spawn(name, args, { stdio: ["inherit", "pipe", "pipe"] })
-  } catch (error) {
-    return unstarted(error)
-  }
-  const forward = (signal: NodeJS.Signals) => child.kill(signal)
-  for (const signal of PASSED_ON) process.on(signal, forward)
-  if (child.stdout !== null) passOn(child.stdout, process.stdout, tail)
-  if (child.stderr !== null) passOn(child.stderr, process.stderr, tail)
-  const outputEnded = new Promise((resolve) => child.once("close", resolve))
-  return await new Promise((resolve) => {
-    child.on("error", (error) => resolve(unstarted(error)))
-    child.on("exit", (code, signal) => {
-      for (const passed of PASSED_ON) process.off(passed, forward)
-      const executed = ended(endOf(code, signal))
-      void Promise.race([outputEnded, sleep(OUTPUT_GRACE_MILLIS)]).then(() =>
-        resolve({ ...executed, outputEnded }),
-      )
-    })
-  })
+/** Reports that the former run of a check is still under way. */
+const leaveOut = (target: Target, { at, job, wrapper }: StartedJob): number => {
+  const since = `the run of ${new Date(at).toISOString()} still runs (process ${(job ?? wrapper).pid})`
+  complain(`not started: ${since}`)
+  const output = `not started: ${since}`
+  const { checkId, incidentKey } = target
+  attempted("the result is not reported", () =>
+    spoolReport(target.options, {
+      checkId,
+      incidentKey,
+      status: "warning",
+      exitCode: OVERLAPS_EXIT,
+      output,
+      durationMillis: 0,
+    }),
+  )
+  return OVERLAPS_EXIT
 }
 
-/** Copies output as it comes, as slowly as its reader takes it; a reader that went away stops nothing. */
-const passOn = (from: Readable, to: Writable, tail: OutputTail): void => {
-  let isOpen = true
-  to.on("error", () => {
-    isOpen = false
-    from.resume()
-  })
-  from.on("data", (chunk: Buffer) => {
-    tail.add(chunk)
-    if (!isOpen || to.write(chunk)) return
-    from.pause()
-    to.once("drain", () => from.resume())
-  })
-}
-
-/** The last whole lines of an output, or the end of a line that is longer. */
-class OutputTail {
-  #kept = Buffer.alloc(0)
-  #dropped = 0
-
-  add(chunk: Buffer): void {
-    const all = Buffer.concat([this.#kept, chunk])
-    this.#kept = all.subarray(Math.max(0, all.length - KEPT_BYTES))
-    this.#dropped += all.length - this.#kept.length
-  }
-
-  captured(): CapturedText {
-    const text = new StringDecoder("utf8").write(this.#kept)
-    const droppedBytes = this.#dropped
-    // The first line is cut where something was dropped before it.
-    const whole = droppedBytes === 0 ? text : text.slice(text.indexOf("\n") + 1)
-    return { text: whole === "" ? text : whole, droppedBytes }
-  }
+const report = (target: Target, { status, ...outcome }: RunOutcome & { durationMillis: number }): void => {
+  const { options, checkId, incidentKey } = target
+  const judged = options.nagios ? status : outcome.exitCode === 0 ? "ok" : target.severity
+  attempted("the result is not reported", () =>
+    spoolReport(options, { ...outcome, checkId, incidentKey, status: judged }, [ownNote(checkId)]),
+  )
 }

@@ -1,6 +1,5 @@
 import { makeStateFolder } from "../spool/makeStateFolder.ts"
-import type { CheckConfig } from "../config/AgentConfig.ts"
-import { idText } from "../config/configFields.ts"
+import { idText, incidentKey } from "../config/configFields.ts"
 import { readConfig } from "../config/readConfig.ts"
 import { systemClock } from "../clock/Clock.ts"
 import { correctedNow } from "@tocsin/reporting/agent/ServerTime"
@@ -10,48 +9,54 @@ import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
 import { newEventId } from "@tocsin/reporting/agent/eventId"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 import { actAsOwner } from "./actAsOwner.ts"
-import { UsageError } from "./options.ts"
+import { type CommandOptions, UsageError, valueOf } from "./options.ts"
 
 /** A report without what the configuration says about its check. */
-export type BareReport = Omit<CheckReport, "notificationsEnabled" | "incidentKey">
+export type BareReport = Omit<CheckReport, "notificationsEnabled">
+
+/** Where a command finds the configuration and the spool. */
+interface Place {
+  readonly config: string
+  readonly state: string
+}
 
 /** Refuses an ID that the server would refuse. */
 export const requireCheckId = (id: string | undefined): string => {
   if (id === undefined) throw new UsageError("name the check")
-  idText(id, {
-    path: [],
-    refuse: (message) => {
-      throw new UsageError(`the check ${JSON.stringify(id)} ${message}`)
-    },
-  })
-  return id
+  return valueOf(idText, `the check ${JSON.stringify(id)}`, id)
 }
 
-/** Writes a report to the spool of an agent that may or may not run. Throws where it cannot be kept. */
-export const spoolReport = (
-  { config, state }: { readonly config: string; readonly state: string },
-  bare: BareReport,
-): void => {
-  const check = checkOf(config, bare.checkId)
-  makeStateFolder(state)
-  actAsOwner(state)
+/** The value of `--incident-key`. */
+export const incidentKeyOf = ({ "incident-key": key }: CommandOptions): string | undefined =>
+  key === undefined ? undefined : valueOf(incidentKey, "--incident-key", key)
+
+/** What the result of a check has by the configuration. A result is worth more than a valid configuration. */
+export const termsOf = (
+  { config: file }: Place,
+  { checkId, incidentKey: given }: { readonly checkId: string; readonly incidentKey?: string | undefined },
+): Pick<CheckReport, "notificationsEnabled" | "incidentKey"> => {
+  const check = readConfig(file).config?.checks.get(checkId)
+  return {
+    notificationsEnabled: check?.notificationsEnabled ?? true,
+    incidentKey: given ?? check?.incidentKey,
+  }
+}
+
+/** Does something with the spool of an agent that may or may not run, at the corrected time. */
+export const withSpool = (state: string, work: (file: SpoolFile, at: number) => void): void => {
   const file = SpoolFile.open(spoolPath(state))
   try {
     const mark = savedMark(file.notes().get("time_mark"), systemClock.sinceBoot())
-    const at = correctedNow(mark, systemClock)
-    const report: CheckReport = {
-      ...bare,
-      notificationsEnabled: check?.notificationsEnabled ?? true,
-      incidentKey: check?.incidentKey,
-    }
-    file.write({ add: [{ report, id: newEventId(at), at }] })
+    work(file, correctedNow(mark, systemClock))
   } finally {
     file.close()
   }
 }
 
-/** What the configuration says about a check; a result is worth more than a valid configuration. */
-const checkOf = (file: string, checkId: string): CheckConfig | undefined => {
-  const { config } = readConfig(file)
-  return config?.checks.get(checkId)
+/** Writes a report to the spool, and removes notes with it. Throws where it cannot be kept. */
+export const spoolReport = (place: Place, bare: BareReport, forget: ReadonlyArray<string> = []): void => {
+  const report: CheckReport = { ...bare, ...termsOf(place, bare) }
+  makeStateFolder(place.state)
+  actAsOwner(place.state)
+  withSpool(place.state, (file, at) => file.write({ add: [{ report, id: newEventId(at), at }], forget }))
 }

@@ -6,9 +6,19 @@ export const USAGE = `tocsin-agent runs the checks of a host and reports their r
   tocsin-agent status [--json]               backlog, clock, and what the server last said
   tocsin-agent fingerprint                   the fingerprint to compare before the key is accepted
   tocsin-agent rotate                        make a new key, used once it is accepted
-  tocsin-agent report CHECK STATUS [TEXT]    report a result: ok, warning, critical or unknown
+  tocsin-agent report CHECK STATUS [TEXT]    report a result: ok, warning, critical or unknown, or 0 to 3
   tocsin-agent run CHECK -- COMMAND…         run a command and report how it ended
   tocsin-agent import FILE                   print the checks of an nrpe.cfg as a configuration
+
+report takes its TEXT from standard input for -, and literally after --. It takes
+  --incident-key KEY   groups results of several checks into one incident
+
+run takes, before the --
+  --incident-key KEY   the same
+  --severity SEVERITY  of a job that fails: warning, critical (the default) or unknown
+  --nagios             the exit code is that of a plugin: 0 ok, 1 warning, 2 critical, 3 unknown
+  --timeout DURATION   end the job after this time, such as 90s or 2h: SIGTERM, then SIGKILL 5 s later
+  --no-overlap         do not start the job while its former run is under way; exits with 75
 
 Every command takes
   --config FILE   the configuration (/etc/tocsin-agent/config.yaml), with checks.d/*.yaml beside it

@@ -23,6 +23,8 @@ const ID = {
 
 export const idText = text({ max: 128, ...ID })
 
+export const incidentKey = text({ max: 256 })
+
 const MAX_CHECKS = 1_000
 const MAX_SERVERS = 8
 
@@ -120,7 +122,7 @@ const checkFields = {
   ...probeFields,
   command: listOf(anyText, { min: 1, max: 1_000 }),
   shell: anyText,
-  incident_key: text({ max: 256 }),
+  incident_key: incidentKey,
   report_only: flag,
   cron,
   tz: timeZone,

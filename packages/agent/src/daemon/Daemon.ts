@@ -4,6 +4,8 @@ import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { type AgentConfig, checksText } from "../config/AgentConfig.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { runCommand } from "../checks/runCommand.ts"
+import { reportLostJobs } from "../jobs/reportLostJobs.ts"
+import { hasStarted } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { runProbe } from "../probes/runProbe.ts"
 import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
@@ -187,8 +189,21 @@ export class Daemon {
     const now = this.#options.clock.steady()
     this.#spool.dropAged(now - this.#countedAt)
     this.#countedAt = now
+    this.#reportLostJobs()
     const report = selfReport(this.#selfState())
     this.#record(() => this.#spool.record(report))
+  }
+
+  /** A run that was killed with its wrapper, or with the host, reports nothing itself. */
+  #reportLostJobs(): void {
+    if (!hasStarted(this.#spool.notes())) return
+    try {
+      reportLostJobs(spoolPath(this.#options.state), this.#sender.now())
+    } catch (error) {
+      this.#options.log(
+        `lost runs of jobs are not reported yet: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
   }
 
   /** Remembered in the spool, so that a restart forgets no loss. */

@@ -33,6 +33,8 @@ export interface SpoolChange {
   /** States of checks whose results never were in the file. */
   readonly states?: ReadonlyMap<string, CheckState>
   readonly notes?: ReadonlyMap<string, string>
+  /** Notes to remove, before others are set. */
+  readonly forget?: ReadonlyArray<string>
   /** Added to counters. */
   readonly counts?: ReadonlyMap<string, number>
 }
@@ -79,7 +81,13 @@ export class SpoolFile {
 
   /** Writes all of it or nothing, and returns after it is on the disk. */
   write(change: SpoolChange): void {
+    this.decide(() => change)
+  }
+
+  /** Writes what follows from the notes, which no other process changes meanwhile. */
+  decide(decision: (notes: ReadonlyMap<string, string>) => SpoolChange): void {
     this.#inTransaction(() => {
+      const change = decision(this.notes())
       this.#run("removeSent", change.sentUpTo ?? 0)
       for (const [checkId, state] of change.states ?? []) this.#setState(checkId, state)
       for (const pending of change.add) this.#add(pending)
@@ -87,6 +95,7 @@ export class SpoolFile {
         this.#run("reject", id, checkId, body, reason, at)
       }
       if ((change.reject?.length ?? 0) > 0) this.#run("forgetRejected")
+      for (const name of change.forget ?? []) this.#run("forgetNote", name)
       for (const [name, value] of change.notes ?? []) this.#run("setNote", name, value)
       for (const [name, by] of change.counts ?? []) this.#run("count", name, String(by))
     })

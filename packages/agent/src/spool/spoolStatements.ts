@@ -28,6 +28,7 @@ export const STATEMENTS = {
   dropAged: "DELETE FROM result WHERE seq <= ? AND is_change = ?",
   note: "SELECT value FROM note WHERE name = ?",
   notes: "SELECT name, value FROM note",
+  forgetNote: "DELETE FROM note WHERE name = ?",
   setNote: "INSERT OR REPLACE INTO note VALUES (?, ?)",
   count: `INSERT INTO note VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)`,

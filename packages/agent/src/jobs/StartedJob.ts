@@ -1,0 +1,88 @@
+import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
+import { fieldsOf, savedNote } from "../spool/savedNote.ts"
+import { identify, type ProcessIdentity, savedIdentity, stateOfProcess } from "./ProcessIdentity.ts"
+
+/** The status of a job that failed, in order of severity. */
+export const SEVERITIES = ["warning", "unknown", "critical"] as const satisfies ReadonlyArray<CheckStatus>
+export type JobSeverity = (typeof SEVERITIES)[number]
+
+/** What a result says about its check, beside how the job ended. */
+export type JobTerms = Pick<CheckReport, "notificationsEnabled" | "incidentKey"> & {
+  readonly severity: JobSeverity
+}
+
+/** A run that has started and not reported its end, as a note of the spool remembers it. */
+export interface StartedJob {
+  readonly name: string
+  readonly checkId: string
+  /** In milliseconds since 1970. */
+  readonly at: number
+  /** `tocsin-agent run`, which reports the end. */
+  readonly wrapper: ProcessIdentity
+  readonly job: ProcessIdentity | undefined
+  readonly terms: JobTerms
+}
+
+const PREFIX = "run "
+/** What no exit code says: the run was lost. */
+const LOST_EXIT = 255
+
+/** Whether a spool may remember a run that was lost. */
+export const hasStarted = (notes: ReadonlyMap<string, string>): boolean =>
+  [...notes.keys()].some((name) => name.startsWith(PREFIX))
+
+/** The note of this process's run. */
+export const ownNote = (checkId: string): string => `${PREFIX}${checkId} ${process.pid}`
+
+/** The run of this process. */
+export const startedHere = (checkId: string, at: number, terms: JobTerms): StartedJob => ({
+  name: ownNote(checkId),
+  checkId,
+  at,
+  wrapper: identify(process.pid),
+  job: undefined,
+  terms,
+})
+
+/** The note that remembers a run. */
+export const noteOf = ({ name, checkId, at, wrapper, job, terms }: StartedJob): readonly [string, string] => [
+  name,
+  JSON.stringify({ checkId, at, wrapper, job, terms }),
+]
+
+/** The runs that the notes of a spool remember. Members of the group can write them too. */
+export const startedJobs = (notes: ReadonlyMap<string, string>): ReadonlyArray<StartedJob> =>
+  [...notes].flatMap(([name, text]) => {
+    const { checkId, at, wrapper, job, terms } = fieldsOf(savedNote(text))
+    const process = savedIdentity(wrapper)
+    const isRun = name.startsWith(PREFIX) && typeof checkId === "string" && typeof at === "number"
+    if (!isRun || process === undefined || Number.isNaN(new Date(at).getTime())) return []
+    return [{ name, checkId, at, wrapper: process, job: savedIdentity(job), terms: savedTerms(terms) }]
+  })
+
+const savedTerms = (note: unknown): JobTerms => {
+  const { severity, notificationsEnabled, incidentKey } = fieldsOf(note)
+  return {
+    severity: SEVERITIES.find((one) => one === severity) ?? "critical",
+    notificationsEnabled: notificationsEnabled !== false,
+    incidentKey: typeof incidentKey === "string" ? incidentKey : undefined,
+  }
+}
+
+/** Whether the job of a run is still there, with or without its wrapper. */
+export const isRunning = ({ wrapper, job }: StartedJob): boolean =>
+  [wrapper, job].some((process) => process !== undefined && stateOfProcess(process) === "runs")
+
+/** Whether the job of a run is gone, and nothing reports its end any more. */
+export const isLost = (run: StartedJob): boolean => stateOfProcess(run.wrapper) === "ended" && !isRunning(run)
+
+/** The result of a run that was lost. */
+export const lostReport = ({ checkId, at, terms }: StartedJob): CheckReport => ({
+  checkId,
+  status: terms.severity,
+  exitCode: LOST_EXIT,
+  durationMillis: 0,
+  output: `started at ${new Date(at).toISOString()} and never reported its end: tocsin-agent run was killed, or the host stopped`,
+  notificationsEnabled: terms.notificationsEnabled,
+  incidentKey: terms.incidentKey,
+})

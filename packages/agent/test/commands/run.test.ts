@@ -1,0 +1,152 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { constants } from "node:os"
+import { join } from "node:path"
+import { passedSignals } from "../../src/jobs/passedSignals.ts"
+import { reportLostJobs } from "../../src/jobs/reportLostJobs.ts"
+import { AgentHost, until } from "./AgentHost.ts"
+
+const sh = (script: string): ReadonlyArray<string> => ["--", "sh", "-c", script]
+const isAlive = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))
+
+describe("tocsin-agent run", { timeout: 120_000 }, () => {
+  it.each<[string, ReadonlyArray<string>, string, string]>([
+    ["exit 0", [], "ok", "0"],
+    ["exit 1", [], "critical", "1"],
+    ["exit 2", ["--severity", "warning"], "warning", "2"],
+    ["exit 77", ["--severity", "unknown"], "unknown", "77"],
+    ["exit 1", ["--nagios"], "warning", "1"],
+    ["exit 2", ["--nagios"], "critical", "2"],
+    ["exit 3", ["--nagios", "--severity", "warning"], "unknown", "3"],
+    ["exit 4", ["--nagios"], "unknown", "4"],
+    ["kill -KILL $$", [], "critical", "137"],
+    ["kill -TERM $$", ["--nagios"], "unknown", "143"],
+  ])("reports `%s` with %j as %s", (script, options, status, code) => {
+    using host = new AgentHost()
+    assert.strictEqual(host.call("run", [...options, "job", ...sh(script)]).status, Number(code))
+    const { events, notes } = host.kept()
+    assert.deepStrictEqual(
+      events.map((event) => [event.check_id, event.status, event.exit_code]),
+      [["job", status, Number(code)]],
+    )
+    assert.deepStrictEqual([...notes], [], "its start is forgotten with its end")
+  })
+
+  it.each(["--timeout", "--severity", "--nonsense"])("runs a job although %s is wrong", (option) => {
+    using host = new AgentHost()
+    const { status, stdout, stderr } = host.call("run", ["job", `${option}=never`, ...sh("echo out; exit 3")])
+    assert.deepStrictEqual([status, stdout], [3, "out\n"])
+    assert.match(stderr, /^tocsin-agent: the result is not reported: .*--(timeout|severity|nonsense)/)
+  })
+
+  it("passes each signal on once, from a call and from a terminal, and reports a result", async () => {
+    using host = new AgentHost()
+    const numbers = passedSignals.map(({ name }) => constants.signals[name])
+    const traps = numbers.map((number) => `trap 'echo got ${number}.' ${number}`).join("; ")
+    const go = join(host.folder, "go")
+    const script = `${traps}; echo ready; until [ -e ${go} ]; do sleep 0.02; done; exit 4`
+    const { child, said, closed } = host.begin("run", ["job", ...sh(script)])
+    await until("the job is ready", () => said.text.includes("ready"))
+    for (const number of numbers) {
+      process.kill(child.pid ?? 0, number)
+      await until(`it got signal ${number}`, () => said.text.includes(`got ${number}.`))
+    }
+    // As a terminal does: to every process of the group.
+    process.kill(-(child.pid ?? 0), "SIGINT")
+    await until("it got the second SIGINT", () => said.text.split("got 2.").length > 2)
+    writeFileSync(go, "")
+    await closed
+    const counts = numbers.map((number) => said.text.split(`got ${number}.`).length - 1)
+    assert.deepStrictEqual(
+      counts,
+      numbers.map((number) => (number === constants.signals.SIGINT ? 2 : 1)),
+    )
+    assert.strictEqual(child.exitCode, 4)
+    assert.deepInclude(host.kept().last, { status: "critical", exit_code: 4 })
+  })
+
+  it("reports a job that a signal ends, whichever it is", async () => {
+    for (const signal of ["SIGUSR2", "SIGALRM", "SIGXCPU"] as const) {
+      using host = new AgentHost()
+      const { child, said, closed } = host.begin("run", ["job", ...sh("echo ready; exec sleep 120")])
+      await until("the job is ready", () => said.text.includes("ready"))
+      child.kill(signal)
+      await closed
+      const code = 128 + constants.signals[signal]
+      assert.strictEqual(child.exitCode, code)
+      assert.deepInclude(host.kept().last, { status: "critical", exit_code: code, output: "ready" })
+    }
+  })
+
+  it("ends a job after its time with all of its processes, SIGTERM first and SIGKILL after it", async () => {
+    using host = new AgentHost()
+    const pids = join(host.folder, "pids")
+    const stubborn = `trap 'echo asked' TERM; (trap '' TERM; exec sleep 120) & echo $! > ${pids}; while :; do sleep 0.1; done`
+    const { child, said, closed } = host.begin("run", ["job", "--timeout", "1s", ...sh(stubborn)])
+    await closed
+    assert.deepStrictEqual([child.exitCode, said.text.split("asked\n").length], [124, 2])
+    const { last, notes } = host.kept()
+    assert.deepInclude(last, { status: "critical", exit_code: 124 })
+    assert.match(last?.output ?? "", /^timed out after 1 s\n[^]*asked/)
+    assert.isFalse(isAlive(Number(readFileSync(pids, "utf8"))))
+    assert.deepStrictEqual([...notes], [])
+    assert.strictEqual(
+      host.call("run", ["job", "--nagios", "--timeout", "1s", ...sh("sleep 120")]).status,
+      124,
+    )
+    assert.deepInclude(host.kept().last, { status: "unknown", output: "timed out after 1 s" })
+  })
+
+  it("leaves a run out while the former one is under way, also after that one was killed, and no longer", async () => {
+    using host = new AgentHost()
+    const alone = ["job", "--no-overlap"]
+    const first = host.begin("run", [...alone, ...sh("echo $$; exec sleep 120")])
+    await until("the job runs", () => said(first).includes("\n") && host.kept().notes.size > 0)
+    const second = host.call("run", [...alone, ...sh("echo never")])
+    assert.deepStrictEqual([second.status, second.stdout], [75, ""])
+    assert.match(second.stderr, /not started: the run of .+ still runs \(process \d+\)/)
+    assert.deepInclude(host.kept().last, { check_id: "job", status: "warning", exit_code: 75 })
+    assert.strictEqual(host.call("run", ["other", "--no-overlap", ...sh("exit 0")]).status, 0)
+    assert.strictEqual(host.call("run", ["job", ...sh("exit 0")]).status, 0, "only with --no-overlap")
+    // Killed, the wrapper reports nothing, and its job is still there.
+    first.child.kill("SIGKILL")
+    await until("the wrapper is gone", () => first.child.signalCode !== null)
+    assert.strictEqual(host.call("run", [...alone, ...sh("echo never")]).status, 75)
+    const job = Number(said(first))
+    process.kill(job, "SIGKILL")
+    await until("the job is gone", () => !isAlive(job))
+    assert.deepStrictEqual(host.call("run", [...alone, ...sh("echo again")]), {
+      status: 0,
+      stdout: "again\n",
+      stderr: "",
+    })
+    const { events, notes } = host.kept()
+    const ofJob = events.filter((event) => event.check_id === "job").map((event) => event.exit_code)
+    assert.deepStrictEqual(ofJob.slice(-2), [255, 0], "the lost run is reported before the next one")
+    assert.deepStrictEqual([...notes], [])
+  })
+
+  it("has the agent report a run that started and was lost, once", async () => {
+    using host = new AgentHost()
+    const args = ["job", "--severity", "warning", "--incident-key", "k", ...sh("echo $$; exec sleep 120")]
+    const lost = host.begin("run", args)
+    await until("the start is kept", () => said(lost).includes("\n") && host.kept().notes.size > 0)
+    reportLostJobs(host.spool, Date.UTC(2026, 0, 1))
+    assert.deepStrictEqual(host.kept().events, [], "it still runs")
+    lost.child.kill("SIGKILL")
+    process.kill(Number(said(lost)), "SIGKILL")
+    await lost.closed
+    await until("it is reported", () => {
+      reportLostJobs(host.spool, Date.UTC(2026, 0, 1))
+      return host.kept().events.length > 0
+    })
+    reportLostJobs(host.spool, Date.UTC(2026, 0, 1))
+    const { events, last, notes } = host.kept()
+    assert.deepStrictEqual([events.length, notes.size], [1, 0])
+    assert.deepInclude(last, { check_id: "job", status: "warning", exit_code: 255, incident_key: "k" })
+    assert.match(last?.output ?? "", /^started at \d{4}-.+Z and never reported its end: /)
+  })
+})
+
+const said = (begun: { readonly said: { readonly text: string } }): string => begun.said.text
