@@ -31,6 +31,7 @@ import { migration as openIncidents } from "./0014_open_incidents.ts"
 import { migration as resolvedBy } from "./0015_resolved_by.ts"
 import { migration as pendingAgents } from "./0016_pending_agents.ts"
 import { migration as listedRows } from "./0017_listed_rows.ts"
+import { migration as totalsByStatement } from "./0018_totals_by_statement.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -51,6 +52,7 @@ export const migrations: ReadonlyArray<Migration> = [
   resolvedBy,
   pendingAgents,
   listedRows,
+  totalsByStatement,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -117,6 +117,56 @@ layer(ScratchPostgres.layer)("running totals", (it) => {
       }),
   )
 
+  it.effect("are updated once by a statement that inserts or deletes agents, and stay in few pages", () =>
+    Effect.gen(function* () {
+      const scratch = yield* Layer.build(Layer.fresh(ScratchPostgres.layer))
+      const { replica } = yield* Effect.provide(ScratchPostgres, scratch)
+      const { sql } = yield* replica({ maxConnections: 1 })
+      yield* migrate(sql)
+      const updates = Effect.gen(function* () {
+        yield* sql`SELECT pg_stat_force_next_flush()`
+        const [row] = yield* sql<{ updates: number; pages: number }>`
+          SELECT (n_tup_upd + n_tup_del)::int4 AS updates, (pg_relation_size('system_total') / 8192)::int4 AS pages
+          FROM pg_stat_user_tables WHERE relname = 'system_total'`
+        return row ?? { updates: -1, pages: -1 }
+      })
+      const before = yield* updates
+      yield* sql.withTransaction(
+        Effect.andThen(sql.unsafe(insertAgents(1, 2_000)), sql.unsafe(insertAgents(2_001, 4_000))),
+      )
+      yield* sql.unsafe("UPDATE agent SET last_seen_at = 0, hostname = 'other'")
+      yield* sql.unsafe("DELETE FROM agent")
+      const after = yield* updates
+      assert.isAtMost(after.updates - before.updates, 3)
+      assert.isAtMost(after.pages, 3)
+    }),
+  )
+
+  it.effect("are counted again where a writer ran no trigger", () =>
+    Effect.gen(function* () {
+      const scratch = yield* Layer.build(Layer.fresh(ScratchPostgres.layer))
+      const { replica } = yield* Effect.provide(ScratchPostgres, scratch)
+      const { sql } = yield* replica({ maxConnections: 1 })
+      yield* migrate(sql)
+      yield* sql.unsafe(insertAgents(1, 20))
+      const { acceptances } = yield* totals(sql)
+      yield* sql.withTransaction(
+        Effect.andThen(
+          sql`SET LOCAL session_replication_role = replica`,
+          Effect.andThen(sql.unsafe(insertAgents(21, 40)), sql.unsafe(insertIncidents(1, 10))),
+        ),
+      )
+      const wrong = yield* totals(sql)
+      assert.notDeepEqual(wrong.kept, wrong.counted)
+      yield* sql`SELECT recount_system_total()`
+      const repaired = yield* totals(sql)
+      assert.deepStrictEqual(repaired.kept, repaired.counted)
+      assert.strictEqual(repaired.acceptances, acceptances)
+      const [open] = yield* sql`SELECT sum(incidents_open)::int4 AS open FROM system_total`
+      assert.deepStrictEqual(open, { open: 7 })
+    }),
+  )
+
   it.effect("make no transaction wait for another one", () =>
     Effect.gen(function* () {
       const scratch = yield* Layer.build(Layer.fresh(ScratchPostgres.layer))
