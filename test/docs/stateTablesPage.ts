@@ -1,6 +1,5 @@
 import { JobTransitions } from "@tocsin/agent/jobs/JobTransitions"
 import { SoftTransitions } from "@tocsin/agent/checks/SoftTransitions"
-import { SubmissionPlaces, SubmissionTransitions } from "@tocsin/adapter-pg/groups/SubmissionTransitions"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AcknowledgementTransitions } from "@tocsin/core/model/AcknowledgementTransitions"
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AdmissionTransitions"
@@ -135,13 +134,6 @@ const subjects: ReadonlyArray<Subject> = [
     file: "packages/adapter-sqlite/src/log/LogTransitions.ts",
     rows: LogTransitions,
   },
-  {
-    title: "Submission",
-    meaning:
-      "A command on its way through PostgreSQL's group commit, in memory. The architecture page names the owner of each state.",
-    file: "packages/adapter-pg/src/groups/SubmissionTransitions.ts",
-    rows: SubmissionTransitions,
-  },
 ]
 
 const words = (trigger: string): string => trigger.replaceAll("_", " ")
@@ -228,25 +220,3 @@ export const stateTablesPage = (): string =>
     ...subjects.map(section),
     retention(),
   ].join("\n")
-
-/**
- * The part of docs/architecture.md that shows the states of a submission, drawn from the same
- * table.
- */
-const submissionStates = (): string =>
-  [
-    ...diagram(SubmissionTransitions),
-    "",
-    tableRow(["state", "owner", "waits"]),
-    "|---|---|---|",
-    ...Object.entries(SubmissionPlaces).map(([state, { owner, waits }]) =>
-      tableRow([state, `\`${owner}\``, waits]),
-    ),
-  ].join("\n")
-
-const START = "<!-- submission states: node scripts/renderStateTables.ts -->\n"
-const END = "\n<!-- end of submission states -->"
-
-/** docs/architecture.md with that part renewed. */
-export const architecturePage = (page: string): string =>
-  `${page.slice(0, page.indexOf(START) + START.length)}${submissionStates()}${page.slice(page.indexOf(END))}`

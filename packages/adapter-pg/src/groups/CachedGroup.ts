@@ -83,22 +83,22 @@ export class CachedGroup {
    */
   add(arrived: Submission<"arrived">): Submission<"early" | "cached" | "locked" | "alone"> {
     const begun = beginCommand(arrived.caller.command, momentOf(arrived))
-    if (begun === undefined) return moved(arrived, "set_apart", {})
+    if (begun === undefined) return moved(arrived, "alone", {})
     const { scope } = begun
-    if (scope.kind === "outbox") return moved(arrived, "sent_to_lock", { scope, next: {} })
-    if (this.#cache.isBeingWritten(scope.agent_id)) return moved(arrived, "found_early", {})
+    if (scope.kind === "outbox") return moved(arrived, "locked", { scope, next: {} })
+    if (this.#cache.isBeingWritten(scope.agent_id)) return moved(arrived, "early", {})
     const draft = this.#draftOf(scope.agent_id)
-    if (draft === undefined) return moved(arrived, "sent_to_lock", { scope, next: undefined })
+    if (draft === undefined) return moved(arrived, "locked", { scope, next: undefined })
     const tried = decideOnRows(begun, scope, draft)
     switch (tried.kind) {
       case "unshareable":
-        return moved(arrived, "set_apart", {})
+        return moved(arrived, "alone", {})
       case "unknown":
-        return moved(arrived, "sent_to_lock", { scope, next: undefined })
+        return moved(arrived, "locked", { scope, next: undefined })
       case "more":
-        return moved(arrived, "sent_to_lock", { scope, next: tried.next })
+        return moved(arrived, "locked", { scope, next: tried.next })
       case "decided": {
-        const member = moved(arrived, "decided", { scope, outcome: tried.outcome })
+        const member = moved(arrived, "cached", { scope, outcome: tried.outcome })
         draft.add(member, tried.agent, tried.checks)
         this.#drafts.set(scope.agent_id, draft)
         this.#commands += 1
@@ -123,11 +123,11 @@ export class CachedGroup {
     return Array.from(this.#drafts).flatMap(([agentId, draft]) => {
       if (!isFresh(agentId)) {
         this.#cache.dropStale(agentId)
-        return draft.members.map((member): Submission => moved(member, "found_stale", lockedParts(member)))
+        return draft.members.map((member): Submission => moved(member, "locked", lockedParts(member)))
       }
       this.#cache.confirm(agentId)
       draft.keepIn(this.#cache, version)
-      return draft.members.map((member) => moved(member, "verified", { answer: member.outcome }))
+      return draft.members.map((member) => moved(member, "answered", { answer: member.outcome }))
     })
   }
 
@@ -136,7 +136,7 @@ export class CachedGroup {
    * repeated request.
    */
   giveUp(): ReadonlyArray<Submission> {
-    return this.#forget().map((member) => moved(member, "unwritten", lockedParts(member)))
+    return this.#forget().map((member) => moved(member, "locked", lockedParts(member)))
   }
 
   /** When the storage closes. */

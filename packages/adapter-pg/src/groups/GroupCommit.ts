@@ -60,8 +60,8 @@ interface GroupCommitOptions {
 
 /**
  * Group commit: commands that arrive during a commit share the next one, and each is answered after
- * it. An idle storage commits immediately; there is no timer. `SubmissionTransitions` lists the
- * states of a command and their owners.
+ * it. An idle storage commits immediately; there is no timer. `Submission` has the
+ * states of a command.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions
@@ -148,7 +148,9 @@ export class GroupCommit {
   /** Runs in the caller's fiber. */
   #alone(submission: Submission<"alone">): Answer {
     const transaction = transactAlone(this.#options.database, submission.caller.command, this.#committed)
-    return Effect.onExit(transaction, (answer) => Effect.sync(() => moved(submission, "ended", { answer })))
+    return Effect.onExit(transaction, (answer) =>
+      Effect.sync(() => moved(submission, "answered", { answer })),
+    )
   }
 
   /** Reports what was committed to this process and the others. Returns the reply. */
@@ -200,7 +202,7 @@ export class GroupCommit {
 
   #recallEarly(): void {
     if (this.#early.size === 0) return
-    this.#arrivals.putBack(this.#early.takeAll().map((early) => moved(early, "recalled", {})))
+    this.#arrivals.putBack(this.#early.takeAll().map((early) => moved(early, "arrived", {})))
   }
 
   #runLocked(lane: Lane<Submission<"locked">>): Effect.Effect<void> {

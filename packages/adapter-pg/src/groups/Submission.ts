@@ -1,13 +1,11 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { Place } from "@tocsin/core/engine/Line"
-import { move, type Transition } from "@tocsin/contract/TransitionTable"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { type Clock, Effect } from "effect"
 import type { CommandScope } from "../cache/CommandScope.ts"
-import { type SubmissionState, SubmissionTransitions } from "./SubmissionTransitions.ts"
 
 /** The reply or failure of a command, with which its caller's fiber continues. */
 export type Answer = Effect.Effect<unknown, StorageError>
@@ -33,32 +31,36 @@ interface Parts {
   readonly answered: { readonly answer: Answer | Outcome<unknown> }
 }
 
-/** A command on its way from `Storage.transact` to its reply, in one of some states. */
-export type Submission<State extends SubmissionState = SubmissionState> = {
-  [In in State]: { readonly state: In; readonly caller: Caller } & Parts[In]
-}[State]
+type State = keyof Parts
 
-type Row = (typeof SubmissionTransitions)[number]
-type Trigger<From> = Extract<Row, { readonly from: From }>["trigger"]
-type To<From, By> = Extract<Row, { readonly from: From; readonly trigger: By }>["to"]
+/**
+ * A command on its way from `Storage.transact` to its reply, in one of some states.
+ * docs/architecture.md#group-commit-on-postgresql draws them, with the owner of each.
+ */
+export type Submission<Some extends State = State> = {
+  [In in Some]: { readonly state: In; readonly caller: Caller } & Parts[In]
+}[Some]
+
+/** Where a command may go from each state. */
+interface Moves {
+  readonly arrived: "early" | "cached" | "locked" | "alone" | "answered"
+  readonly early: "arrived"
+  readonly cached: "locked" | "answered"
+  readonly locked: "alone" | "answered"
+  readonly alone: "answered"
+}
 
 /** A new submission. */
-export const submitted = (caller: Caller): Submission<"arrived"> => ({
-  state: move(SubmissionTransitions, "absent", "submitted"),
-  caller,
-})
+export const submitted = (caller: Caller): Submission<"arrived"> => ({ state: "arrived", caller })
 
-/** Without its types, which {@link moved} has checked. */
-const rows: ReadonlyArray<Transition> = SubmissionTransitions
-
-/** The submission in its next state, by the transition table, with the parts of that state. */
-export const moved = <From extends Exclude<SubmissionState, "answered">, By extends Trigger<From>>(
-  { caller, state }: { readonly state: From; readonly caller: Caller },
-  trigger: By,
-  parts: Parts[To<From, By>],
-): Submission<To<From, By>> =>
-  // The table names a state of this type, to which these parts belong.
-  ({ ...parts, state: move(rows, state, trigger), caller }) as Submission<To<From, By>>
+/** The submission in another state, with the parts of that state. */
+export const moved = <From extends keyof Moves, To extends Moves[From]>(
+  { caller }: { readonly state: From; readonly caller: Caller },
+  state: To,
+  parts: Parts[To],
+): Submission<To> =>
+  // Each state is built with its own parts; a union of parts by a type parameter loses that tie.
+  ({ ...parts, state, caller }) as unknown as Submission<To>
 
 /** Reasons of all commands alike: each would fail again alone. */
 const reasonsOfAll: ReadonlySet<StorageFailure> = new Set(["unavailable", "read_only", "full", "damaged"])
@@ -69,8 +71,8 @@ export const groupFailed = (
   error: StorageError | undefined,
 ): Submission<"alone" | "answered"> =>
   error !== undefined && reasonsOfAll.has(error.reason)
-    ? moved(locked, "failed", { answer: Effect.fail(error) })
-    : moved(locked, "rolled_back", {})
+    ? moved(locked, "answered", { answer: Effect.fail(error) })
+    : moved(locked, "alone", {})
 
 const closed = Effect.fail(
   new StorageError({
@@ -81,7 +83,7 @@ const closed = Effect.fail(
 
 /** After the storage has closed. */
 export const refused = (submission: Submission<"arrived" | "cached" | "locked">): Submission<"answered"> =>
-  moved(submission, "refused", { answer: closed })
+  moved(submission, "answered", { answer: closed })
 
 const NANOS_PER_MICRO = 1_000n
 

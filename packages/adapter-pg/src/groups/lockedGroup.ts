@@ -66,7 +66,7 @@ const decideAll = Effect.fnUntraced(function* (
   const decided: Array<Decided> = []
   for (const [index, member] of members.entries()) {
     decided.push(
-      expected[index] === undefined ? moved(member, "left_out", {}) : yield* decideShared(loading, member),
+      expected[index] === undefined ? moved(member, "alone", {}) : yield* decideShared(loading, member),
     )
   }
   return decided
@@ -96,7 +96,7 @@ const decideShared = Effect.fnUntraced(function* (
     const request = step.value
     if (mayShare(request, member.scope)) yield* loadRows(loading, [request])
     else if (!isLoaded(workspace, request, member.scope)) {
-      if (!workspace.commandChanges().isWrite) return moved(member, "left_out", {})
+      if (!workspace.commandChanges().isWrite) return moved(member, "alone", {})
       return yield* sqlError("UnknownError", {
         message: "A command of a group needs a transaction of its own",
         operation: "execute",
@@ -104,7 +104,7 @@ const decideShared = Effect.fnUntraced(function* (
     }
     step = decision.next()
   }
-  return moved(member, "committed", { answer: step.value })
+  return moved(member, "answered", { answer: step.value })
 })
 
 /** Whether a request repeats a part of the first requests of the group. */

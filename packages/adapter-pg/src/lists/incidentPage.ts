@@ -2,8 +2,7 @@ import { BUSY_PHASE, phasesOf, startBeyond } from "@tocsin/core/engine/lists/arm
 import { orderColumns, type PageRequest, type SortValue } from "@tocsin/core/model/ListDefinitions"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { incidentTable } from "../tables/IncidentTable.ts"
-import type { PageStatement } from "./readPage.ts"
-import { Parameters } from "./selections.ts"
+import { type PageStatement, Parameters } from "./selections.ts"
 
 /** Before and after every moment and ID. */
 const LEAST: readonly [SortValue, SortValue] = [-9_223_372_036_854_775_808n, ""]

@@ -23,7 +23,7 @@ import type { Table } from "../tables/makeTable.ts"
 import { silenceTable } from "../tables/SilenceTable.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
 import { outboxTable } from "../tables/OutboxTable.ts"
-import { Parameters, type Selection, selections } from "./selections.ts"
+import { Parameters, type Selection, selections, type PageStatement } from "./selections.ts"
 
 /** The table of each list, and how its rows are read. */
 type Listed<Row> = Pick<Table<Row>, "name" | "alias" | "columns" | "decode">
@@ -50,12 +50,6 @@ export const readPage = <L extends ListName>(
   const statement = pageStatement(request)
   const decode: (row: SqlConnection.Row) => ListRows[L] = tables[request.list].decode
   return Effect.map(read(sql, statement.text, statement.values), (rows) => rows.map(decode))
-}
-
-/** A statement that reads one page, made of constant fragments; every value is a parameter. */
-export interface PageStatement {
-  readonly text: string
-  readonly values: ReadonlyArray<unknown>
 }
 
 /** The direction and start of a page, by the columns in which rows still differ. */

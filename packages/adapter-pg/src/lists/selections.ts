@@ -2,6 +2,12 @@ import { NotificationType } from "@tocsin/contract/Status"
 import { listedStatesOf } from "@tocsin/core/engine/lists/arms"
 import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
 
+/** A statement that reads one page, made of constant fragments; every value is a parameter. */
+export interface PageStatement {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+}
+
 /** What a filter leaves of the table of a list, and how an index serves its orders. */
 export interface Selection {
   /** What the alias of the table is found in, where it is more than the table. */
