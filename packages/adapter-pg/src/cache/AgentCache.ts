@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import { bytesOfAgent, bytesOfCheck } from "@tocsin/core/engine/heldBytes"
+import { bytesOfAgent, bytesOfCheck } from "@tocsin/core/model/heldBytes"
 import type { RowVersion } from "../transactions/Loading.ts"
 import { Contested } from "./Contested.ts"
 

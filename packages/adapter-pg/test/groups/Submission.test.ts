@@ -54,7 +54,7 @@ const errorOf = (isOfAll: boolean) =>
 class Life {
   readonly moves: Array<string> = []
   readonly answers = new Map<Caller, number>()
-  readonly #cache = new AgentCache(100)
+  readonly #cache = new AgentCache(1_000_000)
   readonly #at = new Map<Caller, Submission>()
 
   constructor(cached: ReadonlyArray<string>) {

@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
-import { bytesOfAgent, bytesOfCheck } from "@tocsin/core/engine/heldBytes"
+import { bytesOfAgent, bytesOfCheck } from "@tocsin/core/model/heldBytes"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { Tables } from "../tables/makeTables.ts"
 

@@ -1,5 +1,5 @@
-import type { AgentRecord } from "../model/AgentRecord.ts"
-import type { CheckRecord } from "../model/CheckRecord.ts"
+import type { AgentRecord } from "./AgentRecord.ts"
+import type { CheckRecord } from "./CheckRecord.ts"
 
 /** A row with its fields and its place in maps, without the texts that can be long. */
 const ROW = 600
