@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { pageStatement, type PageStatement } from "@tocsin/adapter-pg/lists/readPage"
+import { pageStatement } from "@tocsin/adapter-pg/lists/readPage"
+import type { PageStatement } from "@tocsin/adapter-pg/lists/selections"
 import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/readMetricCounts"
 import {
   type ListName,
