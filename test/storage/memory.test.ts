@@ -7,4 +7,5 @@ storageSuite({
   place: Layer.empty,
   client: MemoryStorage.layer,
   onlyOneClient: "its rows are in the memory of one client",
+  keepsNothing: "its rows are in the memory of one client",
 })

@@ -13,10 +13,15 @@ export interface StorageUnderTest<Place, E = unknown> {
   /** A client of the storage at that place. Two replicas of the service each build it. */
   readonly client: Layer.Layer<Storage, E, Place>
   /**
-   * Why a place cannot have a second client, neither beside the first nor after it. Tests that need
-   * one are skipped and print this. Absent where it can.
+   * Why a place cannot have two clients at once. Tests that need two are skipped and print this.
+   * Absent where it can.
    */
   readonly onlyOneClient?: string
+  /**
+   * Why a later client does not find the rows of a closed one. Tests that close a storage and open it
+   * again are skipped and print this. Absent where rows are kept.
+   */
+  readonly keepsNothing?: string
   /**
    * Why clients at one place do not hear of each other by `Storage.hints`. Absent where they do.
    */

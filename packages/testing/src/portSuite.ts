@@ -3,19 +3,16 @@ import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Effect, Exit, Fiber, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { assertSame } from "./assertSame.ts"
 import { race } from "./race.ts"
 import { after, ENDED, enqueue, FAR_OFF, sending } from "./outboxItems.ts"
 import { agentRecord, blockedKeyRecord, incidentIdOf, incidentRecord, keyHashOf, write } from "./records.ts"
-import { newPlace, openReplica, type Replica } from "./Replica.ts"
+import { newPlace, openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send, start, START_MILLIS } from "./samples.ts"
-import { because, skippedFor, type StorageUnderTest } from "./StorageUnderTest.ts"
+import { skippedFor, type StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
 const a = AgentId.make("a")
-/** An ID has at most this many characters. */
-const LONGEST_NAME = 128
 
 const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("agent: the one, or none", () =>
@@ -207,28 +204,6 @@ const describeEstablish = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** Names that are one to a store that cuts keys or ignores case. */
-const SIMILAR = ["a", "A", "b"].map((last) => "x".repeat(LONGEST_NAME - 1) + last)
-
-const outlivesItsClient = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
-  const open = yield* newPlace(subject)
-  const events = SIMILAR.map((check_id, n) => eventOf(n, { check_id, output: `caf\u00e9 \u{1f469} ${n}` }))
-  const rows = (replica: Replica) =>
-    Effect.forEach(["history", "checks", "incidents"] as const, (list) => rowsOf(replica, list))
-  const before = Effect.gen(function* () {
-    const replica = yield* open
-    yield* enroll(replica, "a")
-    yield* send(replica, "a", events)
-    yield* replica.storage.establish("pepper_check", "kept")
-    return yield* rows(replica)
-  })
-  const kept = yield* Effect.scoped(before)
-  const replica = yield* open
-  assertSame(yield* rows(replica), kept)
-  assert.strictEqual(yield* replica.storage.establish("pepper_check", "new"), "kept")
-  assert.deepStrictEqual(yield* send(replica, "a", events), { accepted: 0, deduplicated: events.length })
-})
-
 /**
  * Methods of the port. Lists, row requests and housekeeping have their own suites.
  */
@@ -237,9 +212,5 @@ export const portSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     describeReads(subject)
     describeHints(subject)
     describeEstablish(subject)
-    it.effect.skipIf(subject.onlyOneClient !== undefined)(
-      `acknowledged commands outlive the client${because(subject)}`,
-      () => outlivesItsClient(subject),
-    )
   })
 }

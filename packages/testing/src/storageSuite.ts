@@ -23,6 +23,7 @@ import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { purgeSuite } from "./purgeSuite.ts"
+import { reopenSuite } from "./model/reopenSuite.ts"
 import { replicaSuite } from "./replicaSuite.ts"
 import { retentionSuite } from "./retentionSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
@@ -56,8 +57,8 @@ const TIMEOUT_MILLIS = 120_000
  * })
  * ```
  *
- * A storage that allows one client at a place gives the reason in `onlyOneClient`: tests of two
- * clients are skipped and print it. Most tests run on TestClock; concurrent ones run on the live
+ * A storage that allows one client at a time gives the reason in `onlyOneClient`: tests of two
+ * clients are skipped and print it. One whose rows end with their client gives it in `keepsNothing`. Most tests run on TestClock; concurrent ones run on the live
  * clock, so that a storage may pause between attempts. No test fails for being slow, only at its
  * timeout.
  *
@@ -102,5 +103,6 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     largeIncidentSuite(subject)
     modelSuite(subject)
     expirySuite(subject)
+    reopenSuite(subject)
   })
 }

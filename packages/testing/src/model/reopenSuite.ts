@@ -1,0 +1,150 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { describe, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { expireAll, purge } from "../expireAll.ts"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
+import { range } from "../numbers.ts"
+import { newPlace, type Replica } from "../Replica.ts"
+import { enroll, eventOf, heartbeatOf, keyOf, send, START_MILLIS } from "../samples.ts"
+import { skippedFor, type StorageUnderTest } from "../StorageUnderTest.ts"
+import { assertAlike, outcomeOf, rules } from "./comparison.ts"
+import { type Deed, deedOf, type Sent } from "./deedOf.ts"
+import { type ModelAction, modelActions } from "./ModelAction.ts"
+import { stateOf } from "./stateOf.ts"
+
+const RUNS = 20
+/** An ID has at most this many characters. */
+const LONGEST_NAME = 128
+/** Names that are one to a store that cuts keys or ignores case. */
+const SIMILAR = ["a", "A", "b"].map((last) => "x".repeat(LONGEST_NAME - 1) + last)
+
+/** The memory storage, at places that keep their rows while a test lasts. */
+const kept: StorageUnderTest<Storage> = {
+  name: "memory",
+  place: Layer.sync(Storage, () => MemoryStorage.make(new MemoryTables())),
+  client: Layer.effect(Storage, Storage),
+}
+
+/** A replica that can be closed and opened again at its place. */
+const openReopened = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
+  const open = yield* newPlace(subject, rules)
+  let scope = yield* Scope.make()
+  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  let replica = yield* Scope.provide(open, scope)
+  return {
+    present: () => replica,
+    reopen: Effect.gen(function* () {
+      yield* Scope.close(scope, Exit.void)
+      scope = yield* Scope.make()
+      replica = yield* Scope.provide(open, scope)
+    }),
+  }
+})
+
+/** Plays deeds on the storage and on the memory storage, and compares their replies and rows. */
+const openBoth = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
+  const [storage, model] = [yield* openReopened(subject), yield* openReopened(kept)]
+  const sent: Sent = { events: [], batches: [] }
+  yield* TestClock.setTime(START_MILLIS)
+  const compare = Effect.fnUntraced(function* (name: string) {
+    const ids = sent.events.map((event) => event.event_id)
+    assertAlike(yield* stateOf(storage.present(), ids), yield* stateOf(model.present(), ids), name)
+  })
+  return {
+    sent,
+    play: Effect.fnUntraced(function* (deed: Deed, name: string) {
+      assertAlike(yield* outcomeOf(deed, storage.present()), yield* outcomeOf(deed, model.present()), name)
+    }),
+    reopen: Effect.fnUntraced(function* (name: string) {
+      yield* compare(`the state after ${name}`)
+      yield* storage.reopen
+      yield* model.reopen
+      yield* compare(`the state after ${name}, when the storage is opened again`)
+    }),
+  }
+})
+
+const reported = (first: number, status: "critical" | "ok") =>
+  SIMILAR.map((check_id, n) =>
+    eventOf(first + n, { check_id, status, output: `caf\u00e9 \u{1f469} ${"x".repeat(5_000)} ${n}` }),
+  )
+
+const MANY = 150
+
+const expireBy = (rule: "history" | "incidents" | "outbox" | "audit"): Deed =>
+  Effect.fnUntraced(function* ({ storage }: Replica) {
+    const before = Instant.plus(yield* Instant.now, Duration.days(1))
+    // Storages may count the subjects of audit rows.
+    const removed = yield* expireAll(storage, { rule, before, limit: 100 })
+    return rule === "audit" ? undefined : removed
+  })
+
+/** Writes and deletions of rows of many kinds; each is the last one before the client is closed. */
+const DEEDS: ReadonlyArray<readonly [name: string, deed: Deed]> = [
+  ["two agents", (replica) => enroll(replica, "a", "B")],
+  ["a value that is established", ({ storage }) => storage.establish("pepper_check", "kept")],
+  ["a value that was established", ({ storage }) => storage.establish("pepper_check", "new")],
+  ["results", (replica) => send(replica, "a", reported(0, "critical"))],
+  ["the same results", (replica) => send(replica, "a", reported(0, "critical"))],
+  [
+    "many results",
+    (replica) =>
+      send(
+        replica,
+        "B",
+        range(MANY).map((n) => eventOf(100 + n, { check_id: `check-${n}` })),
+      ),
+  ],
+  [
+    "other labels",
+    ({ ingest }) => ingest.heartbeat(keyOf("a"), heartbeatOf("a", { labels: { team: "web" } })),
+  ],
+  ["the end of incidents", (replica) => send(replica, "a", reported(10, "ok"))],
+  ["a blocked key", ({ admission }) => admission.block(AgentId.make("B"))],
+  ["a deleted agent", ({ admission }) => admission.remove(AgentId.make("B"))],
+  ["the rows of a deleted agent", ({ storage }) => purge(storage, 10_000)],
+  ["no rows of a deleted agent", ({ storage }) => purge(storage, 10_000)],
+  ["old results", expireBy("history")],
+  ["old notifications", expireBy("outbox")],
+  ["old incidents", expireBy("incidents")],
+  ["old changes by people", expireBy("audit")],
+]
+
+/** Writes, changes and deletions outlive the client that made them, each on its own. */
+export const reopenSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { keepsNothing } = subject
+  describe(`a storage that is closed and opened again${skippedFor(keepsNothing)}`, () => {
+    it.effect.skipIf(keepsNothing !== undefined)("has the last write and the last deletion", () =>
+      Effect.gen(function* () {
+        const both = yield* openBoth(subject)
+        for (const [name, deed] of DEEDS) {
+          yield* both.play(deed, name)
+          yield* both.reopen(name)
+        }
+      }),
+    )
+
+    it.effect.skipIf(keepsNothing !== undefined)(
+      "goes on with a random story like the memory storage",
+      () =>
+        forAll(modelActions, { runs: RUNS }, (actions: ReadonlyArray<ModelAction>) =>
+          Effect.gen(function* () {
+            const both = yield* openBoth(subject)
+            for (const [index, action] of actions.entries()) {
+              const name = `action ${index}, ${JSON.stringify(action)}`
+              if (action.act === "wait") yield* TestClock.adjust(Duration.seconds(action.seconds))
+              else if (action.act === "compare") yield* both.reopen(name)
+              else yield* both.play(deedOf(action, both.sent, yield* Instant.now), name)
+            }
+            yield* both.reopen("all actions")
+          }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
+        ),
+      PROPERTY_TIMEOUT_MILLIS,
+    )
+  })
+}

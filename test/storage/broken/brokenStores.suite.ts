@@ -1,0 +1,11 @@
+// The part of the suite about storages that are opened again, on storages that lose state. It runs in a
+// vitest of its own, because the tests of broken storages must fail.
+import { reopenSuite } from "@tocsin/testing/model/reopenSuite"
+import { describe } from "@effect/vitest"
+import { BROKEN, GOOD } from "./BrokenStores.ts"
+
+for (const subject of [...GOOD, ...BROKEN]) {
+  describe(`on ${subject.name}`, () => {
+    reopenSuite(subject)
+  })
+}

@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { BROKEN, GOOD } from "./BrokenStores.ts"
+
+const CONFIG = fileURLToPath(new URL("./vitest.config.ts", import.meta.url))
+const VITEST = fileURLToPath(import.meta.resolve("vitest/vitest.mjs"))
+
+interface Report {
+  readonly testResults: ReadonlyArray<{
+    readonly assertionResults: ReadonlyArray<{
+      readonly ancestorTitles: ReadonlyArray<string>
+      readonly status: "passed" | "failed" | "skipped" | "pending"
+    }>
+  }>
+}
+
+/** Runs the suite on all of them. Returns, by the name of a storage, how its tests ended. */
+const runSuite = async (): Promise<ReadonlyMap<string, ReadonlyArray<string>>> => {
+  const args = [VITEST, "run", "--config", CONFIG, "--reporter=json"]
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    maxBuffer: 100_000_000,
+    env: { ...process.env, PROPERTY_RUNS: "0.1" },
+  }).catch((failed: { readonly stdout: string }) => failed)
+  const report = JSON.parse(stdout.slice(stdout.indexOf('{"num'))) as Report
+  const ended = new Map<string, Array<string>>()
+  for (const { ancestorTitles, status } of report.testResults.flatMap((file) => file.assertionResults)) {
+    const name = ancestorTitles[0]?.replace(/^on /, "") ?? ""
+    ended.set(name, [...(ended.get(name) ?? []), status])
+  }
+  return ended
+}
+
+describe("the suite of all storages", () => {
+  it("fails each storage that loses state, and passes those that do not", { timeout: 600_000 }, async () => {
+    const ended = await runSuite()
+    const passed = Array.from(ended).flatMap(([name, statuses]) =>
+      statuses.every((status) => status === "passed") ? name : [],
+    )
+    assert.deepStrictEqual(
+      passed,
+      GOOD.map(({ name }) => name),
+    )
+    assert.sameMembers(
+      Array.from(ended.keys()),
+      [...GOOD, ...BROKEN].map(({ name }) => name),
+    )
+    assert.isAtLeast(BROKEN.length, 10)
+  })
+})
