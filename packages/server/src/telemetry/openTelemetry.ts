@@ -2,11 +2,10 @@ import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { unescape } from "node:querystring"
 import { Duration, Effect, Layer, Option, Redacted, Tracer } from "effect"
 import { Hex } from "effect/encoding"
-import { FetchHttpClient, HttpBody, UrlParams } from "effect/http"
+import { FetchHttpClient, UrlParams } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpSerialization, OtlpTracer } from "effect/observability"
 import manifest from "../../package.json" with { type: "json" }
 import type { Settings } from "../settings/Settings.ts"
-import { encodeTraces } from "./encodeTraces.ts"
 import { type EndpointChoice, endpointOf, type Signal } from "./exports.ts"
 
 /** The last part of the nine seconds in which the server must stop. */
@@ -101,19 +100,16 @@ const withoutQueries = (data: OtlpTracer.TraceData): OtlpTracer.TraceData => {
   return data
 }
 
-const serialization = ({ OTEL_EXPORTER_OTLP_PROTOCOL: protocol }: Settings) => {
-  const isJson = protocol === "http/json"
-  const layerOfEffect = isJson ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
-  return Layer.effect(
+const serialization = ({ OTEL_EXPORTER_OTLP_PROTOCOL: protocol }: Settings) =>
+  Layer.effect(
     OtlpSerialization.OtlpSerialization,
-    Effect.map(OtlpSerialization.OtlpSerialization, (effects) => {
-      const encode = isJson
-        ? effects.traces
-        : (data: OtlpTracer.TraceData) => HttpBody.uint8Array(encodeTraces(data), "application/x-protobuf")
-      return { ...effects, traces: (data: OtlpTracer.TraceData) => encode(withoutQueries(data)) }
-    }),
-  ).pipe(Layer.provide(layerOfEffect))
-}
+    Effect.map(OtlpSerialization.OtlpSerialization, (effects) => ({
+      ...effects,
+      traces: (data: OtlpTracer.TraceData) => effects.traces(withoutQueries(data)),
+    })),
+  ).pipe(
+    Layer.provide(protocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf),
+  )
 
 /** Sends traces and logs to a collector, by OTLP over HTTP. */
 export const layer = (settings: Settings): Layer.Layer<never> =>
