@@ -33,6 +33,7 @@ export const measureTraced = Effect.fnUntraced(function* (bench: Bench, one: Tra
   const traced = yield* Effect.forEach(one.shares, ({ kept }) =>
     subject(bench, one.storage, {
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
       OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
       OTEL_TRACES_SAMPLER_ARG: String(kept),
     }),
