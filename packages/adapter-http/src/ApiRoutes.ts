@@ -127,7 +127,7 @@ export const layerWithOperations = (options: ApiOptions) =>
   operationsBeside(options, { layer: Layer.empty, routes: [] })
 
 /**
- * The same with the first page of a standalone server at `/`, the console if its files are given.
+ * The same with the state of the service at `/`, and the console if its files are given.
  * Requires HealthExamination too.
  */
 export const layerWithPages = (options: ApiOptions, about: About, console?: ConsoleFiles) =>

@@ -47,7 +47,7 @@ export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options),
 export const layerWithOperations = (options: ServerOptions) =>
   serve(ApiRoutes.layerWithOperations(options), options)
 
-/** The same with the first page of a standalone server, or the console. Requires HealthExamination too. */
+/** The same with the state of the service at `/`, and the console. Requires HealthExamination too. */
 export const layerWithPages = (options: ServerOptions, about: About, console?: ConsoleFiles) =>
   serve(ApiRoutes.layerWithPages(options, about, console), options)
 

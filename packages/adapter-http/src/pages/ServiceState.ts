@@ -10,7 +10,7 @@ export interface About {
 }
 
 /**
- * The state that the first page shows. It contains no secret and nothing about what is monitored.
+ * The state that programs get at `/`. It contains no secret and nothing about what is monitored.
  */
 export interface ServiceState extends About {
   readonly startedAt: Instant.Instant
@@ -27,24 +27,24 @@ const holds = ({ health }: ServiceState, ...names: ReadonlyArray<FaultName>): bo
   health.state !== "unwell" || !health.faults.some(({ name }) => names.includes(name))
 
 /** The state in a word. */
-export const statusOf = ({ isReady, health }: ServiceState): "stopping" | "not_ready" | "unwell" | "ok" => {
+const statusOf = ({ isReady, health }: ServiceState): "stopping" | "not_ready" | "unwell" | "ok" => {
   if (health.state === "stopping") return "stopping"
   if (!isReady) return "not_ready"
   return health.state === "unwell" ? "unwell" : "ok"
 }
 
 /** Whether the storage answers and takes writes. */
-export const isStorageWell = (state: ServiceState): boolean =>
+const isStorageWell = (state: ServiceState): boolean =>
   state.isReady && holds(state, "storage_answers", "storage_keeps")
 
 /** Whether notifications are delivered; unknown while the storage does not answer. */
-export const deliveryOf = (state: ServiceState): "in_time" | "late" | "given_up" | "unknown" => {
+const deliveryOf = (state: ServiceState): "in_time" | "late" | "given_up" | "unknown" => {
   if (!isStorageWell(state)) return "unknown"
   if (!holds(state, "delivery_in_time")) return "late"
   return holds(state, "nothing_given_up") ? "in_time" : "given_up"
 }
 
-/** The first page for programs: the same in JSON. */
+/** The state in JSON. */
 export const stateDocument = (state: ServiceState): object => ({
   service: "tocsin",
   version: state.version,
