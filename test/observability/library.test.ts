@@ -61,6 +61,34 @@ describe("metrics of a monitor", () => {
     assert.strictEqual(valueOf(ofOther, "tocsin_agents"), 0)
   })
 
+  it.each(["/api/v1/agents", "/ops/v1/me"])(
+    "count what an address is refused at %s beyond its budget: each request still gets 401",
+    async (path) => {
+      await using monitor = await start({ metrics: "open" })
+      const server = createServer(monitor.node).listen(0, "127.0.0.1")
+      await once(server, "listening")
+      // A server that listens on TCP has such an address.
+      const { port } = server.address() as AddressInfo
+      const answers: Array<string> = []
+      try {
+        for (let sent = 0; sent < 64; sent += 1) {
+          const { headers, status } = await fetch(`http://127.0.0.1:${port}${path}`)
+          answers.push(`${status} ${headers.get("connection")}`)
+        }
+      } finally {
+        server.closeAllConnections()
+        server.close()
+      }
+      assert.deepStrictEqual(Array.from(new Set(answers.slice(0, 60))), ["401 keep-alive"])
+      assert.strictEqual(answers.at(-1), "401 close")
+      const refused = answers.filter((answer) => answer === "401 close").length
+      const counted = parseExposition(await (await monitor.fetch(request())).text())
+      const reason = "failed_authentication"
+      assert.strictEqual(valueOf(counted, "tocsin_throttled_requests_total", { reason }), refused)
+      assert.strictEqual(valueOf(counted, "tocsin_failed_authentications_total"), 64)
+    },
+  )
+
   it("are at /metrics of a host only if configured", async () => {
     await using none = await start()
     await using open = await start({ metrics: "open" })

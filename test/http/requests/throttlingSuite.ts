@@ -84,26 +84,39 @@ export const throttlingSuite = <Place>(subject: StorageUnderTest<Place>): void =
   )
 
   scenario(
-    "failed authentications are throttled by address, and a valid token always passes",
+    "too many failed authentications stay 401, end their connections, and leave a valid token alone",
     () =>
       Effect.gen(function* () {
-        const { clock } = yield* Tocsin
+        const { clock, observatory } = yield* Tocsin
         const fail = [
           () => call("GET", "/api/v1/agents", { token: newToken() }),
           () => call("POST", "/api/v1/heartbeat", { body: "{}" }),
-          () => call("GET", "/api/v1/incidents"),
+          () => call("GET", "/ops/v1/incidents"),
         ]
-        for (const attempt of fail) expectError(yield* attempt(), 401, "unauthorized")
+        const { sightings } = observatory
+        const atFirst = sightings.log
         for (const attempt of fail) {
           const refused = yield* attempt()
-          expectError(refused, 429, "rate_limited")
-          assert.strictEqual(Number(refused.headers["retry-after"]), 60)
+          expectError(refused, 401, "unauthorized")
+          assert.strictEqual(refused.headers["connection"], "keep-alive")
         }
+        const between = sightings.log
+        for (const attempt of fail) {
+          const refused = yield* attempt()
+          expectError(refused, 401, "unauthorized")
+          assert.strictEqual(refused.headers["connection"], "close")
+          assert.isUndefined(refused.headers["retry-after"])
+        }
+        // Each has its line at debug level, and no other.
+        assert.strictEqual(sightings.log - between, between - atFirst)
         assert.strictEqual((yield* operate("GET", "/api/v1/agents")).status, 200)
         assert.strictEqual((yield* heartbeat(newAgent())).status, 202)
         clock.advance("1 minute")
-        expectError(yield* call("GET", "/api/v1/agents"), 401, "unauthorized")
-        expectError(yield* call("GET", "/api/v1/agents"), 429, "rate_limited")
+        for (const connection of ["keep-alive", "close"]) {
+          const refused = yield* call("GET", "/api/v1/agents")
+          expectError(refused, 401, "unauthorized")
+          assert.strictEqual(refused.headers["connection"], connection)
+        }
       }),
     { rules: { failedAuthenticationRate: { perMinute: 1, burst: 3 } } },
   )

@@ -47,8 +47,8 @@ deleted. A walk returns every row that exists throughout and keeps its place exa
 
 Heartbeats are limited by key, registrations of unknown keys by address, and pending agents by their
 number. Beyond a limit the answer is 429 with \`Retry-After\` in seconds. Events of accepted keys are not
-limited. An address that sends too many requests without a valid token gets 429 instead of 401. One
-that sends too much with keys that are not accepted gets 429, or 403 for events, before Tocsin reads its
+limited. An address that sends too many requests without a valid token gets 401 as always, and loses
+its connection each time. One that sends too much with keys that are not accepted gets 429, or 403 for events, before Tocsin reads its
 bodies. Valid tokens and accepted keys always pass.
 
 ## Errors
@@ -100,7 +100,7 @@ const opsDocumentation: Documentation = {
     Conflict: "The current state does not allow it.",
   },
   messages: {
-    rate_limited: "too many requests without a valid token from this address; try again in 60 s",
+    rate_limited: "this process serves 100 streams already; poll instead, and try again in 15 s",
     conflict:
       "this outbox item has not failed, so it cannot be replayed; list failed items with GET /api/v1/notifiers/outbox?state=failed",
   },

@@ -90,7 +90,10 @@ export const layer = (tokens: Access.OperatorTokens & { readonly metrics: Metric
       const answer = Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const refusal = access.metrics(headers["authorization"])
-        if (refusal !== undefined) return errorResponse(yield* note(refusal), yield* RequestId)
+        if (refusal !== undefined) {
+          yield* note(refusal)
+          return errorResponse(refusal, yield* RequestId)
+        }
         return HttpServerResponse.text(yield* text, { contentType: EXPOSITION_TYPE })
       })
       yield* router.add(METRICS_ROUTE.method, METRICS_ROUTE.path, answer)

@@ -1,7 +1,5 @@
-import type { ErrorCode } from "@tocsin/contract/Errors"
 import type { Role } from "@tocsin/contract/Role"
 import * as Instant from "@tocsin/contract/Instant"
-import { ThrottledClients } from "@tocsin/core/engine/limits/ThrottledClients"
 import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Hashing } from "@tocsin/core/ports/Hashing"
@@ -10,7 +8,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Context, Effect, Layer, Result } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RequiredRole } from "@tocsin/contract/api/operation"
 import { AgentAuthentication, AgentKey, OperatorAuthentication } from "@tocsin/contract/api/Authentication"
 import { fail, type Failure, toApiError } from "../response/failures.ts"
@@ -21,20 +19,18 @@ import { requestAddress } from "./clientAddress.ts"
 // Some ten megabytes at most, whatever the number of addresses.
 const ADDRESSES_KEPT = 50_000
 
+const closing: HttpEffect.PreResponseHandler = (_, response) =>
+  Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
+
 /**
- * Counts requests without a valid token and throttles addresses that send too many. A valid token
- * always passes, so that clients behind the address of a throttled one are not affected.
+ * Counts requests without a valid token. Beyond its budget, an address loses its connection with each
+ * of them. A valid token always passes, so that clients behind the same address are not affected.
  */
 export class FailedAuthentications extends Context.Service<
   FailedAuthentications,
   {
-    /**
-     * Counts a refusal of the present request. Returns it, or 429 once its address has sent too
-     * many.
-     */
-    readonly note: <Code extends ErrorCode>(
-      refusal: Failure<Code>,
-    ) => Effect.Effect<Failure<Code | "rate_limited">, never, HttpServerRequest.HttpServerRequest>
+    /** Counts a refusal of the present request. */
+    readonly note: (refusal: Failure) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
   }
 >()("@tocsin/adapter-http/request/FailedAuthentications") {
   /** `trustedHops` is how many proxies stand before the server. */
@@ -42,28 +38,19 @@ export class FailedAuthentications extends Context.Service<
     Layer.effect(
       FailedAuthentications,
       Effect.gen(function* () {
-        const instruments = yield* CurrentInstruments
+        const { failedAuthentications, throttled } = yield* CurrentInstruments
         const { failedAuthenticationRate } = yield* RuleSettings
         const failures = new TokenBuckets(failedAuthenticationRate, ADDRESSES_KEPT)
-        const throttled = new ThrottledClients(instruments, "failed_authentication")
         const addressOf = requestAddress(trustedHops)
         return FailedAuthentications.of({
-          note: Effect.fnUntraced(function* <Code extends ErrorCode>(refusal: Failure<Code>) {
+          note: Effect.fnUntraced(function* ({ code }) {
             // A valid token that does not suffice is 403, and no failed authentication.
-            if (refusal.code !== "unauthorized") return refusal
-            instruments.failedAuthentications.value += 1
+            if (code !== "unauthorized") return
+            failedAuthentications.value += 1
             const address = addressOf(yield* HttpServerRequest.HttpServerRequest)
-            if (address === undefined) return refusal
-            const now = yield* Instant.now
-            const permission = failures.take(address, now)
-            if (permission.allowed) return refusal
-            yield* throttled.note(address, now)
-            const { retryAfterSeconds } = permission
-            return {
-              code: "rate_limited",
-              message: `too many requests without a valid token from this address; try again in ${retryAfterSeconds} s`,
-              retryAfterSeconds,
-            } as const
+            if (address === undefined || failures.take(address, yield* Instant.now).allowed) return
+            throttled.failed_authentication.value += 1
+            yield* HttpEffect.appendPreResponseHandler(closing)
           }),
         })
       }),
@@ -110,7 +97,7 @@ export const layer = (tokens: Access.ServiceTokens) => {
         agentKey: Effect.fnUntraced(function* (httpEffect) {
           const { headers } = yield* HttpServerRequest.HttpServerRequest
           const key = access.agent(headers["authorization"])
-          if (Result.isFailure(key)) return yield* Effect.flatMap(note(key.failure), fail)
+          if (Result.isFailure(key)) return yield* Effect.andThen(note(key.failure), fail(key.failure))
           return yield* Effect.provideService(httpEffect, AgentKey, key.success)
         }),
       })),
@@ -124,7 +111,8 @@ export const layer = (tokens: Access.ServiceTokens) => {
           const role = Context.getOrElse(endpoint.annotations, RequiredRole, () => "admin" as const)
           const judged = judge({ access, authenticate }, request, role)
           const verdict = yield* toApiError(judged)
-          if (Result.isFailure(verdict)) return yield* Effect.flatMap(note(verdict.failure), fail)
+          if (Result.isFailure(verdict))
+            return yield* Effect.andThen(note(verdict.failure), fail(verdict.failure))
           const acting = { ...verdict.success, via: "api", request_id: yield* RequestId } as const
           return yield* httpEffect.pipe(
             Effect.provideService(CurrentOperator, acting),

@@ -1,6 +1,6 @@
 import { Context, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Forbidden, Internal, RateLimited, Unauthorized } from "./ApiErrors.ts"
+import { Forbidden, Internal, Unauthorized } from "./ApiErrors.ts"
 
 /** The key that the agent of this request authenticates with. */
 export class AgentKey extends Context.Service<AgentKey, Redacted.Redacted>()(
@@ -12,7 +12,7 @@ export class AgentAuthentication extends HttpApiMiddleware.Service<
   AgentAuthentication,
   { provides: AgentKey }
 >()("@tocsin/adapter-http/api/AgentAuthentication", {
-  error: [Unauthorized.wire, RateLimited.wire],
+  error: [Unauthorized.wire],
   requiredForClient: true,
   security: {
     agentKey: HttpApiSecurity.bearer.pipe(
@@ -28,7 +28,7 @@ export class AgentAuthentication extends HttpApiMiddleware.Service<
 export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAuthentication>()(
   "@tocsin/adapter-http/api/OperatorAuthentication",
   {
-    error: [Unauthorized.wire, Forbidden.wire, RateLimited.wire, Internal.wire],
+    error: [Unauthorized.wire, Forbidden.wire, Internal.wire],
     requiredForClient: true,
     security: {
       uiToken: HttpApiSecurity.bearer.pipe(

@@ -68,7 +68,7 @@ export class BodyBudget {
   constructor(needed: Needed) {
     this.#needed = needed
     this.#unknown = new UnknownSenders(needed.rules.unknownKeyVolume)
-    this.#throttled = new ThrottledClients(needed.instruments, "unknown_key")
+    this.#throttled = new ThrottledClients(needed.instruments)
   }
 
   /** Remembers whether a key is accepted. */

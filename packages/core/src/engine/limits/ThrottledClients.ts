@@ -9,27 +9,22 @@ import { TokenBuckets } from "./TokenBuckets.ts"
 const LINES = { perMinute: 1, burst: 1 }
 const ADDRESSES_KEPT = 10_000
 
-/** Why a client is throttled. */
-export type ThrottleReason = keyof Instruments["throttled"]
-
-/** Counts the requests of throttled clients, and logs their addresses. */
+/** Counts what clients send too much of with keys that are not accepted, and logs their addresses. */
 export class ThrottledClients {
-  readonly #counters: Instruments["throttled"]
-  readonly #reason: ThrottleReason
+  readonly #counter: Instruments["throttled"]["unknown_key"]
   readonly #lines = new TokenBuckets(LINES, ADDRESSES_KEPT)
 
-  constructor({ throttled }: Pick<Instruments, "throttled">, reason: ThrottleReason) {
-    this.#counters = throttled
-    this.#reason = reason
+  constructor({ throttled }: Pick<Instruments, "throttled">) {
+    this.#counter = throttled.unknown_key
   }
 
   /** Records a refused request. */
   note(address: string, now: Instant): Effect.Effect<void> {
-    this.#counters[this.#reason].value += 1
+    this.#counter.value += 1
     return this.#lines.take(address, now).allowed
       ? Effect.annotateLogs(Effect.logWarning("a client is throttled"), {
           client: address,
-          reason: this.#reason,
+          reason: "unknown_key",
         })
       : Effect.void
   }

@@ -24,7 +24,7 @@ const ingestion = {
   ),
   failedAuthentications: counter(
     "tocsin_failed_authentications_total",
-    "Requests without a valid token, including throttled ones",
+    "Requests without a valid token, including those beyond a budget",
   ),
   throttled: counter(
     "tocsin_throttled_requests_total",
