@@ -1,18 +1,25 @@
 import { type AgentConfig, type CheckConfig, checksText } from "../config/AgentConfig.ts"
 import { problemText } from "../config/Problem.ts"
 import { durationText } from "@tocsin/contract/durationMillis"
+import { findProgramIn } from "../config/findProgram.ts"
 import { readConfig } from "../config/readConfig.ts"
+import { warningsOf } from "../config/warningsOf.ts"
 import { readOptions, withoutArguments } from "./options.ts"
 import { complain, print } from "./output.ts"
 
-/** `tocsin-agent check`: reports every problem of the configuration; `--print` shows it with defaults. */
+/**
+ * `tocsin-agent check`: reports every problem of the configuration, and warns of what is probably wrong;
+ * `--print` shows it with defaults.
+ */
 export const check = async (argv: ReadonlyArray<string>): Promise<number> => {
-  const { config: file, print: isPrinted } = withoutArguments(readOptions(argv, ["print"]))
+  const { config: file, state, print: isPrinted } = withoutArguments(readOptions(argv, ["print"]))
   const { config, problems } = readConfig(file)
   if (config === undefined) {
     for (const problem of problems) complain(problemText(problem))
     return 1
   }
+  const warnings = warningsOf(config, findProgramIn(state))
+  for (const warning of warnings) complain(`warning: ${warning}`)
   if (isPrinted) {
     const { stringify } = await import("yaml")
     print(stringify(printable(config)).trimEnd())

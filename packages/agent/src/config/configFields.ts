@@ -106,6 +106,18 @@ const timeZone: Reader<string> = (value, place) => {
   return undefined
 }
 
+const argv = listOf(anyText, { min: 1, max: 1_000 })
+
+/** A command line is not shown: it may have a password. */
+const command: Reader<ReadonlyArray<string>> = (value, place) => {
+  if (Array.isArray(value)) return argv(value, place)
+  place.refuse(
+    'must be a list of the program and its arguments, such as [check_load, -w, "5"]; shell takes a command line',
+    place.path,
+  )
+  return undefined
+}
+
 /** What `defaults` may set for every check. */
 const sharedFields = {
   every: duration({ max: SECONDS_LIMIT }),
@@ -120,7 +132,7 @@ const sharedFields = {
 const checkFields = {
   ...sharedFields,
   ...probeFields,
-  command: listOf(anyText, { min: 1, max: 1_000 }),
+  command,
   shell: anyText,
   incident_key: incidentKey,
   report_only: flag,

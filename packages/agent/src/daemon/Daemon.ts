@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { type AgentConfig, checksText } from "../config/AgentConfig.ts"
+import { DEFAULT_PATH } from "../config/findProgram.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { runCommand } from "../checks/runCommand.ts"
 import { reportLostJobs } from "../jobs/reportLostJobs.ts"
@@ -236,8 +237,6 @@ export class Daemon {
 
 const RECENT_MILLIS = 3_600_000
 const LONGEST_SLEEP_MILLIS = 60_000
-
-const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 const environmentOf = (env: ReadonlyMap<string, string>): Readonly<Record<string, string>> => ({
   PATH: process.env["PATH"] ?? DEFAULT_PATH,

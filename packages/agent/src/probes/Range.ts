@@ -34,6 +34,18 @@ export class Range {
     return this.#isInside ? isWithin : !isWithin
   }
 
+  /** Whether every value that is bad by this range is bad by the other, which has more: this one then never shows. */
+  isInside(other: Range): boolean {
+    const ends = [this.#low, this.#high, other.#low, other.#high].filter(Number.isFinite)
+    const sorted = ends.toSorted((a, b) => a - b)
+    const values = sorted.flatMap((end, at) => [end, (end + (sorted[at + 1] ?? end + 2)) / 2])
+    const all = [...values, (sorted[0] ?? 0) - 1]
+    return (
+      all.every((value) => !this.isBad(value) || other.isBad(value)) &&
+      all.some((value) => !this.isBad(value) && other.isBad(value))
+    )
+  }
+
   toJSON(): string {
     return this.text
   }

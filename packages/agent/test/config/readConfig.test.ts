@@ -83,7 +83,7 @@ describe("a configuration", () => {
       "config.yaml:9: checks.job must have either every or cron and tz",
       "config.yaml:10: checks.tz.tz must be an IANA time zone such as Europe/Berlin",
       "config.yaml:11: checks.tocsin-agent is the agent's own check: choose another name",
-      "config.yaml:12: checks.yes.command must be a list",
+      'config.yaml:12: checks.yes.command must be a list of the program and its arguments, such as [check_load, -w, "5"]; shell takes a command line',
     ])
   })
 
