@@ -6,15 +6,19 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
  * at most.
  */
 const LONGEST = [
-  "test/storage/pg.test.ts",
-  "test/packages/packages.test.ts",
-  "test/failover/",
   "test/http/memory.test.ts",
-  "test/storage/",
   "test/docs/codeBlocks.test.ts",
-  "test/cli/",
+  "test/packages/packages.test.ts",
+  "test/storage/pg.test.ts",
+  "test/failover/",
   "test/processes/",
+  "test/http/",
+  "test/examples/",
   "test/console/",
+  "packages/adapter-pg/test/cache/cachedDecisions.test.ts",
+  "test/storage/",
+  "test/cli/",
+  "packages/agent/test/main.test.ts",
   "test/agent/",
 ]
 

@@ -53,7 +53,8 @@ const makeHost = Effect.gen(function* () {
   }
 })
 
-describe("examples/agent.sh", () => {
+// Concurrent: curl repeats a request after seconds.
+describe("examples/agent.sh", { concurrent: true }, () => {
   it.live("registers under the hostname, prints its fingerprint, and reports once accepted", () =>
     Effect.gen(function* () {
       const { agent, agents, acceptAll, history, state } = yield* makeHost

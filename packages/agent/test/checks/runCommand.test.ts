@@ -20,7 +20,8 @@ const isThere = (pid: number): boolean => {
   }
 }
 
-describe("a run of a command", () => {
+// Concurrent: the kill of a group takes 5 s.
+describe("a run of a command", { concurrent: true }, () => {
   it.each([
     ["exit 0", "ok", 0],
     ["exit 1", "warning", 1],
