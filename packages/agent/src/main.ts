@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import "./requireNode.ts"
 import "./withoutDebugger.ts"
+import "./slowConnections.ts"
 import "./lessMemory.ts"
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"

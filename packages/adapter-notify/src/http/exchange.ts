@@ -41,6 +41,8 @@ const MAX_BODY_BYTES = 64 * 1024
 const BODY_PATIENCE = Duration.seconds(2)
 /** As many as attempts run at one receiver by default, so that a storm opens them once. */
 const MAX_IDLE_CONNECTIONS = 32
+/** A slow link connects to no address in the 250 ms that Node.js allows each, before it tries the next. */
+const ADDRESS_MILLIS = 2_500
 /** Less than the 5 s after which many servers close an idle connection. */
 const IDLE_MILLIS = 4_000
 
@@ -60,6 +62,7 @@ export const makeExchange = Effect.fnUntraced(function* (
           maxFreeSockets: MAX_IDLE_CONNECTIONS,
           timeout: IDLE_MILLIS,
           lookup,
+          autoSelectFamilyAttemptTimeout: ADDRESS_MILLIS,
         }),
     ),
     (opened) => Effect.sync(() => opened.destroy()),

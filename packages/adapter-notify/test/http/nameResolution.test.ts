@@ -1,6 +1,7 @@
 import type { LookupAddress } from "node:dns"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
+import { startSlowServer } from "@tocsin/test/processes/slowServer"
 import { makeHttpPost } from "../../src/http/HttpPost.ts"
 import { NameLookup, type ResolveName } from "../../src/http/checkedLookup.ts"
 import { answering, startReceiver } from "../Receiver.ts"
@@ -65,6 +66,22 @@ describe("a name", () => {
       const receiver = yield* startReceiver(answering(200))
       const { resolve } = resolving(["169.254.1.1", "127.0.0.1", "fe80::1"])
       const post = yield* posting(`http://receiver.test:${receiver.port}/`, resolve)
+      assert.strictEqual((yield* post("{}")).result.outcome, "delivered")
+    }),
+  )
+
+  it.effect("is called over a link that takes a second to connect, though it has a second address", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(Effect.promise(startSlowServer), ({ end }) =>
+        Effect.sync(end),
+      )
+      const { resolve } = resolving(["127.0.0.1", "::1"])
+      const post = yield* posting(`http://receiver.test:${server.port}/`, (hostname, options, callback) =>
+        resolve(hostname, options, (error, addresses) => {
+          callback(error, addresses)
+          setImmediate(server.resume)
+        }),
+      )
       assert.strictEqual((yield* post("{}")).result.outcome, "delivered")
     }),
   )
