@@ -8,6 +8,8 @@ import type { PackageManifest } from "./PackageManifest.ts"
 
 const PROGRAM = "tocsin-agent"
 const WORLD_READABLE = 0o644
+/** The configuration may hold passwords: the package gives it the agent's group, which only exists on the host. */
+const FOR_ROOT_AND_GROUP = 0o640
 const EXECUTABLE = 0o755
 /** The time of every file in the package for Debian, the same as in tarballs of npm. */
 const FILE_SECONDS = "499162500"
@@ -81,7 +83,7 @@ const debianPackage = ({ root, target, manifest }: DebianSource): Made => {
     place(join(target, "agent", `${PROGRAM}.mjs`), `usr/lib/${PROGRAM}/${PROGRAM}.mjs`)
     place(join(from, PROGRAM), `usr/bin/${PROGRAM}`, EXECUTABLE)
     place(join(from, `${PROGRAM}.service`), `lib/systemd/system/${PROGRAM}.service`)
-    place(join(from, "config.yaml"), `etc/${PROGRAM}/config.yaml`)
+    place(join(from, "config.yaml"), `etc/${PROGRAM}/config.yaml`, FOR_ROOT_AND_GROUP)
     const guide = `usr/share/doc/${PROGRAM}/README.md`
     place(join(root, "docs/agent.md"), guide)
     writeFileSync(join(layout, guide), withoutPages(readFileSync(join(layout, guide), "utf8")))

@@ -62,11 +62,16 @@ const LIFE = `
   sh /var/lib/dpkg/info/tocsin-agent.postinst configure
   sed -i "s,^#server.*,server: http://127.0.0.1:8080," /etc/tocsin-agent/config.yaml
   agent check
+  stat -c "%a %U %G" /etc/tocsin-agent/config.yaml
+  # As the former package installed it.
+  chmod 644 /etc/tocsin-agent/config.yaml
+  chown root:root /etc/tocsin-agent/config.yaml
   before=$(agent fingerprint)
   for command in status fingerprint rotate "report job ok" "run job -- true" start; do
     setpriv --reuid=nobody --regid=nogroup --clear-groups tocsin-agent $command 2>&1 || true
   done
   upgrade
+  stat -c "%a %U %G" /etc/tocsin-agent/config.yaml
   [ "$(agent fingerprint)" = "$before" ] && grep ^server: /etc/tocsin-agent/config.yaml
   dpkg -r tocsin-agent >/dev/null
   ls /etc/tocsin-agent/config.yaml /var/lib/tocsin-agent/key
@@ -180,7 +185,9 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
         "tocsin-agent: /etc/tocsin-agent/config.yaml:8: must have server: the address of the Tocsin server",
         "Correct this, then: systemctl restart tocsin-agent",
         "/etc/tocsin-agent/config.yaml: 4 checks, no problems",
+        "640 root tocsin-agent",
         ...refusals,
+        "640 root tocsin-agent",
         "server: http://127.0.0.1:8080",
         "/etc/tocsin-agent/config.yaml",
         "/var/lib/tocsin-agent/key",
