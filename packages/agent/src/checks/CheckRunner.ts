@@ -4,6 +4,7 @@ import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckRepo
 import { confirmResult, type SoftState, softStateOf } from "./confirmResult.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
 import { nextDue } from "@tocsin/reporting/agent/nextDue"
+import { NETWORK_PROBES } from "../probes/probes.ts"
 import { firstDue, offsetOf } from "./Schedule.ts"
 import type { StartedRun } from "./runCommand.ts"
 
@@ -34,19 +35,25 @@ interface Entry {
   stuckSince: number | undefined
 }
 
-/** The agent whose checks run, and how many at once. */
+/** The agent whose checks run, and how many of each lane at once. */
 export interface RunPlan {
   readonly agentId: string
   readonly checks: ReadonlyMap<string, CheckConfig>
   readonly maxParallel: number
 }
 
+/** What hangs keeps others of its lane waiting, and none of another. */
+type Lane = "command" | "network" | "host"
+
+const laneOf = ({ work }: RunCheck): Lane =>
+  work.kind === "command" ? "command" : NETWORK_PROBES.has(work.probe.name) ? "network" : "host"
+
 /** Runs each check when it is due, in order of due time, and never twice at once. */
 export class CheckRunner {
   readonly #options: RunnerOptions
   readonly #entries = new Map<string, Entry>()
   #plan: RunPlan = { agentId: "", checks: new Map(), maxParallel: 1 }
-  #running = 0
+  readonly #running: Record<Lane, number> = { command: 0, network: 0, host: 0 }
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
 
@@ -113,7 +120,7 @@ export class CheckRunner {
     const due = all.filter((entry) => dueOf(entry) <= now).sort((a, b) => dueOf(a) - dueOf(b))
     for (const entry of due) {
       if (entry.run !== undefined) this.#skip(entry, now)
-      else if (this.#running < this.#plan.maxParallel) this.#start(entry, now)
+      else if (this.#running[laneOf(entry.check)] < this.#plan.maxParallel) this.#start(entry, now)
       else if (now >= entry.due + entry.check.everyMillis) this.#options.skipped(entry.check.id)
     }
     const next = all.map(dueOf).filter((one) => one > now)
@@ -137,17 +144,18 @@ export class CheckRunner {
     const { check } = entry
     entry.due = nextDue(entry.due, check.everyMillis, now)
     entry.again = undefined
-    this.#running += 1
+    const lane = laneOf(check)
+    this.#running[lane] += 1
     const run = this.#options.start(check)
     entry.run = run
-    void this.#follow(entry, run)
+    void this.#follow(entry, run, lane)
   }
 
-  async #follow(entry: Entry, run: StartedRun): Promise<void> {
+  async #follow(entry: Entry, run: StartedRun, lane: Lane): Promise<void> {
     const outcome = await run.outcome
     if (!this.#isStopped && this.#isPlanned(entry)) this.#report(entry, outcome, outcome.durationMillis)
     const isGone = await run.gone
-    this.#running -= 1
+    this.#running[lane] -= 1
     if (isGone) entry.run = undefined
     else this.#watch(entry, run)
     this.#look()

@@ -27,7 +27,8 @@ export const OWN_CHECK_ID = "tocsin-agent"
 const DEFAULT_EVERY = 60_000
 const DEFAULT_TIMEOUT = 30_000
 const DEFAULT_CONFIRM_EVERY = 10_000
-const DEFAULT_PARALLEL = 8
+/** A check that hangs until its timeout, with default times, takes half a place. */
+const DEFAULT_PARALLEL = 32
 const MAX_CHECKS = 999
 
 interface FileRead<A> {

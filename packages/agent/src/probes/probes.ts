@@ -41,4 +41,7 @@ export const probeFields = {
   systemd: configReader("systemd", systemd),
 }
 
+/** Those that wait for another host. */
+export const NETWORK_PROBES: ReadonlySet<string> = new Set(["http", "tcp", "tls", "dns"])
+
 export const PROBE_NAMES = Object.keys(probeFields) as ReadonlyArray<keyof typeof probeFields>

@@ -197,6 +197,36 @@ describe("the runner", () => {
     assert.deepStrictEqual(new Set(host.skipped), new Set(ids))
   })
 
+  it("keeps no check waiting for hanging ones of another kind", async () => {
+    const hanging = Array.from({ length: 20 }, (_, index) => `hanging-${index}`)
+    const probe = (name: string) => ({
+      name,
+      title: name,
+      settings: {},
+      run: () => Promise.reject(new Error()),
+    })
+    const network = { kind: "probe", probe: probe("http") } as const
+    const own = { kind: "probe", probe: probe("disk") } as const
+    for (const [work, others] of [
+      [network, ["command", "own"]],
+      [checkOf("hanging").work, ["network", "own"]],
+    ] as const) {
+      const host = makeHost((id) => ({ millis: hanging.includes(id) ? 30_000 : 5 }))
+      const works = { command: checkOf("command").work, network, own }
+      host.plan(
+        [
+          ...hanging.map((id) => ({ ...checkOf(id, 10_000), work })),
+          ...others.map((id) => ({ ...checkOf(id, 10_000), work: works[id] })),
+        ],
+        4,
+      )
+      await host.pass(10 * MINUTE)
+      for (const id of others) assert.isAtLeast(host.startsOf(id).length, 60, id)
+      assert.isTrue(hanging.every((id) => host.startsOf(id).length > 0))
+      void host.runner.stop()
+    }
+  })
+
   it("reports a check whose processes survive SIGKILL each time it is due, and runs it once they are gone", async () => {
     const host = makeHost((id) => ({ millis: 10, isStuck: id === "stuck" && host.startsOf(id).length === 1 }))
     host.plan([checkOf("stuck"), checkOf("other")], 1)
