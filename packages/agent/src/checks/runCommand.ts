@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "@tocsin/reporting/agent/Clock"
+import { afterMillis } from "../clock/awakeClock.ts"
 import { CapturedStream } from "./CapturedStream.ts"
 import { ProcessGroup } from "./ProcessGroup.ts"
 import {
@@ -62,7 +63,7 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
     const end = (how: RunEnd): void => {
       if (isEnded) return
       isEnded = true
-      clearTimeout(deadline)
+      cancelDeadline()
       clearTimeout(grace)
       resolve({ ...outcomeOf(how, captured()), durationMillis: clock.steady() - begun })
       for (const stream of [child.stdout, child.stderr]) stream?.destroy()
@@ -70,13 +71,11 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
       sayGone(how.kind === "timedOut" || isStopped ? group.end() : true)
     }
     let grace: NodeJS.Timeout | undefined
-    const deadline = setTimeout(
-      () => end({ kind: "timedOut", timeoutMillis: run.timeoutMillis }),
-      run.timeoutMillis,
-    )
+    const { timeoutMillis } = run
+    const cancelDeadline = afterMillis(clock, timeoutMillis, () => end({ kind: "timedOut", timeoutMillis }))
     child.on("error", (error) => end(notStarted(error, command)))
     child.on("exit", (code, signal) => {
-      clearTimeout(deadline)
+      cancelDeadline()
       const how = endOf(code, signal)
       child.on("close", () => end(how))
       grace = setTimeout(() => end(how), OUTPUT_GRACE_MILLIS)

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { type AgentConfig, checksText } from "../config/AgentConfig.ts"
 import { DEFAULT_PATH } from "../config/findProgram.ts"
+import { type AwakeClock, awakeClock } from "../clock/awakeClock.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { runCommand } from "../checks/runCommand.ts"
 import { reportLostJobs } from "../jobs/reportLostJobs.ts"
@@ -53,6 +54,7 @@ export class Daemon {
   readonly #runner: CheckRunner
   readonly #sender: Sender<SpooledResult>
   readonly #metrics: MetricsServer
+  readonly #awake: AwakeClock
   #transport: HttpTransport
   #config: AgentConfig
   #flushTimer: NodeJS.Timeout | undefined
@@ -94,12 +96,14 @@ export class Daemon {
       () => metricsPage({ own: this.#selfState(), states: this.#spool.states(), notes: this.#spool.notes() }),
       log,
     )
+    const awake = awakeClock(clock)
+    this.#awake = awake
     this.#runner = new CheckRunner({
       clock,
       start: ({ work, env, timeoutMillis }) =>
         work.kind === "probe"
-          ? runProbe(work.probe, { timeoutMillis, clock })
-          : runCommand({ argv: work.argv, env: environmentOf(env), cwd: state, timeoutMillis }, clock),
+          ? runProbe(work.probe, { timeoutMillis, clock: awake })
+          : runCommand({ argv: work.argv, env: environmentOf(env), cwd: state, timeoutMillis }, awake),
       report: (report) => this.#record(() => this.#spool.record(report)),
       lastOf: (checkId) => this.#spool.states().get(checkId),
       skipped: (checkId) => void this.#skipped.set(checkId, clock.steady()),
@@ -133,6 +137,7 @@ export class Daemon {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#metrics.close()
+    this.#awake.stop()
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#flushTimer)
     this.#wake()

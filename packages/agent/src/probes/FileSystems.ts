@@ -1,3 +1,6 @@
+import type { Clock } from "@tocsin/reporting/agent/Clock"
+import { afterMillis } from "../clock/awakeClock.ts"
+
 /** Node.js has four threads for files and names, and a mount that hangs holds one until it answers. */
 const AT_ONCE = 2
 const PATIENCE_MILLIS = 5_000
@@ -14,15 +17,15 @@ export class FileSystems<A> {
   }
 
   /** Rejects if the file system does not answer in time, or others that hang keep it waiting. */
-  async examine(path: string): Promise<A> {
-    let timer: NodeJS.Timeout | undefined
+  async examine(path: string, clock: Clock): Promise<A> {
+    let cancelLimit = (): void => {}
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(this.#whyLate(path))), this.#patience)
+      cancelLimit = afterMillis(clock, this.#patience, () => reject(new Error(this.#whyLate(path))))
     })
     try {
       return await Promise.race([this.#answerOf(path, late), late])
     } finally {
-      clearTimeout(timer)
+      cancelLimit()
     }
   }
 

@@ -1,4 +1,5 @@
 import { readFile, statfs } from "node:fs/promises"
+import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { record, text } from "../config/Reader.ts"
 import { wordsOf } from "../sending/wordsOf.ts"
 import { FileSystems } from "./FileSystems.ts"
@@ -21,10 +22,10 @@ const DEFAULT_INODES = thresholdsOf("10:", "5:")
 export const disk: Probe<SettingsOf<typeof reader>> = {
   title: "DISK",
   reader,
-  run: async ({ mounts, inodes = DEFAULT_INODES, ...free }) => {
+  run: async ({ mounts, inodes = DEFAULT_INODES, ...free }, { clock }) => {
     const paths = mounts ?? (await diskMounts())
     const limits = givenOr(free, DEFAULT_FREE)
-    const found = await Promise.all(paths.map((path) => measure(path, limits, inodes)))
+    const found = await Promise.all(paths.map((path) => measure(path, { free: limits, inodes, clock })))
     return {
       words: found.map(({ words }) => words).join(", "),
       measures: found.flatMap(({ measures }) => measures),
@@ -38,10 +39,16 @@ const GIB = 2 ** 30
 /** Shared by all checks, because all share the threads. */
 const fileSystems = new FileSystems((path) => statfs(path))
 
-const measure = async (path: string, free: Thresholds, inodes: Thresholds): Promise<Finding> => {
+interface Measuring {
+  readonly free: Thresholds
+  readonly inodes: Thresholds
+  readonly clock: Clock
+}
+
+const measure = async (path: string, { free, inodes, clock }: Measuring): Promise<Finding> => {
   let found
   try {
-    found = await fileSystems.examine(path)
+    found = await fileSystems.examine(path, clock)
   } catch (error) {
     return {
       words: "",

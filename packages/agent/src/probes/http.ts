@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestOptions } from "node:http"
 import type { PeerCertificate, TLSSocket } from "node:tls"
+import { afterMillis } from "../clock/awakeClock.ts"
 import { flag, integer, mapOf, type Reader, record, text } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
 import { wordsOf } from "../sending/wordsOf.ts"
@@ -53,7 +54,9 @@ export const http: Probe<HttpSettings> = {
     const millis = settings.wait ?? WAIT_MILLIS
     const shown = withoutSecrets(url)
     // One limit for all redirects together.
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(millis)])
+    const limit = new AbortController()
+    const cancelLimit = afterMillis(clock, millis, () => limit.abort())
+    const ended = AbortSignal.any([signal, limit.signal])
     try {
       const { value: page, seconds } = await timed(clock, () => pageAt(url, settings, ended))
       const words = `${page.status} ${shown} in ${secondsText(seconds)}`
@@ -68,6 +71,8 @@ export const http: Probe<HttpSettings> = {
     } catch (error) {
       const isLate = ended.aborted && !signal.aborted
       return critical(`${shown}: ${isLate ? `no answer within ${millis / 1_000} s` : wordsOf(error)}`)
+    } finally {
+      cancelLimit()
     }
   },
 }

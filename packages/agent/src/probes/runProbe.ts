@@ -1,3 +1,4 @@
+import { afterMillis } from "../clock/awakeClock.ts"
 import { outcomeOf } from "../checks/RunOutcome.ts"
 import type { StartedRun } from "../checks/runCommand.ts"
 import type { Clock } from "@tocsin/reporting/agent/Clock"
@@ -24,12 +25,13 @@ export const runProbe = (
       droppedBytes: 0,
     }),
   )
-  let timer: NodeJS.Timeout | undefined
+  let cancelDeadline = (): void => {}
   const deadline = new Promise<ReturnType<typeof outcomeOf>>((resolve) => {
-    timer = setTimeout(() => resolve(outcomeOf({ kind: "timedOut", timeoutMillis })), timeoutMillis)
+    const end = () => resolve(outcomeOf({ kind: "timedOut", timeoutMillis }))
+    cancelDeadline = afterMillis(clock, timeoutMillis, end)
   })
   const outcome = Promise.race([work, deadline]).then((result) => {
-    clearTimeout(timer)
+    cancelDeadline()
     return { ...result, durationMillis: clock.steady() - begun }
   })
   return {

@@ -1,8 +1,9 @@
 import { connect } from "node:net"
+import { afterMillis } from "../clock/awakeClock.ts"
 import { anyText, integer, record } from "../config/Reader.ts"
 import { wordsOf } from "../sending/wordsOf.ts"
 import type { Finding } from "./Finding.ts"
-import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
+import { type Probe, type ProbeAround, secondsText, type SettingsOf, timed } from "./Probe.ts"
 import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 
 export const port = integer({ min: 1, max: 65_535 })
@@ -23,7 +24,7 @@ export const tcp: Probe<SettingsOf<typeof reader>> = {
     const target = `${to}:${at}`
     try {
       const { seconds } = await timed(around.clock, () =>
-        exchange({ host: to, port: at, send, expect, millis, signal: around.signal }),
+        exchange({ host: to, port: at, send, expect, millis, around }),
       )
       const words = `${target} answered in ${secondsText(seconds)}`
       return { words, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
@@ -46,21 +47,22 @@ interface Exchange {
   readonly send: string | undefined
   readonly expect: string | undefined
   readonly millis: number
-  readonly signal: AbortSignal
+  readonly around: ProbeAround
 }
 
 const exchange = (asked: Exchange): Promise<void> =>
   new Promise((resolve, reject) => {
-    const { expect, send, millis } = asked
+    const { around, expect, send, millis } = asked
     // The signal ends the connection too, as at the deadline of the check.
-    const socket = connect({ host: asked.host, port: asked.port, signal: asked.signal })
+    const socket = connect({ host: asked.host, port: asked.port, signal: around.signal })
     const over = (error?: Error): void => {
-      clearTimeout(timer)
+      cancelLimit()
       socket.destroy()
       if (error === undefined) resolve()
       else reject(error)
     }
-    const timer = setTimeout(() => over(new Error(`no answer within ${millis / 1_000} s`)), millis)
+    const end = () => over(new Error(`no answer within ${millis / 1_000} s`))
+    const cancelLimit = afterMillis(around.clock, millis, end)
     const expected = expect === undefined ? undefined : Buffer.from(expect).toString("latin1")
     let recent = ""
     socket.on("connect", () => {

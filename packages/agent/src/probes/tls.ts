@@ -1,8 +1,9 @@
 import type { PeerCertificate } from "node:tls"
+import { afterMillis } from "../clock/awakeClock.ts"
 import { flag, record } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
 import { wordsOf } from "../sending/wordsOf.ts"
-import type { Probe, SettingsOf } from "./Probe.ts"
+import type { Probe, ProbeAround, SettingsOf } from "./Probe.ts"
 import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 import { critical, port } from "./tcp.ts"
 
@@ -14,13 +15,13 @@ const reader = record({ host, port, name: host, verify: flag, wait, ...threshold
 export const tls: Probe<SettingsOf<typeof reader>> = {
   title: "TLS",
   reader,
-  run: async (settings, { clock, signal }) => {
+  run: async (settings, around) => {
     const { host: to = "", port: at = HTTPS_PORT, verify = true, warning, critical: crit } = settings
     const target = `${to}:${at}`
     try {
       const millis = settings.wait ?? WAIT_MILLIS
-      const shown = await handshake({ host: to, port: at, name: settings.name ?? to, millis, signal })
-      const days = daysLeft(shown.certificate, clock.wall(), { warning, critical: crit })
+      const shown = await handshake({ host: to, port: at, name: settings.name ?? to, millis, around })
+      const days = daysLeft(shown.certificate, around.clock.wall(), { warning, critical: crit })
       const said = `${target}: ${days.words}`
       return {
         words: said,
@@ -41,7 +42,7 @@ interface Handshake {
   readonly port: number
   readonly name: string
   readonly millis: number
-  readonly signal: AbortSignal
+  readonly around: ProbeAround
 }
 
 interface Shown {
@@ -71,7 +72,8 @@ const handshake = async (asked: Handshake): Promise<Shown> => {
   // Loaded only where it is used: TLS takes some megabytes.
   const { connect, checkServerIdentity } = await import("node:tls")
   const { isIP } = await import("node:net")
-  const { host: to, port: at, name, millis, signal } = asked
+  const { host: to, port: at, name, millis, around } = asked
+  const { clock, signal } = around
   return await new Promise((resolve, reject) => {
     const socket = connect({
       host: to,
@@ -81,9 +83,10 @@ const handshake = async (asked: Handshake): Promise<Shown> => {
       rejectUnauthorized: false,
     })
     const abort = (): void => void socket.destroy(new Error("stopped"))
-    const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${millis / 1_000} s`)), millis)
+    const end = () => void socket.destroy(new Error(`no answer within ${millis / 1_000} s`))
+    const cancelLimit = afterMillis(clock, millis, end)
     const over = (): void => {
-      clearTimeout(timer)
+      cancelLimit()
       signal.removeEventListener("abort", abort)
     }
     signal.addEventListener("abort", abort)

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { systemClock } from "../../src/clock/Clock.ts"
 import { FileSystems } from "../../src/probes/FileSystems.ts"
 
 const PATIENCE_MILLIS = 20
@@ -14,7 +15,8 @@ const makeHost = (hanging: ReadonlyArray<string>) => {
     if (hanging.includes(path)) await woken
     return path
   }, PATIENCE_MILLIS)
-  const look = async (path: string) => await fileSystems.examine(path).catch((error: Error) => error.message)
+  const look = async (path: string) =>
+    await fileSystems.examine(path, systemClock).catch((error: Error) => error.message)
   return { asked, look, wake }
 }
 

@@ -1,0 +1,57 @@
+import { createServer } from "node:http"
+import { once } from "node:events"
+import { tmpdir } from "node:os"
+import type { AddressInfo } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { awakeClock } from "../../src/clock/awakeClock.ts"
+import { systemClock } from "../../src/clock/Clock.ts"
+import { runCommand } from "../../src/checks/runCommand.ts"
+import { probeFields } from "../../src/probes/probes.ts"
+import { runProbe } from "../../src/probes/runProbe.ts"
+
+/** Longer than every time limit here, and than a busy agent. */
+const STANDSTILL_MILLIS = 2_500
+
+/** As SIGSTOP does: time passes, and no timer or answer is looked at. */
+const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STANDSTILL_MILLIS)
+
+describe("after a standstill of the agent", () => {
+  it("what arrived meanwhile counts, and no time limit and no figure includes it", async () => {
+    const clock = awakeClock(systemClock)
+    const server = createServer((_, response) => response.end("well")).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    // It is bound to a port.
+    const { port } = server.address() as AddressInfo
+    const probe = (name: "http" | "tcp", settings: object) => {
+      const config = probeFields[name](settings, { path: [], refuse: assert.fail })
+      return config === undefined
+        ? assert.fail("the settings are invalid")
+        : runProbe(config, { timeoutMillis: 2_000, clock })
+    }
+    const runs = [
+      runCommand(
+        { argv: ["/bin/sh", "-c", "echo fine"], env: {}, cwd: tmpdir(), timeoutMillis: 1_000 },
+        clock,
+      ),
+      probe("http", { url: `http://127.0.0.1:${port}/`, wait: "1s", critical: 2 }),
+      probe("tcp", { host: "127.0.0.1", port, wait: "1s", critical: 2 }),
+    ]
+    standStill()
+    const found = await Promise.all(runs.map(({ outcome }) => outcome))
+    server.close()
+    clock.stop()
+    assert.deepStrictEqual(
+      found.map(({ status, durationMillis }) => [status, durationMillis < STANDSTILL_MILLIS]),
+      runs.map(() => ["ok", true]),
+    )
+  })
+
+  it("an answer that does not come is late by the time in which the agent ran", async () => {
+    const clock = awakeClock(systemClock)
+    const run = runCommand({ argv: ["/bin/sleep", "60"], env: {}, cwd: tmpdir(), timeoutMillis: 300 }, clock)
+    standStill()
+    const { exitCode } = await run.outcome
+    clock.stop()
+    assert.strictEqual(exitCode, 124)
+  })
+})
