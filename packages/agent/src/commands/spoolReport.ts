@@ -43,11 +43,14 @@ export const termsOf = (
 }
 
 /** Does something with the spool of an agent that may or may not run, at the corrected time. */
-export const withSpool = (state: string, work: (file: SpoolFile, at: number) => void): void => {
+export const withSpool = (
+  state: string,
+  work: (file: SpoolFile, at: number, isServerTime: boolean) => void,
+): void => {
   const file = SpoolFile.open(spoolPath(state))
   try {
     const mark = savedMark(file.notes().get("time_mark"), systemClock.sinceBoot())
-    work(file, correctedNow(mark, systemClock))
+    work(file, correctedNow(mark, systemClock), mark !== undefined)
   } finally {
     file.close()
   }
@@ -58,5 +61,7 @@ export const spoolReport = (place: Place, bare: BareReport, forget: ReadonlyArra
   const report: CheckReport = { ...bare, ...termsOf(place, bare) }
   makeStateFolder(place.state)
   actAsOwner(place.state)
-  withSpool(place.state, (file, at) => file.write({ add: [{ report, id: newEventId(at), at }], forget }))
+  withSpool(place.state, (file, at, isServerTime) =>
+    file.write({ add: [{ report, id: newEventId(at), at, isServerTime }], forget }),
+  )
 }

@@ -76,7 +76,8 @@ export class Daemon {
     // The spool is opened first, and may need the time before the sender knows the server's.
     const made: { sender?: Sender<SpooledResult> } = {}
     const now = () => made.sender?.now() ?? Math.floor(clock.wall())
-    this.#spool = Spool.open({ path: spoolPath(state), now, warn: log })
+    const isServerTime = () => made.sender?.mark !== undefined
+    this.#spool = Spool.open({ path: spoolPath(state), now, isServerTime, warn: log })
     const sender = new Sender(
       {
         queue: this.#spool,

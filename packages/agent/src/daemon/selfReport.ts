@@ -38,7 +38,7 @@ export interface Growth {
 }
 
 /** Counters that are trouble for a day after they grew. */
-const COUNTERS = ["dropped_changes", "dropped_repeats", "rejected", "damaged"]
+const COUNTERS = ["dropped_changes", "rejected", "damaged", "dated_ahead"]
 const REMEMBERED_MILLIS = 86_400_000
 
 /** What the spool remembers of the counters. */
@@ -96,7 +96,7 @@ const TROUBLES: ReadonlyArray<Trouble> = [
   },
   {
     status: "warning",
-    words: counted("dropped_repeats", "a repeated result was dropped", "repeated results were dropped"),
+    words: counted("dated_ahead", "a result was dated ahead", "results were dated ahead"),
   },
   {
     status: "warning",

@@ -3,13 +3,14 @@ import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
 import { newEventId } from "@tocsin/reporting/agent/eventId"
 import { fitting } from "@tocsin/reporting/agent/fitting"
 import { MemoryTail } from "@tocsin/reporting/agent/MemoryTail"
+import { wordsOf } from "../sending/wordsOf.ts"
 import { setAside } from "./setAside.ts"
 import type { OutgoingResult, ResultQueue } from "@tocsin/reporting/agent/ResultQueue"
 import type { CheckState } from "@tocsin/reporting/agent/resultRules"
-import { defaultBounds, type SpoolOptions } from "./spoolRules.ts"
+import { defaultOptions, type SpoolOptions } from "./spoolRules.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 import { daysAfter, lastAfter, savedDays } from "./WaitingDays.ts"
-import { type RejectedResult, type SpoolExtent, SpoolFile } from "./SpoolFile.ts"
+import { type RejectedResult, type SpoolExtent, type SpoolFile } from "./SpoolFile.ts"
 
 /** A result on its way to the server. */
 export interface SpooledResult extends OutgoingResult {
@@ -52,7 +53,7 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   /** Opens the spool. Sets a damaged file aside, and waits for a full disk. */
   static open(options: SpoolOptions): Spool {
-    const spool = new Spool({ bounds: defaultBounds, openFile: SpoolFile.open, ...options })
+    const spool = new Spool({ ...defaultOptions, ...options })
     spool.#reach(() => spool.#file?.verify())
     return spool
   }
@@ -64,9 +65,10 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   /** Takes a report; `flush` puts it on the disk. Returns the id that it keeps. */
   record(report: CheckReport): string {
-    const at = this.#options.now()
+    const { bounds, isServerTime, now } = this.#options
+    const at = now()
     const id = newEventId(at)
-    const { dropped } = this.#tail.add({ report, id, at }, this.#options.bounds.inMemory)
+    const { dropped } = this.#tail.add({ report, id, at, isServerTime: isServerTime() }, bounds.inMemory)
     if (dropped !== undefined) this.count(dropped.isChange ? "dropped_changes" : "dropped_repeats")
     return id
   }
@@ -113,8 +115,10 @@ export class Spool implements ResultQueue<SpooledResult> {
   /** The oldest results that fit together, in order. */
   take(limit: number, maxBytes: number): ReadonlyArray<SpooledResult> {
     let found: ReadonlyArray<SpooledResult> = []
+    const { isServerTime, now } = this.#options
+    const latest = isServerTime() ? now() : undefined
     const isRead = this.#reach((file) => {
-      found = file.oldest(limit, this.#sent.seq).map((row) => ({ ...row, file: this.#files }))
+      found = file.oldest(limit, this.#sent.seq, latest).map((row) => ({ ...row, file: this.#files }))
     })
     // What is in memory is newer than what is in the file, so it must not overtake it.
     if ((isRead || this.#isWithoutFile()) && this.#isRefused && found.length < limit) {
@@ -275,7 +279,7 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   #refuse(error: unknown): void {
     const { path, warn } = this.#options
-    if (!this.#isRefused) warn(`${path} cannot be written (${messageOf(error)}); results wait in memory`)
+    if (!this.#isRefused) warn(`${path} cannot be written (${wordsOf(error)}); results wait in memory`)
     this.#isRefused = true
   }
 
@@ -283,7 +287,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   #startOver(damage: unknown): void {
     const { path, now, warn } = this.#options
     const aside = setAside(path, now())
-    warn(`${path} is damaged (${messageOf(damage)}): it is now ${aside}, and a new spool starts empty`)
+    warn(`${path} is damaged (${wordsOf(damage)}): it is now ${aside}, and a new spool starts empty`)
     this.#damage = undefined
     // The new file counts places from the beginning.
     this.#notes.delete(DAYS_NOTE)
@@ -292,5 +296,3 @@ export class Spool implements ResultQueue<SpooledResult> {
     this.count("damaged", 1)
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,9 +1,15 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
-import { openDatabase } from "./openDatabase.ts"
+import { BUSY_MILLIS, openDatabase } from "./openDatabase.ts"
 import { STATEMENTS } from "./spoolStatements.ts"
-import { type CheckState, isSuperseded, stampAfter } from "@tocsin/reporting/agent/resultRules"
+import {
+  AHEAD_MILLIS,
+  type CheckState,
+  isSameOutcome,
+  isSuperseded,
+  observedAfter,
+} from "@tocsin/reporting/agent/resultRules"
 import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
 
 /** A result in the file. */
@@ -68,8 +74,8 @@ export class SpoolFile {
    * the disk refuses even the file that they share beside it, the file is opened for this process
    * alone, and only to read.
    */
-  static open(path: string): SpoolFile {
-    const { database, refusal } = openDatabase(path)
+  static open(path: string, busyMillis = BUSY_MILLIS): SpoolFile {
+    const { database, refusal } = openDatabase(path, busyMillis)
     return new SpoolFile(database, refusal)
   }
 
@@ -101,15 +107,21 @@ export class SpoolFile {
     })
   }
 
-  /** The results at the head of the queue, after `seq`. */
-  oldest(limit: number, seq = 0): ReadonlyArray<StoredResult> {
-    return this.#all("oldest", seq, limit).map((row) => ({
+  /**
+   * The results at the head of the queue, after `seq`. What a clock that was ahead has left is dated
+   * first where the server's time is known: the server would ignore all later results.
+   */
+  oldest(limit: number, seq = 0, now = Number.POSITIVE_INFINITY): ReadonlyArray<StoredResult> {
+    const found = this.#all("oldest", seq, limit).map((row) => ({
       seq: Number(row["seq"]),
       id: String(row["event_id"]),
       checkId: String(row["check_id"]),
       observedAt: Number(row["observed_ms"]),
       body: String(row["body"]),
     }))
+    if (!found.some(({ observedAt }) => observedAt - now > AHEAD_MILLIS)) return found
+    this.#inTransaction(() => this.#redate(now))
+    return this.oldest(limit, seq)
   }
 
   /** Whether a change of status waits after `seq`. */
@@ -179,16 +191,27 @@ export class SpoolFile {
     if (changes > 0) this.#run("count", "dropped_changes", String(changes))
   }
 
-  #add({ report, id, at }: PendingResult): void {
+  #add(pending: PendingResult): void {
+    const { report, id } = pending
     const { checkId, status, exitCode } = report
-    const { observedAt, isChange } = stampAfter(this.#stateOf(checkId), report, at)
+    const before = this.#stateOf(checkId)
+    const observedAt = observedAfter(before, pending)
+    if (before !== undefined && observedAt < before.observedAt) {
+      this.#run("count", "dated_ahead", "1")
+      this.#redate(observedAt)
+    }
     const [last, beforeLast] = this.#all("lastTwo", checkId)
     const outcomes = [beforeLast, last].map((one) => (one === undefined ? undefined : toOutcome(one)))
     if (last !== undefined && isSuperseded([outcomes[0], outcomes[1]], report))
       this.#run("remove", Number(last["seq"]))
+    const isChange = before === undefined || !isSameOutcome(before, report)
     const body = JSON.stringify(wireEvent(report, { id, at: observedAt }))
     this.#run("add", id, checkId, observedAt, status, exitCode, isChange ? 1 : 0, body)
     this.#setState(checkId, { observedAt, status, exitCode })
+  }
+
+  #redate(now: number): void {
+    this.#run("redate", now, new Date(now).toISOString(), now + AHEAD_MILLIS)
   }
 
   #stateOf(checkId: string): CheckState | undefined {

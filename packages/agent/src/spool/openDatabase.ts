@@ -4,8 +4,10 @@ import { isForeign } from "./isForeign.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 import { SCHEMA, SCHEMA_VERSION } from "./spoolSchema.ts"
 
-/** How long one process waits for another. */
-const BUSY_MILLIS = 5_000
+/** How long a command waits for another process. */
+export const BUSY_MILLIS = 5_000
+/** The daemon's event loop stands still while it waits; later, results wait in memory. */
+export const BUSY_IN_DAEMON_MILLIS = 100
 /** Beside a page cache of this size the agent stays within its memory. */
 const CACHE_KIB = 512
 
@@ -76,10 +78,10 @@ interface Opened {
 }
 
 /** Opens or creates the database of a spool: see `SpoolFile.open`. */
-export const openDatabase = (path: string): Opened => {
+export const openDatabase = (path: string, busyMillis: number): Opened => {
   try {
     createFile(path)
-    return { database: connect(path, { busyMillis: BUSY_MILLIS, mode: SHARED }), refusal: undefined }
+    return { database: connect(path, { busyMillis, mode: SHARED }), refusal: undefined }
   } catch (error) {
     if (spoolFaultOf(error) !== "refused") throw error
     return { database: openToRead(path, error), refusal: error }

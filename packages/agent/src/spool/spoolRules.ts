@@ -1,4 +1,5 @@
-import type { SpoolFile } from "./SpoolFile.ts"
+import { BUSY_IN_DAEMON_MILLIS } from "./openDatabase.ts"
+import { SpoolFile } from "./SpoolFile.ts"
 
 /** How much the spool holds before it drops results, oldest first, changes last. */
 export interface SpoolBounds {
@@ -15,6 +16,8 @@ export interface SpoolOptions {
   readonly bounds?: SpoolBounds
   /** The corrected time. */
   readonly now: () => number
+  /** Whether the server's time has corrected it; false unless given. */
+  readonly isServerTime?: () => boolean
   readonly warn: (message: string) => void
   /** Tests bring files that fail. */
   readonly openFile?: (path: string) => SpoolFile
@@ -22,4 +25,8 @@ export interface SpoolOptions {
 
 const MIB = 1_048_576
 
-export const defaultBounds: SpoolBounds = { bytes: 100 * MIB, ageDays: 30, inMemory: 1_000 }
+export const defaultOptions = {
+  bounds: { bytes: 100 * MIB, ageDays: 30, inMemory: 1_000 },
+  openFile: (path: string) => SpoolFile.open(path, BUSY_IN_DAEMON_MILLIS),
+  isServerTime: () => false,
+}

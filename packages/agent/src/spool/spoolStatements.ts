@@ -12,6 +12,8 @@ export const STATEMENTS = {
   lastTwo: "SELECT seq, status, exit_code FROM result WHERE check_id = ? ORDER BY seq DESC LIMIT 2",
   add: `INSERT INTO result (event_id, check_id, observed_ms, status, exit_code, is_change, body)
         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  redate: `UPDATE result SET observed_ms = ?, body = json_set(body, '$.observed_at', ?)
+        WHERE observed_ms > ?`,
   remove: "DELETE FROM result WHERE seq = ?",
   removeSent: "DELETE FROM result WHERE seq <= ?",
   reject: "INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?)",

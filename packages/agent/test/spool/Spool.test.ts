@@ -13,12 +13,14 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { cutOutput } from "@tocsin/reporting/agent/cutOutput"
-import { Spool } from "../../src/spool/Spool.ts"
+import { Spool, type SpooledResult } from "../../src/spool/Spool.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
+import { fieldsOf } from "../../src/spool/savedNote.ts"
 import type { SpoolBounds, SpoolOptions } from "../../src/spool/spoolRules.ts"
 
 const DAY = 86_400_000
@@ -121,6 +123,64 @@ describe("the spool", () => {
       ["ok", "ok", "critical", "ok", "ok"].map((status) => `web ${status}`),
     )
     assert.deepStrictEqual(counted(spool), [0, 0], "nothing of it is a loss")
+    spool.close()
+  })
+
+  it.each([
+    ["the host's", false],
+    ["the server's", true],
+  ])("dates no result ahead after %s clock was, once the server's time is right", (_, wasServerTime) => {
+    let isServerTime = wasServerTime
+    const path = join(folder, "spool.db")
+    const spool = Spool.open({ path, now: () => now, isServerTime: () => isServerTime, warn: () => {} })
+    const datesOf = (results: ReadonlyArray<SpooledResult>) =>
+      results.map(({ body }) => Date.parse(String(fieldsOf(JSON.parse(body))["observed_at"])) - now)
+    const right = now
+    now += 365 * DAY
+    record(spool, "disk", "ok")
+    if (!wasServerTime) {
+      isServerTime = true
+      now = right
+      assert.deepStrictEqual(datesOf(spool.take(10, Infinity)), [0])
+      isServerTime = false
+      now += 365 * DAY
+    }
+    spool.acknowledge(spool.take(10, Infinity))
+    record(spool, "web", "ok")
+    record(spool, "web", "critical")
+    if (wasServerTime) spool.acknowledge(spool.take(10, Infinity))
+    now = right
+    isServerTime = true
+    record(spool, "web", "warning")
+    record(spool, "web", "ok")
+    const dates = datesOf(spool.take(10, Infinity))
+    assert.deepStrictEqual(dates, wasServerTime ? [-2_000, -1_000] : [-2_000, -2_000, -2_000, -1_000])
+    assert.strictEqual(spool.notes().get("dated_ahead"), "1")
+    // Without the server's time, a clock that goes back may be the wrong one.
+    isServerTime = false
+    now -= 365 * DAY
+    record(spool, "web", "critical")
+    assert.isAbove(datesOf(spool.take(10, Infinity)).at(-1) ?? 0, 300 * DAY)
+    spool.close()
+  })
+
+  it("waits for no other process that has the file locked", () => {
+    const warnings: Array<string> = []
+    const warn = (message: string) => void warnings.push(message)
+    const spool = Spool.open({ path: join(folder, "spool.db"), now: () => now, warn })
+    record(spool, "web", "ok")
+    const other = new DatabaseSync(join(folder, "spool.db"))
+    other.exec("BEGIN IMMEDIATE")
+    const begun = performance.now()
+    record(spool, "web", "critical")
+    // SQLite waited for 5 s here, and the whole agent with it.
+    assert.isBelow(performance.now() - begun, 2_500)
+    assert.deepStrictEqual(waiting(spool), ["web ok", "web critical"])
+    assert.include(warnings.join(), "database is locked); results wait in memory")
+    other.exec("COMMIT")
+    assert.isTrue(spool.flush())
+    assert.deepStrictEqual(waiting(spool), ["web ok", "web critical"])
+    other.close()
     spool.close()
   })
 

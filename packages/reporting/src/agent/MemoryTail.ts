@@ -1,4 +1,4 @@
-import { type CheckState, isSameOutcome, isSuperseded, stampAfter } from "./resultRules.ts"
+import { type CheckState, isSameOutcome, isSuperseded, observedAfter } from "./resultRules.ts"
 import type { CheckReport } from "./CheckReport.ts"
 import type { OutgoingResult, PendingResult } from "./ResultQueue.ts"
 import { wireEvent } from "./wireEvent.ts"
@@ -49,7 +49,7 @@ export class MemoryTail {
     const taken = this.#results.slice(0, limit).map((pending): TailResult => {
       const { report } = pending
       const before = pending.isFixed ? undefined : states.get(report.checkId)
-      const { observedAt } = stampAfter(before, report, pending.at)
+      const observedAt = observedAfter(before, pending)
       states.set(report.checkId, { observedAt, status: report.status, exitCode: report.exitCode })
       return { ...pending, at: observedAt, isFixed: true, isInFlight: true }
     })

@@ -5,6 +5,8 @@ export interface PendingResult {
   readonly report: CheckReport
   readonly id: string
   readonly at: number
+  /** Whether the server's time has corrected `at`. */
+  readonly isServerTime?: boolean
 }
 
 /** A result on its way to the server. */

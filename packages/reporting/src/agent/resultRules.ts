@@ -1,3 +1,4 @@
+import type { PendingResult } from "./ResultQueue.ts"
 import type { CheckStatus } from "./CheckReport.ts"
 
 /** The part of a result that decides whether it is a change. */
@@ -15,17 +16,20 @@ export interface CheckState extends Outcome {
 export const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
   a.status === b.status && a.exitCode === b.exitCode
 
-/** How a result follows the last one of its check. */
-export interface Stamp {
-  readonly observedAt: number
-  readonly isChange: boolean
-}
+/** A time further ahead of the server's is of a clock that was wrong. */
+export const AHEAD_MILLIS = 600_000
 
-/** Times of a check increase strictly, because the server ignores results that are older than the last. */
-export const stampAfter = (previous: CheckState | undefined, outcome: Outcome, at: number): Stamp => ({
-  observedAt: previous === undefined ? at : Math.max(at, previous.observedAt + 1),
-  isChange: previous === undefined || !isSameOutcome(previous, outcome),
-})
+/**
+ * Times of a check increase strictly, because the server ignores results that are older than the last.
+ * A clock that was ahead once, the host's or the server's, does not keep them ahead.
+ */
+export const observedAfter = (
+  previous: CheckState | undefined,
+  { at, isServerTime = false }: Pick<PendingResult, "at" | "isServerTime">,
+): number => {
+  if (previous === undefined) return at
+  return isServerTime && previous.observedAt - at > AHEAD_MILLIS ? at : Math.max(at, previous.observedAt + 1)
+}
 
 /**
  * Whether the last waiting result of a check is superseded by the next one: it repeats the one

@@ -34,9 +34,9 @@ export class MemoryQueue implements ResultQueue {
   }
 
   /** Takes a report that was observed at a time. Returns the id that it keeps. */
-  add(report: CheckReport, at: number): string {
+  add(report: CheckReport, at: number, isServerTime = false): string {
     const id = this.#newId(at)
-    const { superseded, dropped } = this.#tail.add({ report, id, at }, this.#limit)
+    const { superseded, dropped } = this.#tail.add({ report, id, at, isServerTime }, this.#limit)
     this.#states.set(id, move(ReportTransitions, "absent", "reported"))
     this.#counts.queued += 1
     const outcome = `${report.status} ${report.exitCode}`

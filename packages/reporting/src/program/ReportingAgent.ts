@@ -142,7 +142,7 @@ export class ReportingAgent implements ProgramAgent {
   }
 
   #add(report: CheckReport): void {
-    this.#queue.add(report, this.#sender.now())
+    this.#queue.add(report, this.#sender.now(), this.#sender.mark !== undefined)
     // After `close` nothing sends it.
     if (this.#isGivenUp) this.#queue.giveUp()
     else this.#wake.abort()
