@@ -11,6 +11,7 @@ import { hasStarted } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { runProbe } from "../probes/runProbe.ts"
 import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
+import { wordsOf } from "../sending/wordsOf.ts"
 import { bootId, savedMark } from "../sending/timeMark.ts"
 import { Sender } from "@tocsin/reporting/agent/Sender"
 import { Spool, type SpooledResult } from "../spool/Spool.ts"
@@ -104,7 +105,7 @@ export class Daemon {
       start: ({ work, env, timeoutMillis }) =>
         work.kind === "probe"
           ? runProbe(work.probe, { timeoutMillis, clock: awake })
-          : runCommand({ argv: work.argv, env: environmentOf(env), cwd: state, timeoutMillis }, awake),
+          : runCommand({ argv: work.argv, env: environmentOf(env, state), cwd: state, timeoutMillis }, awake),
       report: (report) => this.#record(() => this.#spool.record(report)),
       lastOf: (checkId) => this.#spool.states().get(checkId),
       skipped: (checkId) => void this.#skipped.set(checkId, clock.steady()),
@@ -166,15 +167,19 @@ export class Daemon {
   }
 
   async #send(): Promise<void> {
+    let said = ""
     while (!this.#isStopped) {
       let next: number
       try {
         next = await this.#sender.step()
+        said = ""
         // After a request, `status` shows the answer.
         if (next <= this.#options.clock.steady()) this.#spool.flush()
       } catch (error) {
         // A defect in one step must not end the agent: the next one starts afresh.
-        this.#options.log(`cannot send: ${error instanceof Error ? error.message : String(error)}`)
+        const words = `cannot send: ${wordsOf(error)}`
+        if (words !== said) this.#options.log(words)
+        said = words
         next = this.#options.clock.steady() + LOOK_MILLIS
       }
       const wait = next - this.#options.clock.steady()
@@ -244,7 +249,11 @@ export class Daemon {
 const RECENT_MILLIS = 3_600_000
 const LONGEST_SLEEP_MILLIS = 60_000
 
-const environmentOf = (env: ReadonlyMap<string, string>): Readonly<Record<string, string>> => ({
+const environmentOf = (
+  env: ReadonlyMap<string, string>,
+  state: string,
+): Readonly<Record<string, string>> => ({
+  HOME: process.env["HOME"] ?? state,
   PATH: process.env["PATH"] ?? DEFAULT_PATH,
   ...(process.env["LANG"] !== undefined && { LANG: process.env["LANG"] }),
   ...Object.fromEntries(env),

@@ -1,4 +1,4 @@
-import { readFile, statfs } from "node:fs/promises"
+import { readFile, realpath, statfs } from "node:fs/promises"
 import type { Clock } from "@tocsin/reporting/agent/Clock"
 import { record, text } from "../config/Reader.ts"
 import { wordsOf } from "../sending/wordsOf.ts"
@@ -24,8 +24,11 @@ export const disk: Probe<SettingsOf<typeof reader>> = {
   reader,
   run: async ({ mounts, inodes = DEFAULT_INODES, ...free }, { clock }) => {
     const paths = mounts ?? (await diskMounts())
+    const mounted = mounts && new Set((await allMounts()).map(({ path }) => path)).add("/")
     const limits = givenOr(free, DEFAULT_FREE)
-    const found = await Promise.all(paths.map((path) => measure(path, { free: limits, inodes, clock })))
+    const found = await Promise.all(
+      paths.map((path) => measure(path, { free: limits, inodes, clock, mounted })),
+    )
     return {
       words: found.map(({ words }) => words).join(", "),
       measures: found.flatMap(({ measures }) => measures),
@@ -43,12 +46,16 @@ interface Measuring {
   readonly free: Thresholds
   readonly inodes: Thresholds
   readonly clock: Clock
+  /** Every mount of the system; the root alone where it does not say. */
+  readonly mounted: ReadonlySet<string> | undefined
 }
 
-const measure = async (path: string, { free, inodes, clock }: Measuring): Promise<Finding> => {
+const measure = async (path: string, { free, inodes, clock, mounted }: Measuring): Promise<Finding> => {
   let found
   try {
     found = await fileSystems.examine(path, clock)
+    if (mounted !== undefined && mounted.size > 1 && !mounted.has(await realpath(path)))
+      throw new Error("nothing is mounted there")
   } catch (error) {
     return {
       words: "",
@@ -83,16 +90,27 @@ const WITHOUT_DEVICE = new Set(["zfs", "btrfs"])
 /** Full from the beginning. */
 const READ_ONLY = new Set(["squashfs", "iso9660", "udf"])
 
+/** None where the system does not say. */
+const allMounts = async () => {
+  const text = await readFile("/proc/self/mounts", "utf8").catch(() => "")
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const [device = "", path = "", type = ""] = line.split(" ").map(unescaped)
+      return { device, path, type }
+    })
+}
+
 /** The mounts of disks: each device once, under its shortest path. */
 const diskMounts = async (): Promise<ReadonlyArray<string>> => {
   const [mounts, types] = await Promise.all([
-    readFile("/proc/self/mounts", "utf8").catch(() => ""),
+    allMounts(),
     readFile("/proc/filesystems", "utf8").catch(() => ""),
   ])
   const withDevice = new Set(types.split("\n").flatMap((line) => /^\t(\S+)$/.exec(line)?.[1] ?? []))
   const pathOf = new Map<string, string>()
-  for (const line of mounts.split("\n")) {
-    const [device = "", path = "", type = ""] = line.split(" ").map(unescaped)
+  for (const { device, path, type } of mounts) {
     if ((!withDevice.has(type) && !WITHOUT_DEVICE.has(type)) || READ_ONLY.has(type)) continue
     const known = pathOf.get(device)
     if (known === undefined || path.length < known.length) pathOf.set(device, path)

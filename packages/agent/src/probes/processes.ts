@@ -46,7 +46,10 @@ interface RunningProcess {
   readonly line: string
 }
 
-/** Every process but the agent's own, as /proc shows them. */
+/** The name of a process, which may contain anything, and its state. */
+const STAT = /^\d+ \((.*)\) (\w)/s
+
+/** Every process but the agent's own and those that have ended and wait for their parents, as /proc shows them. */
 const runningProcesses = async (): Promise<ReadonlyArray<RunningProcess>> => {
   const entries = await readdir("/proc")
   const ids = entries.filter((one) => /^\d+$/.test(one) && Number(one) !== process.pid)
@@ -54,7 +57,8 @@ const runningProcesses = async (): Promise<ReadonlyArray<RunningProcess>> => {
   // One after another: a thousand open files at once help nobody.
   for (const id of ids) {
     try {
-      const name = (await readFile(`/proc/${id}/comm`, "utf8")).trimEnd()
+      const [, name = "", state] = STAT.exec(await readFile(`/proc/${id}/stat`, "utf8")) ?? []
+      if (state === "Z" || state === "X") continue
       const args = (await readFile(`/proc/${id}/cmdline`, "utf8")).split("\0").filter((one) => one !== "")
       found.push({ names: [name, basename(args[0] ?? "")], line: args.join(" ") || `[${name}]` })
     } catch {

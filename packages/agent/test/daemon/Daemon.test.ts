@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 import { serve } from "@tocsin/testing/agents/serve"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { readConfig } from "../../src/config/readConfig.ts"
 import { Daemon, spoolPath } from "../../src/daemon/Daemon.ts"
@@ -18,6 +18,49 @@ const notesOf = (state: string): ReadonlyMap<string, string> => {
 }
 
 describe("a daemon", () => {
+  it("says once that it cannot read its key", async () => {
+    vi.useFakeTimers()
+    const state = mkdtempSync(join(tmpdir(), "tocsin-daemon-"))
+    const logged: Array<string> = []
+    writeFileSync(join(state, "key"), "no key")
+    writeFileSync(join(state, "config.yaml"), "server: http://127.0.0.1:9\nagent_id: a\n")
+    const { config } = readConfig(join(state, "config.yaml"))
+    if (config === undefined) return assert.fail("the configuration is invalid")
+    const log = (message: string) => void logged.push(message)
+    const daemon = new Daemon({ config, state, clock: systemClock, random: () => 0.5, log })
+    daemon.start()
+    await vi.advanceTimersByTimeAsync(60_000)
+    vi.useRealTimers()
+    await daemon.stop()
+    rmSync(state, { recursive: true })
+    const said = logged.filter((line) => line.startsWith("cannot send"))
+    assert.strictEqual(said.length, 1)
+    assert.include(said[0], "holds no key")
+  })
+
+  it("gives commands a home", async () => {
+    const state = mkdtempSync(join(tmpdir(), "tocsin-daemon-"))
+    const server = new FaultyServer()
+    const { send } = server
+    const reported = new Promise<string>((resolve) => {
+      server.send = (request) => {
+        if (request.body.includes("home is")) resolve(request.body)
+        return send(request)
+      }
+    })
+    const { address, close } = await serve(server)
+    const checks = "checks:\n  home: { shell: 'echo home is $HOME.', every: 1s }\n"
+    writeFileSync(join(state, "config.yaml"), `server: ${address}\nagent_id: a\n${checks}`)
+    const { config } = readConfig(join(state, "config.yaml"))
+    if (config === undefined) return assert.fail("the configuration is invalid")
+    const daemon = new Daemon({ config, state, clock: systemClock, random: () => 0.5, log: () => {} })
+    daemon.start()
+    assert.include(await reported, `home is ${process.env["HOME"] ?? state}.`)
+    await daemon.stop()
+    await close()
+    rmSync(state, { recursive: true })
+  })
+
   it("shows the answer to a heartbeat before it sends anything else", async () => {
     const state = mkdtempSync(join(tmpdir(), "tocsin-daemon-"))
     const server = new FaultyServer()

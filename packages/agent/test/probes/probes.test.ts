@@ -1,8 +1,17 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { createServer as createHttp } from "node:http"
 import { createServer as createTcp, type Server } from "node:net"
 import { tmpdir } from "node:os"
@@ -262,6 +271,39 @@ describe("the probes of the host", () => {
     assert.strictEqual((await probe("process", { critical: "1:" })).status, "ok")
     const own = await probe("process", { pattern: "^\\S*(node|vitest)\\b" })
     assert.strictEqual(own.status, "ok", own.output)
+  })
+
+  it("are critical where nothing is mounted at a path of mounts", async () => {
+    const backup = join(folder, "backup")
+    mkdirSync(backup)
+    const { output, status } = await probe("disk", { mounts: [backup], critical: "0:", warning: "0:" })
+    assert.deepStrictEqual(
+      [status, output],
+      ["critical", `DISK CRITICAL - ${backup} cannot be examined: nothing is mounted there`],
+    )
+    // The end of a mounted path, and a link to it, are the mount.
+    symlinkSync("/", join(folder, "root"))
+    for (const path of ["/proc/", join(folder, "root")]) {
+      const found = await probe("disk", { mounts: [path], critical: "0:", warning: "0:" })
+      assert.notInclude(found.output, "nothing is mounted")
+    }
+  })
+
+  it("count no process that has ended and waits for its parent", async () => {
+    const program = join(folder, "a) Z once")
+    copyFileSync("/bin/sleep", program)
+    chmodSync(program, 0o755)
+    // The shell becomes a program that never asks about its child.
+    const parent = spawn("/bin/sh", ["-c", `"$0" 0.2 & echo begun; exec sleep 60`, program])
+    await once(parent.stdout, "data")
+    const name = { name: "a) Z once" }
+    const child = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, "utf8").trim()
+    const stateOf = () => /.*\) (\w)/s.exec(readFileSync(`/proc/${child}/stat`, "utf8"))?.[1]
+    while (stateOf() !== "Z") {
+      assert.strictEqual((await probe("process", { pattern: "sleep 60" })).status, "ok")
+    }
+    assert.include((await probe("process", name)).output, "0 processes")
+    parent.kill()
   })
 
   it("are unknown where the host has no systemd", async () => {

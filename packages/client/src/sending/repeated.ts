@@ -1,5 +1,6 @@
 import { Clock, Duration, Effect, Random, Result } from "effect"
-import { Headers, type HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import type { HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { retryAfterMillis } from "@tocsin/reporting/agent/retryAfter"
 import type { ReadOptions } from "../options/ClientOptions.ts"
 import { timedOut } from "./attempt.ts"
 
@@ -22,18 +23,9 @@ const isWorthAnother = (outcome: Outcome): boolean =>
     ? TRANSIENT.has(outcome.success.status)
     : outcome.failure.reason._tag === "TransportError"
 
-/**
- * The answer's `Retry-After` (RFC 9110, 10.2.3) in milliseconds. A date counts from the answer's
- * own Date, because the two clocks may differ.
- */
-export const retryAfterMillis = (response: Response, nowMillis: number): number | undefined => {
-  const { "retry-after": text, date } = response.headers
-  const retryAfter = text === undefined ? undefined : Result.getOrUndefined(Headers.parseRetryAfter(text))
-  if (retryAfter === undefined) return undefined
-  if (retryAfter._tag === "Duration") return Duration.toMillis(retryAfter.duration)
-  const theirs = date === undefined ? undefined : Result.getOrUndefined(Headers.parseHttpDate(date))
-  return Math.max(0, retryAfter.dateTime.epochMilliseconds - (theirs?.epochMilliseconds ?? nowMillis))
-}
+/** How long the answer asks to wait, in milliseconds. */
+export const askedMillis = ({ headers }: Response, nowMillis: number): number | undefined =>
+  retryAfterMillis({ retryAfter: headers["retry-after"], date: headers["date"] }, nowMillis)
 
 /** A random half or more of a doubling pause, or the answer's `Retry-After` if that is longer. */
 export const pauseMillis = (made: number, askedFor: number | undefined, random: number): number => {
@@ -60,7 +52,7 @@ export const repeated = Effect.fnUntraced(function* (
     )
     if (made > times || !isWorthAnother(outcome)) return yield* Effect.fromResult(outcome)
     const now = yield* Clock.currentTimeMillis
-    const askedFor = Result.isSuccess(outcome) ? retryAfterMillis(outcome.success, now) : undefined
+    const askedFor = Result.isSuccess(outcome) ? askedMillis(outcome.success, now) : undefined
     const pause = pauseMillis(made, askedFor, yield* Random.next)
     if (now + pause >= endsAt) return yield* Effect.fromResult(outcome)
     yield* Effect.sleep(pause)

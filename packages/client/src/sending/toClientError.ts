@@ -2,7 +2,7 @@ import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
 import { Clock, Effect, Predicate, type Schema } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 import { type AnyCallCode, type ClientFailure, TocsinClientError } from "../TocsinClientError.ts"
-import { retryAfterMillis } from "./repeated.ts"
+import { askedMillis } from "./repeated.ts"
 
 type ApiError = InstanceType<(typeof ApiErrors)[Exclude<keyof typeof ApiErrors, "errorStatus">]>
 
@@ -69,7 +69,7 @@ const codeAndMessage = (status: number, origin: string) => {
 }
 
 const ofAnswer = (response: HttpClientResponse.HttpClientResponse, origin: string, nowMillis: number) => {
-  const millis = retryAfterMillis(response, nowMillis)
+  const millis = askedMillis(response, nowMillis)
   const [code, message] = codeAndMessage(response.status, origin)
   return new TocsinClientError(code, message, {
     status: response.status,

@@ -1,3 +1,4 @@
+import { retryAfterMillis } from "./retryAfter.ts"
 import { plainLine } from "@tocsin/contract/plainLine"
 
 /** What came back for a request, before it is judged. */
@@ -81,7 +82,7 @@ const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdi
 /** What an agent sends. */
 export type RequestKind = "heartbeat" | "events" | "declaration"
 
-/** Judges an answer to a request. `now` is the time by which `Retry-After` as a date is understood. */
+/** Judges an answer to a request. A date in `Retry-After` counts from `now` where the answer has none. */
 export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answer => {
   const body = parsed(answer.body)
   const verdict = serversVerdict(answer.status, body, kind)
@@ -90,23 +91,16 @@ export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answe
   return {
     verdict: verdict ?? LIMITS.get(answer.status) ?? "faulty",
     message: `${answer.status} ${words.slice(0, MESSAGE_LENGTH)}`.trim(),
-    retryAfterMillis: retryAfterOf(answer.retryAfter, now),
+    retryAfterMillis: boundedWait(retryAfterMillis(answer, now)),
     date: verdict === undefined ? undefined : answer.date,
   }
 }
 
 /** The longest wait that a server can ask for. */
 const LONGEST_RETRY_AFTER_MILLIS = 3_600_000
-const MILLIS_PER_SECOND = 1_000
 
-const retryAfterOf = (header: string | undefined, now: number): number | undefined => {
-  if (header === undefined) return undefined
-  const asked = /^\d{1,9}$/.test(header.trim())
-    ? Number(header) * MILLIS_PER_SECOND
-    : Date.parse(header) - now
-  if (Number.isNaN(asked)) return undefined
-  return Math.min(Math.max(0, asked), LONGEST_RETRY_AFTER_MILLIS)
-}
+const boundedWait = (asked: number | undefined): number | undefined =>
+  asked && Math.min(asked, LONGEST_RETRY_AFTER_MILLIS)
 
 /** The answer where none came. */
 export const noAnswer = (message: string): Answer => ({ verdict: "faulty", message })

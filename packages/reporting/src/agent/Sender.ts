@@ -204,6 +204,15 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     return replaced?.verdict === "taken" ? replaced : answer
   }
 
+  #hasReplacement(): boolean {
+    try {
+      return this.#options.keys.next() !== undefined
+    } catch {
+      // The heartbeat says what is wrong with its file.
+      return false
+    }
+  }
+
   #sayOfKey(said: string): void {
     if (said !== "" && said !== this.#saidOfKey) this.#options.log(said)
     this.#saidOfKey = said
@@ -267,6 +276,8 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     queue.setNote("last_answer", JSON.stringify({ at: new Date(this.now()).toISOString(), kind, ...answer }))
     const refused = this.#schedule.refused(answer)
     if (kind === "declaration") queue.setNote("declaration_refused", refused)
+    // An operator has accepted the replacement: the next heartbeat takes it, and says so.
+    if (answer.verdict === "notAccepted" && this.#hasReplacement()) return
     const said =
       kind === "declaration" && refused !== ""
         ? `the server refuses the schedule of the checks: ${refused}`

@@ -22,6 +22,19 @@ describe("an answer", () => {
     }
   })
 
+  it("asks to wait until a date by its own clock, and by the host's where it has none", () => {
+    const now = Date.parse(DATE) - 3_600_000
+    const waitOf = (retryAfter: string, date?: string) =>
+      judge({ status: 503, body: "", retryAfter, date }, "events", now).retryAfterMillis
+    const later = "Thu, 01 Jan 2037 00:00:30 GMT"
+    assert.deepStrictEqual(
+      [waitOf(later, DATE), waitOf(DATE, later), waitOf(DATE), waitOf("30", DATE), waitOf(" 7 ")],
+      [30_000, 0, 3_600_000, 30_000, 7_000],
+    )
+    for (const other of ["soon", "-5", "5.5", "2037-01-01", "Thu, 99 Jan 2037 00:00:00 GMT"])
+      assert.isUndefined(waitOf(other, DATE), other)
+  })
+
   it("of the server states its time, a refusal as well", () => {
     const refused = JSON.stringify({ error: { code: "rate_limited", message: "", request_id: "" } })
     assert.strictEqual(

@@ -8,6 +8,7 @@ const ACCEPTED: HttpAnswer = { status: 202, body: '{"accepted":true}' }
 const PENDING: HttpAnswer = { status: 202, body: '{"accepted":false}' }
 const DECLARED: HttpAnswer = { status: 200, body: '{"expected":1,"withdrawn":0}' }
 const CONFLICT: HttpAnswer = { status: 409, body: '{"error":{"code":"conflict"}}' }
+const NOT_ACCEPTED: HttpAnswer = { status: 403, body: '{"error":{"code":"agent_not_accepted"}}' }
 const BLOCKED: HttpAnswer = { status: 403, body: '{"error":{"code":"agent_blocked"}}' }
 
 const declaring = (...checks: ReadonlyArray<string>): Statements => ({
@@ -266,6 +267,23 @@ describe("a sender", () => {
       await pass(1_000)
       assert.strictEqual(replacement.deed, "promoted")
     }
+  })
+
+  it("asks for no decision on the former key once the server has accepted the replacement", async () => {
+    const result = { id: "1", checkId: "disk", body: "{}" }
+    const waiting = { ...empty, size: () => 1, hasChange: () => true, take: () => [result] }
+    const { answers, logged, pass, replacement, requests } = sending(waiting, () => "next")
+    await pass(0)
+    assert.include(
+      requests.map(({ kind }) => kind),
+      "events",
+    )
+    answers.events = NOT_ACCEPTED
+    answers.heartbeat = CONFLICT
+    replacement.answer = ACCEPTED
+    await pass(60_000)
+    assert.strictEqual(replacement.deed, "promoted")
+    assert.notInclude(logged.join(), "print of key")
   })
 
   it("registers the key whose fingerprint it names where an operator deleted the agent", async () => {
