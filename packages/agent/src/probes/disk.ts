@@ -92,8 +92,8 @@ const READ_ONLY = new Set(["squashfs", "iso9660", "udf"])
 
 /** None where the system does not say. */
 const allMounts = async () => {
-  const text = await readFile("/proc/self/mounts", "utf8").catch(() => "")
-  return text
+  const lines = await readFile("/proc/self/mounts", "utf8").catch(() => "")
+  return lines
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {

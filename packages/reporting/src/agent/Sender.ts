@@ -4,6 +4,7 @@ import { type ExpectedCheckText, Schedule } from "./Schedule.ts"
 import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
 import { type Answer, judge, noAnswer, type RequestKind, type Verdict } from "./Answer.ts"
+import { ACCEPTS, saidOf } from "./saidOf.ts"
 import {
   type Admission,
   afterAnswer,
@@ -62,7 +63,6 @@ const UNREADABLE_MILLIS = 1_000
  */
 const ASKS_FOR_NEXT: ReadonlySet<Verdict> = new Set(["taken", "conflict", "blocked"])
 const REFUSALS: ReadonlySet<Verdict> = new Set(["conflict", "unauthorized", "invalid", "blocked"])
-const ACCEPTS = "the server accepts what is sent"
 
 /** Sends what the queue holds, one request at a time, and a heartbeat a minute. */
 export class Sender<Result extends OutgoingResult = OutgoingResult> {
@@ -288,24 +288,4 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     this.#lastSaid[subject] = said
     log(said)
   }
-}
-
-const saidOf = (
-  kind: RequestKind,
-  { verdict, message }: Answer,
-  { admission }: Submission,
-  fingerprint: () => string,
-): string => {
-  // An older server may not know schedules.
-  if (verdict === "taken" || (verdict === "missing" && kind === "declaration")) return ACCEPTS
-  if (verdict === "pending" || verdict === "notAccepted") {
-    return `the server has not accepted this agent's key yet: compare the fingerprint ${fingerprint()} and accept it`
-  }
-  if (admission === "blocked") return `the server has blocked this agent's key ${fingerprint()}: ${message}`
-  if (verdict === "conflict") {
-    return `another key has this agent's ID, or this key another ID: ${message}; this key is ${fingerprint()}`
-  }
-  if (verdict === "unauthorized") return `the server does not take this agent's key: ${message}`
-  if (verdict === "missing") return `results wait: the path in the address of the server is wrong: ${message}`
-  return `${kind === "declaration" ? "the schedule of the checks waits" : "results wait"}: ${message}`
 }
