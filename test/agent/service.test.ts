@@ -89,7 +89,7 @@ describe("the agent and the server", { timeout: PATIENCE_MILLIS }, () => {
         "both arrive",
         Effect.map(changesOf(second, "job"), (found) => found.length >= 4 && found),
       )
-      assert.deepStrictEqual(changes, ["critical 2", "ok 0", "unknown 7", "ok 0"])
+      assert.deepStrictEqual(changes, ["critical 2", "ok 0", "critical 7", "ok 0"])
       assert.strictEqual(yield* accepted.kill("SIGTERM"), 0)
 
       // A rotation: the former key works until the new one is accepted.
