@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
-import { CurrentOperator, libraryOperator } from "@tocsin/core/audit/CurrentOperator"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect } from "effect"
 import { deferred, delivered } from "../service/Receivers.ts"

@@ -1,4 +1,4 @@
-import { CurrentOperator, libraryOperator } from "@tocsin/core/audit/CurrentOperator"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
 import * as Instant from "@tocsin/contract/Instant"
 import { StoredCheckResultEvent } from "@tocsin/contract/Resources"

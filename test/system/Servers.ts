@@ -1,4 +1,4 @@
-import { libraryOperator, CurrentOperator } from "@tocsin/core/audit/CurrentOperator"
+import { libraryOperator, CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import { Clock, Effect } from "effect"
 import type { Process, Service } from "../service/Service.ts"

@@ -1,7 +1,7 @@
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import * as Roles from "@tocsin/core/operators/roleOf"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
-import type { OperatorIdentity } from "@tocsin/core/audit/CurrentOperator"
+import type { OperatorIdentity } from "@tocsin/core/ports/CurrentOperator"
 import { isOperatorToken } from "@tocsin/core/operators/operatorToken"
 import { includesRole, type Role } from "@tocsin/contract/Role"
 import { Redacted, Result } from "effect"

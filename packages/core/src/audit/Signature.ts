@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { AuditId, AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
 import { SYSTEM } from "../model/IncidentActRecord.ts"
-import { CurrentOperator } from "./CurrentOperator.ts"
+import { CurrentOperator } from "../ports/CurrentOperator.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 
 /** Who makes a change, and in which way: what every row of the audit states (docs/rules.md#audit). */

@@ -14,7 +14,7 @@ import type {
 import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
-import { CurrentOperator, type OperatorIdentity } from "../audit/CurrentOperator.ts"
+import { CurrentOperator, type OperatorIdentity } from "../ports/CurrentOperator.ts"
 import * as decisions from "../operators/operatorDecisions.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
 import { operatorToken } from "../operators/operatorToken.ts"

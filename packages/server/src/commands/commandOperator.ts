@@ -1,6 +1,6 @@
 import { userInfo } from "node:os"
 import process from "node:process"
-import { type ActingOperator, CurrentOperator } from "@tocsin/core/audit/CurrentOperator"
+import { type ActingOperator, CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Layer, Result } from "effect"
 
 /** The user who runs this process. A container may run as a number that has no name. */

@@ -1,4 +1,4 @@
-import { CurrentOperator, systemOperator } from "@tocsin/core/audit/CurrentOperator"
+import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { compilePolicy, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Policies } from "@tocsin/core/usecases/Policies"

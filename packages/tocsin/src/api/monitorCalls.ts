@@ -14,7 +14,7 @@ import {
   type InputOf,
   type WritingEndpoint,
 } from "@tocsin/client/calls/endpoints"
-import { CurrentOperator, libraryOperator } from "@tocsin/core/audit/CurrentOperator"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"

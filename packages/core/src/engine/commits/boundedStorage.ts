@@ -1,4 +1,5 @@
-import { Clock, Duration, Effect, Fiber, Layer } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer, Semaphore } from "effect"
+import { CurrentOperator } from "../../ports/CurrentOperator.ts"
 import { Storage, StorageError } from "../../ports/Storage.ts"
 import { Line } from "../Line.ts"
 
@@ -8,6 +9,12 @@ const timedOut = Effect.fail(
     message: "the storage did not answer in time; check its load, disk and locks",
   }),
 )
+
+/**
+ * How many reads of requests run at a time. A pool of PostgreSQL has 10 connections: the others are
+ * for commands and for Tocsin's own work, however many readers wait.
+ */
+const READERS = 6
 
 /**
  * A storage of which no caller waits longer than `limit` (SERVICE_STORAGE_TIMEOUT,
@@ -21,20 +28,27 @@ export const boundedStorage = (limit: Duration.Duration) =>
       const storage = yield* Storage
       const deadlines = new Deadlines(limit)
       const bounded = <A>(effect: Effect.Effect<A, StorageError>) => within(effect, deadlines)
+      const readers = yield* Semaphore.make(READERS)
+      const read = <A>(effect: Effect.Effect<A, StorageError>) => {
+        const asReader = readers.withPermit(effect)
+        return Effect.withFiber<A, StorageError>((caller) =>
+          bounded(caller.getRef(CurrentOperator).request_id === undefined ? effect : asReader),
+        )
+      }
       return Storage.of({
         ...storage,
         transact: (command) => bounded(storage.transact(command)),
-        page: (request) => bounded(storage.page(request)),
-        agent: (agentId) => bounded(storage.agent(agentId)),
-        check: (agentId, checkId) => bounded(storage.check(agentId, checkId)),
-        incident: (id, limits) => bounded(storage.incident(id, limits)),
+        page: (request) => read(storage.page(request)),
+        agent: (agentId) => read(storage.agent(agentId)),
+        check: (agentId, checkId) => read(storage.check(agentId, checkId)),
+        incident: (id, limits) => read(storage.incident(id, limits)),
         mark: bounded(storage.mark),
         replicas: bounded(storage.replicas),
         operatorOfToken: (hash) => bounded(storage.operatorOfToken(hash)),
         dueExpectations: (request) => bounded(storage.dueExpectations(request)),
-        expectations: (checks) => bounded(storage.expectations(checks)),
-        checks: (checks) => bounded(storage.checks(checks)),
-        counts: (aliveSince) => bounded(storage.counts(aliveSince)),
+        expectations: (checks) => read(storage.expectations(checks)),
+        checks: (checks) => read(storage.checks(checks)),
+        counts: (aliveSince) => read(storage.counts(aliveSince)),
         metricCounts: bounded(storage.metricCounts),
         silentAgents: (seenBefore, limitOfAgents) => bounded(storage.silentAgents(seenBefore, limitOfAgents)),
         agentsWithPendingKey: (after, limitOfAgents) =>

@@ -10,7 +10,7 @@ import { Commits } from "./Commits.ts"
  * | layer | adds | its place |
  * |---|---|---|
  * | `Commits` | listeners | outermost: it reports the failures that callers get, time-outs included |
- * | `boundedStorage` | a time limit | around the spans: a span shows how long the storage took, not how long a caller waited |
+ * | `boundedStorage` | a time limit, and a limit of reads for requests | around the spans: a span shows how long the storage took, not how long a caller waited |
  * | `tracedStorage` | spans | innermost: spans contain no wait of a layer |
  */
 export const storageStack = (limit: Duration.Duration): Layer.Layer<Commits | Storage, never, Storage> =>

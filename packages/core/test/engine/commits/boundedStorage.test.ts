@@ -3,6 +3,7 @@ import { Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import { CurrentOperator, libraryOperator } from "../../../src/ports/CurrentOperator.ts"
 import { boundedStorage } from "../../../src/engine/commits/boundedStorage.ts"
 import { Storage, StorageError } from "../../../src/ports/Storage.ts"
 
@@ -49,6 +50,31 @@ describe("a bounded storage", () => {
         assert.isUndefined(later.pollUnsafe())
         yield* TestClock.adjust("1050 millis")
         assert.nestedInclude(yield* Fiber.join(later), { _tag: "Failure", "failure.reason": "timed_out" })
+      }).pipe(bound({ agent }))
+    }),
+  )
+
+  it.effect("reads for Tocsin's own work, however many requests read at the same time", () =>
+    Effect.gen(function* () {
+      let reading = 0
+      const agent: Storage["Service"]["agent"] = () =>
+        Effect.suspend(() => {
+          reading += 1
+          return Effect.never
+        })
+      const read = Effect.flatMap(Storage, (storage) => storage.agent(AgentId.make("a")))
+      const ofRequest = Effect.provideService(read, CurrentOperator, {
+        ...libraryOperator(),
+        via: "api" as const,
+        request_id: "request",
+      })
+      yield* Effect.gen(function* () {
+        for (let n = 0; n < 24; n++) yield* Effect.forkChild(ofRequest)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(reading, 6)
+        for (let n = 0; n < 4; n++) yield* Effect.forkChild(read)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(reading, 10)
       }).pipe(bound({ agent }))
     }),
   )
