@@ -127,7 +127,15 @@ export class CheckRunner {
     // Whatever waits for room is looked at when a run ends.
     if (next.length === 0) return
     const wait = Math.min(...next) - now
-    this.#timer = setTimeout(() => this.#look(), Math.max(1, Math.min(wait, LONGEST_TIMER_MILLIS)))
+    const millis = Math.max(1, Math.min(wait, LONGEST_TIMER_MILLIS))
+    this.#timer = setTimeout(() => this.#wake(now + millis), millis)
+  }
+
+  /** After a standstill, the ends of runs are read before it is decided what to skip. */
+  #wake(expected: number): void {
+    const isLate = this.#options.clock.steady() - expected > LATE_MILLIS
+    if (isLate) this.#timer = setTimeout(() => this.#look(), READING_MILLIS)
+    else this.#look()
   }
 
   #skip(entry: Entry, now: number): void {
@@ -203,5 +211,7 @@ export class CheckRunner {
 const dueOf = ({ due, again }: Entry): number => Math.min(due, again ?? due)
 
 const BETWEEN_LOOKS_MILLIS = 1_000
+const LATE_MILLIS = 1_000
+const READING_MILLIS = 200
 /** Timers take 24 days at most. */
 const LONGEST_TIMER_MILLIS = 3_600_000

@@ -5,6 +5,8 @@ import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { awakeClock } from "../../src/clock/awakeClock.ts"
 import { systemClock } from "../../src/clock/Clock.ts"
+import { CheckRunner } from "../../src/checks/CheckRunner.ts"
+import type { RunCheck } from "../../src/config/AgentConfig.ts"
 import { runCommand } from "../../src/checks/runCommand.ts"
 import { probeFields } from "../../src/probes/probes.ts"
 import { runProbe } from "../../src/probes/runProbe.ts"
@@ -44,6 +46,45 @@ describe("after a standstill of the agent", () => {
       found.map(({ status, durationMillis }) => [status, durationMillis < STANDSTILL_MILLIS]),
       runs.map(() => ["ok", true]),
     )
+  })
+
+  it("a check whose run ended meanwhile is not skipped", async () => {
+    const skipped: Array<string> = []
+    const check: RunCheck = {
+      kind: "run",
+      id: "short",
+      work: { kind: "command", argv: ["/bin/sleep", "0.3"] },
+      everyMillis: 1_000,
+      timeoutMillis: 1_000,
+      env: new Map(),
+      confirm: undefined,
+      incidentKey: undefined,
+      notificationsEnabled: true,
+      graceMillis: undefined,
+      severity: undefined,
+    }
+    const clock = awakeClock(systemClock)
+    let [starts, reports] = [0, 0]
+    await new Promise<void>((resolve) => {
+      const runner = new CheckRunner({
+        clock: systemClock,
+        start: () => {
+          if (starts++ === 0) setImmediate(standStill)
+          return runCommand(
+            { argv: ["/bin/sleep", "0.3"], env: {}, cwd: tmpdir(), timeoutMillis: 1_000 },
+            clock,
+          )
+        },
+        report: () => {
+          if (++reports === 2) void runner.stop().then(resolve)
+        },
+        lastOf: () => undefined,
+        skipped: (id) => void skipped.push(id),
+      })
+      runner.plan({ agentId: "host", checks: new Map([[check.id, check]]), maxParallel: 1 })
+    })
+    clock.stop()
+    assert.deepStrictEqual(skipped, [])
   })
 
   it("an answer that does not come is late by the time in which the agent ran", async () => {

@@ -26,7 +26,7 @@ const CERTIFIER = "openssl"
 const servers: Array<Server> = []
 const sockets = new Set<{ destroy: () => void }>()
 const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
-const ports = { http: 0, switching: 0, greeting: 0, mute: 0, tls: 0 }
+const ports = { http: 0, switching: 0, greeting: 0, mute: 0, slow: 0, tls: 0 }
 
 const listen = async (server: Server): Promise<number> => {
   servers.push(server)
@@ -64,6 +64,15 @@ beforeAll(async () => {
       else if (url === "/half")
         response.socket?.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall is well")
       else response.end("all is well\nhere")
+    }),
+  )
+  // Byte by byte.
+  ports.slow = await listen(
+    createTcp((socket) => {
+      const left = [..."220 HELO"]
+      socket.setNoDelay(true).on("error", () => {})
+      const timer = setInterval(() => socket.write(left.shift() ?? "."), 5)
+      socket.on("close", () => clearInterval(timer))
     }),
   )
   ports.switching = await listen(
@@ -179,6 +188,7 @@ describe("the tcp probe", () => {
     assert.strictEqual((await probe("tcp", { host, port })).status, "ok")
     assert.strictEqual((await probe("tcp", { host, port, send: "HELO\n", expect: "HELO" })).status, "ok")
     assert.strictEqual((await probe("tcp", { host, port, send: "x", expect: "y" })).status, "critical")
+    assert.strictEqual((await probe("tcp", { host, port: ports.slow, expect: "HELO" })).status, "ok")
     const { status, output } = await probe("tcp", { host, port: ports.mute, expect: "y", wait: "1s" })
     assert.deepStrictEqual(
       [status, output],
