@@ -55,7 +55,7 @@ const asEffects = ({ call, ...probes }: EndpointCalls): Calls => {
  * import { FetchHttpClient } from "effect/http"
  *
  * const client = Layer.unwrap(
- *   Effect.map(Config.redacted("TOCSIN_TOKEN"), (token) =>
+ *   Effect.map(Config.Redacted("TOCSIN_TOKEN"), (token) =>
  *     TocsinClient.layer({ baseUrl: "https://monitoring.example", token }),
  *   ),
  * ).pipe(Layer.provide(FetchHttpClient.layer))

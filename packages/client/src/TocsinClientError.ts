@@ -94,7 +94,7 @@ export const isTocsinClientError = (error: unknown): error is ClientFailure<Clie
  *
  * @example
  * ```ts
- * Effect.catchIf(client.agents.get("web-1"), hasCode("not_found"), () => Effect.succeed(undefined))
+ * Effect.catchIf(calls.agents.get("web-1"), hasCode("not_found"), () => Effect.succeed(undefined))
  * ```
  */
 export const hasCode =

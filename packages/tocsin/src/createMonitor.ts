@@ -49,7 +49,7 @@ const FINISH_WITHIN_MILLIS = 5_000
  *
  * const monitor = await createMonitor({
  *   storage: sqlite("monitoring.db"),
- *   notifiers: [slack({ url: process.env.SLACK_URL })],
+ *   notifiers: [slack({ url: process.env.SLACK_URL ?? "" })],
  *   staleAfter: "1m",
  * })
  * ```

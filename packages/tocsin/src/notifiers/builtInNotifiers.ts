@@ -93,7 +93,7 @@ export interface WebhookOptions extends Named {
  *
  * @example
  * ```ts
- * webhook({ url: "https://example.org/hook", secret: process.env.WEBHOOK_SECRET })
+ * webhook({ url: "https://example.org/hook", secret: process.env.WEBHOOK_SECRET ?? "" })
  * ```
  */
 export const webhook: (options: WebhookOptions) => BuiltInNotifier = builtIn<WebhookOptions>({

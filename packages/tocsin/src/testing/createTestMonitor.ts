@@ -64,7 +64,7 @@ const NANOS_PER_MILLI = 1_000_000n
  * @example
  * ```ts
  * await using monitor = await createTestMonitor({ deadAfter: "10m" })
- * await monitor.heartbeat("key", heartbeat({ observed_at: monitor.now() }))
+ * await monitor.heartbeat("key", { ...heartbeat, observed_at: monitor.now() })
  * await monitor.agents.acceptAll()
  * await monitor.advance("11m")
  * assert.equal(monitor.notifications.length, 1)

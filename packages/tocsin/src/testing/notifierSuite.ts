@@ -37,7 +37,7 @@ interface Trial {
  * ```ts
  * import { describe, it } from "vitest"
  * import { notifierSuite } from "tocsin/testing"
- * import { pager } from "../src/pager.ts"
+ * import { pager } from "../pager.ts"
  *
  * notifierSuite({ describe, it }, { name: "pager", make: (address) => pager({ address }) })
  * ```
