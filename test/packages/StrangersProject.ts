@@ -18,6 +18,7 @@ const TOOLS = [
   "@types/node",
   "fast-check",
   "typescript",
+  "typescript-5.7",
   "vitest",
 ]
 

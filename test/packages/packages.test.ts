@@ -89,6 +89,16 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
       assertPassed(await project.run("tsc", ["--pretty", "false", "--singleThreaded", "-p", config])),
   )
 
+  it.each(["tsconfig.json", "tsconfig.browser.json"])(
+    "have types for TypeScript 5.7, the least version that the README states: %s",
+    async (config) => {
+      const readme = readFileSync(join(project.path, "node_modules/tocsin/README.md"), "utf8")
+      assert.include(readme, "TypeScript 5.7")
+      const compiler = "node_modules/typescript-5.7/lib/tsc.js"
+      assertPassed(await project.run("node", [compiler, "--pretty", "false", "-p", config]))
+    },
+  )
+
   it("run the examples", async () => {
     // The storage suite runs often enough elsewhere: here it shows that a stranger can run it.
     const few = { PROPERTY_RUNS: AT_LENGTH ? "1" : "0.05" }
