@@ -77,8 +77,13 @@ export const coveringHolds = ({ covers, loud }: Pick<HoldFacts, "covers" | "loud
   const members = loud.kind === "listed" ? loud.members : [loud.shared]
   const able = loud.kind === "listed" ? covers : covers.filter(({ isShared }) => isShared)
   if (members.length === 0 || able.length === 0) return []
-  const coveredBy = members.map((member) => able.filter(({ matches }) => matches(member)))
-  if (coveredBy.some((of) => of.length === 0)) return []
+  const coveredBy: Array<ReadonlyArray<CompiledCover>> = []
+  for (const member of members) {
+    const of = able.filter(({ matches }) => matches(member))
+    // Most incidents end here: no other member is compared.
+    if (of.length === 0) return []
+    coveredBy.push(of)
+  }
   const until = coveredBy.map((of) => of.map((cover) => cover.until).reduce(Instant.max)).reduce(Instant.min)
   return Array.from(new Set(coveredBy.flatMap((of) => of.map(({ by }) => by))), (by) => ({ by, until }))
 }

@@ -51,6 +51,17 @@ describe("holds of a firing", () => {
     },
   )
 
+  it("compare no member behind the first one that nothing covers", () => {
+    let compared = 0
+    const covers = Array.from({ length: 100 }, (_, index) => {
+      const one = cover(`${index}`, 2_000, "agent_id = none")
+      return { ...one, matches: (given: Partial<MatchedFacts>) => ((compared += 1), one.matches(given)) }
+    })
+    const members = Array.from({ length: 500 }, (_, index) => member(`a${index}`))
+    expect(holdsOf(facts({ loud: { kind: "listed", members }, covers }), NOW)).toEqual([])
+    expect(compared).toBe(100)
+  })
+
   it("need every loud member covered, by one silence or by several", () => {
     const loud = { kind: "listed", members: [member("a"), member("b")] } as const
     const one = cover("one", 2_000, "agent_id = a")
