@@ -234,10 +234,11 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     for (const stream of [wrapper.stdout, wrapper.stderr])
       stream.on("data", (chunk: Buffer) => (said.text += chunk.toString()))
     await until("the job runs", () => said.text.includes("ready"))
+    const closed = once(wrapper, "close")
     wrapper.kill("SIGUSR1")
     await until("the signal had an effect", () => /got it|Debugger/.test(said.text))
     assert.strictEqual(said.text, "ready\ngot it\n")
-    await once(wrapper, "close")
+    await closed
     assert.strictEqual(wrapper.exitCode, 5)
   })
 
