@@ -40,4 +40,31 @@ layer(Layer.empty)("a database whose settings", (it) => {
       }
     }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
   )
+
+  it.effect("close idle transactions and sessions: Tocsin's connections have no such limit", () =>
+    Effect.gen(function* () {
+      const url = yield* databaseWith("idle_in_transaction_session_timeout = '1ms'")
+      yield* databaseWith("idle_session_timeout = '1min'")
+      const storage = yield* openStorage({ url })
+      yield* transact(storage, function* (workspace) {
+        yield { agents: [agent_id] }
+        workspace.putAgent(agentRecord("a"))
+      })
+      assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
+      const { replica } = yield* ScratchPostgres
+      const { sql } = yield* replica({ maxConnections: 1 })
+      assert.deepStrictEqual(yield* sql`SELECT current_setting('idle_session_timeout') AS idle`, [
+        { idle: "0" },
+      ])
+    }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
+  )
+
+  it.effect("run no trigger: the start and the inspection refuse them", () =>
+    Effect.gen(function* () {
+      const url = yield* databaseWith("session_replication_role = replica")
+      for (const use of [Effect.asVoid(openStorage({ url })), Effect.asVoid(inspectStorage({ url }))]) {
+        assert.include((yield* Effect.flip(use)).message, "session_replication_role is replica")
+      }
+    }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
+  )
 })

@@ -125,12 +125,15 @@ export class PgConnection implements SqlConnection.Connection {
     return Effect.map(this.#run(operation, this.#session.query(text, [], false)), ({ command }) => command)
   }
 
-  /** Runs the statement that sets up a new session. Whether its server is a standby. */
-  setUp(text: string): Effect.Effect<boolean, SqlError.SqlError> {
-    return Effect.map(
-      this.#run("connect", this.#session.queryValues(text, [], false)),
-      ([row]) => row?.[0] === true,
-    )
+  /**
+   * Runs the statement that sets up a new session. Its first columns say whether the server is a
+   * standby, and whether the session runs no trigger.
+   */
+  setUp(text: string) {
+    return Effect.map(this.#run("connect", this.#session.queryValues(text, [], false)), ([row]) => ({
+      isStandby: row?.[0] === true,
+      runsNoTrigger: row?.[1] === true,
+    }))
   }
 
   /**

@@ -7,7 +7,7 @@ import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
 import { PgConnection, type PgLease, type Watch } from "./PgConnection.ts"
 import type { PgHost, PgPoolOptions } from "./PgPoolOptions.ts"
-import { ASK_ROLE, Primary, standbyFailure } from "./Primary.ts"
+import { ASK_ROLE, noTrigger, Primary, RUNS_NO_TRIGGER, standbyFailure } from "./Primary.ts"
 import { settingsTerms } from "./script.ts"
 import { sqlError } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
@@ -85,9 +85,9 @@ const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> =>
     array_nulls: "on",
     ...(statementTimeout !== undefined && { statement_timeout: millis(statementTimeout) }),
     ...(lockTimeout !== undefined && { lock_timeout: millis(lockTimeout) }),
-    ...(idleInTransactionTimeout !== undefined && {
-      idle_in_transaction_session_timeout: millis(idleInTransactionTimeout),
-    }),
+    // A limit of the role or database would close connections between two statements.
+    idle_in_transaction_session_timeout: millis(idleInTransactionTimeout ?? 0),
+    idle_session_timeout: "0",
     ...options.settings,
   }
 }
@@ -121,7 +121,7 @@ export class PgPool {
     this.#connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? defaults.connectTimeout)
     this.#replyMillis = Duration.toMillis(options.replyTimeout ?? defaults.replyTimeout)
     this.#maxConnections = options.maxConnections ?? defaults.maxConnections
-    this.#setUp = [ASK_ROLE, ...settingsTerms(settings, "session ends")].join(", ")
+    this.#setUp = [ASK_ROLE, RUNS_NO_TRIGGER, ...settingsTerms(settings, "session ends")].join(", ")
   }
 
   /**
@@ -201,9 +201,13 @@ export class PgPool {
     const connection = new PgConnection(pinned, this.#lease(session, known, scope))
     if (known.isSetUp) return connection
     this.#known.set(session, known)
-    const isStandby = yield* Effect.onError(restore(connection.setUp(this.#setUp)), () =>
+    const { isStandby, runsNoTrigger } = yield* Effect.onError(restore(connection.setUp(this.#setUp)), () =>
       Effect.andThen(this.#primary.invalidate(session), connection.close),
     )
+    if (runsNoTrigger) {
+      yield* Effect.andThen(this.#primary.invalidate(session), connection.close)
+      return yield* noTrigger
+    }
     if (isStandby) {
       this.#primary.lose()
       yield* Effect.andThen(this.#primary.invalidate(session), connection.close)

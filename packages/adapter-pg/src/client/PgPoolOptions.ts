@@ -35,8 +35,7 @@ export interface PgPoolOptions {
   /** The server's own setting by default. */
   readonly lockTimeout?: Duration.Input
   /**
-   * The server's own setting by default. PostgreSQL closes a connection whose transaction idles
-   * longer.
+   * None by default. PostgreSQL closes a connection whose transaction idles longer.
    */
   readonly idleInTransactionTimeout?: Duration.Input
   /** Shared with other pools on the same host; private to this pool by default. */

@@ -27,6 +27,16 @@ export const standbyFailure = sqlError("ConnectionError", {
   operation: "connect",
 })
 
+/** Only a superuser may change it, so a session cannot set it right. */
+export const RUNS_NO_TRIGGER = "current_setting('session_replication_role') = 'replica'"
+
+/** Triggers keep the totals and the rows of lists. */
+export const noTrigger = sqlError("UnknownError", {
+  message:
+    "session_replication_role is replica, so no trigger keeps Tocsin's totals: reset it for the user and the database (ALTER ROLE and ALTER DATABASE … RESET session_replication_role)",
+  operation: "connect",
+})
+
 /**
  * The server that takes writes, of those that the database URL names
  * (docs/decisions/0027-several-servers.md). It is looked for when it is first needed, and when its
