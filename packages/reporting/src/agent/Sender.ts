@@ -142,10 +142,13 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     const around = { servers: this.#statements.servers.length, random: this.#options.random }
     const { state, deed } = afterAnswer(this.#state, made, answer, around)
     const isNarrowed = step.kind === "declaration" && schedule.learn(answer)
-    this.#tell(step.kind, answer, state)
-    // The schedule may have been restated meanwhile.
-    const isDeclaredAgain = isNarrowed || schedule !== this.#schedule
-    this.#state = isDeclaredAgain ? { ...state, declarationDue: made.now } : state
+    if (schedule !== this.#schedule) {
+      // It was restated meanwhile: the answer says nothing about the servers that it has now.
+      this.#state = { ...this.#state, admission: state.admission, batchLimit: state.batchLimit }
+    } else {
+      this.#tell(step.kind, answer, state)
+      this.#state = isNarrowed ? { ...state, declarationDue: made.now } : state
+    }
     this.#carryOut(answer, batch, deed)
     return clock.steady()
   }
