@@ -16,10 +16,14 @@ export interface Transport {
   readonly send: (request: OutgoingRequest) => Promise<HttpAnswer>
 }
 
+/** Runtimes and proxies resolve the segments `.` and `..`, so IDs of these names are encoded twice. */
+const segment = (agentId: string): string =>
+  /^\.{1,2}$/.test(agentId) ? agentId.replaceAll(".", "%252E") : encodeURIComponent(agentId)
+
 /** Where a request goes over HTTP. */
 export const targetOf = ({ kind, server, agentId }: OutgoingRequest) => {
   const base = withoutTrailing(server, "/")
   return kind === "declaration"
-    ? { method: "PUT", url: `${base}/ops/v1/agents/${encodeURIComponent(agentId)}/expectations` }
+    ? { method: "PUT", url: `${base}/ops/v1/agents/${segment(agentId)}/expectations` }
     : { method: "POST", url: `${base}/api/v1/${kind}` }
 }
