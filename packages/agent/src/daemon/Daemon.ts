@@ -14,6 +14,7 @@ import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
 import { wordsOf } from "../sending/wordsOf.ts"
 import { bootId, savedMark } from "../sending/timeMark.ts"
 import { Sender } from "@tocsin/reporting/agent/Sender"
+import { within } from "@tocsin/reporting/program/within"
 import { Spool, type SpooledResult } from "../spool/Spool.ts"
 import { metricsPage } from "./metricsPage.ts"
 import { MetricsServer } from "./MetricsServer.ts"
@@ -143,10 +144,12 @@ export class Daemon {
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#flushTimer)
     this.#wake()
-    const patience = new Promise<void>((resolve) => setTimeout(resolve, STOP_MILLIS))
-    await Promise.race([this.#runner.stop(), patience])
+    const ended = this.#runner.stop().then(() => {
+      this.#transport.close()
+      return this.#sending
+    })
+    await within(STOP_MILLIS, ended)
     this.#transport.close()
-    await Promise.race([this.#sending, patience])
     this.#spool.close()
   }
 

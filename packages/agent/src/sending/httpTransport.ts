@@ -34,6 +34,7 @@ const explained = (error: unknown): string =>
 export const httpTransport = (options: { readonly ca?: string | undefined }): HttpTransport => {
   const plain = new HttpAgent({ keepAlive: true, maxSockets: 1 })
   let secure: HttpsAgent | undefined
+  let isClosed = false
   const callers = {
     "http:": async () => ({ request: httpRequest, agent: plain }),
     // Loaded only where it is used: TLS takes some megabytes.
@@ -52,7 +53,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
       return await sendOnce(outgoing)
     } catch (error) {
       // The server closed an idle connection at the same moment: that says nothing about it.
-      if (error instanceof ReusedConnectionLost) return await sendOnce(outgoing)
+      if (error instanceof ReusedConnectionLost && !isClosed) return await sendOnce(outgoing)
       throw error
     }
   }
@@ -60,6 +61,8 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
     const target = targetOf(outgoing)
     const url = new URL(target.url)
     const { request, agent } = await callers[url.protocol === "https:" ? "https:" : "http:"]()
+    // An agent of Node.js that was destroyed still opens connections, which stay.
+    if (isClosed) throw new Error("the transport is closed")
     const body = Buffer.from(outgoing.body)
     const signal = AbortSignal.timeout(ANSWER_MILLIS)
     const answer = new Promise<HttpAnswer>((resolve, reject) => {
@@ -78,7 +81,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
       sent.on("response", (response) => resolve(readAnswer(response)))
       sent.on("error", (error) => {
         const isLost = sent.reusedSocket && "code" in error && error.code === "ECONNRESET"
-        reject(isLost ? new ReusedConnectionLost() : error)
+        reject(isLost ? new ReusedConnectionLost("the connection was closed without an answer") : error)
       })
       // After an answer that switches protocols, Node reports neither an answer nor an error.
       sent.on("close", () => reject(new Error("the connection was closed without an answer")))
@@ -92,6 +95,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }): Ht
   return {
     send,
     close: () => {
+      isClosed = true
       plain.destroy()
       secure?.destroy()
     },

@@ -1,0 +1,60 @@
+import { setImmediate as turn } from "node:timers/promises"
+import { assert } from "vitest"
+import { collect, type Counts, Held } from "./Held.ts"
+
+/** Something that is open. */
+export interface Opened {
+  /** What is done with it. Each use releases what it takes, while the thing stays open. */
+  readonly uses?: Readonly<Record<string, () => Promise<unknown>>>
+  /** What it counts itself, such as bytes. */
+  readonly counts?: () => Counts
+  readonly close: () => Promise<unknown>
+}
+
+/** What is there before something opens and after it is closed, such as a server that it talks to. */
+export interface Surroundings {
+  readonly open: () => Promise<Opened>
+  readonly end?: () => Promise<unknown>
+}
+
+/** Longer than every wait of what is tested, so that only what stays is found. */
+const PATIENCE_MILLIS = 4_000
+/** Turns of the event loop between two looks; a timer would be counted itself. */
+const TURNS = 50
+
+/**
+ * The law of everything that opens something: each use leaves no more open than there was before it,
+ * and so does the end. Timers, sockets, processes, threads, files and listeners are counted, and
+ * closed sockets that are still in memory.
+ */
+export const releases = async (make: () => Promise<Surroundings>): Promise<void> => {
+  const surroundings = await make()
+  const held = new Held()
+  try {
+    const outside = held.counts()
+    const opened = await surroundings.open()
+    const now = (): Counts => ({ ...held.counts(), ...opened.counts?.() })
+    for (const [name, use] of Object.entries(opened.uses ?? {})) {
+      const before = now()
+      await use()
+      await settles(name, before, now)
+    }
+    await opened.close()
+    await settles("its end", outside, now)
+  } finally {
+    held.stop()
+    await surroundings.end?.()
+  }
+}
+
+const settles = async (after: string, before: Counts, now: () => Counts): Promise<void> => {
+  const deadline = performance.now() + PATIENCE_MILLIS
+  for (;;) {
+    const left = Object.entries(now()).filter(([kind, count]) => count > (before[kind] ?? 0))
+    if (left.length === 0) return
+    if (performance.now() > deadline)
+      assert.fail(`after ${after}, more is open than before: ${JSON.stringify(Object.fromEntries(left))}`)
+    for (let turns = 0; turns < TURNS; turns++) await turn()
+    collect()
+  }
+}
