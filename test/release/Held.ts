@@ -1,4 +1,5 @@
 import { createHook } from "node:async_hooks"
+import type { EventEmitter } from "node:events"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { readdirSync, readlinkSync } from "node:fs"
 import type { Socket } from "node:net"
@@ -69,7 +70,9 @@ export class Held {
     const closed = this.#accepted
       .filter((each) => each.deref()?.destroyed === true)
       .map(() => "closed socket")
-    const listeners = process.eventNames().flatMap((event) => process.listeners(event).map(() => "listener"))
+    const events: ReadonlyArray<string | symbol> = process.eventNames()
+    const emitter: EventEmitter = process
+    const listeners = events.flatMap((event) => emitter.listeners(event).map(() => "listener"))
     const counts: Record<string, number> = {}
     for (const kind of [...this.#live.values(), ...descriptors(), ...closed, ...listeners])
       counts[kind] = (counts[kind] ?? 0) + 1
