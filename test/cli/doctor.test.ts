@@ -108,14 +108,14 @@ describe.concurrent("the doctor", () => {
       const environment = { DATABASE_URL: Redacted.value(url) }
       const cwd = yield* scratchFolder
       const { findings } = yield* examine({ cwd, environment })
-      assert.match(messageOf(findings, "connections"), /^this server opens up to 20 of \d+$/)
+      assert.match(messageOf(findings, "connections"), /^this server opens up to 19 of \d+$/)
       const { sql } = yield* replica()
       const { pathname } = new URL(Redacted.value(url))
-      yield* sql.unsafe(`ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 19`)
+      yield* sql.unsafe(`ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 18`)
       const few = yield* examine({ cwd, environment })
       assert.match(
         messageOf(few.findings, "connections"),
-        /^this server opens up to 20 connections, but PostgreSQL allows 19: raise max_connections/,
+        /^this server opens up to 19 connections, but PostgreSQL allows 18: raise max_connections/,
       )
       assert.include(notOk(few.findings), "connections: attention")
     }),

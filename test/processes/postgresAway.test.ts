@@ -52,13 +52,13 @@ describe.concurrent("a server whose PostgreSQL becomes unreachable", { retry: 2 
       const { replica, url } = yield* scratchPostgres
       const { sql } = yield* replica()
       const { pathname } = new URL(Redacted.value(url))
-      yield* sql.unsafe(`ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 19`)
+      yield* sql.unsafe(`ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 18`)
       const { server } = yield* start(url)
       yield* until(
         "the warning",
         Effect.sync(
           () =>
-            server.output.stderr.includes("opens up to 20 connections, but PostgreSQL allows 19") ||
+            server.output.stderr.includes("opens up to 19 connections, but PostgreSQL allows 18") ||
             undefined,
         ),
       )

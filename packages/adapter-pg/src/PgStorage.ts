@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
@@ -8,10 +9,9 @@ import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptio
 import { connect, type Database } from "./Database.ts"
 import { GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer } from "./hints/Announcer.ts"
-import { hintsOfOthers } from "./hints/hintsOfOthers.ts"
+import { signsOfOthers } from "./hints/signsOfOthers.ts"
 import { expire } from "./retention/expire.ts"
 import { TopicAnnouncer } from "./hints/TopicAnnouncer.ts"
-import { topicsOfOthers } from "./hints/topicsOfOthers.ts"
 import { readPage } from "./lists/readPage.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { poolMetrics } from "./poolMetrics.ts"
@@ -134,9 +134,11 @@ export const layer = ({
       yield* instruments.addSource(
         poolMetrics({ commands: database, groups: groupDatabase, probe: prober, hints: listener }),
       )
-      const announcer = new Announcer()
+      // Names this process in its announcements.
+      const sender = randomUUID()
+      const announcer = new Announcer(sender)
       // Before the groups, so that it closes after them and announces what they still commit.
-      const topics = yield* TopicAnnouncer.start(database.pg)
+      const topics = yield* TopicAnnouncer.start(database.pg, sender)
       const groups = yield* GroupCommit.start({
         database: { ...database, announcer },
         groupDatabase: { ...groupDatabase, announcer },
@@ -145,8 +147,7 @@ export const layer = ({
         instruments,
         topics,
       })
-      const hints = yield* hintsOfOthers(listener.pg, announcer.sender)
-      const others = { hints, topicsOfOthers: topicsOfOthers(listener.pg, topics.sender) }
+      const others = yield* signsOfOthers(listener.pg, sender)
       return make({ groups, database, prober, groupDatabase, others })
     }),
   )

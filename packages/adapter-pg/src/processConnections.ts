@@ -9,8 +9,8 @@ export const POOLS = {
   commands: 10,
   /** All others may wait for a lock. */
   probe: 1,
-  /** One for hints, and one for topics. */
-  listener: 2,
+  /** Listens to other processes. */
+  listener: 1,
   clock: 1,
 } as const
 

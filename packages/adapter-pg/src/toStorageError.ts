@@ -44,7 +44,7 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
     "3F000": noSchemaMessage,
     "53200": "PostgreSQL is out of memory: give it more memory, or lower max_connections",
     "53300":
-      "PostgreSQL has no free connections: raise max_connections, or run fewer replicas (each uses up to 20)",
+      "PostgreSQL has no free connections: raise max_connections, or run fewer replicas (each uses up to 19)",
     "55000": startingMessage,
     "57P01": startingMessage,
     "57P02": startingMessage,

@@ -1,18 +1,13 @@
-import { randomUUID } from "node:crypto"
 import { Clock, Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-
-/** The channel on which processes announce new deliveries. The payload names the process. */
-export const CHANNEL = "tocsin_outbox"
+import { announcement, CHANNEL, DELIVERIES, notify } from "./announcement.ts"
 
 /**
  * The time between two announcements of a process. PostgreSQL commits transactions that notify one
  * after the other, so there must be few of them.
  */
 export const ANNOUNCE_EVERY = Duration.seconds(1)
-
-const notify = "SELECT pg_notify($1, $2)"
 
 type Announce = (pg: PgClient["Service"]) => Effect.Effect<void, SqlError.SqlError>
 
@@ -22,9 +17,13 @@ type Announce = (pg: PgClient["Service"]) => Effect.Effect<void, SqlError.SqlErr
  * commits within the following second.
  */
 export class Announcer {
-  /** Names this process in its announcements. */
-  readonly sender = randomUUID()
+  readonly #payload: string
   #silentUntilNanos: bigint | undefined
+
+  /** `sender` names this process. */
+  constructor(sender: string) {
+    this.#payload = announcement(sender, [DELIVERIES])
+  }
 
   /**
    * Runs a transaction, which calls `announce` as its last statement if it enqueued deliveries. A
@@ -38,7 +37,7 @@ export class Announcer {
           const now = clock.monotonicTimeNanosUnsafe()
           if (this.#silentUntilNanos !== undefined && now < this.#silentUntilNanos) return Effect.void
           this.#silentUntilNanos = announcedUntil = now + Duration.toNanosUnsafe(ANNOUNCE_EVERY)
-          return Effect.asVoid(pg.query(notify, [CHANNEL, this.sender]))
+          return Effect.asVoid(pg.query(notify, [CHANNEL, this.#payload]))
         })
       return Effect.onError(transaction(announce), () =>
         Effect.sync(() => {

@@ -7,7 +7,7 @@ import { enroll, eventOf, heartbeatOf, keyOf, send } from "@tocsin/testing/sampl
 import { Duration, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { eventually } from "../client/eventually.ts"
-import { CHANNEL } from "../../src/hints/Announcer.ts"
+import { CHANNEL, DELIVERIES } from "../../src/hints/announcement.ts"
 import * as PgStorage from "../../src/PgStorage.ts"
 import { transact } from "@tocsin/testing/transact"
 
@@ -22,8 +22,8 @@ const setUp = Effect.gen(function* () {
     })
 
   /**
-   * Counts the announcements that an effect makes. Those of one database arrive in the order of
-   * their commits.
+   * Counts the announcements of deliveries that an effect makes. Those of one database arrive in the
+   * order of their commits.
    */
   const announcementsOf = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.scoped(
@@ -32,7 +32,8 @@ const setUp = Effect.gen(function* () {
         yield* effect
         yield* sql`SELECT pg_notify(${CHANNEL}, 'that is all')`
         const heard = Stream.takeUntil(payloads, (payload) => payload === "that is all")
-        return (yield* Stream.runCollect(heard)).length - 1
+        const deliveries = Stream.filter(heard, (payload) => payload.includes(DELIVERIES))
+        return (yield* Stream.runCollect(deliveries)).length
       }),
     )
 

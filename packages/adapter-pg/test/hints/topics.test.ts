@@ -6,7 +6,7 @@ import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, send } from "@tocsin/testing/samples"
 import { Effect, Layer, Stream } from "effect"
 import { eventually } from "../client/eventually.ts"
-import { TOPICS_CHANNEL } from "../../src/hints/TopicAnnouncer.ts"
+import { CHANNEL, DELIVERIES } from "../../src/hints/announcement.ts"
 import * as PgStorage from "../../src/PgStorage.ts"
 
 const setUp = Effect.gen(function* () {
@@ -52,9 +52,31 @@ layer(ScratchPostgres.layer)("topics of other processes", (it) => {
       yield* send(watcher, "a", [eventOf(1)])
       yield* eventually(Effect.sync(() => heardByOther.has("checks")))
       // It arrives after the watcher's own announcement.
-      yield* sql`SELECT pg_notify(${TOPICS_CHANNEL}, 'someone policy')`
+      yield* sql`SELECT pg_notify(${CHANNEL}, 'someone policy')`
       yield* eventually(Effect.sync(() => heard.has("policy")))
       assert.isFalse(heard.has("checks"))
+    }),
+  )
+
+  it.effect("share one connection with its hints", () =>
+    Effect.gen(function* () {
+      const { open, sql } = yield* setUp
+      const replica = yield* open("both")
+      const heard = yield* heardBy(replica)
+      const hints = { count: 0 }
+      yield* Effect.forkScoped(
+        Stream.runForEach(replica.storage.hints, () => Effect.sync(() => hints.count++)),
+      )
+      yield* eventually(Effect.sync(() => hints.count === 1))
+      // They arrive in this order.
+      yield* sql`SELECT pg_notify(${CHANNEL}, name) FROM unnest(${["other policy", `other ${DELIVERIES}`, "other audit"]}::text[]) AS name`
+      yield* eventually(Effect.sync(() => heard.has("audit")))
+      yield* eventually(Effect.sync(() => hints.count === 2))
+      assert.deepStrictEqual(Array.from(heard), ["policy", "audit"])
+      const listening = yield* sql`
+        SELECT FROM pg_stat_activity WHERE application_name = 'both' AND query LIKE 'LISTEN%'
+      `
+      assert.lengthOf(listening, 1)
     }),
   )
 
