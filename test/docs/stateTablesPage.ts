@@ -130,7 +130,7 @@ const subjects: ReadonlyArray<Subject> = [
   {
     title: "SQLite log",
     meaning:
-      "The write-ahead log of an open SQLite database: when its commits are durable, and when a checkpoint may run. Tocsin accepts commands while it is healthy, syncing or restored.",
+      "The write-ahead log of an open SQLite database: when its commits are durable, and what a failed sync ends. Tocsin accepts commands while it is healthy or syncing; a checkpoint runs beside both.",
     file: "packages/adapter-sqlite/src/log/LogTransitions.ts",
     rows: LogTransitions,
   },

@@ -1,53 +1,46 @@
 import { execFileSync } from "node:child_process"
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { Effect } from "effect"
-import type { Fault, Site } from "./Fault.ts"
+import type { Fault, Site, Stage } from "./Fault.ts"
+import { type DiskMode, faultyDisk, faultyDiskObstacle, setDiskMode } from "./FaultyDisk.ts"
 
-const COMPILER = "/usr/bin/cc"
-const SOURCE = join(import.meta.dirname, "faultyDisk.c")
+const setMode = ({ folder }: Pick<Site, "folder">, mode: DiskMode) =>
+  Effect.sync(() => setDiskMode(folder, mode))
 
-type Mode = "works" | "slow" | "hang" | "failing" | "full" | "read-only"
-
-const setMode = ({ folder }: Pick<Site, "folder">, mode: Mode) =>
-  Effect.sync(() => writeFileSync(join(folder, "mode"), mode))
+interface Disturbance {
+  readonly mode: DiskMode
+  readonly seconds: number
+  readonly rounds?: number
+  /** Has the servers work again. A server may end because of what its disk did; a service manager starts it again. */
+  readonly recovery?: (stage: Stage) => Effect.Effect<void>
+}
 
 /** Has the disk below the data folder change for some seconds. */
 const disturbed = (
   fault: Pick<Fault, "name" | "cause" | "seen">,
-  mode: Mode,
-  seconds: number,
-  rounds = 2,
+  { mode, seconds, rounds = 2, recovery = ({ revive }) => revive }: Disturbance,
 ): Fault => ({
   ...fault,
   setups: ["sqlite"],
   rounds,
-  missing: () => (existsSync(COMPILER) && process.platform === "linux" ? undefined : "install a C compiler"),
+  missing: faultyDiskObstacle,
   prepare: Effect.succeed({
-    conditions: (site) =>
-      Effect.map(setMode(site, "works"), () => {
-        const library = join(site.folder, "faultyDisk.so")
-        execFileSync(COMPILER, ["-shared", "-fPIC", "-O2", "-o", library, SOURCE, "-ldl"])
-        return {
-          environment: {
-            LD_PRELOAD: library,
-            FAULTY_DISK: join(site.folder, "data"),
-            FAULTY_DISK_MODE: join(site.folder, "mode"),
-          },
-        }
-      }),
+    conditions: ({ folder }) => Effect.sync(() => ({ environment: faultyDisk(folder) })),
     inflict: Effect.fnUntraced(function* (stage) {
       const [place] = stage.places
       yield* setMode(place, mode)
       yield* Effect.sleep(seconds * 1_000)
       yield* setMode(place, "works")
       yield* stage.isOver
-      // A server may end because of what its disk did; then a service manager starts it again.
-      yield* stage.revive
+      yield* recovery(stage)
     }),
   }),
 })
+
+/** The server must end, however long its last requests take. */
+const restartEnded = ({ places: [place] }: Stage) => Effect.andThen(place.process().ended, place.start)
 
 const DISK_MIB = 24
 
@@ -102,8 +95,7 @@ export const diskFaults: ReadonlyArray<Fault> = [
       cause: "each write fails with ENOSPC for 5 s",
       seen: "Requests are answered with 500, and `/ready` with 503, until writes succeed.",
     },
-    "full",
-    5,
+    { mode: "full", seconds: 5 },
   ),
   disturbed(
     {
@@ -111,8 +103,7 @@ export const diskFaults: ReadonlyArray<Fault> = [
       cause: "each write fails with EROFS for 5 s, as after a remount",
       seen: "Requests are answered with 500, and `/ready` with 503.",
     },
-    "read-only",
-    5,
+    { mode: "read-only", seconds: 5 },
   ),
   disturbed(
     {
@@ -120,9 +111,7 @@ export const diskFaults: ReadonlyArray<Fault> = [
       cause: "each sync takes 200 ms longer, for 10 s",
       seen: "Each answer takes longer.",
     },
-    "slow",
-    10,
-    1,
+    { mode: "slow", seconds: 10, rounds: 1 },
   ),
   disturbed(
     {
@@ -130,17 +119,14 @@ export const diskFaults: ReadonlyArray<Fault> = [
       cause: "no write and no sync returns for 10 s",
       seen: "Requests wait; after `SERVICE_STORAGE_TIMEOUT` they are answered with 500.",
     },
-    "hang",
-    10,
-    1,
+    { mode: "hang", seconds: 10, rounds: 1 },
   ),
   disturbed(
     {
       name: "failing syncs",
       cause: "each sync fails with EIO for 3 s; what was written stays readable",
-      seen: "Requests are answered with 500. The server starts over from what is on the disk.",
+      seen: "Requests are answered with 500. The server ends with exit code 1; the next start verifies its log.",
     },
-    "failing",
-    3,
+    { mode: "failing", seconds: 3, recovery: restartEnded },
   ),
 ]

@@ -53,8 +53,7 @@ const turn: Effect.Effect<void> = Effect.callback((resume) => {
 const until = <E>(holds: Effect.Effect<boolean, E>): Effect.Effect<void, E> =>
   Effect.flatMap(holds, (isTrue) => (isTrue ? Effect.void : Effect.andThen(turn, until(holds))))
 
-const SPOILED = "has lost written pages"
-const KEPT = "must start over"
+const FAILED = "could not be written to the disk"
 
 const agentIds = (file: string): ReadonlySet<unknown> => {
   const database = new DatabaseSync(file, { readOnly: true })
@@ -76,7 +75,7 @@ class Story {
   #disk: FailingDisk
   #open: { readonly scope: Scope.Closeable; readonly storage: Storage["Service"] } | undefined
   #reader: DatabaseSync | undefined
-  /** The file when its log was found spoiled. */
+  /** The file when a sync of its log had failed. */
   #spoiled: Buffer | undefined
 
   constructor(
@@ -175,23 +174,15 @@ class Story {
     return Effect.gen({ self: this }, function* () {
       if (this.#disk.hanging === 0) return
       this.#disk.fail(() => this.#random() < lostShare)
-      yield* this.#settle()
+      yield* until(
+        Effect.map(
+          Effect.result(this.#open?.storage.probe ?? Effect.void),
+          (probed) => Result.isFailure(probed) && probed.failure.message.includes(FAILED),
+        ),
+      )
+      // Pages may be lost, and no checkpoint runs, where the log is not kept short.
+      if (this.#checkpointPages === undefined) this.#spoiled ??= readFileSync(this.#file)
     })
-  }
-
-  /** Waits until the log is restored, found spoiled, or kept from it by a reader. */
-  #settle(): Effect.Effect<void, StorageError> {
-    return until(
-      Effect.gen({ self: this }, function* () {
-        const probed = yield* Effect.result(this.#open?.storage.probe ?? Effect.void)
-        if (Result.isSuccess(probed)) return true
-        if (!probed.failure.message.includes(SPOILED)) {
-          return this.#reader !== undefined && probed.failure.message.includes(KEPT)
-        }
-        this.#spoiled ??= readFileSync(this.#file)
-        return true
-      }),
-    )
   }
 
   #foreign(sql: string): Effect.Effect<void> {
@@ -215,16 +206,12 @@ class Story {
     return Effect.forEach([...once, ...once, ...once], (action) => this.act(action), { discard: true })
   }
 
-  #toggleReader(): Effect.Effect<void, StorageError> {
-    return Effect.suspend(() => {
-      if (this.#reader !== undefined) {
-        this.closeReader()
-        return this.#settle()
-      }
+  #toggleReader(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      if (this.#reader !== undefined) return this.closeReader()
       this.#reader = new DatabaseSync(this.#file, { readOnly: true })
       this.#reader.exec("BEGIN")
       this.#reader.prepare("SELECT 1 FROM sqlite_schema").get()
-      return Effect.void
     })
   }
 

@@ -1,7 +1,8 @@
 import process from "node:process"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Effect, Exit, Layer, Option, Result } from "effect"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Cause, Deferred, Effect, Exit, Layer, Option, Result } from "effect"
 import { EXIT_CODES } from "./exitCodes.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
@@ -42,11 +43,13 @@ const giveUp = (): void => {
   process.exit()
 }
 
+const boundStop = (): void => void setTimeout(giveUp, TIME_TO_STOP_MILLIS).unref()
+
 /** A second request to stop, or a shutdown that takes too long, ends the process immediately. */
-const boundStop = (): void => {
+const boundRequestedStop = (): void => {
   let first: number | undefined
   const received = (): void => {
-    if (first === undefined) setTimeout(giveUp, TIME_TO_STOP_MILLIS).unref()
+    if (first === undefined) boundStop()
     first ??= performance.now()
     if (performance.now() - first > SAME_REQUEST_MILLIS) process.exit(EXIT_CODES.failed.code)
   }
@@ -64,6 +67,13 @@ const warnOfUnknownSettings = Effect.suspend(() =>
   Effect.forEach(unknownSettings(process.env), ({ message }) => Effect.logWarning(message)),
 )
 
+/** Fails once the storage is lost, so that a service manager starts the server again. */
+const endLost = (lost: Deferred.Deferred<never, StorageError>): Effect.Effect<never, StorageError> =>
+  Effect.tapError(Deferred.await(lost), (failure) => {
+    boundStop()
+    return Effect.logError("the server ends because its storage failed; start it again", failure)
+  })
+
 /** Runs the server as the main program of this process, which ends with it. */
 export const serve = (): void => {
   const settings = checkedSettings(process.env)
@@ -72,13 +82,15 @@ export const serve = (): void => {
     return
   }
   outliveReaders()
-  const running = systemdNotices.layer(process.env).pipe(Layer.provide(service(settings.success)))
+  const lost = Deferred.makeUnsafe<never, StorageError>()
+  const provided = service(settings.success, (failure) => void Deferred.doneUnsafe(lost, failure))
+  const running = systemdNotices.layer(process.env).pipe(Layer.provide(provided))
   const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
-  const main = Effect.provide(Effect.tapCause(launched, report), [
+  const main = Effect.provide(Effect.raceFirst(Effect.tapCause(launched, report), endLost(lost)), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
     NodeServices.layer,
   ])
-  boundStop()
+  boundRequestedStop()
   NodeRuntime.runMain(main, {
     disableErrorReporting: true,
     // A requested stop is a success: requests in flight have finished.

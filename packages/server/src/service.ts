@@ -16,7 +16,14 @@ import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
 import { StartFailure } from "./StartFailure.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { clockLayer, ensureDataDirectory, storageKind, storageLayer, storageName } from "./storage.ts"
+import {
+  clockLayer,
+  ensureDataDirectory,
+  type OnStorageLost,
+  storageKind,
+  storageLayer,
+  storageName,
+} from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
 
 const olderRuns = new StartFailure({
@@ -25,7 +32,7 @@ const olderRuns = new StartFailure({
 })
 
 /** The whole service with these settings, running for as long as the layer lives. */
-export const service = (settings: Settings) =>
+export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
   Layer.unwrap(
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
@@ -33,7 +40,7 @@ export const service = (settings: Settings) =>
       const tokens = yield* uiTokens(settings, process.stderr.isTTY === true)
       const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
       const services = Tocsin.services({
-        storage: storageLayer(settings),
+        storage: storageLayer(settings, onStorageLost),
         version: manifest.version,
         storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,
         clock: clockLayer(settings),

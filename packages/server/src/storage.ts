@@ -25,12 +25,19 @@ export const storageName = (settings: Settings): string => {
   return settings.DATABASE_URL.kind === "memory" ? `${kind}: data is lost when this process ends` : kind
 }
 
+/** Called when a storage has failed until it is opened again. */
+export type OnStorageLost = (failure: Effect.Effect<never, StorageError>) => void
+
 /** The storage of these settings. */
-export const storageLayer = (settings: Settings): Layer.Layer<Storage, StorageError> => {
+export const storageLayer = (
+  settings: Settings,
+  onLost?: OnStorageLost,
+): Layer.Layer<Storage, StorageError> => {
   if (settings.DATABASE_URL === undefined) {
     return SqliteStorage.layer({
       file: databaseFile(settings),
       lockTimeout: settings.SERVICE_STORAGE_TIMEOUT,
+      log: { onFailed: onLost },
     })
   }
   return settings.DATABASE_URL.kind === "memory"

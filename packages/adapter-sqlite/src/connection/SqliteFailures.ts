@@ -91,6 +91,12 @@ export class SqliteFailures {
     return Effect.die(cause)
   }
 
+  /** The failure after a sync of the log has failed. */
+  unsynced(cause: Error): Effect.Effect<never, StorageError> {
+    const message = `${this.#file}-wal could not be written to the disk: check the disk and the system log, then start Tocsin again; nothing acknowledged is lost`
+    return Effect.fail(new StorageError({ reason: "unavailable", message, cause }))
+  }
+
   /** Runs work. What SQLite or the file system throws becomes a failure of the storage. */
   attempt<A>(work: () => A): Effect.Effect<A, StorageError> {
     return Effect.suspend(() => {

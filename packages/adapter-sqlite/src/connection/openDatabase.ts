@@ -29,7 +29,7 @@ export const openDatabase = Effect.fnUntraced(function* (
     const { applied, isLogGone } = yield* whileLocked(() => readUnopened(file, (_, found) => found), options)
     if (isLogGone) {
       yield* Effect.logWarning(
-        `another program has moved or removed ${file}-wal, which had lost pages: acknowledged changes may be missing; compare with a backup`,
+        `another program has moved or removed ${file}-wal after a failed sync: acknowledged changes may be missing; compare with a backup`,
       )
     }
     if (applied !== undefined) yield* announceMigrations(migrations.slice(applied))

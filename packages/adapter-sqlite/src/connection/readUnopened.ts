@@ -6,7 +6,7 @@ import { SqliteConnection } from "./SqliteConnection.ts"
 interface Unopened {
   /** The number of migrations it went through; `undefined` without a database. */
   readonly applied: number | undefined
-  /** Whether a log with acknowledged changes that was found spoiled is not there any more. */
+  /** Whether a log with acknowledged changes whose sync failed is not there any more. */
   readonly isLogGone: boolean
 }
 

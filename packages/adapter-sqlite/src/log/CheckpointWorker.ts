@@ -1,15 +1,10 @@
 import { Worker } from "node:worker_threads"
 import {
-  type CheckpointOrder,
+  type CheckpointStep,
   type CheckpointReply,
   checkpointThread,
   openCheckpoint,
 } from "./checkpointThread.ts"
-import { noteSpoiled, verifyLog } from "./verifyLog.ts"
-
-const PARTS = `{ connect: ${openCheckpoint.toString()},
-  verifyLog: ${verifyLog.toString()},
-  noteSpoiled: ${noteSpoiled.toString()} }`
 
 // A checkpoint needs memory outside of the heap only.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 8 }
@@ -31,11 +26,11 @@ export class CheckpointWorker {
   }
 
   /** Runs a step and calls `reply` with its outcome. No other step may be running. */
-  run(order: CheckpointOrder, reply: (reply: CheckpointReply) => void): void {
+  run(step: CheckpointStep, reply: (reply: CheckpointReply) => void): void {
     this.#reply = reply
     this.#worker ??= this.#start()
     this.#worker.ref()
-    this.#worker.postMessage(order)
+    this.#worker.postMessage(step)
   }
 
   /** Ends the thread and calls `done` when its connections are closed. No step may be running. */
@@ -47,7 +42,7 @@ export class CheckpointWorker {
   }
 
   #start(): Worker {
-    const worker = new Worker(`(${checkpointThread.toString()})(${PARTS})`, {
+    const worker = new Worker(`(${checkpointThread.toString()})(${openCheckpoint.toString()})`, {
       eval: true,
       workerData: this.#options,
       resourceLimits: RESOURCE_LIMITS,
@@ -59,11 +54,11 @@ export class CheckpointWorker {
       worker.unref()
       this.#answer(reply)
     })
-    worker.on("error", (cause) => this.#answer({ failure: String(cause), isSpoiled: false }))
+    worker.on("error", (cause) => this.#answer({ failure: String(cause) }))
     worker.on("exit", () => {
       // The next step starts another thread.
       if (this.#worker === worker) this.#worker = undefined
-      this.#answer({ failure: "the checkpoint thread has ended", isSpoiled: false })
+      this.#answer({ failure: "the checkpoint thread has ended" })
     })
     return worker
   }

@@ -1,6 +1,5 @@
 import type { CheckpointReply, CheckpointStep } from "./checkpointThread.ts"
 import type { CheckpointWorker } from "./CheckpointWorker.ts"
-import type { LogPosition } from "./LogFile.ts"
 import type { LogHealth } from "./LogTransitions.ts"
 
 interface CheckpointsOptions {
@@ -8,11 +7,11 @@ interface CheckpointsOptions {
   readonly health: LogHealth
   /** The number of pages in use at which the log is moved into the file and starts over. */
   readonly checkpointPages: number
-  /** The acknowledged part of the log. */
-  readonly acknowledged: () => LogPosition
   /** Called when a checkpoint has ended, complete or not. */
   readonly onEnd: () => void
 }
+
+const CHECKPOINT: ReadonlyArray<CheckpointStep> = ["move", "start_over"]
 
 /** The wait after an incomplete checkpoint. */
 const RETRY_MILLIS = 1_000
@@ -24,9 +23,8 @@ const failureOf = (reply: CheckpointReply): string | undefined => {
 
 /**
  * Keeps the log short. When much of it is in use, a worker moves it into the file while the writer
- * continues; then the writer pauses for a few syncs, and the log starts over. After a failed sync the
- * worker first reads the log back, and commands are refused until it has started over. `LogDuties`
- * states the steps that each state allows.
+ * continues; then the writer pauses for a few syncs, and the log starts over. A failed sync ends
+ * that for good.
  */
 export class Checkpoints {
   readonly #options: CheckpointsOptions
@@ -57,12 +55,6 @@ export class Checkpoints {
     if (pages >= this.#options.checkpointPages && this.#retry === undefined) this.#begin()
   }
 
-  /** Moves the log into the file after a failed sync, and retries until that succeeds. */
-  restore(): void {
-    clearTimeout(this.#retry)
-    this.#begin()
-  }
-
   /** Ends the worker after the checkpoint under way, and calls `done`. */
   close(done: () => void): void {
     clearTimeout(this.#retry)
@@ -72,20 +64,16 @@ export class Checkpoints {
 
   #begin(): void {
     this.#retry = undefined
-    if (this.#isRunning) return
-    if (this.#health.state === "failed") this.#health.apply("verification_started")
-    this.#run(this.#health.duty.steps)
+    if (!this.#isRunning && !this.#health.isFailed) this.#run(CHECKPOINT)
   }
 
   #run([step, ...rest]: ReadonlyArray<CheckpointStep>): void {
     if (step === undefined) return
     this.#isRunning = true
     this.#isHeld = step === "start_over"
-    this.#options.worker.run({ step, acknowledged: this.#options.acknowledged() }, (reply) => {
-      const next = rest[0]
+    this.#options.worker.run(step, (reply) => {
       // A sync that failed meanwhile ends the checkpoint: the log may not be what was written.
-      const goesOn = !("failure" in reply) && next !== undefined && this.#health.duty.steps.includes(next)
-      if (goesOn) this.#run(rest)
+      if (!("failure" in reply) && rest.length > 0 && !this.#health.isFailed) this.#run(rest)
       else this.#end(reply)
     })
   }
@@ -93,18 +81,10 @@ export class Checkpoints {
   #end(reply: CheckpointReply): void {
     this.#isRunning = false
     this.#isHeld = false
-    const isOvertaken = this.#health.state === "failed"
-    this.#failure = isOvertaken ? undefined : failureOf(reply)
-    if (this.#health.state === "verifying") this.#judge(reply)
+    this.#failure = failureOf(reply)
     if (this.#onIdle !== undefined) this.#onIdle()
-    else if (isOvertaken) this.#begin()
     else if (this.#failure !== undefined) this.#scheduleRetry()
     this.#options.onEnd()
-  }
-
-  #judge(reply: CheckpointReply): void {
-    if (!("failure" in reply)) this.#health.apply(reply.hasStartedOver ? "started_over" : "kept")
-    else this.#health.apply(reply.isSpoiled ? "spoiled" : "interrupted")
   }
 
   #scheduleRetry(): void {

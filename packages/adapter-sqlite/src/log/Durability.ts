@@ -21,7 +21,7 @@ interface DurabilityOptions {
   /** Called after a sync, once its callers have their answers. */
   readonly onSynced: () => void
   /** Called when a sync failed. */
-  readonly onFailed: () => void
+  readonly onFailed: (failure: Effect.Effect<never, StorageError>) => void
 }
 
 /**
@@ -101,12 +101,12 @@ export class Durability {
 
   /** Does not retry: the next sync may succeed without writing what this one failed to write. */
   #fail(error: Error): void {
-    const failure = this.#options.failures.toEffect(error)
+    const failure = this.#options.failures.unsynced(error)
     this.#failure = failure
     this.#options.health.apply("sync_failed")
     const commits = this.#commits.splice(0)
     this.#unanswered = 0
     for (const { waiting } of commits) for (const one of waiting) one.fail(failure)
-    this.#options.onFailed()
+    this.#options.onFailed(failure)
   }
 }

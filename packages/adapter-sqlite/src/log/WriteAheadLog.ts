@@ -7,9 +7,9 @@ import type { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { Checkpoints } from "./Checkpoints.ts"
 import { CheckpointWorker } from "./CheckpointWorker.ts"
 import { Durability, type Waiting } from "./Durability.ts"
-import { LogFile, type SyncFile } from "./LogFile.ts"
+import { LogFile, type LogPosition, type SyncFile } from "./LogFile.ts"
 import { LogHealth } from "./LogTransitions.ts"
-import { spoiledLog } from "./verifyOpened.ts"
+import { noteFailedSync } from "./verifyOpened.ts"
 
 /** Limits of a write-ahead log; each has a default. */
 export interface LogOptions {
@@ -22,6 +22,8 @@ export interface LogOptions {
   readonly checkpointPages?: number | undefined
   /** The most pages that it may hold; 262,144 (1 GiB). */
   readonly mostPages?: number | undefined
+  /** Called when a sync has failed: the storage refuses commands until it is opened again. */
+  readonly onFailed?: ((failure: Effect.Effect<never, StorageError>) => void) | undefined
 }
 
 const CHECKPOINT_PAGES = 16_384
@@ -75,7 +77,6 @@ export class WriteAheadLog {
       worker: new CheckpointWorker({ file, keptBytes }),
       health: this.#health,
       checkpointPages,
-      acknowledged: () => this.#durability.acknowledged,
       onEnd: () => {
         this.#pages = connection.logPages()
         this.#file.forgetLength()
@@ -86,9 +87,10 @@ export class WriteAheadLog {
       failures,
       health: this.#health,
       onSynced: () => this.#onReady(),
-      onFailed: () => {
-        this.#checkpoints.restore()
+      onFailed: (failure) => {
+        noteFailedSync(file, this.#acknowledged())
         this.#onReady()
+        options.onFailed?.(failure)
       },
     })
   }
@@ -114,17 +116,11 @@ export class WriteAheadLog {
     return this.#durability.unanswered
   }
 
-  /** Why writes are refused. Tocsin keeps retrying unless the log is spoiled. */
+  /** Why writes are refused: after a failed sync, until the file is opened again. */
   get refusal(): Effect.Effect<never, StorageError> | undefined {
     const { file } = this.#connection
     const { failure } = this.#checkpoints
-    if (this.#health.state === "poisoned") return Effect.fail(spoiledLog(file))
-    if (!this.#health.duty.takesCommands) {
-      if (failure === undefined) return this.#durability.failure
-      return refuse(
-        `${file}-wal must start over after a failed sync, but cannot (${failure}): stop the process that keeps the file open, or check its disk`,
-      )
-    }
+    if (this.#health.isFailed) return this.#durability.failure
     if (!this.#isFull || failure === undefined) return undefined
     const mib = Math.round((this.#pages * PAGE_BYTES) / BYTES_PER_MIB)
     return refuse(
@@ -149,11 +145,22 @@ export class WriteAheadLog {
     this.#checkpoints.close(() => {
       this.#file.close()
       // SQLite would move it into the file as it is.
-      if (!this.#health.duty.takesCommands) this.#connection.keepLog()
+      if (this.#health.isFailed) this.#connection.keepLog()
       this.#health.apply("closed")
       resume(Effect.void)
     })
   })
+
+  /** The acknowledged part of the log; of one that has started over since, nothing. */
+  #acknowledged(): LogPosition {
+    const { acknowledged } = this.#durability
+    try {
+      const start = this.#file.positionAt(0)
+      return acknowledged.salts === start.salts ? acknowledged : start
+    } catch {
+      return acknowledged
+    }
+  }
 
   get #isFull(): boolean {
     return this.#pages >= this.#mostPages

@@ -1,14 +1,5 @@
-import type { LogPosition } from "./LogFile.ts"
-import type { LogReading } from "./verifyLog.ts"
-
 /** One step of a checkpoint; see {@link checkpointThread}. */
-export type CheckpointStep = "verify" | "move" | "start_over"
-
-/** A step, and the acknowledged part of the log. */
-export interface CheckpointOrder {
-  readonly step: CheckpointStep
-  readonly acknowledged: LogPosition
-}
+export type CheckpointStep = "move" | "start_over"
 
 /**
  * The outcome of a step: how many pages the log has and how many are moved, and whether it has
@@ -16,14 +7,7 @@ export interface CheckpointOrder {
  */
 export type CheckpointReply =
   | { readonly pages: number; readonly moved: number; readonly hasStartedOver: boolean }
-  | { readonly failure: string; readonly isSpoiled: boolean }
-
-/** The functions of the thread, which arrive as text. */
-export interface CheckpointParts {
-  readonly connect: typeof openCheckpoint
-  readonly verifyLog: (log: string, reading: LogReading) => boolean
-  readonly noteSpoiled: (file: string, acknowledged: LogPosition) => void
-}
+  | { readonly failure: string }
 
 /**
  * Opens the connections of a checkpoint: one that moves pages and one that reads. The worker gets
@@ -70,15 +54,6 @@ export const openCheckpoint = (file: string, keptBytes: number) => {
       const row: unknown = mover.prepare("PRAGMA user_version").get()
       mover.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row as [version: number])[0]}; COMMIT`)
     },
-    whileNobodyWrites: <A>(work: (log: { pages: number; moved: number }) => A): A => {
-      mover.exec("BEGIN IMMEDIATE")
-      try {
-        // Through the other connection: SQLite refuses this in a transaction.
-        return work(use(reader, "NOOP"))
-      } finally {
-        letGo()
-      }
-    },
     close: () => {
       letGo()
       mover.close()
@@ -91,9 +66,6 @@ export const openCheckpoint = (file: string, keptBytes: number) => {
  * The checkpoint worker, which has its own connections to `workerData.file` and runs steps on
  * order:
  *
- * - `verify` checks that the log reads back as it was written, which a failed sync leaves
- *   uncertain. It writes the pages again and syncs them, because the system may hold them in memory
- *   only and take them for synced. No other connection can write meanwhile.
  * - `move` copies the log into the file while the writer continues. It starts by opening a reader,
  *   so that no process starts the log over before the next step.
  * - `start_over` copies the rest, for which the writer must wait, and starts the log over by a
@@ -102,36 +74,21 @@ export const openCheckpoint = (file: string, keptBytes: number) => {
  * The thread gets it as text, because it runs unbuilt, built and bundled alike: it uses only its
  * arguments.
  */
-export const checkpointThread = ({ connect, verifyLog, noteSpoiled }: CheckpointParts): void => {
+export const checkpointThread = (connect: typeof openCheckpoint): void => {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
   const attempts = 3
   const { file, keptBytes } = workerData as { readonly file: string; readonly keptBytes: number }
-  const { change, checkpoint, close, hold, letGo, readSalts, whileNobodyWrites } = connect(file, keptBytes)
+  const { change, checkpoint, close, hold, letGo, readSalts } = connect(file, keptBytes)
   // The log of this checkpoint.
   let salts = readSalts()
-  // The log and pages that an earlier step has verified.
-  let verified = ""
   const answer = (use: { pages: number; moved: number }) => ({
     ...use,
     hasStartedOver: readSalts() !== salts,
   })
   const steps = {
-    verify: (acknowledged: LogPosition): CheckpointReply => {
-      letGo()
-      return whileNobodyWrites((use) => {
-        salts = readSalts()
-        const now = `${salts} ${use.pages}`
-        if (now === verified || verifyLog(`${file}-wal`, { pages: use.pages, isWrittenAgain: true })) {
-          verified = now
-          return answer(use)
-        }
-        noteSpoiled(file, acknowledged)
-        return { failure: "what the write-ahead log holds is not what was written to it", isSpoiled: true }
-      })
-    },
     move: () => {
       letGo()
-      if (verified === "") salts = readSalts()
+      salts = readSalts()
       hold()
       return answer(checkpoint("PASSIVE"))
     },
@@ -142,25 +99,23 @@ export const checkpointThread = ({ connect, verifyLog, noteSpoiled }: Checkpoint
         if (before.pages > before.moved) return answer(before)
         change()
         const after = answer(checkpoint("NOOP"))
-        if (after.hasStartedOver) verified = ""
         // Otherwise another process was reading the log, and the change was appended to it.
         if (after.hasStartedOver || attempt === attempts) return after
       }
     },
   }
-  parentPort?.on("message", (order: CheckpointOrder | "close") => {
+  parentPort?.on("message", (order: CheckpointStep | "close") => {
     if (order === "close") {
       close()
       parentPort.close()
       return
     }
     try {
-      parentPort.postMessage(steps[order.step](order.acknowledged))
+      parentPort.postMessage(steps[order]())
     } catch (cause) {
-      verified = ""
       letGo()
       const failure = cause instanceof Error ? cause.message : String(cause)
-      parentPort.postMessage({ failure, isSpoiled: false } satisfies CheckpointReply)
+      parentPort.postMessage({ failure } satisfies CheckpointReply)
     }
   })
 }

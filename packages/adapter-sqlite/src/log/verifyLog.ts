@@ -1,5 +1,3 @@
-import type { LogPosition } from "./LogFile.ts"
-
 /** How to read a log. */
 export interface LogReading {
   /** How many of its pages are in use. */
@@ -10,8 +8,7 @@ export interface LogReading {
 
 /**
  * Whether the pages in use of a write-ahead log read back as SQLite wrote them, by its chain of
- * checksums (SQLite, "Database File Format", 4.2). The checkpoint worker gets it as text, so it
- * uses only its arguments.
+ * checksums (SQLite, "Database File Format", 4.2).
  */
 export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): boolean => {
   const { openSync, readSync, writeSync, fsyncSync, closeSync } = process.getBuiltinModule("node:fs")
@@ -51,21 +48,5 @@ export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): 
     return true
   } finally {
     closeSync(descriptor)
-  }
-}
-
-/**
- * Notes beside a database that its log does not read back, and which part was acknowledged: after
- * the next start, checksums show only where the log ends now. The checkpoint worker gets it as
- * text, so it uses only its arguments.
- */
-export const noteSpoiled = (file: string, acknowledged: LogPosition): void => {
-  const { writeFileSync } = process.getBuiltinModule("node:fs")
-  const salts = acknowledged.salts.toString(16).padStart(16, "0")
-  const text = `${salts} ${acknowledged.pages}\nTocsin keeps this file until it has started on the database again.\n`
-  try {
-    writeFileSync(`${file}-wal-spoiled`, text, { flush: true })
-  } catch {
-    // The disk has failed: without the note the next start relies on the log's checksums alone.
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { readAt } from "../connection/inspectFile.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -6,16 +6,30 @@ import { LOG_START, type LogPosition, SALTS_AT, SALTS_BYTES } from "./LogFile.ts
 import { verifyLog } from "./verifyLog.ts"
 
 /** The failure of a log that does not read back as it was written. */
-export const spoiledLog = (file: string): StorageError =>
+const spoiledLog = (file: string): StorageError =>
   new StorageError({
     reason: "damaged",
     message: `${file}-wal has lost written pages: stop every program that has ${file} open, check the disk, and start Tocsin again`,
   })
 
-/** The note that `noteSpoiled` writes beside a database. */
+/** The note that `noteFailedSync` writes beside a database. */
 const noteFile = (file: string): string => `${file}-wal-spoiled`
 
-/** The acknowledged part of a log that was found spoiled. */
+/**
+ * Notes beside a database after a failed sync which part of its log was acknowledged: after the next
+ * start, checksums show only where the log ends now.
+ */
+export const noteFailedSync = (file: string, acknowledged: LogPosition): void => {
+  const salts = acknowledged.salts.toString(16).padStart(16, "0")
+  const text = `${salts} ${acknowledged.pages}\nTocsin keeps this file until it has started on the database again.\n`
+  try {
+    writeFileSync(noteFile(file), text, { flush: true })
+  } catch {
+    // The disk has failed: without the note the next start relies on the log's checksums alone.
+  }
+}
+
+/** The acknowledged part of a log whose sync failed. */
 const readNote = (file: string): LogPosition | undefined => {
   try {
     const [, salts, pages] = /^([0-9a-f]{16}) (\d+)\n/.exec(readFileSync(noteFile(file), "utf8")) ?? []

@@ -1,21 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterEach, beforeEach, vi } from "vitest"
-import type { CheckpointOrder, CheckpointReply } from "../../src/log/checkpointThread.ts"
+import type { CheckpointReply, CheckpointStep } from "../../src/log/checkpointThread.ts"
 import { Checkpoints } from "../../src/log/Checkpoints.ts"
 import { LogHealth } from "../../src/log/LogTransitions.ts"
-import { LOG_START } from "../../src/log/LogFile.ts"
 
 const DONE: CheckpointReply = { pages: 10, moved: 10, hasStartedOver: false }
 const STARTED_OVER: CheckpointReply = { pages: 1, moved: 0, hasStartedOver: true }
-const FAILED: CheckpointReply = { failure: "another process reads", isSpoiled: false }
-const SPOILED: CheckpointReply = { failure: "not what was written", isSpoiled: true }
+const FAILED: CheckpointReply = { failure: "another process reads" }
 
 /** Checkpoints whose worker answers when a test says so. */
 const checkpointsByHand = () => {
   const asked: Array<string> = []
   let waiting: ((reply: CheckpointReply) => void) | undefined
   const worker = {
-    run: ({ step }: CheckpointOrder, reply: (reply: CheckpointReply) => void) => {
+    run: (step: CheckpointStep, reply: (reply: CheckpointReply) => void) => {
       asked.push(step)
       waiting = reply
     },
@@ -30,15 +28,13 @@ const checkpointsByHand = () => {
     worker,
     health,
     checkpointPages: 10,
-    acknowledged: () => LOG_START,
     onEnd: () => {},
   })
   const failSync = () => {
     health.apply("sync_started")
     health.apply("sync_failed")
-    checkpoints.restore()
   }
-  return { asked, checkpoints, health, failSync, reply: (reply: CheckpointReply) => waiting?.(reply) }
+  return { asked, checkpoints, failSync, reply: (reply: CheckpointReply) => waiting?.(reply) }
 }
 
 describe("a checkpoint", () => {
@@ -83,45 +79,18 @@ describe("a checkpoint", () => {
     assert.strictEqual(closed, 1)
   })
 
-  it("under way when a sync fails ends after its step, and the log is verified before anything is moved", () => {
-    const { asked, checkpoints, health, failSync, reply } = checkpointsByHand()
+  it.each([
+    { step: "move", replies: [DONE] },
+    { step: "start_over", replies: [DONE, STARTED_OVER] },
+  ])("under way when a sync fails ends after its step, and never comes again: $step", ({ replies, step }) => {
+    const { asked, checkpoints, failSync, reply } = checkpointsByHand()
     checkpoints.consider(10)
+    for (const done of replies.slice(0, -1)) reply(done)
     failSync()
-    reply(DONE)
-    assert.deepStrictEqual(asked, ["move", "verify"])
-    for (const done of [DONE, DONE, STARTED_OVER]) reply(done)
-    assert.deepStrictEqual(asked, ["move", "verify", "move", "start_over"])
-    assert.strictEqual(health.state, "restored")
-  })
-
-  it("that begins the log anew when a sync fails does not count as its verification", () => {
-    const { asked, checkpoints, health, failSync, reply } = checkpointsByHand()
-    checkpoints.consider(10)
-    reply(DONE)
-    failSync()
-    reply(STARTED_OVER)
-    assert.deepStrictEqual(asked, ["move", "start_over", "verify"])
-    assert.strictEqual(health.state, "verifying")
-  })
-
-  it("after a failed sync restores the log only when that has started over", () => {
-    const { asked, failSync, health, reply } = checkpointsByHand()
-    failSync()
-    for (const done of [DONE, DONE, DONE]) reply(done)
-    assert.strictEqual(health.state, "failed")
-    vi.advanceTimersByTime(1_000)
-    for (const done of [DONE, DONE, STARTED_OVER]) reply(done)
-    assert.strictEqual(health.state, "restored")
-    assert.deepStrictEqual(asked, ["verify", "move", "start_over", "verify", "move", "start_over"])
-  })
-
-  it("never comes again once the log is spoiled", () => {
-    const { asked, checkpoints, failSync, health, reply } = checkpointsByHand()
-    failSync()
-    reply(SPOILED)
+    for (const done of replies.slice(-1)) reply(done)
     checkpoints.consider(1_000)
     vi.advanceTimersByTime(60_000)
-    assert.strictEqual(health.state, "poisoned")
-    assert.deepStrictEqual(asked, ["verify"])
+    assert.strictEqual(asked.at(-1), step)
+    assert.lengthOf(asked, replies.length)
   })
 })

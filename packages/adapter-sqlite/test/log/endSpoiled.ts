@@ -25,7 +25,7 @@ await Effect.runPromise(
     )
     spoil(`${file}-wal`, pagesInUse(file) - 1)
     disk.fail()
-    const refused = yield* eventually(Effect.flip(storage.probe), ({ reason }) => reason === "damaged")
+    const refused = yield* eventually(Effect.flip(storage.probe), ({ reason }) => reason === "unavailable")
     process.stdout.write(refused.message)
   }),
 )
