@@ -1,5 +1,6 @@
 import { hash } from "node:crypto"
 import * as Instant from "@tocsin/contract/Instant"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
 import {
   announceMigrations,
   type AppliedMigration,
@@ -110,6 +111,20 @@ const locked = new StorageError({
     "another session holds a lock on Tocsin's tables, such as pg_dump: wait until it ends, then start again",
 })
 
+/** All tables of the present schema. */
+const tableNames = [
+  ...copiedTables.map(({ name }) => name),
+  "schema_migration",
+  "system_total",
+  "listed_incident",
+]
+
+const ownedByOthers = (names: ReadonlyArray<string>) =>
+  new StorageError({
+    reason: "other",
+    message: `other roles own ${names.join(", ")}: make the user in the database URL the owner (ALTER TABLE … OWNER TO …), and of Tocsin's functions too`,
+  })
+
 /** Refuses servers that would fail later, or corrupt text. */
 export const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [server] = yield* sql<{ version: number; encoding: string }>`
@@ -160,12 +175,14 @@ const lockTables = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { patience = PATIENCE, attempt = ATTEMPT, rest = REST }: MigrateOptions,
 ) {
-  const tables = yield* sql<{ name: string }>`
-    SELECT oid::regclass::text AS name FROM pg_class
+  const tables = yield* sql<{ name: string; is_owned: boolean }>`
+    SELECT oid::regclass::text AS name, pg_has_role(relowner, 'USAGE') AS is_owned FROM pg_class
     WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('schema_migration'))
-      AND pg_has_role(relowner, 'USAGE')
+      AND ${sql.in("relname", tableNames)}
     ORDER BY relname
   `.unprepared
+  const foreign = tables.filter((table) => !table.is_owned)
+  if (foreign.length > 0) return yield* ownedByOthers(foreign.map(({ name }) => name))
   const names = tables.map(({ name }) => name).join(", ")
   const lock = sql.withTransaction(
     Effect.andThen(

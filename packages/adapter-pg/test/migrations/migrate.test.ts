@@ -200,6 +200,30 @@ layer(Layer.empty)("migrating a database", (it) => {
     }),
   )
 
+  it.effect("names tables of another owner and the remedy, and leaves everything as it was", () =>
+    Effect.gen(function* () {
+      const { observer, scratch } = yield* emptyDatabase
+      yield* migrate(observer.sql)
+      const user = `tocsin_test_${randomUUID().replaceAll("-", "")}`
+      yield* Effect.acquireRelease(
+        observer.sql.unsafe(`CREATE ROLE ${user} IN ROLE pg_read_all_data, pg_write_all_data`),
+        () => Effect.orDie(observer.sql.unsafe(scriptOf(`DROP OWNED BY ${user}; DROP ROLE ${user}`))),
+      )
+      yield* observer.sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${user}`)
+      const subject = yield* scratch.replica({ maxConnections: 1, settings: { role: user } })
+      yield* migrate(subject.sql)
+      const start = migrate(subject.sql, { known: extended, ...briefly })
+      const error = yield* Effect.flip(start)
+      assert.match(error.message, /^other roles own agent, .*schema_migration.*: make .* the owner/)
+      assert.lengthOf(yield* applied(observer), migrations.length)
+      for (const name of yield* tables(observer)) {
+        yield* observer.sql.unsafe(`ALTER TABLE ${name} OWNER TO ${user}`)
+      }
+      yield* start
+      assert.lengthOf(yield* applied(observer), extended.length)
+    }),
+  )
+
   it.effect("has no time limit of the server's settings", () =>
     Effect.gen(function* () {
       const { observer, scratch } = yield* emptyDatabase
