@@ -1,22 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 initial compatible sha256:f7907bff9b7a27709f21ec4dfc9b7d2490b5728020aff7dc004a006ea01a6999
--- 2 running_totals breaking sha256:09c3e8ff3a09bf5424e256097c62b07c50c216805d45dcba6b3d7e9c349d6968
--- 3 kept_history breaking sha256:b05533895f1cb29ce647a9bec5e3e2fae9152e22e158e06d0e328211764119da
--- 4 receivers breaking sha256:de9a5b6c5eb74b2582b67d60a3e629efc9a1dbf5ce920298108fbf0079512c9b
--- 5 operators compatible sha256:7698e380b00c9c243674586802512d5488d5e0638e55fc42f91430b82fecc5ea
--- 6 acknowledgements breaking sha256:710a4535731be646b89ade7ac523e9f3172f33a85ae747dddc8af6cf58cc7831
--- 7 timers breaking sha256:181a716ab2de381bf39acd6d1c6a7033b57447ac40b7d66d2b17f609a5fc42e7
--- 8 expectations compatible sha256:c3759a9d766cd211741ee0d340eca5c4aa932202158fe8c29c2f3c0949e244f6
--- 9 acknowledged_incidents compatible sha256:1301201050431d00a16f8966dd0437124ed4d66ef009eee44364bb14e24a4560
--- 10 audit compatible sha256:d6c0bcbc773d6e596a806a1fa0e1ea1df36ed04016f2949380c9b2f14ab2a047
--- 11 silences breaking sha256:829f45ab2840a7236b5a415d4b1fd9fafb22cbddfebfed71ffeb87c1c07ef5d3
--- 12 replicas compatible sha256:7366d2f87ecb2853f87c1f53cb3b7397cc110439fb42cb9ba7a676b5036b49e8
--- 13 signed_marks breaking sha256:4056a16ef2c7f8d33b54671d272c7dd94304e45b080f8d2b4bc785831af94c68
--- 14 receiver_alerts compatible sha256:090159a11b90a9b78c80b967897982d44814f75a76817aaf2c849b046b14316a
--- 15 resolved_by compatible sha256:4591933ab7c056beb8825c6bcb3197c1a0e24fd98660161eda776a6c8929eeb3
--- 16 pending_agents compatible sha256:6c693264ecaa03fccb36cc061edd9c44e14ac3c14c3bb5dc42e99b773a50c640
--- 17 listed_rows breaking sha256:d789a868002f25b97cd64a922bd62ac90a662352775e10b55900df5cd14d201d
+-- 1 first breaking sha256:43deec02a6fec6dfbe4fe5d890fab62d04283b96c820a635ee866346ba6611c2
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -35,12 +19,14 @@ CREATE TABLE agent (
   heartbeat_incident_id TEXT,
   hostname TEXT NOT NULL,
   features TEXT NOT NULL,
-  labels TEXT
-, contact_from INTEGER) STRICT, WITHOUT ROWID;
+  labels TEXT,
+  contact_from INTEGER
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
   UPDATE system_total SET acceptances = acceptances + (NEW.admission_state = 'accepted'),
     agents_accepted = agents_accepted + (NEW.admission_state = 'accepted'),
+    agents_pending = agents_pending + (NEW.admission_state = 'pending'),
     agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL),
     checks_ok = checks_ok + NEW.checks_ok,
     checks_warning = checks_warning + NEW.checks_warning,
@@ -48,12 +34,18 @@ CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
     checks_unknown = checks_unknown + NEW.checks_unknown;
 END;
 
-CREATE TRIGGER agent_counts_otherwise AFTER UPDATE OF checks_ok, checks_warning, checks_critical, checks_unknown, admission_state, heartbeat_incident_id ON agent
-WHEN OLD.checks_ok IS NOT NEW.checks_ok OR OLD.checks_warning IS NOT NEW.checks_warning OR OLD.checks_critical IS NOT NEW.checks_critical OR OLD.checks_unknown IS NOT NEW.checks_unknown OR OLD.admission_state IS NOT NEW.admission_state OR OLD.heartbeat_incident_id IS NOT NEW.heartbeat_incident_id
+CREATE TRIGGER agent_counts_otherwise
+AFTER UPDATE OF checks_ok, checks_warning, checks_critical, checks_unknown, admission_state, heartbeat_incident_id ON agent
+WHEN OLD.checks_ok IS NOT NEW.checks_ok OR OLD.checks_warning IS NOT NEW.checks_warning
+  OR OLD.checks_critical IS NOT NEW.checks_critical OR OLD.checks_unknown IS NOT NEW.checks_unknown
+  OR OLD.admission_state IS NOT NEW.admission_state OR OLD.heartbeat_incident_id IS NOT NEW.heartbeat_incident_id
 BEGIN
-  UPDATE system_total SET acceptances = acceptances + ((NEW.admission_state = 'accepted') > (OLD.admission_state = 'accepted')),
+  UPDATE system_total SET
+    acceptances = acceptances + ((NEW.admission_state = 'accepted') > (OLD.admission_state = 'accepted')),
     agents_accepted = agents_accepted + (NEW.admission_state = 'accepted') - (OLD.admission_state = 'accepted'),
-    agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL) - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL),
+    agents_pending = agents_pending + (NEW.admission_state = 'pending') - (OLD.admission_state = 'pending'),
+    agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL)
+      - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL),
     checks_ok = checks_ok + NEW.checks_ok - OLD.checks_ok,
     checks_warning = checks_warning + NEW.checks_warning - OLD.checks_warning,
     checks_critical = checks_critical + NEW.checks_critical - OLD.checks_critical,
@@ -63,6 +55,7 @@ END;
 CREATE TRIGGER agent_goes AFTER DELETE ON agent BEGIN
   UPDATE system_total SET
     agents_accepted = agents_accepted - (OLD.admission_state = 'accepted'),
+    agents_pending = agents_pending - (OLD.admission_state = 'pending'),
     agents_dead = agents_dead - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL),
     checks_ok = checks_ok - OLD.checks_ok,
     checks_warning = checks_warning - OLD.checks_warning,
@@ -94,15 +87,16 @@ CREATE INDEX agent_with_pending_key ON agent (agent_id) WHERE pending_key_hash I
 
 CREATE TABLE alert (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  receiver TEXT NOT NULL,
   severity TEXT NOT NULL,
   next_at INTEGER NOT NULL,
   ended_at INTEGER,
   leased_until INTEGER,
   claimable_order INTEGER NOT NULL AS (max(next_at, coalesce(leased_until, next_at))) STORED,
-  PRIMARY KEY (incident_id, severity)
+  PRIMARY KEY (incident_id, receiver, severity)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX alert_due ON alert (claimable_order);
+CREATE INDEX alert_due ON alert (receiver, claimable_order);
 
 CREATE TABLE audit (
   id TEXT NOT NULL PRIMARY KEY,
@@ -171,7 +165,8 @@ CREATE TABLE check_state (
   incident_id TEXT,
   incident_key TEXT,
   seen_event_ids TEXT NOT NULL,
-  summary TEXT, stale_incident_id TEXT,
+  summary TEXT,
+  stale_incident_id TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -216,8 +211,16 @@ CREATE TABLE incident (
   state_rank INTEGER NOT NULL AS (CASE state WHEN 'open' THEN 1 WHEN 'resolved' THEN 0 END) STORED,
   severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
   resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
-  summary TEXT
-, ack_by TEXT, ack_note TEXT, ack_at INTEGER, ack_until INTEGER, ack_severity TEXT, acts INTEGER NOT NULL DEFAULT 0, next_look_at INTEGER, resolved_by TEXT) STRICT, WITHOUT ROWID;
+  summary TEXT,
+  ack_by TEXT,
+  ack_note TEXT,
+  ack_at INTEGER,
+  ack_until INTEGER,
+  ack_severity TEXT,
+  acts INTEGER NOT NULL DEFAULT 0,
+  next_look_at INTEGER,
+  resolved_by TEXT
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE incident_act (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
@@ -262,7 +265,8 @@ CREATE TABLE incident_member (
   left_at INTEGER,
   severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
   is_present INTEGER NOT NULL AS (left_at IS NULL) STORED,
-  summary TEXT, is_loud INTEGER NOT NULL DEFAULT 1,
+  summary TEXT,
+  is_loud INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (incident_id, agent_id, check_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -299,8 +303,9 @@ CREATE INDEX listed_incident_by_resolved_at ON listed_incident (agent_id, check_
 CREATE TABLE mark (
   name TEXT NOT NULL PRIMARY KEY,
   marked_at INTEGER NOT NULL,
-  outage_ended_at INTEGER
-, outage_began_at INTEGER, signed_at INTEGER, older_seen_at INTEGER) STRICT, WITHOUT ROWID;
+  outage_ended_at INTEGER,
+  outage_began_at INTEGER
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member BEGIN
   INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
@@ -368,9 +373,15 @@ CREATE TABLE outbox (
   counts_from INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   summary TEXT,
-  last_error TEXT
-, receiver TEXT NOT NULL DEFAULT '', cause TEXT, first_attempted_at INTEGER, look_at INTEGER, released_at INTEGER, listed_state TEXT NOT NULL
-  AS (CASE WHEN state = 'pending' AND look_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL) STRICT, WITHOUT ROWID;
+  last_error TEXT,
+  receiver TEXT NOT NULL,
+  cause TEXT,
+  first_attempted_at INTEGER,
+  look_at INTEGER,
+  released_at INTEGER,
+  listed_state TEXT NOT NULL
+    AS (CASE WHEN state = 'pending' AND look_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 
@@ -383,34 +394,6 @@ CREATE INDEX outbox_held ON outbox (look_at) WHERE look_at IS NOT NULL;
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
-
-CREATE TRIGGER pending_agent_changes AFTER UPDATE OF admission_state ON agent
-WHEN OLD.admission_state IS NOT NEW.admission_state
-BEGIN
-  UPDATE system_total
-  SET agents_pending = agents_pending + (NEW.admission_state = 'pending') - (OLD.admission_state = 'pending');
-END;
-
-CREATE TRIGGER pending_agent_comes AFTER INSERT ON agent WHEN NEW.admission_state = 'pending' BEGIN
-  UPDATE system_total SET agents_pending = agents_pending + 1;
-END;
-
-CREATE TRIGGER pending_agent_goes AFTER DELETE ON agent WHEN OLD.admission_state = 'pending' BEGIN
-  UPDATE system_total SET agents_pending = agents_pending - 1;
-END;
-
-CREATE TABLE receiver_alert (
-  receiver TEXT NOT NULL,
-  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
-  severity TEXT NOT NULL,
-  next_at INTEGER NOT NULL,
-  ended_at INTEGER,
-  leased_until INTEGER,
-  claimable_order INTEGER NOT NULL AS (max(next_at, coalesce(leased_until, next_at))) STORED,
-  PRIMARY KEY (incident_id, receiver, severity)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX receiver_alert_due ON receiver_alert (receiver, claimable_order);
 
 CREATE TABLE removed_registration (
   registration_id TEXT NOT NULL PRIMARY KEY,
@@ -459,5 +442,6 @@ CREATE TABLE system_total (
   checks_warning INTEGER NOT NULL,
   checks_critical INTEGER NOT NULL,
   checks_unknown INTEGER NOT NULL,
-  incidents_open INTEGER NOT NULL
-, agents_pending INTEGER NOT NULL DEFAULT 0) STRICT;
+  incidents_open INTEGER NOT NULL,
+  agents_pending INTEGER NOT NULL
+) STRICT;

@@ -1,9 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { Layer } from "effect"
 import { createMonitor, type CustomNotifier, memory, type PolicyOption, TocsinError } from "tocsin"
 import { createTestMonitor } from "tocsin/testing"
 import { enroll, resultOf, send } from "./requests.ts"
@@ -116,33 +111,6 @@ describe("the policy of a monitor", () => {
       items.map(({ notifier }) => notifier),
       ["debug", "pager", "chat"],
     )
-  })
-
-  it("is refused beside a server of an older version, at the start and later", async () => {
-    const tables = new MemoryTables()
-    // As a version without signatures does, each second.
-    const mark = () => {
-      const marked_at = Instant.fromMillis(Date.now())
-      tables.mark = { name: "service", marked_at, outage_began_at: undefined, outage_ended_at: undefined }
-    }
-    mark()
-    const storage = Layer.succeed(Storage, MemoryStorage.make(tables))
-    const options = { storage, log: false, housekeeping: false, notifiers: recording().notifiers } as const
-    const older = setInterval(mark, 200)
-    try {
-      await using monitor = await createMonitor(options)
-      const policy: PolicyOption = { routes: [{ to: ["pager"] }] }
-      const [[atStart], [later]] = await Promise.all([
-        problemsOf(createMonitor({ ...options, policy })),
-        problemsOf(monitor.setPolicy(policy)),
-      ])
-      assert.deepStrictEqual([atStart, later], ["conflict", "conflict"])
-      assert.deepStrictEqual((await monitor.policy.get()).policy, {})
-      await monitor.setPolicy({})
-      assert.strictEqual(tables.audit.size, 0)
-    } finally {
-      clearInterval(older)
-    }
   })
 
   it("is checked with all other options", async () => {

@@ -8,7 +8,6 @@ import { eventId, heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
 import type { Process, Service } from "../service/Service.ts"
-import { olderMark } from "../service/olderMark.ts"
 import { settled } from "../service/settled.ts"
 import { openIncidents, openTimeline, type Timeline } from "../service/Timeline.ts"
 
@@ -146,26 +145,6 @@ describe("a declared check that stops reporting", () => {
       yield* incidents.areOpen()
       yield* after("20 seconds")
       yield* incidents.areOpen("a/@stale")
-    }),
-  )
-
-  it.effect("is not overdue while a server of an older version runs, which could not end that", () =>
-    Effect.gen(function* () {
-      const { after, agent, disk, front, incidents } = yield* open()
-      yield* declare(front, [EACH_MINUTE, { check_id: "backup", every: "1m" }])
-      yield* disk.turns("ok")
-      // Not the moment of another mark.
-      yield* after("1 second")
-      for (let passed = 0; passed < 600; passed += 10) {
-        yield* Effect.orDie(olderMark(front))
-        yield* after("10 seconds")
-        yield* agent().beats
-      }
-      yield* disk.turns("ok")
-      yield* incidents.areOpen()
-      yield* after("20 seconds")
-      yield* incidents.areOpen("a/@stale")
-      assert.strictEqual((yield* openIncidents(front))[0]?.check_id, "backup")
     }),
   )
 

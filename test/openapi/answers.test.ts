@@ -40,11 +40,8 @@ interface Seen {
   readonly messages: Set<string>
 }
 
-/**
- * They need more agents than these sites have, or a server of an older version: test/delivery/silences.test.ts,
- * test/delivery/olderVersion.test.ts.
- */
-const ELSEWHERE = new Set(["createSilence 409", "acknowledgeAll 409"])
+/** It needs more agents than these sites have: test/delivery/silences.test.ts. */
+const ELSEWHERE = new Set(["createSilence 409"])
 
 /** An answer that a document declares. */
 const key = ({ operation }: PlacedOperation, status: number | string): string =>

@@ -204,43 +204,6 @@ describe("a policy file", () => {
     }),
   )
 
-  it.live("stops no start after an older server has stopped, and any start beside one that runs", () =>
-    Effect.gen(function* () {
-      const { cwd, environment, secretsOf, writePolicy } = yield* site
-      const { url, replica } = yield* scratchPostgres
-      const place = { cwd, environment: { ...environment, DATABASE_URL: Redacted.value(url) } }
-      writePolicy(`receivers: { one: ${secretsOf("a")} }\n`)
-      const first = yield* startServer(place)
-      yield* first.signal("SIGTERM")
-      yield* first.ended
-      const { sql } = yield* replica({ maxConnections: 1 })
-      // As versions without signatures do.
-      const olderMarks = sql`UPDATE mark SET marked_at = (extract(epoch FROM clock_timestamp()) * 1e6)::int8`
-      yield* olderMarks
-      const second = yield* startServer(place)
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(olderMarks, Effect.sleep("1 second"))))
-      let asked = 0
-      yield* until(
-        "a reload is refused",
-        Effect.gen(function* () {
-          asked += 1
-          writePolicy(`receivers: { one: ${secretsOf("b")} }\nroutes: [ { after: ${asked}s } ]\n`)
-          // The server's own mark may come in between: then the next reload is refused.
-          yield* olderMarks
-          yield* second.signal("SIGHUP")
-          yield* Effect.sleep("300 millis")
-          return second.output.stderr.includes("cannot put the policy in force")
-        }),
-      )
-      yield* second.signal("SIGTERM")
-      yield* second.ended
-      yield* olderMarks
-      const third = yield* launch(place)
-      assert.deepStrictEqual(yield* third.ended, { code: 1, signal: null }, third.output.stderr)
-      assert.include(third.output.stderr, "a server of an older version runs on the same database")
-    }),
-  )
-
   it.live("that is refused on SIGHUP leaves the policy in force", () =>
     Effect.gen(function* () {
       const { cwd, environment, receiver, secretsOf, writePolicy } = yield* site

@@ -111,8 +111,6 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
     changes: noting(expired.incidentChanges, (keys) => rowsIn(tables.incidentChanges, keys)),
     acts: noting(expired.incidentActs, (keys) => rowsIn(tables.incidentActs, keys)),
     alerts: noting(expired.alerts, (keys) => rowsIn(tables.alerts, keys)),
-    // They are among the alerts here.
-    receiver_alerts: () => 0,
     incidents: noting(expired.incidents, (keys) => rowsAt<string, IncidentRecord>(tables.incidents, keys)),
     // The subjects of a row are part of it here.
     audit_subjects: () => 0,

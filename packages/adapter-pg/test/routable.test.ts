@@ -18,7 +18,6 @@ const OF_COORDINATOR: Readonly<Record<string, string>> = {
   incident_change: "belongs to its incident",
   outbox: "is sent in the order of its incident",
   alert: "belongs to its incident",
-  receiver_alert: "belongs to its incident",
 }
 
 /** Parts of statements that find a row in another way, with the reason. */

@@ -2,7 +2,6 @@ import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { refuseBesideOlder } from "@tocsin/core/usecases/refuseBesideOlder"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
@@ -14,7 +13,6 @@ import { loadPolicy } from "./policy/loadPolicy.ts"
 import { policyReloading } from "./policy/policyReloading.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
-import { StartFailure } from "./StartFailure.ts"
 import type { Settings } from "./settings/Settings.ts"
 import {
   clockLayer,
@@ -25,11 +23,6 @@ import {
   storageName,
 } from "./storage.ts"
 import { uiTokens } from "./uiTokens.ts"
-
-const olderRuns = new StartFailure({
-  message:
-    "a server of an older version runs on the same database and would not follow the policy: stop or upgrade that server first, or unset SERVICE_POLICY_FILE",
-})
 
 /** The whole service with these settings, running for as long as the layer lives. */
 export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
@@ -79,7 +72,6 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
             policyReloading(secrets),
           ),
         ),
-        Layer.provide(refuseBesideOlder(olderRuns)),
         Layer.provide(services),
       )
     }),

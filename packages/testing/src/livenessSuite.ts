@@ -144,7 +144,6 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
         marked_at: now,
         outage_began_at: Instant.fromMillis(START_MILLIS),
         outage_ended_at: now,
-        signed_at: now,
       })
     }),
   )

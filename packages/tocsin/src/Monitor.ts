@@ -71,8 +71,7 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
 
   /**
    * Puts another policy in force, as `createMonitor` takes it. Rejects with code `validation` and
-   * every problem by its path, and with `conflict` while a server of an older version runs on the
-   * same storage; the policy in force then stays.
+   * every problem by its path; the policy in force then stays.
    *
    * @example
    * ```ts

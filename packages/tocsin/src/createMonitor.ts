@@ -4,7 +4,6 @@ import { Hashing } from "@tocsin/core/ports/Hashing"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
-import { refuseBesideOlder } from "@tocsin/core/usecases/refuseBesideOlder"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
@@ -39,8 +38,7 @@ const FINISH_WITHIN_MILLIS = 5_000
 /**
  * Starts a monitor in this process. It runs, and keeps the process alive, until it is closed.
  * Rejects with a {@link TocsinError}: `options` for options that it cannot take, `storage` where
- * the storage cannot be opened, `conflict` for a `policy` beside a server of an older version,
- * `pepper_changed` for another `keyPepper` than the storage was first
+ * the storage cannot be opened, `pepper_changed` for another `keyPepper` than the storage was first
  * used with.
  *
  * @example
@@ -74,22 +72,13 @@ export const start = async (
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse ? Housekeeping.layer : Layer.empty,
     beats === undefined ? Layer.empty : Tocsin.beats(beats),
-  ).pipe(
-    Layer.provide(refuseBesideOlder(olderRuns)),
-    Layer.provideMerge(Tocsin.services(tocsin)),
-    Layer.provideMerge(log),
-  )
+  ).pipe(Layer.provideMerge(Tocsin.services(tocsin)), Layer.provideMerge(log))
   const scope = Scope.makeUnsafe()
   const built = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
   if (Exit.isSuccess(built)) return { services: built.value, scope }
   await Effect.runPromise(Scope.close(scope, built))
   throw startError(built.cause)
 }
-
-const olderRuns = new TocsinError(
-  "conflict",
-  "a server of an older version runs on the same storage and would not follow the policy: stop or upgrade that server first, or omit policy",
-)
 
 const OTHER_PEPPER =
   "keyPepper is another than when this storage was first used, so that no agent key would be known; give the former one (or none, if there was none)"

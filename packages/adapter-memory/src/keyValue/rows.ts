@@ -1,4 +1,3 @@
-import { NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement"
 import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
 import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
@@ -9,12 +8,7 @@ import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/In
 import type { IncidentActRecord } from "@tocsin/core/model/IncidentActRecord"
 import type { MemberRecord, MemberRef } from "@tocsin/core/model/MemberRecord"
 import type { MarkRecord } from "@tocsin/core/model/MarkRecord"
-import {
-  ALERT_ROUTER,
-  type AlertRecord,
-  type AlertRef,
-  type OutboxRecord,
-} from "@tocsin/core/model/OutboxRecord"
+import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { OperatorRecord } from "@tocsin/core/model/OperatorRecord"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
@@ -61,8 +55,7 @@ export const rowKeys = {
   audit: (row: Pick<AuditRecord, "id">) => `audit/${row.id}`,
   outbox: (row: Pick<OutboxRecord, "id">) => `outbox/${row.id}`,
   // Without a receiver, as versions that know only this one wrote it.
-  alert: ({ incident_id, receiver, severity }: AlertRef) =>
-    `alert/${incident_id}/${receiver === ALERT_ROUTER ? "" : `${receiver}/`}${severity}`,
+  alert: ({ incident_id, receiver, severity }: AlertRef) => `alert/${incident_id}/${receiver}/${severity}`,
   mark: (row: { readonly name: string }) => `mark/${row.name}`,
   operator: (row: Pick<OperatorRecord, "name">) => `operator/${row.name}`,
   silence: (row: Pick<SilenceRecord, "id">) => `silence/${row.id}`,
@@ -100,33 +93,10 @@ export const readRow = (key: string, text: string): { readonly kind: RowKind; re
       `${name} of the row ${key} is not a time; it was written by an older version in a program that defines BigInt.prototype.toJSON, so restore a copy of the store from before, or start with an empty one`,
     )
   }
-  if (kind === "outbox") return { kind, row: withReceiver(Object(row)) }
-  // Rows of earlier versions lack these fields.
-  if (kind === "incident") return { kind, row: { ...LATER_FIELDS, ...Object(row) } }
-  if (kind === "alert") return { kind, row: { receiver: ALERT_ROUTER, ...Object(row) } }
-  if (kind === "incident_member") return { kind, row: { is_loud: true, ...Object(row) } }
+  if (kind === "outbox" && !Object.hasOwn(Object(row), "receiver"))
+    throw new Error(`the row ${key} was written by Tocsin 0.1.0: start with an empty store`)
   return { kind, row }
 }
-
-/** Fields that incidents of earlier versions lack. */
-const LATER_FIELDS = {
-  ...NOT_ACKNOWLEDGED,
-  acts: 0,
-  next_look_at: undefined,
-  resolved_by: undefined,
-} as const
-
-/** An outbox item of a version whose receivers were notifiers (docs/rules.md#outbox). */
-const withReceiver = (item: OutboxRecord): OutboxRecord =>
-  Object.hasOwn(item, "receiver")
-    ? item
-    : {
-        ...item,
-        receiver: item.notifier,
-        cause: undefined,
-        first_attempted_at:
-          item.attempts > 0 || item.counts_from > item.created_at ? item.created_at : undefined,
-      }
 
 const isRowKind = (name: string): name is RowKind => Object.hasOwn(rowKeys, name)
 

@@ -15,46 +15,10 @@ import { scriptOf, settingStatement } from "../client/script.ts"
 import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
 import * as RealTime from "../RealTime.ts"
 import { isLostRace, toStorageError } from "../toStorageError.ts"
-import { migration as initial } from "./0001_initial.ts"
-import { migration as runningTotals } from "./0002_running_totals.ts"
-import { migration as receivers } from "./0003_receivers.ts"
-import { migration as operators } from "./0004_operators.ts"
-import { migration as acknowledgements } from "./0005_acknowledgements.ts"
-import { migration as timers } from "./0006_timers.ts"
-import { migration as expectations } from "./0007_expectations.ts"
-import { migration as acknowledgedIncidents } from "./0008_acknowledged_incidents.ts"
-import { migration as audit } from "./0009_audit.ts"
-import { migration as silences } from "./0010_silences.ts"
-import { migration as replicas } from "./0011_replicas.ts"
-import { migration as signedMarks } from "./0012_signed_marks.ts"
-import { migration as receiverAlerts } from "./0013_receiver_alerts.ts"
-import { migration as openIncidents } from "./0014_open_incidents.ts"
-import { migration as resolvedBy } from "./0015_resolved_by.ts"
-import { migration as pendingAgents } from "./0016_pending_agents.ts"
-import { migration as listedRows } from "./0017_listed_rows.ts"
-import { migration as totalsByStatement } from "./0018_totals_by_statement.ts"
+import { migration as first } from "./0001_first.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [
-  initial,
-  runningTotals,
-  receivers,
-  operators,
-  acknowledgements,
-  timers,
-  expectations,
-  acknowledgedIncidents,
-  audit,
-  silences,
-  replicas,
-  signedMarks,
-  receiverAlerts,
-  openIncidents,
-  resolvedBy,
-  pendingAgents,
-  listedRows,
-  totalsByStatement,
-]
+export const migrations: ReadonlyArray<Migration> = [first]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
 export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)

@@ -1,6 +1,5 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { ALERT_ROUTER } from "@tocsin/core/model/OutboxRecord"
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
@@ -18,19 +17,14 @@ const findUntilNextDue = `SELECT least(
     (SELECT o.leased_until - storage.now FROM outbox AS o
      WHERE o.state = 'sending' AND o.receiver = ANY($1) AND o.leased_until > storage.now
      ORDER BY o.leased_until LIMIT 1),
-    (SELECT l.next_at - $2::int8 FROM alert AS l
-     WHERE '${ALERT_ROUTER}' = ANY($1) AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
-     ORDER BY l.next_at LIMIT 1),
-    (SELECT l.leased_until - storage.now FROM alert AS l
-     WHERE '${ALERT_ROUTER}' = ANY($1) AND l.leased_until > storage.now ORDER BY l.leased_until LIMIT 1),
     (SELECT min(head.micros)
      FROM unnest($1::text[]) AS wanted (receiver)
      CROSS JOIN LATERAL (
-       (SELECT l.next_at - $2::int8 AS micros FROM receiver_alert AS l
+       (SELECT l.next_at - $2::int8 AS micros FROM alert AS l
         WHERE l.receiver = wanted.receiver AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
         ORDER BY l.next_at LIMIT 1)
        UNION ALL
-       (SELECT l.leased_until - storage.now FROM receiver_alert AS l
+       (SELECT l.leased_until - storage.now FROM alert AS l
         WHERE l.receiver = wanted.receiver AND l.leased_until > storage.now
         ORDER BY l.leased_until LIMIT 1)
      ) AS head)

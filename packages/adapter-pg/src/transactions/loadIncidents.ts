@@ -2,7 +2,7 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
-import { lockAlerts, lockAlertsOfIncidents, receiverAlertTable } from "../tables/AlertTable.ts"
+import { alertTable, lockAlerts, lockAlertsOfIncidents } from "../tables/AlertTable.ts"
 import { outboxTable, lockOutbox, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
 import {
   incidentTable,
@@ -34,11 +34,7 @@ export const loadIncidents = Effect.fnUntraced(function* (
     const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(incidentTable.decode)
     const foundIds = found.map((incident) => incident.id)
     const outbox = yield* ofEach(foundIds, pg.query(lockOutboxOfIncidents, [foundIds]), outboxTable.decode)
-    const alerts = yield* ofEach(
-      foundIds,
-      pg.query(lockAlertsOfIncidents, [foundIds]),
-      receiverAlertTable.decode,
-    )
+    const alerts = yield* ofEach(foundIds, pg.query(lockAlertsOfIncidents, [foundIds]), alertTable.decode)
     for (const incident of found) {
       workspace.loadIncident(incident, outbox.get(incident.id) ?? [], alerts.get(incident.id) ?? [])
     }
@@ -112,7 +108,7 @@ export const loadOutbox = Effect.fnUntraced(function* (
   const refs = all(requests, ({ alerts }) => alerts)
   if (refs.length === 0) return
   const wanted = refs.map(({ receiver, incident_id, severity }) => ({ receiver, incident_id, severity }))
-  for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(receiverAlertTable.decode))
+  for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(alertTable.decode))
     workspace.alerts.load(alert, alert)
   for (const ref of refs) workspace.alerts.load(ref, undefined)
 })

@@ -1,6 +1,5 @@
 import { subjectRowsOf } from "@tocsin/core/model/AuditRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import { type AlertRecord, isOfAlertRouter } from "@tocsin/core/model/OutboxRecord"
 import type { Change } from "@tocsin/core/engine/workspace/Table"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import { Effect } from "effect"
@@ -25,7 +24,7 @@ import { markTable } from "../tables/MarkTable.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
 import { silenceTable } from "../tables/SilenceTable.ts"
 import { replicaTable } from "../tables/ReplicaTable.ts"
-import { alertTable, receiverAlertTable } from "../tables/AlertTable.ts"
+import { alertTable } from "../tables/AlertTable.ts"
 import { outboxTable } from "../tables/OutboxTable.ts"
 
 /**
@@ -91,10 +90,6 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
   // A check may rejoin an incident that it left; a new incident has no members yet.
   const isFirst = ({ after }: Change<MemberRecord>) =>
     newRows === "inserted" && after !== undefined && newIncidents.has(after.incident_id)
-  const ofAlertRouter = ({ before, after }: Change<AlertRecord>) => {
-    const alert = after ?? before
-    return alert !== undefined && isOfAlertRouter(alert)
-  }
   return [
     ...rowWrites(agentTable, changes.agents, "inserted"),
     each(removedRegistrationTable.insert, changes.removedAgents),
@@ -114,12 +109,7 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
     each(incidentActTable.insert, changes.incidentActs),
     { statement: cutStories, rows: changes.storyCuts, writes: "any" },
     ...rowWrites(outboxTable, changes.outbox, newRows),
-    ...rowWrites(alertTable, alerts.filter(ofAlertRouter), "upserted"),
-    ...rowWrites(
-      receiverAlertTable,
-      alerts.filter((alert) => !ofAlertRouter(alert)),
-      "upserted",
-    ),
+    ...rowWrites(alertTable, alerts, "upserted"),
     ...rowWrites(markTable, changes.marks, "inserted"),
     ...rowWrites(operatorTable, changes.operators, "inserted"),
     ...rowWrites(replicaTable, changes.replicas, "inserted"),

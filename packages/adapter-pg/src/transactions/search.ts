@@ -2,11 +2,10 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Found, LoudMember, WithIncident } from "@tocsin/core/engine/workspace/Found"
-import { ALERT_ROUTER } from "@tocsin/core/model/OutboxRecord"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
-import { lockClaimableAlerts, lockClaimableReceiverAlerts, receiverAlertTable } from "../tables/AlertTable.ts"
+import { alertTable, lockClaimableAlerts } from "../tables/AlertTable.ts"
 import {
   findHeldOutbox,
   findWaitingReceivers,
@@ -114,11 +113,8 @@ const searchAlerts = Effect.fnUntraced(function* (
   now: Instant.Instant,
 ) {
   const storageTime = yield* readStorageTime(pg)
-  const due = [now, storageTime, limit]
-  const rows = yield* receiver === ALERT_ROUTER
-    ? pg.query(lockClaimableAlerts, due)
-    : pg.query(lockClaimableReceiverAlerts, [...due, receiver])
-  const alerts = rows.map(receiverAlertTable.decode)
+  const rows = yield* pg.query(lockClaimableAlerts, [now, storageTime, limit, receiver])
+  const alerts = rows.map(alertTable.decode)
   workspace.found.storageTime = storageTime
   workspace.found.claimableAlerts = yield* withIncidents(pg, alerts)
   for (const alert of alerts) workspace.alerts.load(alert, alert)

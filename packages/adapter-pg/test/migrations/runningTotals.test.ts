@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { migrate, migrations } from "../../src/migrations/migrate.ts"
+import { migrate } from "../../src/migrations/migrate.ts"
 
 const insertAgents = (from: number, to: number): string => `
   INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at, last_seen_at, registered_at,
@@ -14,9 +14,9 @@ const insertAgents = (from: number, to: number): string => `
 /** Three of ten are resolved. */
 const insertIncidents = (from: number, to: number): string => `
   INSERT INTO incident (id, kind, incident_key, state, severity, opener_agent_id, opener_check_id, opened_at, resolved_at,
-                        member_changes, members_warning, members_unknown, members_critical)
+                        member_changes, members_warning, members_unknown, members_critical, acts)
   SELECT 'incident-' || n, 'automatic', 'key-' || n, CASE WHEN n % 10 < 3 THEN 'resolved' ELSE 'open' END, 'critical', 'agent', 'check',
-         n, CASE WHEN n % 10 < 3 THEN n END, 1, 0, 0, 1
+         n, CASE WHEN n % 10 < 3 THEN n END, 1, 0, 0, 1, 0
   FROM generate_series(${from}, ${to}) AS n`
 
 /** What the totals are, and what they should be. */
@@ -39,82 +39,74 @@ const totals = (sql: SqlClient.SqlClient) =>
   })
 
 layer(ScratchPostgres.layer)("running totals", (it) => {
-  it.effect(
-    "begin with what a database of the former release holds, and follow every writer from then on",
-    () =>
-      Effect.gen(function* () {
-        const { sql } = yield* (yield* ScratchPostgres).replica()
-        yield* migrate(sql, { known: migrations.slice(0, 1) })
-        yield* sql.unsafe(insertAgents(1, 100))
-        yield* migrate(sql)
-        const verify = Effect.map(totals(sql), ({ kept, counted, acceptances }) => {
-          assert.deepStrictEqual(kept, counted)
-          return acceptances
-        })
-        assert.strictEqual(yield* verify, 0)
-        yield* sql.unsafe(insertAgents(101, 200))
-        assert.strictEqual(yield* verify, 80)
-        yield* sql.unsafe("UPDATE agent SET last_seen_at = 0, hostname = 'other'")
-        yield* sql.unsafe("UPDATE agent SET checks_ok = checks_ok - 1, checks_critical = checks_critical + 1")
-        yield* sql.unsafe("UPDATE agent SET heartbeat_incident_id = NULL WHERE registered_at < 50")
-        assert.strictEqual(yield* verify, 80)
-        yield* sql.unsafe("UPDATE agent SET admission_state = 'accepted' WHERE registered_at < 101")
-        assert.strictEqual(yield* verify, 100)
-        yield* sql.unsafe("DELETE FROM agent WHERE registered_at % 3 = 0")
-        yield* verify
-        yield* sql.unsafe("DELETE FROM agent")
-        assert.deepStrictEqual((yield* totals(sql)).kept, {
-          accepted: 0,
-          pending: 0,
-          dead: 0,
-          ok: 0,
-          warning: 0,
-          critical: 0,
-          unknown: 0,
-        })
-      }),
+  it.effect("follow every writer", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* (yield* ScratchPostgres).replica()
+      yield* migrate(sql)
+      const verify = Effect.map(totals(sql), ({ kept, counted, acceptances }) => {
+        assert.deepStrictEqual(kept, counted)
+        return acceptances
+      })
+      yield* sql.unsafe(insertAgents(1, 200))
+      assert.strictEqual(yield* verify, 160)
+      yield* sql.unsafe("UPDATE agent SET last_seen_at = 0, hostname = 'other'")
+      yield* sql.unsafe("UPDATE agent SET checks_ok = checks_ok - 1, checks_critical = checks_critical + 1")
+      yield* sql.unsafe("UPDATE agent SET heartbeat_incident_id = NULL WHERE registered_at < 50")
+      assert.strictEqual(yield* verify, 160)
+      yield* sql.unsafe("UPDATE agent SET admission_state = 'accepted' WHERE registered_at < 101")
+      assert.strictEqual(yield* verify, 180)
+      yield* sql.unsafe("DELETE FROM agent WHERE registered_at % 3 = 0")
+      yield* verify
+      yield* sql.unsafe("DELETE FROM agent")
+      assert.deepStrictEqual((yield* totals(sql)).kept, {
+        accepted: 0,
+        pending: 0,
+        dead: 0,
+        ok: 0,
+        warning: 0,
+        critical: 0,
+        unknown: 0,
+      })
+    }),
   )
 
-  it.effect(
-    "count open incidents of the former release, and those that any statement opens or resolves",
-    () =>
-      Effect.gen(function* () {
-        const scratch = yield* Layer.build(Layer.fresh(ScratchPostgres.layer))
-        const { replica } = yield* Effect.provide(ScratchPostgres, scratch)
-        const { sql } = yield* replica()
-        yield* migrate(sql, { known: migrations.slice(0, 13) })
-        yield* sql.unsafe(insertIncidents(1, 10))
-        yield* migrate(sql)
-        const verify = Effect.gen(function* () {
-          const [{ kept, counted } = { kept: -1, counted: -2 }] = yield* sql<{
-            kept: number
-            counted: number
-          }>`
+  it.effect("count the incidents that any statement opens or resolves", () =>
+    Effect.gen(function* () {
+      const scratch = yield* Layer.build(Layer.fresh(ScratchPostgres.layer))
+      const { replica } = yield* Effect.provide(ScratchPostgres, scratch)
+      const { sql } = yield* replica()
+      yield* migrate(sql)
+      yield* sql.unsafe(insertIncidents(1, 10))
+      const verify = Effect.gen(function* () {
+        const [{ kept, counted } = { kept: -1, counted: -2 }] = yield* sql<{
+          kept: number
+          counted: number
+        }>`
           SELECT (SELECT sum(incidents_open)::int4 FROM system_total) AS kept,
                  (SELECT count(*)::int4 FROM incident WHERE state = 'open') AS counted`
-          assert.strictEqual(kept, counted)
-          return kept
-        })
-        assert.strictEqual(yield* verify, 7)
-        yield* sql.unsafe(insertIncidents(11, 20))
-        assert.strictEqual(yield* verify, 14)
-        yield* sql.unsafe("UPDATE incident SET ack_note = 'seen', acts = acts + 1")
-        assert.strictEqual(yield* verify, 14)
-        yield* sql.unsafe("UPDATE incident SET state = 'resolved', resolved_at = 100 WHERE opened_at % 2 = 0")
-        yield* verify
-        // A row that exists is updated by an insertion.
-        yield* sql.unsafe(
-          `${insertIncidents(18, 22)} ON CONFLICT (id) DO UPDATE SET state = 'open', resolved_at = NULL`,
-        )
-        yield* verify
-        yield* sql.unsafe("DELETE FROM incident WHERE opened_at > 12")
-        yield* verify
-        yield* sql.unsafe("DELETE FROM incident")
-        assert.strictEqual(yield* verify, 0)
-        yield* sql.unsafe(insertIncidents(1, 10))
-        yield* sql.unsafe("TRUNCATE incident CASCADE")
-        assert.strictEqual(yield* verify, 0)
-      }),
+        assert.strictEqual(kept, counted)
+        return kept
+      })
+      assert.strictEqual(yield* verify, 7)
+      yield* sql.unsafe(insertIncidents(11, 20))
+      assert.strictEqual(yield* verify, 14)
+      yield* sql.unsafe("UPDATE incident SET ack_note = 'seen', acts = acts + 1")
+      assert.strictEqual(yield* verify, 14)
+      yield* sql.unsafe("UPDATE incident SET state = 'resolved', resolved_at = 100 WHERE opened_at % 2 = 0")
+      yield* verify
+      // A row that exists is updated by an insertion.
+      yield* sql.unsafe(
+        `${insertIncidents(18, 22)} ON CONFLICT (id) DO UPDATE SET state = 'open', resolved_at = NULL`,
+      )
+      yield* verify
+      yield* sql.unsafe("DELETE FROM incident WHERE opened_at > 12")
+      yield* verify
+      yield* sql.unsafe("DELETE FROM incident")
+      assert.strictEqual(yield* verify, 0)
+      yield* sql.unsafe(insertIncidents(1, 10))
+      yield* sql.unsafe("TRUNCATE incident CASCADE")
+      assert.strictEqual(yield* verify, 0)
+    }),
   )
 
   it.effect("are updated once by a statement that inserts or deletes agents, and stay in few pages", () =>

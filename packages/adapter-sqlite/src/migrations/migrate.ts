@@ -8,44 +8,10 @@ import {
 } from "@tocsin/core/ports/Migration"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { migration as initial } from "./0001_initial.ts"
-import { migration as runningTotals } from "./0002_running_totals.ts"
-import { migration as keptHistory } from "./0003_kept_history.ts"
-import { migration as receivers } from "./0004_receivers.ts"
-import { migration as operators } from "./0005_operators.ts"
-import { migration as acknowledgements } from "./0006_acknowledgements.ts"
-import { migration as timers } from "./0007_timers.ts"
-import { migration as expectations } from "./0008_expectations.ts"
-import { migration as acknowledgedIncidents } from "./0009_acknowledged_incidents.ts"
-import { migration as audit } from "./0010_audit.ts"
-import { migration as silences } from "./0011_silences.ts"
-import { migration as replicas } from "./0012_replicas.ts"
-import { migration as signedMarks } from "./0013_signed_marks.ts"
-import { migration as receiverAlerts } from "./0014_receiver_alerts.ts"
-import { migration as resolvedBy } from "./0015_resolved_by.ts"
-import { migration as pendingAgents } from "./0016_pending_agents.ts"
-import { migration as listedRows } from "./0017_listed_rows.ts"
+import { migration as first } from "./0001_first.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [
-  initial,
-  runningTotals,
-  keptHistory,
-  receivers,
-  operators,
-  acknowledgements,
-  timers,
-  expectations,
-  acknowledgedIncidents,
-  audit,
-  silences,
-  replicas,
-  signedMarks,
-  receiverAlerts,
-  resolvedBy,
-  pendingAgents,
-  listedRows,
-]
+export const migrations: ReadonlyArray<Migration> = [first]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
 export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)

@@ -104,7 +104,6 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
     changes: by("incident_id", "incident_change"),
     acts: by("incident_id", "incident_act"),
     alerts: by("incident_id", "alert"),
-    receiver_alerts: by("incident_id", "receiver_alert"),
     incidents: by("id", "incident"),
     audit_subjects: by("audit_id", "audit_subject"),
     audit: by("id", "audit"),

@@ -1,6 +1,6 @@
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable } from "./AgentKeyTable.ts"
-import { makeAlertTables } from "./AlertTable.ts"
+import { makeAlertTable } from "./AlertTable.ts"
 import { makeAgentTable, makeRemovedRegistrationTable } from "./AgentTable.ts"
 import { makeAuditTable } from "./AuditTable.ts"
 import { makeCheckTable } from "./CheckTable.ts"
@@ -31,7 +31,7 @@ export const makeTables = (connection: SqliteConnection) => ({
   incidentChanges: makeIncidentChangeTable(connection),
   incidentActs: makeIncidentActTable(connection),
   outbox: makeOutboxTable(connection),
-  alerts: makeAlertTables(connection),
+  alerts: makeAlertTable(connection),
   marks: makeMarkTable(connection),
   operators: makeOperatorTable(connection),
   replicas: makeReplicaTable(connection),

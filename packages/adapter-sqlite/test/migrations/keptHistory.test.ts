@@ -4,7 +4,7 @@ import { expireNow } from "@tocsin/core/retention/retentionPiece"
 import { agentRecord } from "@tocsin/testing/records"
 import { eventOf, start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
-import { migrate, migrations } from "../../src/migrations/migrate.ts"
+import { migrate } from "../../src/migrations/migrate.ts"
 import { makeRetentionTables } from "../../src/retention/expire.ts"
 import { makeTables, type Tables } from "../../src/tables/makeTables.ts"
 
@@ -39,26 +39,6 @@ describe("history that retention keeps", () => {
     assert.deepStrictEqual(expire(connection, start), { found: 0, removed: 0 })
     assert.deepStrictEqual(expire(connection, LATER), { found: 2, removed: 1 })
     assert.deepStrictEqual(seqs(connection), [3n])
-    connection.close()
-  })
-
-  it("of a file of the former release is the newest row of each check", () => {
-    const connection = SqliteConnection.open(IN_MEMORY)
-    migrate(connection, start, migrations.slice(0, 2))
-    connection.execute(
-      `INSERT INTO check_event (agent_id, registration_id, check_id, event_id, observed_at, received_at, status, exit_code,
-                                duration_ms, output_truncated, notifications_enabled, is_latest)
-       SELECT '${agent_id}', '${registration_id}', '${eventOf(0).check_id}', 'event ' || value, ${start}, ${start}, 'ok', 0, 1, 0, 1,
-              value = 3
-       FROM json_each('[1,2,3]')`,
-    )
-    migrate(connection, start)
-    const tables = makeTables(connection)
-    assert.deepStrictEqual(expire(connection, LATER), { found: 2, removed: 2 })
-    assert.deepStrictEqual(seqs(connection), [3n])
-    add(tables, 4)
-    assert.deepStrictEqual(expire(connection, LATER), { found: 2, removed: 1 })
-    assert.deepStrictEqual(seqs(connection), [4n])
     connection.close()
   })
 })

@@ -42,7 +42,7 @@ const withdraw = HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:
 const acknowledgeAll = HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
   payload: contract.AcknowledgeAllRequest,
   success: contract.AcknowledgedAll,
-  error: [Internal.wire, PayloadTooLarge.wire, Conflict.wire],
+  error: [Internal.wire, PayloadTooLarge.wire],
 }).annotateMerge(
   operationFor(
     "respond",

@@ -7,7 +7,6 @@ import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
-import { isOlderRunning } from "../liveness/olderVersion.ts"
 import { lastOutage } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
@@ -70,7 +69,7 @@ interface Looking {
 
 /**
  * Looks at every expectation that may be overdue now, page by page. One that waits for its agent is
- * due again at the next round, as are all while a server of an older version runs.
+ * due again at the next round.
  */
 export const lookAtDueExpectations = Effect.fnUntraced(function* (
   storage: Storage["Service"],
@@ -83,8 +82,6 @@ export const lookAtDueExpectations = Effect.fnUntraced(function* (
     const due = yield* storage.dueExpectations({ now, after, limit })
     if (due.length > 0) {
       const mark = yield* storage.mark
-      // Such a server would leave a check that reports to it overdue (docs/rules.md#older-versions).
-      if (isOlderRunning(mark, now)) return
       const outageEnd = lastOutage(mark, now, rules)?.ended_at
       yield* Effect.forEach(
         byAgent(due),

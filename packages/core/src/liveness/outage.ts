@@ -3,7 +3,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { olderSeenAt } from "./olderVersion.ts"
 import type { MarkRecord } from "../model/MarkRecord.ts"
 
 /**
@@ -21,7 +20,7 @@ export const isInGrace = (
 
 /** A time in which the service could not commit. */
 export interface Outage {
-  /** The last sign of life before it; absent in marks of earlier versions. */
+  /** The last sign of life before it. */
   readonly began_at: Instant.Instant | undefined
   readonly ended_at: Instant.Instant
 }
@@ -73,14 +72,11 @@ export const leaveMark = commandOf(function* (
   yield* ensure(workspace, { mark: true })
   const mark = workspace.marks.get("service")
   const outage = lastOutage(mark, now, rules)
-  const older = olderSeenAt(mark)
   const isAhead = mark !== undefined && isFarAhead(mark.marked_at, now, rules)
   const marked_at = mark === undefined || (isAhead && isRight) ? now : Instant.max(mark.marked_at, now)
   workspace.marks.put({
     name: "service",
     marked_at,
-    signed_at: marked_at,
-    ...(older !== undefined && { older_seen_at: older }),
     outage_began_at: outage?.began_at,
     outage_ended_at: outage?.ended_at,
   })

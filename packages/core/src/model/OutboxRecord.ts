@@ -73,18 +73,12 @@ export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant):
 export const isBehind = (item: OutboxRecord, other: OutboxRecord): boolean =>
   other.receiver === item.receiver && other.incident_seq < item.incident_seq && isUnended(other)
 
-/** The receiver named like the kind, the only one with alerts before policies named receivers. */
-export const ALERT_ROUTER: NotifierName = "alert_router"
-
 /** Names one alert at a receiver of the kind `alert_router`: severity is one of its labels. */
 export interface AlertRef {
   readonly receiver: NotifierName
   readonly incident_id: IncidentId
   readonly severity: Severity
 }
-
-/** Whether it belongs to the receiver {@link ALERT_ROUTER}, which storages may keep apart. */
-export const isOfAlertRouter = ({ receiver }: AlertRef): boolean => receiver === ALERT_ROUTER
 
 /**
  * An alert that its receiver has got and needs again: every minute while the incident has this

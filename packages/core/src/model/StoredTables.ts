@@ -176,26 +176,17 @@ const outbox: TableShape<OutboxRecord> = {
   },
 }
 
-const ofAlerts = {
-  incident_id: text,
-  severity: text,
-  next_at: instant,
-  ended_at: orUndefined(instant),
-  leased_until: orUndefined(instant),
-} as const
-
-/** The alerts of the receiver `alert_router`: older versions know no other, and use this table. */
-const alert: TableShape<Omit<AlertRecord, "receiver">> = {
+const alert: TableShape<AlertRecord> = {
   name: "alert",
-  key: ["incident_id", "severity"],
-  columns: ofAlerts,
-}
-
-/** The alerts of receivers by other names. */
-const receiver_alert: TableShape<AlertRecord> = {
-  name: "receiver_alert",
   key: ["incident_id", "receiver", "severity"],
-  columns: { receiver: text, ...ofAlerts },
+  columns: {
+    receiver: text,
+    incident_id: text,
+    severity: text,
+    next_at: instant,
+    ended_at: orUndefined(instant),
+    leased_until: orUndefined(instant),
+  },
 }
 
 const replica: TableShape<ReplicaRecord> = {
@@ -220,8 +211,6 @@ const mark: TableShape<MarkRecord> = {
     marked_at: instant,
     outage_began_at: orUndefined(instant),
     outage_ended_at: orUndefined(instant),
-    signed_at: orAbsent(instant),
-    older_seen_at: orAbsent(instant),
   },
 }
 
@@ -269,7 +258,6 @@ export const storedTables = {
   incident_act,
   outbox,
   alert,
-  receiver_alert,
   operator,
   replica,
   audit,

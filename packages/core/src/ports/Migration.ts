@@ -56,6 +56,12 @@ export const schemaRefusal = (standing: SchemaStanding, database: string): Stora
     })
   }
   if (standing.state !== "foreign") return undefined
+  if (standing.applied === 0) {
+    return new StorageError({
+      reason: "other",
+      message: `${database} was written by Tocsin 0.1.0, which this version cannot read: start with an empty database`,
+    })
+  }
   const { id, name } = standing.migration
   return new StorageError({
     reason: "other",

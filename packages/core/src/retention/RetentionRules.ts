@@ -40,7 +40,6 @@ export type RemovedRows =
   | "changes"
   | "acts"
   | "alerts"
-  | "receiver_alerts"
   | "incidents"
   | "audit_subjects"
   | "audit"
@@ -114,7 +113,7 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
     subject: "a resolved incident",
     expires: "resolved before the bound",
     stays: "an incident with a notification that is pending, sending or to be retried",
-    removes: ["members", "changes", "acts", "alerts", "receiver_alerts", "incidents"],
+    removes: ["members", "changes", "acts", "alerts", "incidents"],
     setsAside: false,
     judge: judgeIncident,
   },

@@ -121,7 +121,7 @@ export class Operations extends Context.Service<
       })
 
       return Operations.of({
-        ...acknowledging(storage, commits, rules, signature),
+        ...acknowledging(commits, rules, signature),
         incidents: lists.incidents,
         outbox: lists.outbox,
         ...silencing({ storage, commits, ids, rules, signature }),

@@ -6,7 +6,6 @@ import { Receivers } from "../notifications/Receivers.ts"
 import { type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { policyHash } from "../policy/policyHash.ts"
-import { isEmptyPolicy } from "@tocsin/contract/PolicyDocument"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { PolicyInForceState, WindowList } from "@tocsin/contract/Policies"
 import { Ids } from "../ports/Ids.ts"
@@ -15,7 +14,6 @@ import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import type { StateConflict } from "./OperationErrors.ts"
-import { refuseOlder } from "./refuseOlder.ts"
 import { ThisReplica } from "./ThisReplica.ts"
 import { currentReceivers, liveReplicas, policyHashes } from "../replicas/listings.ts"
 
@@ -56,7 +54,6 @@ export class Policies extends Context.Service<
       return Policies.of({
         replace: (policy, notifiers) =>
           Effect.gen(function* () {
-            if (!isEmptyPolicy(policy.document)) yield* refuseOlder(storage)
             yield* replica.report(policy, yield* currentSignature(ids))
             yield* replaceReceivers(notifiers)
             yield* inForce.replace(policy)

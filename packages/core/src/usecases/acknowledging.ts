@@ -12,8 +12,6 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { Storage } from "../ports/Storage.ts"
-import { refuseOlder } from "./refuseOlder.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 
 export const noSuchIncident = () =>
@@ -24,7 +22,6 @@ const resolved = () =>
 
 /** What people do about incidents (docs/rules.md#acknowledgements). */
 export const acknowledging = (
-  storage: Pick<Storage["Service"], "mark">,
   { transact }: Pick<Commits["Service"], "transact">,
   rules: RuleOptions,
   signature: Effect.Effect<Signature>,
@@ -43,7 +40,6 @@ export const acknowledging = (
   })
   return {
     acknowledge: Effect.fn("Operations.acknowledge")(function* (id: IncidentId, request: AcknowledgeRequest) {
-      yield* refuseOlder(storage)
       const result = yield* one(id, request)
       if (result.outcome === "acknowledged") return result.acknowledgement
       return yield* result.outcome === "unknown" ? noSuchIncident() : resolved()
@@ -52,7 +48,6 @@ export const acknowledging = (
       ids,
       ...request
     }: AcknowledgeAllRequest) {
-      yield* refuseOlder(storage)
       const items = yield* Effect.forEach(new Set(ids), (id) =>
         one(id, request).pipe(
           Effect.map(({ outcome }) => ({ id, outcome })),

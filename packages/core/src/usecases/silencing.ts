@@ -18,7 +18,6 @@ import {
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import { silenceTimes } from "../silences/silenceTimes.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
-import { refuseOlder } from "./refuseOlder.ts"
 import { coveredAgents, previewSilence } from "./previewSilence.ts"
 import { toIncident } from "./toResources.ts"
 
@@ -58,7 +57,6 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
   const newSilenceId = newId<SilenceId>(ids)
   return {
     silence: Effect.fn("Operations.silence")(function* (request: SilenceRequest) {
-      yield* refuseOlder(storage)
       const now = yield* Instant.now
       const times = yield* timesOf(request, rules, now)
       const { comment, confirm = false, matchers } = request

@@ -83,7 +83,7 @@ const acknowledgedFilters: ReadonlyArray<ListFilters["incidents"]> = [true, fals
   [{}, { state: "resolved" as const }, { agent_id: a }].map((filter) => ({ ...filter, acknowledged })),
 )
 
-/** Not that of a resolved incident, which an older version may have left. */
+/** Not that of a resolved incident. */
 const isAcknowledged = (row: (typeof population.incidents)[0]): boolean =>
   row.state === "open" && row.ack_until !== undefined
 

@@ -40,7 +40,7 @@ const history: ReadonlyArray<HistoryRecord> = Array.from({ length: 60 }, (_, n) 
   return { ...event, agent_id, registration_id, received_at: start }
 })
 
-/** Also of resolved incidents, which an older version may leave. */
+/** Also of resolved incidents. */
 const acknowledgement: Acknowledgement = {
   by: "eva",
   note: undefined,

@@ -113,8 +113,6 @@ export const markRecord: fc.Arbitrary<MarkRecord> = fc.record(
     marked_at: instant,
     outage_began_at: maybe(instant),
     outage_ended_at: maybe(instant),
-    signed_at: instant,
-    older_seen_at: instant,
   },
   { requiredKeys: ["name", "marked_at", "outage_began_at", "outage_ended_at"] },
 )

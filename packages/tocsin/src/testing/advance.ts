@@ -41,7 +41,7 @@ const moveTo = async ({ clock, settling, tables }: Course, nanos: bigint): Promi
   // The skipped marks: without them, the time since the last one would be an outage.
   if (clock.passesOver(nanos) && tables.mark !== undefined) {
     const marked_at = Instant.fromNanos(nanos)
-    tables.mark = { ...tables.mark, marked_at, signed_at: marked_at }
+    tables.mark = { ...tables.mark, marked_at }
   }
   clock.moveTo(nanos)
   await settling.settle()

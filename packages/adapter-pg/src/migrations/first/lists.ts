@@ -1,5 +1,3 @@
-import type { Migration } from "@tocsin/core/ports/Migration"
-
 /** Whether an incident changed its members too often to be moved with each of them. */
 const isBusy = (row: string): string => `${row}.member_changes > 100`
 
@@ -29,18 +27,14 @@ const ORDERS = [
 ] as const
 
 /**
- * Every filter and order of incidents and notifications has an index that begins with the filter, so
- * that a page reads its own rows only.
+ * Every filter and order of incidents has an index that begins with the filter, so that a page reads its
+ * own rows only.
  *
  * `listed_incident` has a row for each incident, and others for its members: by agent, by check, and
  * by both; the empty text stands for all. Phases: 0 resolved, 1 open, 2 acknowledged. A change moves
  * few rows: those of an incident with more than 100 changes get phase 3 instead, and stay there.
  */
-export const migration: Migration = {
-  id: 17,
-  name: "listed_rows",
-  compatibility: "compatible",
-  sql: `
+export const LISTS = `
 CREATE TABLE listed_incident (
   id text COLLATE "C" NOT NULL,
   agent_id text COLLATE "C" NOT NULL,
@@ -49,15 +43,11 @@ CREATE TABLE listed_incident (
   severity_rank smallint NOT NULL,
   opened_at bigint NOT NULL,
   resolved_order bigint NOT NULL,
-  state_rank smallint NOT NULL GENERATED ALWAYS AS (CASE phase WHEN 0 THEN 0 ELSE 1 END) STORED
+  state_rank smallint NOT NULL GENERATED ALWAYS AS (CASE phase WHEN 0 THEN 0 ELSE 1 END) STORED,
+  PRIMARY KEY (id, agent_id, check_id)
 ) WITH (fillfactor = 70);
 
-${listIncidents("incident")};
-${listMembers("incident_member")};
-
-ALTER TABLE listed_incident ADD PRIMARY KEY (id, agent_id, check_id);
 ${ORDERS.map(([name, column]) => `CREATE INDEX listed_incident_by_${name} ON listed_incident (agent_id, check_id, phase, severity_rank, ${column}, id);`).join("\n")}
-DROP INDEX incident_by_status, incident_by_severity, incident_by_resolved_at, incident_acknowledged, incident_member_by_check_id;
 
 CREATE FUNCTION list_incidents() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -117,10 +107,4 @@ CREATE TRIGGER members_are_listed AFTER INSERT ON incident_member REFERENCING NE
   FOR EACH STATEMENT EXECUTE FUNCTION list_members();
 CREATE TRIGGER members_leave AFTER DELETE ON incident_member REFERENCING OLD TABLE AS earlier
   FOR EACH STATEMENT EXECUTE FUNCTION list_members();
-
-ALTER TABLE outbox ADD COLUMN listed_state text COLLATE "C" NOT NULL
-  GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND look_at IS NOT NULL THEN 'held' ELSE state END) STORED;
-DROP INDEX outbox_by_created_at, outbox_by_updated_at, outbox_waiting;
-${["created_at", "updated_at"].map((column) => `CREATE INDEX outbox_by_${column} ON outbox (listed_state, notifier, event_type, ${column}, id);`).join("\n")}
-`,
-}
+`

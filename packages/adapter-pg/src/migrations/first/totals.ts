@@ -1,5 +1,3 @@
-import type { Migration } from "@tocsin/core/ports/Migration"
-
 /** The totals of agents, each counted with its `sign`: 1 for a row that comes, -1 for one that goes. */
 const SUMS = `coalesce(sum(sign) FILTER (WHERE admission_state = 'accepted'), 0) AS accepted,
          coalesce(sum(sign) FILTER (WHERE admission_state = 'pending'), 0) AS pending,
@@ -8,28 +6,29 @@ const SUMS = `coalesce(sum(sign) FILTER (WHERE admission_state = 'accepted'), 0)
          coalesce(sum(sign * checks_critical), 0) AS critical, coalesce(sum(sign * checks_unknown), 0) AS unknown`
 
 /**
- * Insertions and deletions change the totals of agents once a statement: once for each row, a copy
- * of 40,000 agents took two minutes. A trigger on updates stays one for each row that changes a
- * total, so that heartbeats run none. Pages keep room for the versions of a transaction's updates.
+ * Running totals, so that the summary and a registration need not count agents and incidents.
+ *
+ * Triggers keep them for every writer. Insertions and deletions change them once a statement; a trigger
+ * on updates of agents is one for each row that changes a total, so that heartbeats run none. Each
+ * server process has a row, so that transactions rarely wait for each other. A row may be negative; only
+ * the sum counts. Pages keep room for the versions of a transaction's updates.
  *
  * `recount_system_total()` counts all totals again and shrinks the table. It repairs what writers
  * without triggers (`session_replication_role = replica`) left wrong.
  */
-export const migration: Migration = {
-  id: 18,
-  name: "totals_by_statement",
-  compatibility: "compatible",
-  sql: `
-DROP TRIGGER agent_comes_or_goes ON agent;
-DROP TRIGGER agent_counts_otherwise ON agent;
-DROP TRIGGER pending_agents_come ON agent;
-DROP TRIGGER pending_agents_change ON agent;
-DROP TRIGGER pending_agents_go ON agent;
-DROP TRIGGER pending_agents_vanish ON agent;
-DROP FUNCTION add_agent_to_system_total();
-DROP FUNCTION add_pending_agents_to_system_total();
-
-ALTER TABLE system_total SET (fillfactor = 10);
+export const TOTALS = `
+CREATE TABLE system_total (
+  writer smallint PRIMARY KEY,
+  agents_accepted bigint NOT NULL DEFAULT 0,
+  agents_pending bigint NOT NULL DEFAULT 0,
+  agents_dead bigint NOT NULL DEFAULT 0,
+  acceptances bigint NOT NULL DEFAULT 0,
+  checks_ok bigint NOT NULL DEFAULT 0,
+  checks_warning bigint NOT NULL DEFAULT 0,
+  checks_critical bigint NOT NULL DEFAULT 0,
+  checks_unknown bigint NOT NULL DEFAULT 0,
+  incidents_open bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 10);
 
 CREATE FUNCTION add_agents_to_system_total() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -95,6 +94,38 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION add_incidents_to_system_total() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  opened bigint := 0;
+  resolved bigint := 0;
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    UPDATE system_total SET incidents_open = 0 WHERE incidents_open <> 0;
+    RETURN NULL;
+  END IF;
+  IF TG_OP <> 'DELETE' THEN
+    SELECT count(*) INTO opened FROM later WHERE state = 'open';
+  END IF;
+  IF TG_OP <> 'INSERT' THEN
+    SELECT count(*) INTO resolved FROM earlier WHERE state = 'open';
+  END IF;
+  IF opened <> resolved THEN
+    INSERT INTO system_total AS total (writer, incidents_open)
+    VALUES (pg_backend_pid() % 1024, opened - resolved)
+    ON CONFLICT (writer) DO UPDATE SET incidents_open = total.incidents_open + EXCLUDED.incidents_open;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER incidents_come AFTER INSERT ON incident REFERENCING NEW TABLE AS later
+  FOR EACH STATEMENT EXECUTE FUNCTION add_incidents_to_system_total();
+CREATE TRIGGER incidents_change AFTER UPDATE ON incident REFERENCING OLD TABLE AS earlier NEW TABLE AS later
+  FOR EACH STATEMENT EXECUTE FUNCTION add_incidents_to_system_total();
+CREATE TRIGGER incidents_go AFTER DELETE ON incident REFERENCING OLD TABLE AS earlier
+  FOR EACH STATEMENT EXECUTE FUNCTION add_incidents_to_system_total();
+CREATE TRIGGER incidents_vanish AFTER TRUNCATE ON incident
+  FOR EACH STATEMENT EXECUTE FUNCTION add_incidents_to_system_total();
+
 SELECT recount_system_total();
-`,
-}
+`

@@ -1,0 +1,61 @@
+/**
+ * Operators, what they changed, what they silenced, and the processes that serve them.
+ */
+export const PEOPLE = `
+CREATE TABLE operator (
+  name text COLLATE "C" PRIMARY KEY,
+  role text COLLATE "C" NOT NULL,
+  token_hash text COLLATE "C" NOT NULL,
+  former_token_hash text COLLATE "C",
+  former_valid_until bigint,
+  created_at bigint NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  expires_at bigint,
+  last_used_at bigint
+);
+CREATE UNIQUE INDEX operator_by_token ON operator (token_hash);
+CREATE INDEX operator_by_former_token ON operator (former_token_hash) WHERE former_token_hash IS NOT NULL;
+
+CREATE TABLE audit (
+  id text COLLATE "C" PRIMARY KEY,
+  recorded_at bigint NOT NULL,
+  actor text COLLATE "C" NOT NULL,
+  via text COLLATE "C" NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  subjects json NOT NULL,
+  parameters json,
+  request_id text COLLATE "C"
+);
+CREATE INDEX audit_by_time ON audit (recorded_at, id);
+CREATE INDEX audit_by_actor ON audit (actor, recorded_at, id);
+CREATE INDEX audit_by_action ON audit (action, recorded_at, id);
+CREATE INDEX audit_by_actor_and_action ON audit (actor, action, recorded_at, id);
+CREATE TABLE audit_subject (
+  subject_id text COLLATE "C" NOT NULL,
+  audit_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (subject_id, audit_id)
+);
+CREATE INDEX audit_subject_by_row ON audit_subject (audit_id);
+
+CREATE TABLE silence (
+  id text COLLATE "C" PRIMARY KEY,
+  matchers json NOT NULL,
+  starts_at bigint NOT NULL,
+  ends_at bigint NOT NULL,
+  comment text COLLATE "C" NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL
+);
+CREATE INDEX silence_by_created ON silence (created_at, id);
+CREATE INDEX silence_by_end ON silence (ends_at);
+
+CREATE TABLE replica (
+  id text COLLATE "C" PRIMARY KEY,
+  version text COLLATE "C" NOT NULL,
+  policy_hash text COLLATE "C" NOT NULL,
+  receivers json NOT NULL,
+  started_at bigint NOT NULL,
+  seen_at bigint NOT NULL,
+  ended_at bigint
+);
+`

@@ -1,0 +1,66 @@
+/**
+ * Operators, what they changed, what they silenced, and the processes that serve them.
+ */
+export const PEOPLE = `
+CREATE TABLE operator (
+  name TEXT NOT NULL PRIMARY KEY,
+  role TEXT NOT NULL,
+  token_hash TEXT NOT NULL,
+  former_token_hash TEXT,
+  former_valid_until INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  expires_at INTEGER,
+  last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX operator_by_token ON operator (token_hash);
+CREATE INDEX operator_by_former_token ON operator (former_token_hash) WHERE former_token_hash IS NOT NULL;
+
+CREATE TABLE audit (
+  id TEXT NOT NULL PRIMARY KEY,
+  recorded_at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  via TEXT NOT NULL,
+  action TEXT NOT NULL,
+  subjects TEXT NOT NULL,
+  parameters TEXT,
+  request_id TEXT
+) STRICT;
+
+CREATE INDEX audit_by_time ON audit (recorded_at, id);
+CREATE INDEX audit_by_actor ON audit (actor, recorded_at, id);
+CREATE INDEX audit_by_action ON audit (action, recorded_at, id);
+CREATE INDEX audit_by_actor_and_action ON audit (actor, action, recorded_at, id);
+
+CREATE TABLE audit_subject (
+  subject_id TEXT NOT NULL,
+  audit_id TEXT NOT NULL,
+  PRIMARY KEY (subject_id, audit_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX audit_subject_by_row ON audit_subject (audit_id);
+
+CREATE TABLE silence (
+  id TEXT NOT NULL PRIMARY KEY,
+  matchers TEXT NOT NULL,
+  starts_at INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL,
+  comment TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX silence_by_created ON silence (created_at, id);
+CREATE INDEX silence_by_end ON silence (ends_at);
+
+CREATE TABLE replica (
+  id TEXT NOT NULL PRIMARY KEY,
+  version TEXT NOT NULL,
+  policy_hash TEXT NOT NULL,
+  receivers TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT;
+`
