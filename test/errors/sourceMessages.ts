@@ -63,7 +63,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "predicate(issue, ofCheck)",
   "describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams)",
   "NAMELESS_MESSAGE",
-  "TOO_MANY_SILENCES",
   "`labels ${TOO_MANY_LABELS}`",
   "`events ${BATCH_SIZE_RULE}`",
   "`checks ${DECLARATION_SIZE_RULE}`",

@@ -148,8 +148,8 @@ export const SEARCHES: Loaders<Reading, Search> = {
     found.mark = tables.mark
   },
   unendedSilences: ({ now, tables, workspace }) => {
-    const { length } = Array.from(tables.silences.values()).filter(({ ends_at }) => ends_at > now)
-    workspace.found.unendedSilences = length
+    const all = Array.from(tables.silences.values())
+    workspace.found.unendedSilences = all.filter(({ ends_at }) => ends_at > now)
   },
   idlePendingAgents: ({ tables, workspace }, { seenBefore, limit }) => {
     const agents = Array.from(tables.agents.values())

@@ -11,6 +11,17 @@ export const MAX_MATCHERS = 20
 /** The refusal of a longer list, or of something else. */
 export const MATCHERS_RULE = { expected: `a list of at most ${MAX_MATCHERS} matchers` }
 
+/** Most matchers of all silences that have not ended, and of each list of a policy; some may be globs. */
+export const MOST_TOGETHER = { matchers: 5_000, globs: 200 } as const
+
+/** Whether lists of matchers are more together than {@link MOST_TOGETHER}: each decision may compare them all. */
+export const areTooMany = (lists: ReadonlyArray<ReadonlyArray<{ readonly op: string }>>): boolean => {
+  const all = lists.flat()
+  return (
+    all.length > MOST_TOGETHER.matchers || all.filter(({ op }) => op === "glob").length > MOST_TOGETHER.globs
+  )
+}
+
 const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"] as const
 const LABEL_FIELD = /^label:[A-Za-z0-9._:-]{1,64}$/u
 const FIELD_NAMES = "agent_id, check_id, incident_key, hostname, severity or label:KEY"

@@ -2,12 +2,7 @@ import { Result } from "effect"
 import type { SilenceId } from "@tocsin/contract/Identifiers"
 import { format } from "@tocsin/contract/Instant"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import {
-  createSilence,
-  editSilence,
-  expireSilence,
-  TOO_MANY_SILENCES,
-} from "@tocsin/core/silences/silenceDecisions"
+import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
 import { silenceTimes } from "@tocsin/core/silences/silenceTimes"
 import type { SilenceAct } from "./readActs.ts"
 import type { SimulatedService } from "./SimulatedService.ts"
@@ -70,7 +65,7 @@ export class SimulatedSilences {
     const id = this.#service.newSilenceId(at)
     const silence = { id, matchers, comment, ...span.success }
     const added = this.#service.silence(createSilence(silence, simulatedSignature(by)), at)
-    if (added === undefined) return Result.fail(TOO_MANY_SILENCES)
+    if (Result.isFailure(added)) return Result.fail(added.failure)
     this.#ids.set(name, id)
     this.#names.set(`silence:${id}`, `silence:${name}`)
     return Result.void

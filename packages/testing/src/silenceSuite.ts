@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { IncidentKey, SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Matcher } from "@tocsin/contract/Matcher"
+import { type Matcher, MOST_TOGETHER } from "@tocsin/contract/Matcher"
 import { createSilence, expireSilence, MAX_UNENDED_SILENCES } from "@tocsin/core/silences/silenceDecisions"
 import { type SilenceRecord, silenceState } from "@tocsin/core/model/SilenceRecord"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { assertSame } from "./assertSame.ts"
@@ -95,8 +95,10 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           )
         assert.deepStrictEqual(yield* inForce(0), [idOf("active")])
         assert.deepStrictEqual(yield* inForce(-9), [idOf("active"), idOf("ended")].toSorted())
-        const counted = observe(replica, [{ unendedSilences: true }], ({ found }) => found.unendedSilences)
-        assert.strictEqual(yield* counted, 2)
+        const unended = observe(replica, [{ unendedSilences: true }], ({ found }) =>
+          found.unendedSilences.map(({ id }) => id).toSorted(),
+        )
+        assert.deepStrictEqual(yield* unended, [idOf("active"), idOf("scheduled")].toSorted())
         for (const state of ["scheduled", "active", "expired"] as const) {
           const listed = yield* rowsOf(replica, "silences", { state, at: after(0) })
           const wanted = all.filter((one) => silenceState(one, after(0)) === state)
@@ -141,7 +143,7 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const create = (n: number) =>
           transact(replica(n).storage, createSilence(lasting(`more ${n}`), signedBy("eva")))
         const created = yield* Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], create, atOnce)
-        assert.strictEqual(created.filter((one) => one !== undefined).length, 3)
+        assert.strictEqual(created.filter(Result.isSuccess).length, 3)
         assert.strictEqual(
           yield* transact(replica(1).storage, expireSilence(idOf("silence 0"), signedBy("eva"))),
           1,
@@ -150,7 +152,52 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           yield* transact(replica(0).storage, expireSilence(idOf("silence 0"), signedBy("eva"))),
           0,
         )
-        assert.isDefined(yield* create(8))
+        assert.isTrue(Result.isSuccess(yield* create(8)))
+      }),
+    )
+
+    race(subject, { name: "have at most 5,000 matchers together, 200 of them globs" }, (replica) =>
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        const [starts_at, ends_at] = [now, Instant.fromMicros(now + 3_600_000_000n)]
+        const named = (name: string, op: Matcher["op"], length: number): SilenceRecord => ({
+          ...silence(name, 0, 0),
+          starts_at,
+          ends_at,
+          matchers: Array.from({ length }, () => ({ field: "check_id", op, value: "disk" }) as const),
+        })
+        const create = (n: number, one: SilenceRecord) =>
+          Effect.map(
+            transact(replica(n).storage, createSilence(one, signedBy("eva"))),
+            Result.match({ onSuccess: () => "created", onFailure: (message) => message }),
+          )
+        const createAll = (op: Matcher["op"], kind: string) =>
+          Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], (n) => create(n, named(`${kind} ${n}`, op, 5)), atOnce)
+        const { globs, matchers } = MOST_TOGETHER
+        const refused = `silences that have not ended have at most ${matchers} matchers together, ${globs} of them globs; delete some first, or use fewer matchers`
+        const outcomes = (created: number) => [
+          ...Array.from({ length: created }, () => "created"),
+          ...Array.from({ length: 8 - created }, () => refused),
+        ]
+        const quarters = [0, 1, 2, 3].map((n) => `globs ${n}`)
+        yield* put(replica(0), [
+          // One that has ended counts no more.
+          { ...named("ended", "glob", 20), starts_at: after(-9), ends_at: now },
+          ...quarters.map((name) => named(name, "glob", (globs - 12) / 4)),
+        ])
+        assert.deepStrictEqual((yield* createAll("glob", "more globs")).toSorted(), outcomes(2))
+        // One of 4 and one of 5 do not both fit.
+        const lengths = Array.from({ length: 239 }, (_, n) => named(`equal ${n}`, "=", 20))
+        yield* put(replica(0), lengths)
+        assert.deepStrictEqual((yield* createAll("=", "more equals")).toSorted(), outcomes(4))
+        assert.strictEqual(yield* create(1, named("last", "=", 3)), refused)
+        assert.strictEqual(yield* create(1, named("last", "=", 2)), "created")
+        assert.strictEqual(yield* create(1, named("one more", "=", 1)), refused)
+        assert.strictEqual(
+          yield* transact(replica(1).storage, expireSilence(idOf("equal 0"), signedBy("eva"))),
+          1,
+        )
+        assert.strictEqual(yield* create(1, named("one more", "=", 20)), "created")
       }),
     )
   })

@@ -14,5 +14,5 @@ export const findSilencesInForce = `SELECT ${silenceTable.columns} FROM silence 
 /** Serialises counts of silences until the transaction ends. */
 export const lockSilenceCount = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.silenceCount}) AS locked`
 
-/** Counts the silences that end after `$1`. */
-export const countUnendedSilences = "SELECT count(*)::int4 AS unended FROM silence AS q WHERE q.ends_at > $1"
+/** Reads the silences that end after `$1`. */
+export const findUnendedSilences = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.ends_at > $1`

@@ -23,7 +23,7 @@ import {
 } from "../tables/IncidentTable.ts"
 import { findMark, markTable } from "../tables/MarkTable.ts"
 import {
-  countUnendedSilences,
+  findUnendedSilences,
   findSilencesInForce,
   lockSilenceCount,
   silenceTable,
@@ -66,8 +66,7 @@ export const search = Effect.fnUntraced(function* (
   }
   if (unendedSilences !== undefined) {
     yield* pg.query(lockSilenceCount, [])
-    const [row] = yield* pg.query(countUnendedSilences, [now])
-    found.unendedSilences = Number(row?.["unended"])
+    found.unendedSilences = (yield* pg.query(findUnendedSilences, [now])).map(silenceTable.decode)
   }
   if (unclaimedOutbox !== undefined) {
     const { listed, untouchedSince, limit } = unclaimedOutbox

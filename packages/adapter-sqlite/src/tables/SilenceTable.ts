@@ -7,12 +7,11 @@ import { makeTable } from "./makeTable.ts"
 /** Table `silence`. */
 export const makeSilenceTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.silence)
-  const unended = connection.query<[bigint]>("SELECT count(*) FROM silence WHERE ends_at > ?")
   return {
     find: table.one<[SilenceId]>("WHERE id = ?"),
     /** The silences that have begun by the first moment, and end after the second. */
     inForce: table.all<[now: Instant, endingAfter: Instant]>("WHERE starts_at <= ? AND ends_at > ?"),
-    countUnended: (now: Instant): number => Number(unended.get(now)?.[0]),
+    unended: table.all<[now: Instant]>("WHERE ends_at > ?"),
     write: table.write,
   }
 }

@@ -101,7 +101,7 @@ export const SEARCHES: Loaders<Reading, Search> = {
     found.mark = tables.marks.find("service")
   },
   unendedSilences: ({ now, rows: { tables }, workspace }) => {
-    workspace.found.unendedSilences = tables.silences.countUnended(now)
+    workspace.found.unendedSilences = tables.silences.unended(now)
   },
   idlePendingAgents: ({ rows: { tables }, workspace }, { seenBefore, limit }) => {
     const agents = tables.agents.idlePending(seenBefore, limit)

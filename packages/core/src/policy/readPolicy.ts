@@ -2,7 +2,13 @@ import { Duration, Result, Schema, SchemaParser } from "effect"
 import { type FieldProblem, problemsOf } from "@tocsin/contract/describeIssue"
 import { NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import { termsProblems } from "./termsOf.ts"
-import { isPositive, type Matcher, NAMELESS_MESSAGE } from "@tocsin/contract/Matcher"
+import {
+  areTooMany,
+  isPositive,
+  type Matcher,
+  MOST_TOGETHER,
+  NAMELESS_MESSAGE,
+} from "@tocsin/contract/Matcher"
 import {
   type Freshness,
   PolicyDocument,
@@ -28,6 +34,9 @@ export const readPolicy = (
   const firsts = new Map(windows.map(({ name }, n) => [name, n] as const).toReversed())
   const isFirst = ({ name }: Window, n: number) => firsts.get(name) === n
   const problems = [
+    ...Object.entries({ routes, windows, freshness }).flatMap(([list, rules]) =>
+      areTooMany(rules.map(({ match = [] }) => match)) ? [problem(TOGETHER_RULE, list)] : [],
+    ),
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
       at(receiverProblems(name, receiver), "receivers", name),
     ),
@@ -137,6 +146,8 @@ const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): Readon
   }
   return problems
 }
+
+const TOGETHER_RULE = `must have at most ${MOST_TOGETHER.matchers} matchers together, ${MOST_TOGETHER.globs} of them globs`
 
 const matchProblems = (match: ReadonlyArray<Matcher>): ReadonlyArray<FieldProblem> =>
   match.some(isPositive) ? [] : [problem(NAMELESS_MESSAGE, "match")]

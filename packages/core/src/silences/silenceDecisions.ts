@@ -8,25 +8,27 @@ import { ensure } from "../engine/workspace/ensure.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
-import { formatMatcher } from "@tocsin/contract/Matcher"
+import { areTooMany, formatMatcher, MOST_TOGETHER } from "@tocsin/contract/Matcher"
 import { editedEnd } from "./silenceTimes.ts"
 import { SilenceTransitions } from "../model/SilenceTransitions.ts"
 
-/** Each claim compares its incidents with every silence in force. */
+/** Each claim may compare its incidents with every silence in force. */
 export const MAX_UNENDED_SILENCES = 1_000
 
-/** Why there cannot be another one. */
-export const TOO_MANY_SILENCES = `there are ${MAX_UNENDED_SILENCES} silences that have not ended; delete some first`
+const TOO_MANY_SILENCES = `there are ${MAX_UNENDED_SILENCES} silences that have not ended; delete some first`
+const TOO_MANY_MATCHERS = `silences that have not ended have at most ${MOST_TOGETHER.matchers} matchers together, ${MOST_TOGETHER.globs} of them globs; delete some first, or use fewer matchers`
 
-/** Stores a silence; nothing if there are too many that have not ended. */
+/** Stores a silence. Fails with the reason if those that have not ended are too many. */
 export const createSilence = commandOf(function* (
   workspace,
   now,
   silence: Omit<SilenceRecord, "created_at" | "created_by">,
   by: Signature,
-): Decision<SilenceRecord | undefined> {
+): Decision<Result.Result<SilenceRecord, string>> {
   yield { unendedSilences: true }
-  if (workspace.found.unendedSilences >= MAX_UNENDED_SILENCES) return undefined
+  const { unendedSilences: others } = workspace.found
+  if (others.length >= MAX_UNENDED_SILENCES) return Result.fail(TOO_MANY_SILENCES)
+  if (areTooMany([...others, silence].map((one) => one.matchers))) return Result.fail(TOO_MANY_MATCHERS)
   const created = { ...silence, created_at: now, created_by: by.actor }
   workspace.silences.put(created)
   const { comment, ends_at, id, matchers, starts_at } = created
@@ -36,7 +38,7 @@ export const createSilence = commandOf(function* (
     ends_at: Instant.format(ends_at),
     comment,
   })
-  return created
+  return Result.succeed(created)
 })
 
 /** Looks up a silence. Changes nothing. */

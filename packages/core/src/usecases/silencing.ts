@@ -8,13 +8,7 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
-import {
-  createSilence,
-  editSilence,
-  expireSilence,
-  readSilence,
-  TOO_MANY_SILENCES,
-} from "../silences/silenceDecisions.ts"
+import { createSilence, editSilence, expireSilence, readSilence } from "../silences/silenceDecisions.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import { silenceTimes } from "../silences/silenceTimes.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
@@ -26,7 +20,7 @@ const noSuchSilence = () =>
 
 const ended = () => new StateConflict({ message: "the silence has ended; create another one" })
 
-const tooMany = () => new StateConflict({ message: TOO_MANY_SILENCES })
+const tooMany = (message: string) => new StateConflict({ message })
 
 const needsConfirm = (agents: number) =>
   new StateConflict({
@@ -68,7 +62,7 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
       const silence = yield* commits.transact(
         createSilence({ id, matchers, comment, ...times }, yield* signature),
       )
-      return silence === undefined ? yield* tooMany() : toSilence(silence, yield* Instant.now)
+      return toSilence(yield* Effect.mapError(Effect.fromResult(silence), tooMany), yield* Instant.now)
     }),
     previewSilence: Effect.fn("Operations.previewSilence")(function* (request: SilenceRequest) {
       yield* timesOf(request, rules, yield* Instant.now)

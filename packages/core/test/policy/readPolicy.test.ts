@@ -223,6 +223,31 @@ describe("a policy", () => {
     expect(problems).toHaveLength(expected.length)
   })
 
+  it.each(["routes", "windows", "freshness"])(
+    "is refused for too many matchers of its %s together",
+    (list) => {
+      const rule = (match: ReadonlyArray<string>, n: number) => ({
+        match,
+        ...(list === "windows" && { name: `w${n}`, cron: "0 2 * * *", tz: "UTC", for: "1h" }),
+        ...(list === "freshness" && { every: "5m" }),
+      })
+      const problemsWith = (equals: number, globs: number) => {
+        const texts = [
+          ...Array.from({ length: equals }, () => "agent_id = a"),
+          ...Array.from({ length: globs }, () => "check_id glob disk*"),
+        ]
+        const count = Math.ceil(texts.length / 20)
+        return problemsOf({
+          [list]: Array.from({ length: count }, (_, n) => rule(texts.slice(n * 20, n * 20 + 20), n)),
+        })
+      }
+      expect(problemsWith(4_800, 200)).toEqual([])
+      const message = `${list} must have at most 5000 matchers together, 200 of them globs`
+      expect(problemsWith(4_801, 200)).toEqual([message])
+      expect(problemsWith(0, 201)).toEqual([message])
+    },
+  )
+
   it("has a JSON Schema that closes every object", () => {
     const { schema } = Schema.toJsonSchemaDocument(PolicyDocument, { onExcessProperty: "error" })
     expect(JSON.stringify(schema)).not.toContain('"additionalProperties":true')

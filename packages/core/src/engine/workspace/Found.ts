@@ -34,8 +34,8 @@ export interface Found {
   /** The silences in force, and the sign of life, read together. */
   silencesInForce: ReadonlyArray<SilenceRecord>
   mark: MarkRecord | undefined
-  /** How many silences have not ended. */
-  unendedSilences: number
+  /** The silences that have not ended. */
+  unendedSilences: ReadonlyArray<SilenceRecord>
   unclaimedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
   idlePendingAgents: ReadonlyArray<AgentId>
@@ -54,7 +54,7 @@ export const NOTHING_FOUND: Readonly<Found> = {
   openings: new Map(),
   silencesInForce: [],
   mark: undefined,
-  unendedSilences: 0,
+  unendedSilences: [],
   unclaimedOutbox: [],
   claimableAlerts: [],
   idlePendingAgents: [],

@@ -119,7 +119,7 @@ export interface RowRequest {
    */
   readonly silencesInForce?: { readonly endingAfter: Instant }
   /**
-   * The number of silences that end after `now`. Those who count them wait for one another from here
+   * The silences that end after `now`, unlocked. Those who count them wait for one another from here
    * on, so that their limit is exact.
    */
   readonly unendedSilences?: true
