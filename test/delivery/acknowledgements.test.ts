@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import * as Instant from "@tocsin/contract/Instant"
-import { Duration, Effect } from "effect"
+import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
+import { Clock, Duration, Effect } from "effect"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
@@ -229,10 +230,55 @@ describe("an acknowledgement", () => {
   )
 })
 
+describe("the end of an acknowledgement", () => {
+  it.effect("is exactly its length after the moment at which it was recorded", () =>
+    Effect.gen(function* () {
+      const { id, process } = yield* acknowledgedCritical
+      const clock = yield* Clock.Clock
+      // Each reading is a millisecond later, as on a clock that goes on.
+      let reads = 0n
+      const next = () => clock.currentTimeNanosUnsafe() + (reads += 1n) * 1_000_000n
+      const going: Clock.Clock = Object.assign(Object.create(clock), {
+        currentTimeNanosUnsafe: next,
+        currentTimeNanos: Effect.sync(next),
+      })
+      const acknowledging = process.operations.acknowledge(id(), { for: Duration.minutes(90) })
+      const { at, until } = yield* Effect.provideService(acknowledging, Clock.Clock, going)
+      assert.isAbove(Number(reads), 1)
+      assert.strictEqual(until, Instant.plus(at, Duration.minutes(90)))
+    }),
+  )
+
+  it.effect("counts for people at that moment, before a timer has ended it", () =>
+    Effect.gen(function* () {
+      const { acknowledge, id, process } = yield* acknowledgedCritical
+      const { operations } = process
+      const { until } = yield* acknowledge({ for: Duration.minutes(5) })
+      const shown = Effect.gen(function* () {
+        const { items } = yield* operations.incidents({ sort: "status", direction: "desc", limit: 10 })
+        const { acknowledgement } = toIncidentDetail(yield* operations.incident(id()))
+        return [items[0]?.acknowledgement?.until, acknowledgement?.until]
+      })
+      const clock = yield* Clock.Clock
+      // The clock moves and no timer runs.
+      const at = (moment: bigint) => {
+        const nanos = moment * 1_000n
+        const moved: Clock.Clock = Object.assign(Object.create(clock), {
+          currentTimeNanosUnsafe: () => nanos,
+          currentTimeNanos: Effect.succeed(nanos),
+        })
+        return Effect.provideService(shown, Clock.Clock, moved)
+      }
+      assert.deepStrictEqual(yield* at(until - 1n), [until, until])
+      assert.deepStrictEqual(yield* at(until), [undefined, undefined])
+    }),
+  )
+})
+
 describe("an acknowledgement that ran out during an outage, while agents may still report recoveries", () => {
   const SHORT = { for: Duration.minutes(5) }
 
-  it.effect("can be withdrawn, which ends its hold", () =>
+  it.effect("is over for people, and holds until they have had their time", () =>
     Effect.gen(function* () {
       const { acknowledge, after, id, isDownFor, service, webhook } = yield* acknowledgedCritical
       yield* acknowledge(SHORT)
@@ -240,8 +286,9 @@ describe("an acknowledgement that ran out during an outage, while agents may sti
       yield* after("30 seconds")
       yield* webhook.has()
       const { operations } = yield* service.open("operators", { delivers: false })
-      assert.deepStrictEqual(yield* operations.withdraw(id()), { count: 1 })
-      yield* after("5 seconds")
+      assert.deepStrictEqual(yield* operations.withdraw(id()), { count: 0 })
+      assert.isNull(toIncidentDetail(yield* operations.incident(id())).acknowledgement)
+      yield* after("5 minutes")
       yield* webhook.has("firing critical db")
     }),
   )

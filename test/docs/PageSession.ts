@@ -58,7 +58,9 @@ const databaseAddress = ({ callsPostgres = false }: PageSetting) =>
     ? Effect.map(installedPostgres(postgresPrograms), (url) => `${url}${PARAMETERS}`)
     : Effect.map(scratchPostgres, ({ url }) => Redacted.value(url))
 
-const storageOf = Effect.fnUntraced(function* (setting: PageSetting) {
+const storageOf = Effect.fnUntraced(function* (
+  setting: PageSetting,
+): Effect.fn.Return<{ readonly DATABASE_URL?: string } & Environment, never, Scope.Scope> {
   if (setting.server === "sqlite") return {}
   const SERVICE_AUTH_TOKEN = OPERATOR_TOKEN
   if (setting.server === "memory") return { DATABASE_URL: "memory:", SERVICE_AUTH_TOKEN }
@@ -75,6 +77,18 @@ const pathOf = ({ callsPostgres = false }: PageSetting): Environment =>
     : {}
 
 /** A folder like the root of a clone, and a server that was started there. */
+/** Waits until the server has given its first sign of life, which the doctor looks for. */
+const firstMark = (programs: string, url: string) => {
+  const [address = ""] = url.split("?")
+  const query = Effect.promise(() =>
+    run(join(programs, "psql"), [address, "-tAc", "SELECT count(*) FROM mark"]),
+  )
+  return until(
+    "the server has given a sign of life",
+    Effect.map(query, ({ stdout }) => stdout.trim() === "1"),
+  )
+}
+
 const placeFor = Effect.fnUntraced(function* (
   setting: PageSetting,
 ): Effect.fn.Return<Place, never, Scope.Scope> {
@@ -87,6 +101,9 @@ const placeFor = Effect.fnUntraced(function* (
   const storage = yield* storageOf(setting)
   const serverEnvironment = { ...storage, ...environment }
   const started = yield* startServer({ cwd, environment: serverEnvironment })
+  const address = storage.DATABASE_URL
+  if (setting.callsPostgres === true && postgresPrograms !== undefined && address !== undefined)
+    yield* firstMark(postgresPrograms, address)
   if (server !== "sqlite") {
     // These storages keep no token file; the pages read one.
     mkdirSync(join(cwd, "data"), { recursive: true })

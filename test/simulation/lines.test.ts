@@ -255,7 +255,7 @@ describe("a simulation", () => {
     )
     assert.match(
       long?.reason ?? "",
-      /must not last longer than 7d \(SERVICE_ACK_MAX, or longestAcknowledgement in a program\)/,
+      /must not make the acknowledgement longer than 7d \(SERVICE_ACK_MAX, or longestAcknowledgement in a program\)/,
     )
     assert.match(absent?.reason ?? "", /^no open incident of web-1\/disk is acknowledged at /)
     assert.match(misspelt?.reason ?? "", /^acknowledge\.fro/)
@@ -368,11 +368,11 @@ describe("a simulation", () => {
     ])
     const expected: ReadonlyArray<readonly [number, RegExp]> = [
       [2, /^no line before adds a silence that is named a: add it first$/],
-      [3, /must not last longer than 30d \(SERVICE_SILENCE_MAX, /],
+      [3, /must not make the silence longer than 30d \(SERVICE_SILENCE_MAX, /],
       [4, /^ends_at or for is missing/],
       [6, /^a line before adds a silence that is named a: choose another name$/],
       [7, /^ends_at must be in the future; expire the silence to end it now$/],
-      [8, /must not last longer than 30d \(SERVICE_SILENCE_MAX, /],
+      [8, /must not make the silence longer than 30d \(SERVICE_SILENCE_MAX, /],
       [9, /^the silence a has ended before .*: add another one$/],
       [10, /^the silence a has ended before .*: add another one$/],
       [11, /^add\.matchers must hold at least one matcher/],

@@ -30,10 +30,17 @@ const text = (description: string) =>
   Schema.String.check(Schema.isMinLength(1, TEXT_RULE), Schema.isMaxLength(1_024, TEXT_RULE)).annotate({
     description,
   })
+const VARIABLE_RULE = {
+  expected: "the name of an environment variable: letters, digits and _, not first a digit",
+}
+const variable = (description: string) =>
+  Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, VARIABLE_RULE)).annotate({
+    description,
+  })
 const secret = <Name extends string>(name: Name, description: string) =>
   ({
     [`${name}_file`]: Schema.optionalKey(text(`A file that holds ${description}.`)),
-    [`${name}_env`]: Schema.optionalKey(text(`An environment variable that holds ${description}.`)),
+    [`${name}_env`]: Schema.optionalKey(variable(`An environment variable that holds ${description}.`)),
     // Computed keys widen to string; these are the two of the template.
   }) as { readonly [Key in `${Name}_file` | `${Name}_env`]: Schema.optionalKey<Schema.String> }
 

@@ -51,8 +51,6 @@ export const hintOf = ({ code }: ApiFailure): string => HINTS[code] ?? "Correct 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-const GATEWAY = new Set([502, 503, 504])
-
 /** The failure that an answer with an error status means, whoever wrote its body. */
 export const failureOf = (status: number, body: unknown, requestId: string | undefined): ApiFailure => {
   const error = isRecord(body) && isRecord(body["error"]) ? body["error"] : undefined
@@ -62,7 +60,7 @@ export const failureOf = (status: number, body: unknown, requestId: string | und
   }
   if (status === 429)
     return new ApiFailure("rate_limited", "a proxy refuses more requests for now", { status, requestId })
-  return GATEWAY.has(status)
+  return status >= 500
     ? new ApiFailure("unavailable", `the server is unavailable (${status})`, { status, requestId })
     : new ApiFailure("unexpected_answer", `an answer that is not Tocsin's (${status})`, { status, requestId })
 }

@@ -14,16 +14,17 @@ import {
   type Acknowledgement,
   acknowledgementOf,
   ackColumns,
-  isAcknowledged,
+  acknowledgementInForce,
   NOT_ACKNOWLEDGED,
 } from "../model/Acknowledgement.ts"
+import { type AcknowledgedUntil, endOf } from "./acknowledgedUntil.ts"
 import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
 
 /** Which incident to acknowledge, and until when. */
 export interface AcknowledgeInput {
   readonly id: IncidentId
   readonly note: string | undefined
-  readonly until: Instant.Instant
+  readonly until: AcknowledgedUntil
   /** The severity that is meant; any if it is not named. */
   readonly severity: Severity | undefined
 }
@@ -39,7 +40,7 @@ export type AcknowledgeResult =
 export const acknowledge = commandOf(function* (
   workspace,
   now,
-  { id, note, severity, until }: AcknowledgeInput,
+  { id, note, severity, ...input }: AcknowledgeInput,
   by: Signature,
 ): Decision<AcknowledgeResult> {
   yield* ensure(workspace, { incidents: [id] })
@@ -49,6 +50,7 @@ export const acknowledge = commandOf(function* (
   if (severity !== undefined && severity !== incident.severity)
     return { outcome: "another_severity", severity: incident.severity }
   const { actor } = by
+  const until = endOf(input.until, now)
   const acknowledged = incident.severity
   const acknowledgement: Acknowledgement = { by: actor, note, at: now, until, severity: acknowledged }
   move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
@@ -78,8 +80,7 @@ export const withdraw = commandOf(function* (
   yield* ensure(workspace, { incidents: [id] })
   const incident = workspace.incidents.get(id)
   if (incident === undefined) return undefined
-  // Also one that has run out, until a timer ends it: it may still hold.
-  if (!isAcknowledged(incident)) return 0
+  if (incident.state !== "open" || acknowledgementInForce(incident, now) === undefined) return 0
   move(AcknowledgementTransitions, "acknowledged", "withdrawn")
   const withdrawn = { ...incident, ...NOT_ACKNOWLEDGED, next_look_at: now }
   recordAct(workspace, withdrawn, { act: "withdrawn", actor: by.actor }, now)

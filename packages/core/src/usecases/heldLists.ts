@@ -1,3 +1,4 @@
+import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { readPage } from "../engine/lists/readPage.ts"
@@ -24,7 +25,8 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
     const page = yield* readPage(storage, sha256, { list: "incidents", filter, sort, direction }, paging)
     const open = page.items.filter((row) => row.state === "open").map(({ id }) => id)
     const held = yield* transact(heldIncidents(open, options))
-    return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id))) }
+    const now = yield* Instant.now
+    return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id), now)) }
   }),
   outbox: Effect.fn("Operations.outbox")(function* (parameters: Sorted<"outbox">) {
     const { sort, direction, state, notifier, event_type, held: isHeld, ...paging } = parameters
@@ -42,6 +44,7 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
       ...story,
       held: incidents.get(incident.id),
       heldItems: yield* transact(heldItems(outbox, options)),
+      now: yield* Instant.now,
     }
   }),
 })

@@ -1,3 +1,4 @@
+import type * as Instant from "@tocsin/contract/Instant"
 import type { AgentRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
 import type { AuditRecord } from "../model/AuditRecord.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
@@ -14,7 +15,12 @@ import type { StoredHistoryRecord } from "../model/ListDefinitions.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { HeldBy } from "../holds/readHolds.ts"
-import { type Acknowledgement, acknowledgementOf, isAcknowledged } from "../model/Acknowledgement.ts"
+import {
+  type Acknowledgement,
+  acknowledgementInForce,
+  acknowledgementOf,
+  isAcknowledged,
+} from "../model/Acknowledgement.ts"
 import type { IncidentActRecord } from "../model/IncidentActRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
@@ -106,15 +112,17 @@ export const toAcknowledgement = ({ note, ...rest }: Acknowledgement) => ({
   ...(note !== undefined && { note }),
 })
 
-const shownAcknowledgement = (incident: IncidentRecord) => {
-  const acknowledgement = acknowledgementOf(incident)
+/** The acknowledgement of an open incident while it is in force; the last one of a resolved incident. */
+const shownAcknowledgement = (incident: IncidentRecord, now: Instant.Instant) => {
+  const acknowledgement =
+    incident.state === "open" ? acknowledgementInForce(incident, now) : acknowledgementOf(incident)
   return acknowledgement === undefined ? null : toAcknowledgement(acknowledgement)
 }
 
 /** An incident with what withholds its firings, as /ops/v1 shows it. */
-export const toHeldIncident = (record: IncidentRecord, held: HeldBy | undefined) => ({
+export const toHeldIncident = (record: IncidentRecord, held: HeldBy | undefined, now: Instant.Instant) => ({
   ...toIncident(record),
-  acknowledgement: isAcknowledged(record) ? shownAcknowledgement(record) : null,
+  acknowledgement: isAcknowledged(record) ? shownAcknowledgement(record, now) : null,
   held_by: held?.held_by ?? [],
 })
 
@@ -153,6 +161,8 @@ export interface HeldStory extends IncidentStory {
   readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
   /** The receivers that servers send to. */
   readonly served: ReadonlySet<NotifierName>
+  /** When it was read. */
+  readonly now: Instant.Instant
 }
 
 /** An incident with its members and changes, as /ops/v1 shows it. */
@@ -165,6 +175,7 @@ export const toIncidentDetail = ({
   held,
   heldItems,
   served,
+  now,
 }: HeldStory) => ({
   incident: toIncident(incident),
   members: members.map((member) => ({
@@ -176,7 +187,7 @@ export const toIncidentDetail = ({
     left_at: member.left_at ?? null,
   })),
   timeline: changes.map(toTimelineEntry),
-  acknowledgement: shownAcknowledgement(incident),
+  acknowledgement: shownAcknowledgement(incident, now),
   acts: acts.map(toAct),
   // Changes are numbered from 1 without gaps.
   timeline_left_out: Math.max(incident.member_changes - changes.length, 0),

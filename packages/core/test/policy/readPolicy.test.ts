@@ -91,6 +91,13 @@ describe("a policy", () => {
       ["receivers.webhook.kind must be webhook"],
     ],
     [
+      "a secret in place of a variable's name",
+      { receivers: { a: { kind: "webhook", url_env: "A=B", secret_env: "S" } } },
+      [
+        "receivers.a.url_env must be the name of an environment variable: letters, digits and _, not first a digit",
+      ],
+    ],
+    [
       "secrets twice or never",
       { receivers: { a: { kind: "webhook", url_file: "f", url_env: "E" } } },
       [
