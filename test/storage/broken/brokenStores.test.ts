@@ -1,4 +1,7 @@
 import { execFile } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -6,7 +9,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { BROKEN, GOOD } from "./BrokenStores.ts"
 
 const CONFIG = fileURLToPath(new URL("./vitest.config.ts", import.meta.url))
-const VITEST = fileURLToPath(import.meta.resolve("vitest/vitest.mjs"))
+const VITEST = fileURLToPath(new URL("vitest.mjs", import.meta.resolve("vitest/package.json")))
 
 interface Report {
   readonly testResults: ReadonlyArray<{
@@ -19,12 +22,16 @@ interface Report {
 
 /** Runs the suite on all of them. Returns, by the name of a storage, how its tests ended. */
 const runSuite = async (): Promise<ReadonlyMap<string, ReadonlyArray<string>>> => {
-  const args = [VITEST, "run", "--config", CONFIG, "--reporter=json"]
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
+  const folder = mkdtempSync(join(tmpdir(), "tocsin-broken-"))
+  const file = join(folder, "report.json")
+  const args = [VITEST, "run", "--config", CONFIG, "--reporter=json", `--outputFile=${file}`]
+  // It exits with 1, since the suite fails broken storages.
+  await promisify(execFile)(process.execPath, args, {
     maxBuffer: 100_000_000,
     env: { ...process.env, PROPERTY_RUNS: "0.1" },
-  }).catch((failed: { readonly stdout: string }) => failed)
-  const report = JSON.parse(stdout.slice(stdout.indexOf('{"num'))) as Report
+  }).catch(() => undefined)
+  const report = JSON.parse(readFileSync(file, "utf8")) as Report
+  rmSync(folder, { recursive: true })
   const ended = new Map<string, Array<string>>()
   for (const { ancestorTitles, status } of report.testResults.flatMap((file) => file.assertionResults)) {
     const name = ancestorTitles[0]?.replace(/^on /, "") ?? ""
