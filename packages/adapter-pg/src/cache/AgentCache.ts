@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import { bytesOfAgent, bytesOfCheck } from "@tocsin/core/model/heldBytes"
+import { bytesAdded, bytesOfCheck } from "@tocsin/core/model/heldBytes"
 import type { RowVersion } from "../transactions/Loading.ts"
 import { Contested } from "./Contested.ts"
 
@@ -90,7 +90,7 @@ export class AgentCache {
       version: agent.version,
       checks: kept?.checks ?? new Map(),
       knownAt: performance.now(),
-      bytes: bytesOfAgent(agent.row) + (kept === undefined ? 0 : kept.bytes - bytesOfAgent(kept.agent)),
+      bytes: (kept?.bytes ?? 0) + bytesAdded(kept?.agent, agent.row),
     }
     for (const [checkId, check] of checks) {
       const earlier = entry.checks.get(checkId)

@@ -41,6 +41,21 @@ describe("AgentCache", () => {
     assert.isDefined(cache.find(idOf("agent-1999")))
   })
 
+  it("looks at labels once for all heartbeats that repeat them, and again when the host changes", () => {
+    let looks = 0
+    const labels = new Proxy({ role: "web" }, { ownKeys: (all) => ((looks += 1), Reflect.ownKeys(all)) })
+    const cache = new AgentCache(10 * ROW)
+    const looksAt = (version: number, hostname: string) => {
+      looks = 0
+      const row = agentRecord("a", { labels, hostname })
+      cache.keep({ agent: { row, version }, found: version - 1, checks: [] }, "run")
+      return looks
+    }
+    assert.strictEqual(looksAt(1, "web-01"), 1)
+    assert.deepStrictEqual([looksAt(2, "web-01"), looksAt(3, "web-01")], [0, 0])
+    assert.isAbove(looksAt(4, "web-02"), 0)
+  })
+
   it("keeps a limited number of rows, and drops the least recently used agents", () => {
     const cache = new AgentCache(10 * ROW)
     for (const name of ["a", "b"]) cache.keep(known(name, { checks: 3 }), "run")

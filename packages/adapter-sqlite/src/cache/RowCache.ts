@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
-import { bytesOfAgent, bytesOfCheck } from "@tocsin/core/model/heldBytes"
+import { bytesAdded, bytesOfCheck } from "@tocsin/core/model/heldBytes"
 import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
 import type { Tables } from "../tables/makeTables.ts"
 
@@ -92,17 +92,14 @@ export class RowCache {
     this.#old.delete(agentId)
     this.#young.set(agentId, old)
     for (const check of old.checks.values()) this.#youngBytes += bytesOfCheck(check)
-    this.#add(agentBytes(old.agent))
+    if (old.agent !== undefined) this.#add(bytesAdded(undefined, old.agent))
     return old
   }
 
   #keepAgent(agent: AgentRecord): void {
     const cached = this.#cached(agent.agent_id)
-    const former = cached.agent
+    this.#add(bytesAdded(cached.agent, agent))
     cached.agent = agent
-    // Without another look at the labels, which hardly ever change.
-    if (former === undefined || former.labels !== agent.labels)
-      this.#add(bytesOfAgent(agent) - agentBytes(former))
   }
 
   #keepCheck(check: CheckRecord): void {
@@ -137,5 +134,3 @@ export class RowCache {
     this.#youngBytes = 0
   }
 }
-
-const agentBytes = (agent: AgentRecord | undefined): number => (agent === undefined ? 0 : bytesOfAgent(agent))

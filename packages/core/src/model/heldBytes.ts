@@ -14,6 +14,13 @@ export const bytesOfAgent = ({ agent_id, hostname, labels = {} }: AgentRecord): 
   return bytes
 }
 
+/** How many bytes more an agent takes than before. Its labels, which hardly ever change, are looked at only then. */
+export const bytesAdded = (before: AgentRecord | undefined, agent: AgentRecord): number => {
+  if (before === undefined) return bytesOfAgent(agent)
+  if (before.labels === agent.labels && before.hostname === agent.hostname) return 0
+  return bytesOfAgent(agent) - bytesOfAgent(before)
+}
+
 /** The ID of an event in a row. */
 const EVENT_ID = 112
 
