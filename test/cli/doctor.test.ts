@@ -269,6 +269,85 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
+  it.live("names PostgreSQL's tables of another owner, and limits that end transactions", () =>
+    Effect.gen(function* () {
+      const { url, replica } = yield* scratchPostgres
+      const { sql } = yield* replica({ maxConnections: 1 })
+      const [row] = yield* sql<{ name: string }>`SELECT current_database() AS name`
+      const user = `tocsin_test_${row?.name}`
+      const password = secretOf("owner")
+      yield* Effect.acquireRelease(sql.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD '${password}'`), () =>
+        Effect.orDie(Effect.andThen(sql.unsafe(`DROP OWNED BY ${user}`), sql.unsafe(`DROP ROLE ${user}`))),
+      )
+      const cwd = yield* scratchFolder
+      yield* tocsin({ cwd, environment: { DATABASE_URL: Redacted.value(url) } }, "migrate")
+      yield* sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${user}`)
+      yield* sql.unsafe(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${user}`)
+      yield* sql.unsafe(`ALTER ROLE ${user} SET idle_in_transaction_session_timeout = '1ms'`)
+      const own = new URL(Redacted.value(url))
+      own.username = user
+      own.password = password
+      const { code, findings } = yield* examine({ cwd, environment: { DATABASE_URL: own.href } })
+      assert.includeMembers(notOk(findings), ["permissions: attention", "limits: attention"])
+      assert.match(
+        messageOf(findings, "permissions"),
+        /^other roles own agent, .*schema_migration.*: make .* the owner/,
+      )
+      assert.match(
+        messageOf(findings, "limits"),
+        /^idle_in_transaction_session_timeout = 1ms can end Tocsin's transactions: /,
+      )
+      assert.strictEqual(code, EXIT_CODES.attention.code)
+    }),
+  )
+
+  it.live("compares the totals of SQLite and of PostgreSQL with what the rows count", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const file = { cwd, environment: {} }
+      yield* tocsin(file, "migrate")
+      const database = new DatabaseSync(join(cwd, "data", "tocsin.db"))
+      database.exec("UPDATE system_total SET checks_ok = 2, incidents_open = 1")
+      database.close()
+      const { url, replica } = yield* scratchPostgres
+      const server = { cwd, environment: { DATABASE_URL: Redacted.value(url) } }
+      yield* tocsin(server, "migrate")
+      const { sql } = yield* replica({ maxConnections: 1 })
+      yield* sql.withTransaction(
+        Effect.andThen(
+          sql`SET LOCAL session_replication_role = replica`,
+          sql`INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at,
+              last_seen_at, registered_at, key_fingerprint, checks_ok, checks_warning, checks_critical, checks_unknown)
+            VALUES ('a', gen_random_uuid(), 'pending', 'host', '{}', 0, 0, 0, 'fingerprint', 0, 3, 0, 0)`,
+        ),
+      )
+      for (const [place, wrong] of [
+        [file, "checks_ok is 2 instead of 0, incidents_open is 1 instead of 0"],
+        [server, "agents_pending is 0 instead of 1, checks_warning is 0 instead of 3"],
+      ] as const) {
+        const { findings } = yield* examine(place)
+        assert.include(notOk(findings), "totals: attention")
+        assert.include(messageOf(findings, "totals"), `the summary is wrong: ${wrong}; `)
+      }
+      yield* sql`SELECT recount_system_total()`
+      const mended = yield* examine(server)
+      assert.notInclude(notOk(mended.findings), "totals: attention")
+    }),
+  )
+
+  it.live("finds a PostgreSQL whose settings run no trigger", () =>
+    Effect.gen(function* () {
+      const { url, replica } = yield* scratchPostgres
+      const { sql } = yield* replica({ maxConnections: 1 })
+      const [row] = yield* sql<{ name: string }>`SELECT current_database() AS name`
+      yield* sql.unsafe(`ALTER DATABASE ${row?.name} SET session_replication_role = replica`)
+      const environment = { DATABASE_URL: Redacted.value(url) }
+      const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment })
+      assert.match(messageOf(findings, "storage"), /^session_replication_role is replica, .*: reset it/)
+      assert.strictEqual(code, EXIT_CODES.storage.code)
+    }),
+  )
+
   it.live("finds a newer schema on SQLite and on PostgreSQL", () =>
     Effect.gen(function* () {
       const later = "INSERT INTO schema_migration VALUES (9999, 'later', 'checksum', 0)"

@@ -1,12 +1,13 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { FIND_WRONG_TOTALS } from "@tocsin/core/model/storedTotals"
 import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/TableShape"
 import { compareSchema, type SchemaStanding } from "@tocsin/core/ports/Migration"
 import { Clock, Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
-import { checksumOf, migrations, readLedger } from "../migrations/migrate.ts"
+import { checksumOf, findForeignTables, migrations, readLedger } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import { noSchema, toStorageError } from "../toStorageError.ts"
 import { connectForInspection, readConnectionLimit } from "./connectionLimit.ts"
@@ -29,12 +30,18 @@ export interface PgInspection {
   readonly mayCreate: boolean
   /** Tables that the user of the URL may not read and write. */
   readonly closedTables: ReadonlyArray<string>
+  /** Tables that other roles own: a migration cannot change them. */
+  readonly foreignTables: ReadonlyArray<string>
+  /** Limits of the user, as `NAME = VALUE`, that can end a transaction of the service. */
+  readonly hasty: ReadonlyArray<string>
   /** Settings that are off, without which a committed change can be lost. */
   readonly unsafe: ReadonlyArray<string>
   readonly pepperCheck: string | undefined
   readonly markedAt: Instant.Instant | undefined
   /** The first values that do not hold the JSON that they must hold; see `damagedValue`. */
   readonly damaged: ReadonlyArray<string>
+  /** Running totals that are not what the rows count; see `FIND_WRONG_TOTALS`. */
+  readonly wrongTotals: ReadonlyArray<string>
   readonly bytes: bigint
   /** How many connections the user of the URL may open in all. */
   readonly connectionLimit: number
@@ -48,10 +55,14 @@ interface Facts {
   /** `null` without a schema. */
   readonly may_create: boolean | null
   readonly unsafe: ReadonlyArray<string>
+  readonly hasty: ReadonlyArray<string>
   readonly has_ledger: boolean
   readonly has_tables: boolean
   readonly bytes: bigint
 }
+
+/** As long as the service lets its own transactions be idle. */
+const SHORTEST_LIMIT_MILLIS = 10_000
 
 /** Inspects a database without changing it. Fails where it is unreachable or slow to answer. */
 export const inspectStorage = Effect.fn("inspectStorage")(
@@ -69,17 +80,21 @@ export const inspectStorage = Effect.fn("inspectStorage")(
       isReadOnly: facts.is_read_only,
       mayCreate: facts.may_create,
       unsafe: facts.unsafe,
+      hasty: facts.hasty,
       bytes: facts.bytes,
       connectionLimit: yield* readConnectionLimit(sql),
       clockOffset: yield* readClockOffset(pg),
       ...(hasTables
         ? yield* readContent(sql, schema.state === "current")
-        : { closedTables: [], damaged: [], pepperCheck: undefined, markedAt: undefined }),
+        : { ...UNREAD, closedTables: [], foreignTables: [] }),
     } satisfies PgInspection
   },
   Effect.scoped,
   Effect.mapError(toStorageError),
 )
+
+/** What is known of tables that cannot be read. */
+const UNREAD = { damaged: [], wrongTotals: [], pepperCheck: undefined, markedAt: undefined }
 
 /** Facts of the server and the database that need no table of the service. */
 const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -89,12 +104,15 @@ const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
            has_schema_privilege(current_schema(), 'CREATE') AS may_create,
            (SELECT array_agg(name ORDER BY name) FROM pg_settings
             WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off') AS unsafe,
+           (SELECT array_agg(name || ' = ' || reset_val || unit ORDER BY name) FROM pg_settings
+            WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout')
+              AND reset_val::int BETWEEN 1 AND ${SHORTEST_LIMIT_MILLIS - 1}) AS hasty,
            to_regclass('schema_migration') IS NOT NULL AS has_ledger,
            to_regclass('agent') IS NOT NULL AS has_tables,
            pg_database_size(current_database()) AS bytes
   `.unprepared
   // Always one row; array_agg of no rows is NULL.
-  return { ...(facts as Facts), unsafe: facts?.unsafe ?? [] }
+  return { ...(facts as Facts), unsafe: facts?.unsafe ?? [], hasty: facts?.hasty ?? [] }
 })
 
 /** How the schema of the database compares with this code. */
@@ -113,8 +131,8 @@ const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, isCur
     ORDER BY relname
   `.unprepared
   const closedTables = closed.map(({ name }) => name)
-  if (closedTables.length > 0)
-    return { closedTables, damaged: [], pepperCheck: undefined, markedAt: undefined }
+  const foreignTables = yield* findForeignTables(sql)
+  if (closedTables.length > 0) return { ...UNREAD, closedTables, foreignTables }
   const [kept] = yield* sql<{ value: string }>`
     SELECT value FROM established WHERE name = 'pepper_check'
   `.unprepared
@@ -123,7 +141,11 @@ const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, isCur
   `.unprepared
   return {
     closedTables,
+    foreignTables,
     damaged: isCurrent ? yield* findDamaged(sql) : [],
+    wrongTotals: isCurrent
+      ? (yield* sql.unsafe<{ wrong: string }>(FIND_WRONG_TOTALS).unprepared).map(({ wrong }) => wrong)
+      : [],
     pepperCheck: kept?.value,
     markedAt: mark && Instant.fromMicros(mark.marked_at),
   }

@@ -3,6 +3,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { FIND_WRONG_TOTALS } from "@tocsin/core/model/storedTotals"
 import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/TableShape"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
@@ -25,6 +26,8 @@ export interface SqliteInspection {
   readonly markedAt: Instant | undefined
   /** The first values that do not hold the JSON that they must hold; see `damagedValue`. */
   readonly damaged: ReadonlyArray<string>
+  /** Running totals that are not what the rows count; see `FIND_WRONG_TOTALS`. */
+  readonly wrongTotals: ReadonlyArray<string>
   /** The size of the file without its write-ahead log. */
   readonly bytes: number
 }
@@ -49,6 +52,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(function* (
         pepperCheck: undefined,
         markedAt: undefined,
         damaged: [],
+        wrongTotals: [],
       }
       return found === "nothing" ? { ...nothing, bytes: 0 } : inspectDatabase(file)
     },
@@ -58,6 +62,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(function* (
 
 const inspectDatabase = (file: string): SqliteInspection =>
   readUnopened(file, (connection, { applied }) => {
+    const isCurrent = applied === migrations.length
     const one = <A>(sql: string) =>
       applied === undefined || applied === 0 ? undefined : connection.query<[A]>(sql).get()?.[0]
     return {
@@ -65,7 +70,13 @@ const inspectDatabase = (file: string): SqliteInspection =>
       known: migrations.length,
       pepperCheck: one<string>("SELECT value FROM established WHERE name = 'pepper_check'"),
       markedAt: one<Instant>("SELECT marked_at FROM mark WHERE name = 'service'"),
-      damaged: applied === migrations.length ? findDamaged(connection) : [],
+      damaged: isCurrent ? findDamaged(connection) : [],
+      wrongTotals: isCurrent
+        ? connection
+            .query<[string]>(FIND_WRONG_TOTALS)
+            .all()
+            .map(([wrong]) => wrong)
+        : [],
       bytes: statSync(file).size,
     }
   })

@@ -1,4 +1,5 @@
 import { inspectStorage, type PgInspection } from "@tocsin/adapter-pg/inspection/inspectStorage"
+import { ownedByOthers } from "@tocsin/adapter-pg/migrations/migrate"
 import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/processConnections"
 import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect, type Redacted } from "effect"
@@ -18,6 +19,7 @@ export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redact
     Effect.map((found): Findings => [
       serverFinding(found),
       permissionFinding(found),
+      ...limitFindings(found),
       ...(found.schema === "newer" || found.schema === "foreign"
         ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
         : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
@@ -42,7 +44,7 @@ const serverFinding = ({ serverVersion, bytes }: PgInspection): Finding => {
     : ok("storage", text)
 }
 
-const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection): Finding => {
+const permissionFinding = ({ isReadOnly, mayCreate, closedTables, foreignTables }: PgInspection): Finding => {
   const check = "permissions"
   if (isReadOnly) {
     return failed(
@@ -59,6 +61,10 @@ const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection
       "storage",
     )
   }
+  if (foreignTables.length > 0) {
+    const { message } = ownedByOthers(foreignTables)
+    return attention(check, message)
+  }
   return mayCreate
     ? ok(check, "tables can be written and created")
     : attention(
@@ -66,6 +72,14 @@ const permissionFinding = ({ isReadOnly, mayCreate, closedTables }: PgInspection
         "the user cannot create tables, which the next migration needs: grant it CREATE on the schema",
       )
 }
+
+const limitFindings = ({ hasty }: PgInspection): Findings =>
+  hasty.map((limit) =>
+    attention(
+      "limits",
+      `${limit} can end Tocsin's transactions: give its user at least 10s (ALTER ROLE … SET)`,
+    ),
+  )
 
 const safetyFinding = ({ unsafe }: PgInspection): Finding =>
   unsafe.length === 0

@@ -13,11 +13,13 @@ interface Content {
   readonly pepperCheck: string | undefined
   /** Stored values that cannot be read. */
   readonly damaged: ReadonlyArray<string>
+  /** Running totals that are not what the rows count. */
+  readonly wrongTotals: ReadonlyArray<string>
 }
 
 /** The schema, servers and pepper of a storage. `pepperCheck` is that of the settings. */
 export const examineSchema = (
-  { applied, damaged, known, markedAt, pepperCheck: kept }: Content,
+  { applied, damaged, known, markedAt, pepperCheck: kept, wrongTotals }: Content,
   { now, pepperCheck }: { readonly now: Instant.Instant; readonly pepperCheck: string },
 ): Findings => {
   if (applied === 0) {
@@ -46,7 +48,14 @@ export const examineSchema = (
           "rows",
           `no valid JSON, so read as empty: ${damaged.join(", ")}; correct or delete these rows`,
         )
-  return [schema, rows, server, pepper]
+  const totals =
+    wrongTotals.length === 0
+      ? ok("totals", "the summary's totals are those of the rows")
+      : attention(
+          "totals",
+          `the summary is wrong: ${wrongTotals.join(", ")}; on PostgreSQL run SELECT recount_system_total(), on SQLite tocsin copy`,
+        )
+  return [schema, rows, totals, server, pepper]
 }
 
 const serverFinding = (markedAt: Instant.Instant | undefined, now: Instant.Instant): Finding => {
