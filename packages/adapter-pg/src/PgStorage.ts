@@ -91,12 +91,13 @@ const groupsWait = new StorageError({
 
 const probeOf = (prober: Database, groups: Database): Effect.Effect<void, StorageError> =>
   Effect.gen(function* () {
-    const { idle, waitedMillis } = yield* groups.pg.poolStatus
+    const { idle, isRefused, waitedMillis } = yield* groups.pg.poolStatus
     if (waitedMillis > LONGEST_GROUP_WAIT_MILLIS) return yield* groupsWait
     const [row] = yield* prober.pg.query(probe, [])
     if (row?.["is_read_only"] === true) yield* prober.pg.query(writeNothing, [])
     // The groups' host may be down while the prober's answers, and idle connections do not show it.
-    if (idle > 0) yield* groups.pg.sound
+    // PostgreSQL may also refuse the groups alone, as beyond a limit of the role.
+    if (idle > 0 || isRefused) yield* groups.pg.sound
   }).pipe(Effect.mapError(toStorageError))
 
 /**

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/workspace/Decision"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
-import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"
 import { purge } from "@tocsin/testing/expireAll"
 import { Effect, Fiber, Redacted } from "effect"
@@ -39,6 +39,25 @@ const setUp = Effect.gen(function* () {
   yield* transact(storage, write)
   const [database] = yield* admin.sql<{ name: string }>`SELECT current_database() AS name`
   return { admin, scratch, storage, database: database?.name ?? "", url: scratch.url }
+})
+
+/** A role that may read and write, with few connections. */
+const limitedRole = Effect.fnUntraced(function* (
+  { sql }: Replica,
+  url: Redacted.Redacted,
+  { name, limit }: { readonly name: string; readonly limit: number },
+) {
+  const password = "not to be told"
+  const memberships = "IN ROLE pg_read_all_data, pg_write_all_data"
+  yield* Effect.acquireRelease(
+    sql.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD '${password}' CONNECTION LIMIT ${limit} ${memberships}`),
+    () => Effect.orDie(sql.unsafe(`DROP ROLE ${name}`)),
+  )
+  const limited = Object.assign(new URL(Redacted.value(url)), { username: name, password })
+  return {
+    url: Redacted.make(limited.href),
+    allow: (connections: number) => sql.unsafe(`ALTER ROLE ${name} CONNECTION LIMIT ${connections}`),
+  }
 })
 
 layer(ScratchPostgres.layer)("a storage whose database", (it) => {
@@ -172,19 +191,28 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
   it.effect("has no free connection is unavailable, and says so", () =>
     Effect.gen(function* () {
       const { admin, database, storage, url } = yield* setUp
-      const { sql } = admin
-      const name = `limited_${database.slice(-8)}`
-      yield* Effect.acquireRelease(
-        sql.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'not to be told' CONNECTION LIMIT 0`),
-        () => Effect.orDie(sql.unsafe(`DROP ROLE ${name}`)),
-      )
-      const limited = new URL(Redacted.value(url))
-      limited.username = name
-      limited.password = "not to be told"
-      const limitedUrl = Redacted.make(limited.href)
-      const error = yield* Effect.flip(openStorage({ url: limitedUrl }))
-      assert.strictEqual(reasonOf(error, limitedUrl), "unavailable")
+      const limited = yield* limitedRole(admin, url, { name: `none_${database.slice(-8)}`, limit: 0 })
+      const error = yield* Effect.flip(openStorage({ url: limited.url }))
+      assert.strictEqual(reasonOf(error, limited.url), "unavailable")
       assert.include(error.message, "max_connections")
+      yield* transact(storage, write)
+    }),
+  )
+
+  it.effect("has a free connection for the probe only fails the probe until a write has one", () =>
+    Effect.gen(function* () {
+      const { admin, database, url } = yield* setUp
+      const limited = yield* limitedRole(admin, url, { name: `one_${database.slice(-8)}`, limit: 1 })
+      const storage = yield* openStorage({ url: limited.url })
+      yield* eventually(Effect.isSuccess(storage.probe))
+      assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), limited.url), "unavailable")
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), limited.url), "unavailable")
+      // Another pool has lent meanwhile, as for a read or the service's mark.
+      yield* limited.allow(2)
+      yield* storage.agent(agent_id)
+      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), limited.url), "unavailable")
+      yield* limited.allow(20)
+      yield* storage.probe
       yield* transact(storage, write)
     }),
   )

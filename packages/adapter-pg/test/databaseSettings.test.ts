@@ -59,6 +59,20 @@ layer(Layer.empty)("a database whose settings", (it) => {
     }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
   )
 
+  it.effect("limit transactions: Tocsin's connections have no such limit", () =>
+    Effect.gen(function* () {
+      const { replica } = yield* ScratchPostgres
+      const limit = "SELECT current_setting('transaction_timeout', true) AS lasts"
+      const { sql } = yield* replica({ maxConnections: 1 })
+      const [before] = yield* sql.unsafe<{ lasts: string | null }>(limit)
+      // PostgreSQL has the setting since version 17.
+      if (before?.lasts === null) return
+      yield* databaseWith("transaction_timeout = '1min'")
+      const later = yield* replica({ maxConnections: 1 })
+      assert.deepStrictEqual(yield* later.sql.unsafe(limit), [{ lasts: "0" }])
+    }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
+  )
+
   it.effect("run no trigger: the start and the inspection refuse them", () =>
     Effect.gen(function* () {
       const url = yield* databaseWith("session_replication_role = replica")

@@ -7,8 +7,8 @@ import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
 import { PgConnection, type PgLease, type Watch } from "./PgConnection.ts"
 import type { PgHost, PgPoolOptions } from "./PgPoolOptions.ts"
-import { ASK_ROLE, noTrigger, Primary, RUNS_NO_TRIGGER, standbyFailure } from "./Primary.ts"
-import { settingsTerms } from "./script.ts"
+import { noTrigger, Primary, standbyFailure } from "./Primary.ts"
+import { setUpStatement } from "./setUpStatement.ts"
 import { sqlError } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
 
@@ -42,6 +42,8 @@ export interface PgPoolStatus {
   readonly waiting: number
   /** How long the oldest statement has waited for its answer; 0 if none waits. */
   readonly waitedMillis: number
+  /** Whether the last attempt to open a connection failed, and none was lent since. */
+  readonly isRefused: boolean
 }
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -75,23 +77,6 @@ const countIn = (open: Opened): Effect.Effect<void, never, Scope.Scope> =>
     ),
   )
 
-// PostgreSQL takes whole milliseconds, and 0 for no limit: round up.
-const millis = (duration: Duration.Input): string => String(Math.ceil(Duration.toMillis(duration)))
-
-const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> => {
-  const { idleInTransactionTimeout, lockTimeout, statementTimeout } = options
-  return {
-    // Parameters that are arrays contain it.
-    array_nulls: "on",
-    ...(statementTimeout !== undefined && { statement_timeout: millis(statementTimeout) }),
-    ...(lockTimeout !== undefined && { lock_timeout: millis(lockTimeout) }),
-    // A limit of the role or database would close connections between two statements.
-    idle_in_transaction_session_timeout: millis(idleInTransactionTimeout ?? 0),
-    idle_session_timeout: "0",
-    ...options.settings,
-  }
-}
-
 /**
  * The connections to one database. It adds to the driver's pool what that cannot do: count
  * connections, limit the wait for one, apply settings to a new one, and close those whose server
@@ -111,17 +96,17 @@ export class PgPool {
   readonly #host: PgHost
   readonly #open: Readonly<Opened>
   #waiting = 0
+  #isRefused = false
   #onAllReturned: (() => void) | undefined
 
   private constructor(primary: Primary, open: Readonly<Opened>, options: PgPoolOptions) {
-    const settings = settingsOf(options)
     this.#primary = primary
     this.#open = open
     this.#host = options.host ?? { silentSince: -Infinity }
     this.#connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? defaults.connectTimeout)
     this.#replyMillis = Duration.toMillis(options.replyTimeout ?? defaults.replyTimeout)
     this.#maxConnections = options.maxConnections ?? defaults.maxConnections
-    this.#setUp = [ASK_ROLE, RUNS_NO_TRIGGER, ...settingsTerms(settings, "session ends")].join(", ")
+    this.#setUp = setUpStatement(options)
   }
 
   /**
@@ -172,7 +157,8 @@ export class PgPool {
     const waiting = this.#waiting
     const oldest = this.#watches.first
     const waitedMillis = oldest === undefined ? 0 : performance.now() - oldest.sentAt
-    return { total, idle: Math.max(0, total - this.#leases.size - waiting), waiting, waitedMillis }
+    const idle = Math.max(0, total - this.#leases.size - waiting)
+    return { total, idle, waiting, waitedMillis, isRefused: this.#isRefused }
   }
 
   readonly #lend = (restore: Restore): Effect.Effect<PgConnection, SqlError.SqlError> =>
@@ -222,9 +208,11 @@ export class PgPool {
     const isFull = this.#leases.size + this.#waiting >= this.#maxConnections
     this.#waiting++
     const session = this.#primary.get
-    return Effect.onExit(isFull ? Effect.raceFirst(session, this.#late) : session, () =>
+    return Effect.onExit(isFull ? Effect.raceFirst(session, this.#late) : session, (exit) =>
       Effect.sync(() => {
         this.#waiting--
+        if (Exit.isSuccess(exit)) this.#isRefused = false
+        else if (!isFull && Exit.hasFails(exit)) this.#isRefused = true
       }),
     )
   })
