@@ -61,6 +61,8 @@ export interface ProcessOptions {
   /** Whether it marks, sweeps and expires rows; it does not by default. */
   readonly keepsHouse?: boolean
   readonly retention?: Partial<Housekeeping.RetentionOptions>
+  /** How many rows and incidents each piece of background work takes; as in production by default. */
+  readonly pieceSize?: number
   /** Whether it reports itself to the others; it does not by default. */
   readonly reports?: boolean
   /** Changes of the settings that its rules depend on. */
@@ -132,7 +134,15 @@ const UNLIMITED = { perMinute: 0, burst: 0 }
 
 /** The layer of one process, over its client of the storage. */
 const layerOf = (
-  { delivers = true, keepsHouse = false, reports = false, retention, lease, concurrency }: ProcessOptions,
+  {
+    delivers = true,
+    keepsHouse = false,
+    reports = false,
+    retention,
+    lease,
+    concurrency,
+    pieceSize,
+  }: ProcessOptions,
   storage: Storage["Service"],
   notifiers: Notifiers["Service"],
 ) =>
@@ -150,6 +160,9 @@ const layerOf = (
       Layer.succeed(Storage, storage),
       Layer.succeed(Notifiers, notifiers),
       Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...retention }),
+      pieceSize === undefined
+        ? Layer.empty
+        : Layer.succeed(Housekeeping.PieceSizes, { rows: pieceSize, incidents: pieceSize }),
       Layer.succeed(Delivery.DeliverySettings, {
         lease: lease ?? Delivery.defaultDelivery.lease,
         concurrency: concurrency ?? Delivery.defaultDelivery.concurrency,

@@ -45,8 +45,14 @@ export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/useca
   defaultValue: () => defaultRetention,
 })
 
-// Rows per piece: concurrent ingestion waits for milliseconds, and goes first between pieces.
-const PIECE = 500
+/** How much one piece of background work takes; the same for all work, so that a test can make pieces small. */
+export const PieceSizes = Context.Reference<{
+  /** Rows: concurrent ingestion waits for milliseconds, and goes first between pieces. */
+  readonly rows: number
+  /** Incidents that are looked at: each is locked with its outbox. */
+  readonly incidents: number
+}>("@tocsin/core/usecases/PieceSizes", { defaultValue: () => ({ rows: 500, incidents: 100 }) })
+
 const BETWEEN_PIECES = Duration.millis(20)
 // A dead agent opens its incident within 15 s (docs/rules.md#heartbeat-incidents), an overdue check
 // joins one (docs/rules.md#freshness).
@@ -56,8 +62,6 @@ const PURGE_EVERY = Duration.seconds(10)
 const EXAMINE_EVERY = Duration.seconds(5)
 // Timers act within 15 s (docs/rules.md#timers).
 const LOOK_EVERY = Duration.seconds(5)
-// Incidents per piece: each is locked with its outbox.
-const LOOKS = 100
 const EXPIRE_EVERY = Duration.minutes(10)
 
 /**
@@ -89,14 +93,24 @@ const round = ({ name, pause, piece }: Chore) =>
   )
 
 /** A full piece suggests that there is more. */
-const isWhole = (count: number): boolean => count >= PIECE
+const isWhole =
+  (limit: number) =>
+  (count: number): boolean =>
+    count >= limit
 
 /** Each piece of a rule starts where the previous one ended. */
-const expiry = (storage: Storage["Service"], rule: RetentionName, time: () => Duration.Duration) => {
+const expiry = (
+  storage: Storage["Service"],
+  {
+    limit,
+    rule,
+    time,
+  }: { readonly rule: RetentionName; readonly limit: number; readonly time: () => Duration.Duration },
+) => {
   let after: string | undefined
   return Effect.gen(function* () {
     const before = Instant.minus(yield* Instant.now, time())
-    const result = yield* storage.expire({ rule, before, after, limit: PIECE })
+    const result = yield* storage.expire({ rule, before, after, limit })
     after = result.after
     return result.isMore
   })
@@ -112,11 +126,12 @@ const retentionChores = (
   commits: Commits["Service"],
   retention: RetentionOptions,
   incidents: IncidentOptions,
+  limit: number,
 ): ReadonlyArray<Chore> => [
   {
     name: "removing the rows of deleted agents",
     pause: idlePause(PURGE_EVERY),
-    piece: expiry(storage, "deleted_agents", () => Duration.zero),
+    piece: expiry(storage, { rule: "deleted_agents", limit, time: () => Duration.zero }),
   },
   ...(["history", "outbox", "incidents", "silences", "audit"] as const).flatMap((rule) => {
     // The stories of incidents name silences.
@@ -126,9 +141,11 @@ const retentionChores = (
     return {
       name: `removing ${RetentionRules[rule].subject} after its retention`,
       pause: Effect.sleep(EXPIRE_EVERY),
-      piece: expiry(storage, rule, () =>
-        isOfIncidents ? Duration.max(time, countsFor(incidents.policy())) : time,
-      ),
+      piece: expiry(storage, {
+        rule,
+        limit,
+        time: () => (isOfIncidents ? Duration.max(time, countsFor(incidents.policy())) : time),
+      }),
     }
   }),
   {
@@ -138,8 +155,8 @@ const retentionChores = (
       retention.pending === undefined
         ? Effect.succeed(false)
         : Effect.map(
-            commits.transact(removeIdlePending({ silence: retention.pending, incidents, limit: PIECE })),
-            isWhole,
+            commits.transact(removeIdlePending({ silence: retention.pending, incidents, limit })),
+            isWhole(limit),
           ),
   },
 ]
@@ -152,6 +169,7 @@ const chores = Effect.gen(function* () {
   const policy = yield* PolicyInForce
   const incidents = incidentOptions(yield* Ids, policy, rules)
   const receivers = yield* Receivers
+  const { incidents: looks, rows: limit } = yield* PieceSizes
   const list: ReadonlyArray<Chore> = [
     {
       name: "leaving the service's sign of life",
@@ -161,46 +179,46 @@ const chores = Effect.gen(function* () {
     {
       name: "looking for dead agents",
       pause: idlePause(SWEEP_EVERY),
-      piece: Effect.map(sweepSilentAgents(storage, commits, { rules, incidents, limit: PIECE }), isWhole),
+      piece: Effect.map(sweepSilentAgents(storage, commits, { rules, incidents, limit }), isWhole(limit)),
     },
     {
       name: "looking for overdue checks",
       pause: idlePause(SWEEP_EVERY),
-      piece: Effect.as(lookAtDueExpectations(storage, commits, { rules, incidents, limit: PIECE }), false),
+      piece: Effect.as(lookAtDueExpectations(storage, commits, { rules, incidents, limit }), false),
     },
     {
       name: "examining held notifications",
       pause: idlePause(EXAMINE_EVERY),
-      piece: Effect.map(commits.transact(examineHeld(incidents, PIECE)), isWhole),
+      piece: Effect.map(commits.transact(examineHeld(incidents, limit)), isWhole(limit)),
     },
     {
       name: "looking at held notifications under other silences",
       pause: idlePause(EXAMINE_EVERY),
-      piece: lookUnderCovers(storage, commits, { ...incidents, limit: PIECE }),
+      piece: lookUnderCovers(storage, commits, { ...incidents, limit }),
     },
     {
       name: "looking at the timers of incidents",
       pause: idlePause(LOOK_EVERY),
-      piece: Effect.map(commits.transact(lookAtDueIncidents(incidents, LOOKS)), (count) => count >= LOOKS),
+      piece: Effect.map(commits.transact(lookAtDueIncidents(incidents, looks)), isWhole(looks)),
     },
     {
       name: "looking at open incidents under another policy",
       pause: idlePause(LOOK_EVERY),
-      piece: lookUnderPolicy(storage, commits, { policy, incidents, limit: LOOKS }),
+      piece: lookUnderPolicy(storage, commits, { policy, incidents, limit: looks }),
     },
     {
       name: "looking at checks under another policy",
       pause: idlePause(LOOK_EVERY),
-      piece: lookUnderRules(storage, commits, { policy, incidents, rules, limit: PIECE }),
+      piece: lookUnderRules(storage, commits, { policy, incidents, rules, limit }),
     },
-    ...retentionChores(storage, commits, retention, incidents),
+    ...retentionChores(storage, commits, retention, incidents, limit),
     {
       name: "discarding notifications that no replica sends",
       pause: Effect.sleep(EXPIRE_EVERY),
       piece: Effect.suspend(() =>
         Effect.map(
-          commits.transact(discardUnclaimed(Array.from(receivers.current().keys()), PIECE)),
-          isWhole,
+          commits.transact(discardUnclaimed(Array.from(receivers.current().keys()), limit)),
+          isWhole(limit),
         ),
       ),
     },

@@ -1,0 +1,92 @@
+import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+
+/**
+ * What happens at one call of the storage: it fails, its reply is lost, it throws, the process breaks
+ * off and starts again, or something changes just before it.
+ */
+export const INTERRUPTIONS = ["fails", "loses its reply", "throws", "breaks off", "changes"] as const
+export type Interruption = (typeof INTERRUPTIONS)[number]
+
+/** A method of the storage that background work calls. */
+export type Called =
+  | ("transact" | "page" | "agent" | "mark" | "silentAgents" | "dueExpectations" | "expectations")
+  | ("expire" | "untilNextDue")
+
+interface Planned {
+  readonly interruption: Interruption
+  /** The number of the call, counted from the time when it was planned. */
+  readonly at: number
+  /** Runs before the call where something changes. */
+  readonly change: Effect.Effect<void>
+}
+
+const failed = new StorageError({ reason: "unavailable", message: "failed once for a test" })
+
+/** A storage one of whose calls is interrupted, and which counts its calls. */
+export class InterruptedStorage {
+  #calls = 0
+  #planned: Planned | undefined
+  #isBroken = false
+  #counted: ReadonlyArray<Called> = []
+
+  /** From now on calls of these methods are counted, and the planned one is interrupted. */
+  plan(planned: Planned | undefined, counted: ReadonlyArray<Called>): void {
+    this.#calls = 0
+    this.#counted = counted
+    this.#planned = planned
+  }
+  get calls(): number {
+    return this.#calls
+  }
+  /** Whether the planned call has not come yet. */
+  get isPlanned(): boolean {
+    return this.#planned !== undefined
+  }
+  /** Whether the process has broken off: no call arrives until another one has started. */
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+  restart(): void {
+    this.#isBroken = false
+  }
+
+  readonly clientOf = (storage: Storage["Service"]): Storage["Service"] => {
+    const reach = <A>(name: Called, call: Effect.Effect<A, StorageError>) =>
+      Effect.suspend(() => this.#reached(name, call))
+    return Storage.of({
+      ...storage,
+      transact: (command) => reach("transact", storage.transact(command)),
+      page: (request) => reach("page", storage.page(request)),
+      agent: (id) => reach("agent", storage.agent(id)),
+      silentAgents: (seenBefore, limit) => reach("silentAgents", storage.silentAgents(seenBefore, limit)),
+      dueExpectations: (request) => reach("dueExpectations", storage.dueExpectations(request)),
+      expectations: (checks) => reach("expectations", storage.expectations(checks)),
+      expire: (piece) => reach("expire", storage.expire(piece)),
+      untilNextDue: (receivers, now) => reach("untilNextDue", storage.untilNextDue(receivers, now)),
+      mark: reach("mark", storage.mark),
+    })
+  }
+
+  #reached<A>(name: Called, call: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> {
+    if (this.#isBroken) return Effect.fail(failed)
+    if (!this.#counted.includes(name)) return call
+    this.#calls += 1
+    const planned = this.#planned
+    if (planned === undefined || this.#calls !== planned.at) return call
+    this.#planned = undefined
+    switch (planned.interruption) {
+      case "fails":
+        return Effect.fail(failed)
+      case "loses its reply":
+        return Effect.andThen(call, Effect.fail(failed))
+      case "throws":
+        return Effect.die(new Error("a defect in the storage, for a test"))
+      case "breaks off":
+        this.#isBroken = true
+        return Effect.fail(failed)
+      case "changes":
+        return Effect.andThen(planned.change, call)
+    }
+  }
+}

@@ -1,0 +1,280 @@
+import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { CheckStatus, NotifierName } from "@tocsin/contract/Status"
+import { keyOf } from "@tocsin/testing/samples"
+import { Duration, Effect, Result } from "effect"
+import { beat, enroll, report } from "../service/agents.ts"
+import { deferred, delivered } from "../service/Receivers.ts"
+import { documentOf, type Pass, type PassWorld } from "./Pass.ts"
+
+const AGENTS = ["a", "b", "c", "d", "e"].map((id) => AgentId.make(id))
+
+const enrolled = ({ front }: PassWorld) => enroll(front, ...AGENTS)
+const beats = ({ front }: PassWorld) =>
+  Effect.orDie(Effect.forEach(AGENTS, (agent) => beat(front, agent), { discard: true }))
+const turn =
+  (status: CheckStatus, agents = AGENTS) =>
+  ({ front }: PassWorld) =>
+    Effect.orDie(
+      Effect.forEach(agents, (agent) => report(front, [{ check: "disk", status }], agent), { discard: true }),
+    )
+/** All five agents are critical. */
+const critical = (world: PassWorld) => Effect.andThen(enrolled(world), turn("critical")(world))
+const reported = (world: PassWorld) => Effect.andThen(enrolled(world), turn("ok")(world))
+const follows = (document: object) => (world: PassWorld) => world.follows(documentOf(document))
+const sendsTo =
+  (...receivers: ReadonlyArray<NotifierName>) =>
+  (world: PassWorld) =>
+    world.sendsTo(...receivers)
+
+const after = (duration: string) => ({ routes: [{ to: ["chat"], after: duration }] })
+const pagerAfter = (duration: string) => ({
+  routes: [{ steps: [{ to: ["chat"] }, { after: duration, to: ["pager"] }] }],
+})
+const every = (duration: string) => ({ freshness: [{ match: ["check_id = disk"], every: duration }] })
+
+const EVERYTHING = [{ field: "check_id", op: "=", value: "disk" }] as const
+/** A silence of the check of all agents. */
+const silence = (minutes: number) => (world: PassWorld) =>
+  Effect.asVoid(
+    Effect.orDie(
+      world.front.operations.silence({
+        matchers: EVERYTHING,
+        for: Duration.minutes(minutes),
+        comment: "for a test",
+        confirm: true,
+      }),
+    ),
+  )
+
+const declared = ({ front }: PassWorld) =>
+  Effect.forEach(
+    AGENTS,
+    (agent_id) => {
+      const checks = [{ check_id: CheckId.make("disk"), every: "10m" }]
+      const request = Result.getOrThrow(decodeExpectationsRequest({ checks, complete: false }))
+      return Effect.orDie(front.ingest.expectations(keyOf(agent_id), { agent_id, request }))
+    },
+    { discard: true },
+  )
+
+const ALERTING = { notifiers: ["alert_router"] } as const
+
+/** Every background look and pass. */
+export const allPasses: ReadonlyArray<Pass> = [
+  {
+    name: "the sweep of dead agents",
+    calls: ["transact", "silentAgents"],
+    deadAfter: Duration.minutes(5),
+    begin: (world) => Effect.andThen(enrolled(world), world.passes("298 seconds")),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the examination of held firings",
+    policy: after("2m"),
+    begin: (world) => Effect.andThen(critical(world), world.passes("110 seconds")),
+    ready: (world) => world.passes("8 seconds"),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at held firings under a policy that frees them",
+    policy: after("3h"),
+    begin: critical,
+    ready: (world) => world.passes("6 seconds"),
+    change: follows({ routes: [{ to: ["chat"] }] }),
+    detour: follows(after("1h")),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at held firings under a policy that holds them longer",
+    policy: after("3h"),
+    begin: critical,
+    ready: (world) => world.passes("6 seconds"),
+    change: follows(after("4h")),
+    detour: follows(after("2h")),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at held firings under another silence",
+    policy: after("1h"),
+    begin: critical,
+    ready: (world) => world.passes("6 seconds"),
+    change: silence(180),
+    // An equal policy starts a look, during which the silence comes.
+    detour: follows(after("1h")),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at due incidents",
+    policy: pagerAfter("5m"),
+    begin: (world) => Effect.andThen(critical(world), world.passes("290 seconds")),
+    ready: (world) => world.passes("8 seconds"),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at incidents under another policy",
+    policy: pagerAfter("3h"),
+    begin: critical,
+    ready: (world) => world.passes("6 seconds"),
+    change: follows(pagerAfter("2h")),
+    detour: follows(pagerAfter("1h")),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at incidents under another silence",
+    policy: pagerAfter("10m"),
+    begin: critical,
+    ready: (world) => world.passes("6 seconds"),
+    change: silence(30),
+    detour: follows(pagerAfter("10m")),
+    lasts: "7 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at overdue checks",
+    calls: ["transact", "dueExpectations", "mark"],
+    begin: (world) =>
+      reported(world).pipe(Effect.andThen(declared(world)), Effect.andThen(world.passes("1802 seconds"))),
+    ready: beats,
+    lasts: "12 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at checks under another policy",
+    calls: ["transact", "page", "agent", "expectations"],
+    policy: every("1h"),
+    begin: reported,
+    ready: (world) => world.passes("6 seconds"),
+    change: follows(every("2h")),
+    detour: follows(every("3h")),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "the look at checks under a policy that expects others",
+    policy: every("1h"),
+    begin: reported,
+    ready: (world) => world.passes("6 seconds"),
+    change: follows({ freshness: [{ match: ["check_id = load"], every: "1h" }] }),
+    detour: follows(every("3h")),
+    lasts: "6 seconds",
+    settles: "40 seconds",
+  },
+  {
+    name: "retention",
+    calls: ["expire"],
+    retention: Duration.hours(1),
+    // Of rows that were stored alternately, some expire half an hour before the others.
+    begin: (world) =>
+      critical(world).pipe(
+        Effect.andThen(
+          turn(
+            "ok",
+            [AGENTS[1], AGENTS[3]].flatMap((id) => id ?? []),
+          )(world),
+        ),
+        Effect.andThen(world.passes("30 minutes")),
+        Effect.andThen(turn("ok")(world)),
+        Effect.andThen(world.passes("31 minutes")),
+      ),
+    lasts: "1 second",
+    settles: "35 minutes",
+  },
+  {
+    name: "the removal of pending agents",
+    retention: Duration.hours(1),
+    begin: (world) => Effect.andThen(beats(world), world.passes("61 minutes")),
+    lasts: "1 second",
+    settles: "31 minutes",
+  },
+  {
+    name: "the discarding of unclaimed notifications",
+    begin: (world) => Effect.andThen(critical(world), world.passes("25 hours")),
+    ready: sendsTo("chat"),
+    lasts: "1 second",
+    settles: "31 minutes",
+  },
+  {
+    name: "delivery",
+    calls: ["transact", "untilNextDue"],
+    begin: critical,
+    lasts: "5 seconds",
+    settles: "2 minutes",
+  },
+  {
+    name: "the retry of deliveries",
+    calls: ["transact", "untilNextDue"],
+    begin: critical,
+    ready: ({ receivers, passes }) =>
+      Effect.sync(() => receivers.answerWith(deferred)).pipe(
+        Effect.andThen(passes("1 second")),
+        Effect.andThen(Effect.sync(() => receivers.answerWith(delivered))),
+      ),
+    lasts: "20 seconds",
+    settles: "2 minutes",
+  },
+  {
+    name: "delivery to a receiver that is back",
+    calls: ["transact", "untilNextDue"],
+    begin: critical,
+    ready: (world) => Effect.andThen(sendsTo("chat")(world), world.passes("5 seconds")),
+    change: sendsTo("chat", "pager"),
+    detour: sendsTo("pager"),
+    lasts: "5 seconds",
+    settles: "2 minutes",
+  },
+  {
+    name: "the repetition of alerts",
+    calls: ["transact", "untilNextDue"],
+    ...ALERTING,
+    begin: critical,
+    ready: (world) => world.passes("55 seconds"),
+    lasts: "15 seconds",
+    settles: "3 minutes",
+  },
+  {
+    name: "the repetition of alerts to a receiver that is back",
+    calls: ["transact", "untilNextDue"],
+    ...ALERTING,
+    begin: critical,
+    ready: (world) =>
+      world
+        .passes("10 seconds")
+        .pipe(Effect.andThen(sendsTo()(world)), Effect.andThen(world.passes("70 seconds"))),
+    change: sendsTo("alert_router"),
+    detour: sendsTo(),
+    lasts: "5 seconds",
+    settles: "3 minutes",
+  },
+  {
+    name: "the repair after a clock that was ahead",
+    begin: (world) => Effect.andThen(reported(world), declared(world)),
+    ready: (world) =>
+      Effect.gen(function* () {
+        world.clock.setAhead("1 day")
+        yield* world.passes("6 seconds")
+        yield* turn("critical")(world)
+        yield* beats(world)
+        yield* world.passes("1 second")
+        world.clock.setBack("1 day")
+      }),
+    lasts: "12 seconds",
+    settles: "1 minute",
+  },
+  {
+    name: "the reports of replicas",
+    policy: pagerAfter("3h"),
+    begin: (world) => Effect.andThen(world.opensOther(pagerAfter("2h")), critical(world)),
+    ready: (world) => world.passes("20 seconds"),
+    change: (world) => world.closesOther,
+    lasts: "16 seconds",
+    settles: "90 seconds",
+  },
+]
