@@ -87,31 +87,38 @@ export interface MatchedFacts {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** An absent label is the empty text. */
-const valueOf = (facts: Partial<MatchedFacts>, field: MatcherField): string => {
+/** Compiles the reading of a field. An absent label is the empty text. */
+export const compileField = (field: MatcherField): ((facts: Partial<MatchedFacts>) => string) => {
   switch (field) {
     case "agent_id":
     case "check_id":
     case "incident_key":
     case "hostname":
     case "severity":
-      return facts[field] ?? ""
+      return (facts) => facts[field] ?? ""
     default: {
       const key = field.slice("label:".length)
-      return facts.labels && Object.hasOwn(facts.labels, key) ? (facts.labels[key] ?? "") : ""
+      return ({ labels }) => (labels && Object.hasOwn(labels, key) ? (labels[key] ?? "") : "")
     }
   }
 }
 
 const compile = ({ field, op, value }: Matcher): ((facts: Partial<MatchedFacts>) => boolean) => {
+  const valueOf = compileField(field)
   switch (op) {
     case "=":
-      return (facts) => valueOf(facts, field) === value
+      return (facts) => valueOf(facts) === value
     case "!=":
-      return (facts) => valueOf(facts, field) !== value
+      return (facts) => valueOf(facts) !== value
     case "glob": {
       const matches = compileGlob(value)
-      return (facts) => matches(valueOf(facts, field))
+      // Members of an incident often share a value.
+      let latest = { given: "", matches: matches("") }
+      return (facts) => {
+        const given = valueOf(facts)
+        if (given !== latest.given) latest = { given, matches: matches(given) }
+        return latest.matches
+      }
     }
   }
 }

@@ -4,9 +4,26 @@
  * the latest `*`, so that no pattern takes longer than its length times the value's.
  */
 export const compileGlob = (pattern: string): ((value: string) => boolean) => {
+  if (!pattern.includes("?")) return compileParts(pattern.split("*"))
   const wanted = Array.from(pattern)
-  if (!wanted.includes("*") && !wanted.includes("?")) return (value) => value === pattern
   return (value) => matchesGlob(wanted, Array.from(value))
+}
+
+/** Without `?`, a value has the first part at its start, the last one at its end, the others between, in order. */
+const compileParts = ([start = "", ...others]: ReadonlyArray<string>): ((value: string) => boolean) => {
+  const end = others.pop()
+  if (end === undefined) return (value) => value === start
+  return (value) => {
+    if (value.length < start.length + end.length) return false
+    if (!value.startsWith(start) || !value.endsWith(end)) return false
+    const inner = value.slice(start.length, value.length - end.length)
+    let from = 0
+    return others.every((part) => {
+      const at = inner.indexOf(part, from)
+      from = at + part.length
+      return at !== -1
+    })
+  }
 }
 
 /** Whether a glob names at least one character itself. */

@@ -1,8 +1,10 @@
 import type * as Instant from "@tocsin/contract/Instant"
+import type { Matcher } from "@tocsin/contract/Matcher"
 import type { Policy } from "../policy/compilePolicy.ts"
+import { type FindMatching, indexMatchers } from "../policy/indexMatchers.ts"
 import { occurrenceInForce } from "../policy/occurrences.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
-import { compileCover, type Cover, type CompiledCover } from "./holdsOf.ts"
+import type { Cover, Covers } from "./holdsOf.ts"
 import { settledEnd, type Settling } from "./settling.ts"
 
 interface CoverSources {
@@ -13,11 +15,8 @@ interface CoverSources {
 }
 
 /** The silences and maintenance windows that are in force at a moment, while agents settle too. */
-export const coversInForce = (
-  { policy, settling, silences }: CoverSources,
-  now: Instant.Instant,
-): ReadonlyArray<CompiledCover> => {
-  const covers: ReadonlyArray<Cover> = [
+export const coversInForce = ({ policy, settling, silences }: CoverSources, now: Instant.Instant): Covers => {
+  const all: ReadonlyArray<Cover> = [
     ...silences.flatMap(({ ends_at, id, matchers }) =>
       // Without matchers its row is damaged: an empty list would match everything.
       matchers.length === 0 ? [] : ({ by: `silence:${id}`, until: ends_at, matchers } as const),
@@ -30,8 +29,30 @@ export const coversInForce = (
         : ({ by: `window:${window.name}`, until: occurrence.ends_at, matchers: window.match } as const)
     }),
   ]
-  return covers
+  const covers = all
     .map((cover) => ({ ...cover, until: settledEnd(cover.until, settling) }))
     .filter(({ until }) => now < until)
-    .map(compileCover)
+  return { covers, find: indexOf(policy, covers) }
 }
+
+type Lists = ReadonlyArray<ReadonlyArray<Matcher>>
+
+/** Under each policy, the latest index, and of what: most looks have the covers of the look before. */
+const latest = new WeakMap<Policy, { readonly lists: Lists; readonly find: FindMatching }>()
+
+const indexOf = (policy: Policy, covers: ReadonlyArray<Cover>): FindMatching => {
+  const lists = covers.map(({ matchers }) => matchers)
+  const known = latest.get(policy)
+  if (known !== undefined && areSame(known.lists, lists)) return known.find
+  const find = indexMatchers(lists)
+  latest.set(policy, { lists, find })
+  return find
+}
+
+const areSame = (a: Lists, b: Lists): boolean =>
+  a.length === b.length && a.every((list, n) => isSame(list, b[n] ?? []))
+
+const isSame = (a: ReadonlyArray<Matcher>, b: ReadonlyArray<Matcher>): boolean =>
+  a === b ||
+  (a.length === b.length &&
+    a.every(({ field, op, value }, n) => field === b[n]?.field && op === b[n]?.op && value === b[n]?.value))

@@ -9,7 +9,7 @@ import { settledEnd, type Settling } from "./settling.ts"
 import { type Hold, type HoldFacts, holdsOf } from "./holdsOf.ts"
 
 /** What decides on the holds of an incident's firings, besides the incident and its acknowledgement. */
-export interface HoldContext extends Pick<HoldFacts, "covers" | "loud"> {
+export interface HoldContext extends Pick<HoldFacts, "covering"> {
   /** How long the incident must have been open before anyone is notified. */
   readonly after: Duration.Duration
   /** The outage that agents may still have to report from. */
@@ -37,7 +37,7 @@ export const incidentHolds = (
 const factsOf = (
   incident: IncidentRecord,
   { cause, severity }: Pick<OutboxRecord, "cause" | "severity">,
-  { after, covers, loud, settling }: HoldContext,
+  { after, covering, settling }: HoldContext,
   now: Instant.Instant,
 ): HoldFacts => ({
   // An incident that has improved is acknowledged at what it shows now.
@@ -49,8 +49,7 @@ const factsOf = (
       ? incident.opened_at
       : settledEnd(Instant.plus(incident.opened_at, after), settling),
   acknowledgement: settledAcknowledgement(incident, settling, now),
-  loud,
-  covers,
+  covering,
 })
 
 /** The acknowledgement that holds at a moment: also one that ran out during an outage, for a while. */

@@ -15,7 +15,7 @@ import { defaultRules } from "../ports/RuleSettings.ts"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
 import { coversInForce } from "./coversInForce.ts"
 import { firingHolds, incidentHolds, type HoldContext } from "./firingHolds.ts"
-import { type CompiledCover, coveringHolds, type Hold, type LoudMembers } from "./holdsOf.ts"
+import { type Covers, coveringHolds, type Hold, type LoudMembers } from "./holdsOf.ts"
 import { settledEnd, settlingAt, type Settling } from "./settling.ts"
 
 /** What decides on holds besides rows. */
@@ -30,7 +30,7 @@ interface GatherOptions extends HoldOptions {
   /** Whether the routes of incidents count, and not only their holds. */
   readonly isRouted?: boolean
   /** These instead of the silences and windows in force. */
-  readonly covers?: ReadonlyArray<CompiledCover>
+  readonly covers?: Covers
 }
 
 /** The holds on the firings of some incidents at a moment. */
@@ -69,22 +69,18 @@ export function* gatherHolds(
   const silences = workspace.found.silencesInForce
   const covers = given ?? coversInForce({ policy, silences, settling }, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
-  const needsMembers = open.length > 0 && (isRouted || covers.length > 0 || policy.hasRoutes)
-  if (needsMembers) yield { loudMembers: open.map((incident) => membersAsked(incident, covers.length > 0)) }
-  const loudOf = needsMembers ? workspace.found.loudMembers : NOBODY
+  const isLooked = isRouted || covers.covers.length > 0 || policy.hasRoutes
+  const looked = isLooked ? yield* lookAtMembers(workspace, open, covers) : NOBODY
   const openings = yield* readOpenings(workspace, open, policy.flapping)
   const routing = (incident: IncidentRecord): Routing | undefined => {
-    const worst = loudOf.get(incident.id)?.[0]
+    const worst = looked.get(incident.id)?.worst
     return worst && policy.route(factsOf(incident, worst))
   }
-  const coverage = (incident: IncidentRecord): Pick<HoldContext, "covers" | "loud"> => ({
-    covers,
-    loud: loudFacts(incident, loudOf.get(incident.id) ?? []),
-  })
+  const covering = (incident: IncidentRecord) => looked.get(incident.id)?.covering ?? []
   const contextOf = (incident: IncidentRecord): HoldContext => ({
     after: routing(incident)?.after(openings(incident)) ?? Duration.zero,
     settling,
-    ...coverage(incident),
+    covering: covering(incident),
   })
   const contexts = new Map<IncidentId, HoldContext>()
   const knownContext = (incident: IncidentRecord): HoldContext => {
@@ -94,16 +90,56 @@ export function* gatherHolds(
   }
   return {
     routing,
-    covering: (incident) => coveringHolds(coverage(incident)),
+    covering,
     acknowledgedUntil: ({ ack_until }) => ack_until && settledEnd(ack_until, settling),
     onItem: (incident, item) => firingHolds(incident, item, knownContext(incident), now),
     onIncident: (incident) => incidentHolds(incident, knownContext(incident), now),
   }
 }
 
-const NOBODY: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>> = new Map()
+interface Looked {
+  readonly worst: LoudMember | undefined
+  readonly covering: ReadonlyArray<Hold>
+}
+
+const NOBODY: ReadonlyMap<IncidentId, Looked> = new Map()
+
+/** Looks at the loud members of open incidents, of few at a time: only the worst of each is kept. */
+function* lookAtMembers(
+  workspace: Workspace,
+  open: ReadonlyArray<IncidentRecord>,
+  covers: Covers,
+): Decision<ReadonlyMap<IncidentId, Looked>> {
+  const looked = new Map<IncidentId, Looked>()
+  const isCovered = covers.covers.length > 0
+  let rest = open
+  while (rest.length > 0) {
+    const piece = isCovered ? firstPiece(rest) : rest
+    rest = rest.slice(piece.length)
+    yield { loudMembers: piece.map((incident) => membersAsked(incident, isCovered)) }
+    for (const incident of piece) {
+      const loud = workspace.found.loudMembers.get(incident.id) ?? []
+      const covering = coveringHolds({ covers, loud: loudFacts(incident, loud) })
+      looked.set(incident.id, { worst: loud[0], covering })
+    }
+  }
+  return looked
+}
 
 const isCrowd = (incident: IncidentRecord): boolean => memberCount(incident) > CROWD
+
+/** Most members that are looked at together; one incident may have all of them. */
+const LOOKED_TOGETHER = 2_000
+
+/** The first of these incidents, whose members are looked at together: at least one incident. */
+const firstPiece = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> => {
+  let members = 0
+  const end = incidents.findIndex((incident, n) => {
+    members += isCrowd(incident) ? 1 : memberCount(incident)
+    return n > 0 && members > LOOKED_TOGETHER
+  })
+  return end === -1 ? incidents : incidents.slice(0, end)
+}
 
 const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> =>
   Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values())

@@ -1,7 +1,8 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 import { SEVERITY_RANK } from "../model/MemberRecord.ts"
-import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
+import type { MatchedFacts, Matcher } from "@tocsin/contract/Matcher"
+import type { FindMatching } from "../policy/indexMatchers.ts"
 
 /** Why a firing waits, and until when. */
 export interface Hold {
@@ -16,25 +17,28 @@ export interface Cover {
   readonly matchers: ReadonlyArray<Matcher>
 }
 
-/** A cover whose matchers are compiled once for many comparisons. */
-export interface CompiledCover extends Pick<Cover, "by" | "until"> {
-  readonly matches: (facts: Partial<MatchedFacts>) => boolean
-  /** Whether it looks only at what all members of an incident share. */
-  readonly isShared: boolean
+/** The silences and windows in force, with an index of their matchers. */
+export interface Covers {
+  readonly covers: ReadonlyArray<Cover>
+  /** Finds the positions of those whose matchers hold. */
+  readonly find: FindMatching
 }
 
-export const compileCover = ({ by, matchers, until }: Cover): CompiledCover => ({
-  by,
-  until,
-  matches: compileMatchers(matchers),
-  isShared: matchers.every(({ field }) => field === "incident_key" || field === "severity"),
-})
+/** Whether a cover looks only at what all members of an incident share. */
+const isShared = ({ matchers }: Cover): boolean =>
+  matchers.every(({ field }) => field === "incident_key" || field === "severity")
 
 /** An incident's loud present members, each with what matchers are compared with. */
 export type LoudMembers =
   | { readonly kind: "listed"; readonly members: ReadonlyArray<Partial<MatchedFacts>> }
   /** Too many to look at: only what all of them share counts. */
   | { readonly kind: "crowd"; readonly shared: Pick<MatchedFacts, "incident_key" | "severity"> }
+
+/** What decides on the covers of an incident. */
+interface Coverage {
+  readonly covers: Covers
+  readonly loud: LoudMembers
+}
 
 /** What decides whether a firing is held. */
 export interface HoldFacts {
@@ -43,8 +47,8 @@ export interface HoldFacts {
   /** Until when the incident must have been open before anyone is notified. */
   readonly opensAt: Instant.Instant
   readonly acknowledgement: { readonly until: Instant.Instant; readonly severity: Severity } | undefined
-  readonly loud: LoudMembers
-  readonly covers: ReadonlyArray<CompiledCover>
+  /** What covers the incident. */
+  readonly covering: ReadonlyArray<Hold>
 }
 
 /** A firing waits until the last of its holds has ended; there is at least one. */
@@ -55,7 +59,7 @@ export const lastEnd = (holds: ReadonlyArray<Hold>): Instant.Instant =>
 export const holdsOf = (facts: HoldFacts, now: Instant.Instant): ReadonlyArray<Hold> => [
   ...(now < facts.opensAt ? [{ by: "after", until: facts.opensAt } as const] : []),
   ...acknowledgementHold(facts, now),
-  ...coveringHolds(facts),
+  ...facts.covering,
 ]
 
 const acknowledgementHold = (
@@ -73,17 +77,24 @@ const acknowledgementHold = (
  * first member is no longer covered by any of them. A crowd is covered only by matchers that need no
  * look at its members.
  */
-export const coveringHolds = ({ covers, loud }: Pick<HoldFacts, "covers" | "loud">): ReadonlyArray<Hold> => {
+export const coveringHolds = ({ covers: { covers, find }, loud }: Coverage): ReadonlyArray<Hold> => {
+  if (covers.length === 0) return []
   const members = loud.kind === "listed" ? loud.members : [loud.shared]
-  const able = loud.kind === "listed" ? covers : covers.filter(({ isShared }) => isShared)
-  if (members.length === 0 || able.length === 0) return []
-  const coveredBy: Array<ReadonlyArray<CompiledCover>> = []
+  const isCovering = covers.map(() => false)
+  let until: Instant.Instant | undefined
   for (const member of members) {
-    const of = able.filter(({ matches }) => matches(member))
+    let end: Instant.Instant | undefined
+    for (const position of find(member)) {
+      const cover = covers[position]
+      if (cover === undefined || (loud.kind === "crowd" && !isShared(cover))) continue
+      isCovering[position] = true
+      if (end === undefined || cover.until > end) end = cover.until
+    }
     // Most incidents end here: no other member is compared.
-    if (of.length === 0) return []
-    coveredBy.push(of)
+    if (end === undefined) return []
+    if (until === undefined || end < until) until = end
   }
-  const until = coveredBy.map((of) => of.map((cover) => cover.until).reduce(Instant.max)).reduce(Instant.min)
-  return Array.from(new Set(coveredBy.flatMap((of) => of.map(({ by }) => by))), (by) => ({ by, until }))
+  return until === undefined
+    ? []
+    : covers.flatMap(({ by }, n) => (isCovering[n] === true ? [{ by, until }] : []))
 }

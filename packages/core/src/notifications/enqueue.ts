@@ -36,8 +36,6 @@ interface NewItem {
   readonly after?: Duration.Duration
 }
 
-const NOBODY = { kind: "listed", members: [] } as const
-
 const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOptions): void => {
   const { incident, receiver, notifier, event_type, cause, after = Duration.zero } = notification
   const { now } = options
@@ -64,7 +62,7 @@ const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOp
     updated_at: now,
   }
   // A claim sees what covers the incident.
-  const holds = firingHolds(incident, item, { after, covers: [], loud: NOBODY, settling: undefined }, now)
+  const holds = firingHolds(incident, item, { after, covering: [], settling: undefined }, now)
   workspace.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
 }
 

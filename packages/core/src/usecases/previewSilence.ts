@@ -8,7 +8,8 @@ import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
-import { compileCover, type CompiledCover } from "../holds/holdsOf.ts"
+import type { Covers } from "../holds/holdsOf.ts"
+import { indexMatchers } from "../policy/indexMatchers.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { compileMatchers, type Matchers } from "@tocsin/contract/Matcher"
@@ -67,14 +68,17 @@ export const previewSilence = Effect.fnUntraced(function* (
   { transact }: Pick<Commits["Service"], "transact">,
   matchers: Matchers,
 ): Effect.fn.Return<Preview, StorageError> {
-  const cover = compileCover({ by: "silence:preview", until: FOREVER, matchers })
+  const covers: Covers = {
+    covers: [{ by: "silence:preview", until: FOREVER, matchers }],
+    find: indexMatchers([matchers]),
+  }
   const covered = new Set<IncidentId>()
   const sample: Array<IncidentRecord> = []
   yield* eachPage(storage, WORST_FIRST, (rows) =>
     Effect.map(
       transact(
         coveredBy(
-          cover,
+          covers,
           rows.map(({ id }) => id),
         ),
       ),
@@ -107,11 +111,11 @@ const WORST_FIRST: ListQuery<"incidents"> = {
 const coveredBy = commandOf(function* (
   workspace,
   now,
-  cover: CompiledCover,
+  covers: Covers,
   ids: ReadonlyArray<IncidentId>,
 ): Decision<ReadonlyArray<IncidentRecord>> {
   yield { incidentsToRead: ids }
   const incidents = Array.from(workspace.found.incidentsToRead.values())
-  const { covering } = yield* gatherHolds(workspace, incidents, { ...WITHOUT_POLICY, covers: [cover] }, now)
+  const { covering } = yield* gatherHolds(workspace, incidents, { ...WITHOUT_POLICY, covers }, now)
   return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
 })

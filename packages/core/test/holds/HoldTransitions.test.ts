@@ -5,6 +5,7 @@ import { ackColumns, NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement
 import { SilenceId } from "@tocsin/contract/Identifiers"
 import { coversInForce } from "@tocsin/core/holds/coversInForce"
 import { firingHolds } from "@tocsin/core/holds/firingHolds"
+import { coveringHolds } from "@tocsin/core/holds/holdsOf"
 import { HoldTransitions } from "@tocsin/core/model/HoldTransitions"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
@@ -134,11 +135,13 @@ const statesOf = ({ incident, item, members, now, ...world }: World) => {
   const context = {
     after: Duration.minutes(world.after),
     settling: undefined,
-    covers: coversInForce({ policy, silences: inForce, settling: undefined }, at),
-    loud: {
-      kind: "listed",
-      members: members.map((name) => ({ agent_id: agentRecord(name).agent_id, incident_key, severity })),
-    },
+    covering: coveringHolds({
+      covers: coversInForce({ policy, silences: inForce, settling: undefined }, at),
+      loud: {
+        kind: "listed",
+        members: members.map((name) => ({ agent_id: agentRecord(name).agent_id, incident_key, severity })),
+      },
+    }),
   } as const
   const holds = firingHolds(incident, item, context, at)
   return new Map(holds.map(({ by }) => [by, by === "ack" || by === "after" ? by : "cover"]))
