@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:43deec02a6fec6dfbe4fe5d890fab62d04283b96c820a635ee866346ba6611c2
+-- 1 first breaking sha256:098c72c3b4a2a2cc82436e4e74c8dd891c4c96066e8936feb0523a154ee2659b
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -183,7 +183,9 @@ CREATE TABLE expectation (
   expected_from INTEGER NOT NULL,
   look_at INTEGER,
   incident_id TEXT,
-  terms TEXT NOT NULL,
+  terms TEXT,
+  labels TEXT,
+  labelled_at INTEGER,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 

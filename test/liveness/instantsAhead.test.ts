@@ -48,6 +48,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "check_state.received_at": 0,
   "expectation.expected_from": 0,
   "expectation.look_at": LONGEST_LOOK,
+  "expectation.labelled_at": 0,
   "check_event.observed_at": SAID,
   "check_event.received_at": HISTORY,
   // Of open incidents.

@@ -93,6 +93,8 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       expected_from: start,
       look_at: undefined,
       incident_id: incidentRecord("x").id,
+      labels: { team: "web" },
+      labelled_at: start,
     })
     workspace.replicas.put({
       id: idOf("replica"),

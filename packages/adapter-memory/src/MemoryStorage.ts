@@ -17,7 +17,7 @@ import {
   type SummaryCounts,
 } from "@tocsin/core/ports/StorageCounts"
 import { decideExpiry, removeExpired } from "./expire.ts"
-import { MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { labelsOf, MemoryTables, outboxOf } from "./MemoryTables.ts"
 import { readRows } from "./readRows.ts"
 import { transact } from "./transact.ts"
 
@@ -176,6 +176,7 @@ const incidentStory = (
   return {
     incident,
     members: members.slice(0, limits.members),
+    labels: members.slice(0, limits.members).map((member) => labelsOf(tables, member)),
     changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limits.changes),
     acts: (tables.incidentActs.get(id) ?? []).toReversed().slice(0, limits.acts),
     outbox: outbox.slice(0, limits.outbox),

@@ -1,6 +1,7 @@
 import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
 import type { CheckName, CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { AuditId } from "@tocsin/contract/Audit"
 import type {
   AgentId,
@@ -113,6 +114,12 @@ export const memberKey = ({ agent_id, check_id }: CheckName): string => `${agent
 
 /** The name of an alert within its incident. */
 export const alertKey = ({ receiver, severity }: AlertRef): string => `${receiver}/${severity}`
+
+/** The labels of a check of an agent that exists. */
+export const labelsOf = (
+  { agents, expectations }: MemoryTables,
+  { agent_id, check_id }: CheckName,
+): Labels | undefined => expectations.get(agents.get(agent_id)?.registration_id ?? "")?.get(check_id)?.labels
 
 const NONE: ReadonlyArray<never> = []
 

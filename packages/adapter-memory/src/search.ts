@@ -7,7 +7,7 @@ import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
 import { isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { firstInOrder } from "./firstInOrder.ts"
-import { type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { labelsOf, type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
 /** The tables that a request reads, and the workspace that it fills; `now` is the storage's clock too. */
 export interface Reading {
@@ -121,7 +121,10 @@ export const SEARCHES: Loaders<Reading, Search> = {
     workspace.found.loudMembers = new Map(
       asked.flatMap(({ incident_id, limit }) => {
         const first = firstMembers(tables, incident_id, limit, ({ is_loud }) => is_loud)
-        const loud = first.map((member) => ({ member, agent: tables.agents.get(member.agent_id) }))
+        const loud = first.map((member) => {
+          const agent = tables.agents.get(member.agent_id)
+          return { member, agent, labels: labelsOf(tables, member) }
+        })
         return loud.length === 0 ? [] : [[incident_id, loud]]
       }),
     )

@@ -97,6 +97,8 @@ const expectations = fc
           expected_from: Instant.fromMicros(0n),
           look_at: undefined,
           incident_id: act === "overdue" ? incidentIdOf("stale") : undefined,
+          labels: undefined,
+          labelled_at: undefined,
         })
     }),
   )

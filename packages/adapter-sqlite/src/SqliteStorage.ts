@@ -121,15 +121,16 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
       read(() =>
         connection.snapshot(() => {
           const incident = tables.incidents.find(id)
-          return (
-            incident && {
-              incident,
-              members: tables.members.ranked(id, limits.members),
-              changes: tables.incidentChanges.latest(id, limits.changes),
-              acts: tables.incidentActs.latest(id, limits.acts),
-              outbox: tables.outbox.latest(id, limits.outbox),
-            }
-          )
+          if (incident === undefined) return undefined
+          const members = tables.members.ranked(id, limits.members)
+          return {
+            incident,
+            members,
+            labels: members.map(tables.expectations.labelsOf),
+            changes: tables.incidentChanges.latest(id, limits.changes),
+            acts: tables.incidentActs.latest(id, limits.acts),
+            outbox: tables.outbox.latest(id, limits.outbox),
+          }
         }),
       ),
     operatorOfToken: (hash) => read(() => tables.operators.ofToken(hash)),

@@ -2,11 +2,12 @@ import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
 import { booleanOr, closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
+import { CheckLabels } from "./Labels.ts"
 import { Severity } from "./Status.ts"
 
 const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
 
-/** A check that must report, as its agent declares it (docs/rules.md#freshness). */
+/** A check that must report, has labels, or both, as its agent declares it (docs/rules.md#freshness). */
 export const ExpectedCheck = closedStruct({
   check_id: CheckId,
   every: optional(
@@ -25,7 +26,11 @@ export const ExpectedCheck = closedStruct({
   ),
   severity: optional(Severity, "The severity while it is overdue: unknown unless given."),
   notifications_enabled: booleanOr(true, "When false, no notification is enqueued for an overdue check."),
-}).annotate({ identifier: "ExpectedCheck", description: "A check that must report." })
+  labels: optional(
+    CheckLabels,
+    "Names and values that matchers compare; without every and cron, the check need not report.",
+  ),
+}).annotate({ identifier: "ExpectedCheck", description: "A check that must report, has labels, or both." })
 export type ExpectedCheck = typeof ExpectedCheck.Type
 
 /** The most checks of one declaration. */
@@ -48,5 +53,11 @@ export type ExpectationsRequest = typeof ExpectationsRequest.Type
 export const ExpectationsResponse = Schema.Struct({
   expected: NonNegativeInteger.annotate({ description: "Checks that are expected of the agent now." }),
   withdrawn: NonNegativeInteger.annotate({ description: "Checks that this request withdrew." }),
+  labels_kept: Schema.optionalKey(
+    NonNegativeInteger.annotate({
+      description:
+        "Checks that keep their labels, which changed within the last minute; absent without any. Declare them again after it.",
+    }),
+  ),
 }).annotate({ identifier: "ExpectationsResponse", description: "The declaration was applied." })
 export type ExpectationsResponse = typeof ExpectationsResponse.Type

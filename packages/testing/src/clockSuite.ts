@@ -54,6 +54,8 @@ const expectation: ExpectationRecord = {
   expected_from: start,
   look_at: after(185),
   incident_id: undefined,
+  labels: { team: "web" },
+  labelled_at: start,
 }
 
 /** What a clock that was ahead leaves, and how it is set right once the clock is set back. */

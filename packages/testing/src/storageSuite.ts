@@ -3,6 +3,7 @@ import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { auditStorySuite } from "./model/auditStorySuite.ts"
 import { auditSuite } from "./auditSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
+import { checkLabelSuite } from "./checkLabelSuite.ts"
 import { alertClaimSuite } from "./alertClaimSuite.ts"
 import { claimSuite } from "./claimSuite.ts"
 import { clockSuite } from "./clockSuite.ts"
@@ -92,6 +93,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     livenessSuite(subject)
     clockSuite(subject)
     checkRemovalSuite(subject)
+    checkLabelSuite(subject)
     purgeSuite(subject)
     historyRetentionSuite(subject)
     retentionSuite(subject)

@@ -136,7 +136,12 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   listExpectedChecks: lastPage(
-    { ...story.CHECK_STATE, expected_at: "2026-01-31T08:32:28.903Z", is_stale: false },
+    {
+      ...story.CHECK_STATE,
+      expected_at: "2026-01-31T08:32:28.903Z",
+      is_stale: false,
+      labels: { team: "db" },
+    },
     "A check that must report within the next minutes",
   ),
   listOutbox: lastPage(story.OUTBOX_ITEM, "A notification that is retried in a few seconds"),

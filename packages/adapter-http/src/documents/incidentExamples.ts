@@ -11,6 +11,7 @@ const incidentDetail = {
       summary: "DISK CRITICAL - / is 97% full",
       joined_at: "2026-01-31T08:29:58.903Z",
       left_at: null,
+      labels: { team: "db" },
     },
   ],
   timeline: [

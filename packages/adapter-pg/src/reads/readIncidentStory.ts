@@ -9,7 +9,7 @@ import {
   findIncidentChanges,
   incidentTable,
   findIncidents,
-  memberTable,
+  decodeLabelled,
   findMembersOfIncident,
 } from "../tables/IncidentTable.ts"
 import { outboxTable, findOutboxOfIncident } from "../tables/OutboxTable.ts"
@@ -27,13 +27,14 @@ export const readIncidentStory = Effect.fnUntraced(
   ): Effect.fn.Return<IncidentStory | undefined, SqlError.SqlError> {
     const [incident] = (yield* read(sql, findIncidents, [[id]])).map(incidentTable.decode)
     if (incident === undefined) return undefined
-    const members = (yield* read(sql, findMembersOfIncident, [id, limits.members])).map(memberTable.decode)
+    const labelled = (yield* read(sql, findMembersOfIncident, [id, limits.members])).map(decodeLabelled)
     const changes = (yield* read(sql, findIncidentChanges, [id, limits.changes])).map(
       incidentChangeTable.decode,
     )
     const outbox = (yield* read(sql, findOutboxOfIncident, [id, limits.outbox])).map(outboxTable.decode)
     const acts = (yield* read(sql, findIncidentActs, [id, limits.acts])).map(incidentActTable.decode)
-    return { incident, members, changes, acts, outbox }
+    const members = labelled.map(({ member }) => member)
+    return { incident, members, labels: labelled.map(({ labels }) => labels), changes, acts, outbox }
   },
   (story, sql) => story.pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, BEGIN)),
 )

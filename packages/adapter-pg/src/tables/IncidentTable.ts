@@ -1,5 +1,7 @@
 import { FIRST_CHANGES } from "@tocsin/core/model/IncidentRecord"
+import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
+import type { SqlConnection } from "effect/sql"
 import { givenRows, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
 /** Incidents. The lock of an incident guards its members and its story too. */
@@ -34,6 +36,24 @@ export const findDueIncidents = `SELECT i.id FROM incident AS i
 /** The members of incidents, past and present. */
 export const memberTable = makeTable(storedTables.incident_member, { alias: "m" })
 
+const { labels } = storedTables.expectation.columns
+const labelTable = makeTable<Pick<ExpectationRecord, "labels">>(
+  { name: "expectation", key: ["labels"], columns: { labels } },
+  { alias: "x" },
+)
+
+/** Looked up for each member, so that an index serves it whatever the planner expects. */
+const LABELS = `(
+    SELECT ${labelTable.columns} FROM agent AS a JOIN expectation AS x USING (agent_id, registration_id)
+    WHERE a.agent_id = m.agent_id AND x.check_id = m.check_id
+  ) AS labels`
+
+/** Reads a member and the labels of its check; a check of a deleted agent has none. */
+export const decodeLabelled = (row: SqlConnection.Row) => ({
+  member: memberTable.decode(row),
+  ...labelTable.decode(row),
+})
+
 /** Reads memberships by name. */
 export const findMembers = `SELECT ${memberTable.columns}
   FROM json_to_recordset($1) AS wanted (incident_id text, agent_id text, check_id text)
@@ -50,7 +70,7 @@ export const findWorstMembers = `SELECT ${memberTable.columns} FROM incident_mem
   ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`
 
 /** Reads the first loud present members of incidents in that order. */
-export const findLoudMembers = `SELECT ${memberTable.columns}
+export const findLoudMembers = `SELECT ${memberTable.columns}, ${LABELS}
   FROM json_to_recordset($1) AS wanted (incident_id text, "limit" int4) CROSS JOIN LATERAL (
     SELECT * FROM incident_member AS loud
     WHERE loud.incident_id = wanted.incident_id AND loud.is_present AND loud.is_loud
@@ -70,7 +90,7 @@ export const findOpenings = `SELECT wanted.id, found.opened_at
   ) AS found`
 
 /** Reads the first members of an incident, present ones before past ones. */
-export const findMembersOfIncident = `SELECT ${memberTable.columns} FROM incident_member AS m WHERE m.incident_id = $1
+export const findMembersOfIncident = `SELECT ${memberTable.columns}, ${LABELS} FROM incident_member AS m WHERE m.incident_id = $1
   ORDER BY m.is_present DESC, m.severity_rank DESC, m.change_seq DESC LIMIT $2`
 
 const { incident_change: change } = storedTables

@@ -19,7 +19,7 @@ import {
   findLoudMembers,
   findOpenings,
   incidentTable,
-  memberTable,
+  decodeLabelled,
 } from "../tables/IncidentTable.ts"
 import { findMark, markTable } from "../tables/MarkTable.ts"
 import {
@@ -123,13 +123,13 @@ const searchLoudMembers = Effect.fnUntraced(function* (
   pg: Loading["pg"],
   asked: NonNullable<RowRequest["loudMembers"]>,
 ): Effect.fn.Return<Found["loudMembers"], SqlError.SqlError> {
-  const members = (yield* pg.queryJson(findLoudMembers, asked)).map(memberTable.decode)
-  const names = Array.from(new Set(members.map(({ agent_id }) => agent_id)))
+  const members = (yield* pg.queryJson(findLoudMembers, asked)).map(decodeLabelled)
+  const names = Array.from(new Set(members.map(({ member }) => member.agent_id)))
   const agents = (yield* pg.query(findAgents, [names])).map(agentTable.decode)
   const agentOf = new Map(agents.map((agent) => [agent.agent_id, agent]))
   const found = new Map<IncidentId, Array<LoudMember>>()
-  for (const member of members) {
-    const loud = { member, agent: agentOf.get(member.agent_id) }
+  for (const { labels, member } of members) {
+    const loud = { member, agent: agentOf.get(member.agent_id), labels }
     const others = found.get(member.incident_id)
     if (others === undefined) found.set(member.incident_id, [loud])
     else others.push(loud)

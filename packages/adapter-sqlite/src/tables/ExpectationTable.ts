@@ -1,5 +1,6 @@
-import type { CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { CheckName, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
@@ -12,6 +13,10 @@ type Place = [now: Instant, look_at: Instant, AgentId | "", CheckId | "", Regist
 export const makeExpectationTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.expectation)
   const byRef = table.one("WHERE agent_id = ? AND check_id = ? AND registration_id = ?")
+  const ofPresentAgent = table.one<[AgentId, CheckId]>(
+    `WHERE agent_id = ? AND check_id = ?
+      AND registration_id = (SELECT a.registration_id FROM agent AS a WHERE a.agent_id = expectation.agent_id)`,
+  )
   const due = table.all<Place>(
     `WHERE look_at IS NOT NULL AND look_at <= ? AND (look_at, agent_id, check_id, registration_id) > (?, ?, ?, ?)
     ORDER BY look_at, agent_id, check_id, registration_id LIMIT ?`,
@@ -19,6 +24,9 @@ export const makeExpectationTable = (connection: SqliteConnection) => {
   return {
     find: (ref: CheckRef): ExpectationRecord | undefined =>
       byRef(ref.agent_id, ref.check_id, ref.registration_id),
+    /** The labels of a check of an agent that exists. */
+    labelsOf: ({ agent_id, check_id }: CheckName): Labels | undefined =>
+      ofPresentAgent(agent_id, check_id)?.labels,
     ofAgent: table.all<[AgentId, RegistrationId]>("WHERE agent_id = ? AND registration_id = ?"),
     /** Those to be looked at by now, longest due first, from the one after `after`. */
     due: (now: Instant, after: ExpectationRecord | undefined, limit: number) =>

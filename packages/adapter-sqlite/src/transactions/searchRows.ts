@@ -1,7 +1,8 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { WithIncident } from "@tocsin/core/engine/workspace/Found"
+import type { LoudMember, WithIncident } from "@tocsin/core/engine/workspace/Found"
 import type { Loaders } from "@tocsin/core/engine/workspace/loadParts"
 import type { RowRequest, Search } from "@tocsin/core/engine/workspace/RowRequest"
 import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
@@ -32,12 +33,15 @@ const loudMembers = (
     if (!agents.has(id)) agents.set(id, tables.agents.find(id))
     return agents.get(id)
   }
+  const loudMember = (member: MemberRecord): LoudMember => ({
+    member,
+    agent: agentOf(member.agent_id),
+    labels: tables.expectations.labelsOf(member),
+  })
   return new Map(
     asked.flatMap(({ incident_id, limit }) => {
       const members = tables.members.loud(incident_id, limit)
-      return members.length === 0
-        ? []
-        : [[incident_id, members.map((member) => ({ member, agent: agentOf(member.agent_id) }))]]
+      return members.length === 0 ? [] : [[incident_id, members.map(loudMember)]]
     }),
   )
 }

@@ -1,5 +1,6 @@
 import { Acknowledgement, IncidentAct } from "../Acknowledgements.ts"
 import { AuditEntry } from "../Audit.ts"
+import { Labels } from "../Labels.ts"
 import { Agent, CheckState, Incident, StoredCheckResultEvent } from "../Resources.ts"
 import { HeldIncident, HeldOutboxItem } from "../HeldResources.ts"
 import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
@@ -56,6 +57,11 @@ const expectedAt = InstantFromString.annotate({
 })
 
 /** A check with when it must report. */
+const checkLabels = Labels.annotate({
+  identifier: "CheckLabels",
+  description: "The labels that the check has now; empty if it has none.",
+})
+
 const ExpectedCheckState = Schema.Struct({
   agent_id: AgentId,
   check_id: CheckId,
@@ -66,6 +72,7 @@ const ExpectedCheckState = Schema.Struct({
   summary: CheckState.fields.summary,
   expected_at: Schema.NullOr(expectedAt),
   is_stale: Schema.Boolean.annotate({ description: "Whether it is overdue." }),
+  labels: checkLabels,
 }).annotate({
   identifier: "ExpectedCheckState",
   description: "The state of a check, and when it must report.",
@@ -98,6 +105,7 @@ const Member = Schema.Struct({
   summary: Schema.NullOr(Schema.String),
   joined_at: InstantFromString,
   left_at: Schema.NullOr(InstantFromString).annotate({ description: "Null while it is a member." }),
+  labels: checkLabels,
 }).annotate({ identifier: "IncidentMember", description: "A check that is or was part of an incident." })
 
 const Change = Schema.Struct({

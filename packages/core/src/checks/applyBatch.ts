@@ -58,15 +58,18 @@ const likelyNeeded = ({ workspace, agent, input }: BatchContext): RowRequest | u
   const event_ids: Array<EventId> = []
   const members: Array<MemberRef> = []
   const openIncidents: Array<IncidentRef> = []
-  const maybeOverdue: Array<CheckId> = []
+  const expectations: Array<CheckId> = []
+  const { routesByLabel } = input.incidents.policy()
   for (const event of events) {
     const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
     if (check !== undefined && event.observed_at < check.last_observed_at) continue
     if (check?.stale_incident_id !== undefined) {
-      maybeOverdue.push(event.check_id)
       members.push({ incident_id: check.stale_incident_id, agent_id, check_id: event.check_id })
-    } else if (check === undefined) maybeOverdue.push(event.check_id)
+    }
     const isStatusChange = check?.status !== event.status
+    const isRouted = routesByLabel && isStatusChange && event.status !== "ok"
+    if (check === undefined || check.stale_incident_id !== undefined || isRouted)
+      expectations.push(event.check_id)
     const isChange = isStatusChange || check.exit_code !== event.exit_code
     if (isChange) event_ids.push(event.event_id)
     if (check?.incident_id !== undefined && (isStatusChange || hasNewFirstLine(check, event))) {
@@ -80,10 +83,9 @@ const likelyNeeded = ({ workspace, agent, input }: BatchContext): RowRequest | u
   if (heartbeat !== undefined) members.push(heartbeat)
   if (event_ids.length === 0 && members.length === 0) return undefined
   const incidents = members.map((member) => member.incident_id)
-  const expectations = { agent_id, check_ids: maybeOverdue }
   return missingRows(workspace, {
     history: { agent_id, event_ids },
-    expectations,
+    expectations: { agent_id, check_ids: expectations },
     incidents,
     members,
     openIncidents,

@@ -1,3 +1,4 @@
+import { hasTerms } from "../model/ExpectationRecord.ts"
 import type { Duration } from "effect"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
@@ -36,7 +37,11 @@ export const setAgentRight = commandOf(function* (
     const reported = workspace.checks.get(expected)
     const check = reported && byNow(reported, ["received_at"], now)
     if (check !== undefined && check !== reported) workspace.checks.put(check)
-    const expectation = byNow(expected, ["expected_from"], now)
+    const expectation = byNow(expected, ["expected_from", "labelled_at"], now)
+    if (!hasTerms(expectation)) {
+      if (expectation !== expected) workspace.expectations.put(expectation)
+      continue
+    }
     const judged = judgeExpectation({ expectation, agent, check, ...settings }, now)
     const latest = judged.verdict === "in_time" ? lookAfter(judged.earliest) : now
     const isLate = expectation.look_at !== undefined && expectation.look_at > latest

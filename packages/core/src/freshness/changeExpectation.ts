@@ -6,7 +6,13 @@ import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import { dueTime, lookAfter } from "./dueTime.ts"
-import { type ExpectationRecord, stateOf, type Terms } from "../model/ExpectationRecord.ts"
+import {
+  type ExpectationRecord,
+  hasTerms,
+  stateOf,
+  type Terms,
+  type WithTerms,
+} from "../model/ExpectationRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 import { leaveStale } from "./staleIncident.ts"
 
@@ -29,7 +35,7 @@ export function* expectCheck(
 ): Decision<void> {
   const { agent_id, check_id, registration_id } = ref
   const before = workspace.expectations.get(ref)
-  if (before?.origin === origin && isEqual(before.terms, terms)) return
+  if (hasTerms(before) && before.origin === origin && isEqual(before.terms, terms)) return
   const incident_id = before?.incident_id
   const due = dueTime({ expected_from: now, terms }, workspace.checks.get(ref)?.received_at)
   const trigger = origin === "agent" ? "declared" : "matched"
@@ -43,8 +49,10 @@ export function* expectCheck(
     expected_from: now,
     incident_id,
     look_at: incident_id === undefined ? lookAfter(due) : undefined,
+    labels: before?.labels,
+    labelled_at: before?.labelled_at,
   })
-  if (incident_id === undefined || before?.terms.severity === terms.severity) return
+  if (incident_id === undefined || before?.terms?.severity === terms.severity) return
   const { notifications_enabled: notify, severity } = terms
   const member = { agent_id, check_id, incident_id }
   yield* ensure(workspace, { incidents: [incident_id], members: [member] })
@@ -52,11 +60,14 @@ export function* expectCheck(
   yield* incidents.change(incident_id, { member: { agent_id, check_id, severity, summary }, notify })
 }
 
-/** Expects a check no longer; it leaves the incident of overdue checks. Needs an overdue check's row. */
+/**
+ * Expects a check no longer; it leaves the incident of overdue checks and keeps its labels. Needs an
+ * overdue check's row.
+ */
 export function* withdrawExpectation(
   workspace: Workspace,
   incidents: Incidents,
-  expectation: ExpectationRecord,
+  expectation: WithTerms,
 ): Decision<void> {
   const notify = expectation.terms.notifications_enabled
   move(
@@ -65,7 +76,15 @@ export function* withdrawExpectation(
     expectation.origin === "agent" ? "withdrawn" : "unmatched",
   )
   yield* leaveStale(workspace, incidents, expectation, { by: "event", notify })
-  workspace.expectations.delete(expectation)
+  const { labels } = expectation
+  if (labels === undefined) workspace.expectations.delete(expectation)
+  else
+    workspace.expectations.put({
+      ...expectation,
+      terms: undefined,
+      look_at: undefined,
+      incident_id: undefined,
+    })
 }
 
 const TERMS = [

@@ -1,15 +1,18 @@
 import { type Duration, Result } from "effect"
 import { recognise } from "../admission/agentKeys.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
-import type { ExpectationsRequest } from "@tocsin/contract/Expectations"
+import type { ExpectationsRequest, ExpectationsResponse } from "@tocsin/contract/Expectations"
 import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { expectCheck, withdrawExpectation } from "./changeExpectation.ts"
-import { followPolicy } from "./followPolicy.ts"
-import { termsOf } from "../policy/termsOf.ts"
+import { labelCheck, lookAtLabelled } from "./labelCheck.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import { hasTerms } from "../model/ExpectationRecord.ts"
+import { followPolicy, isDeclared } from "./followPolicy.ts"
+import { type DeclaredCheck, termsOf } from "../policy/termsOf.ts"
 
 /** The checks that an agent declares, and its key. */
 export interface Declaration {
@@ -22,7 +25,7 @@ export interface Declaration {
 
 /** The result of a declaration; a refused one changes nothing. */
 export type DeclarationOutcome =
-  | { readonly outcome: "declared"; readonly expected: number; readonly withdrawn: number }
+  | { readonly outcome: "declared"; readonly counts: ExpectationsResponse }
   | { readonly outcome: "invalid"; readonly error: ValidationError }
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
 
@@ -46,21 +49,39 @@ export const declareExpectations = commandOf(function* (
   const checks = { agent_id, check_ids: Array.from(declared) }
   yield* ensure(workspace, { checks, expectations: checks, expectationsOfAgents: [agent_id] })
   const before = workspace.expectations.group(registration_id)
-  const withdrawn = request.complete
-    ? before.filter(({ check_id, origin }) => origin === "agent" && !declared.has(check_id))
+  const unlisted = request.complete
+    ? before.flatMap(({ check_id, labels, origin }): ReadonlyArray<DeclaredCheck> =>
+        declared.has(check_id) || (origin === "policy" && labels === undefined)
+          ? []
+          : [{ check_id, terms: undefined, labels: undefined }],
+      )
     : []
-  yield* ensure(workspace, { checks: { agent_id, check_ids: withdrawn.map(({ check_id }) => check_id) } })
+  yield* ensure(workspace, { checks: { agent_id, check_ids: unlisted.map(({ check_id }) => check_id) } })
   const incidents = new Incidents(workspace, now, input.incidents)
-  for (const { check_id, terms } of read.success) {
-    const ref = { agent_id, registration_id, check_id }
-    yield* expectCheck(workspace, incidents, { ref, origin: "agent", terms, now })
-  }
   const inForce = { policy: input.incidents.policy(), staleAfter: input.staleAfter, now }
-  for (const expectation of withdrawn) {
-    yield* withdrawExpectation(workspace, incidents, expectation)
-    const check = { agent: found.agent, check_id: expectation.check_id }
-    yield* followPolicy(workspace, incidents, check, inForce)
+  const relabelled: Array<CheckRef> = []
+  let [withdrawn, labels_kept] = [0, 0]
+  for (const { check_id, labels, terms } of [...read.success, ...unlisted]) {
+    const ref = { agent_id, registration_id, check_id }
+    const labelling = labelCheck(workspace, ref, labels, now)
+    if (labelling === "changed") relabelled.push(ref)
+    if (labelling === "kept") labels_kept += 1
+    if (terms !== undefined) {
+      yield* expectCheck(workspace, incidents, { ref, origin: "agent", terms, now })
+      continue
+    }
+    const expectation = workspace.expectations.get(ref)
+    if (isDeclared(expectation)) {
+      yield* withdrawExpectation(workspace, incidents, expectation)
+      withdrawn += 1
+    }
+    // Of a check that its agent does not expect the policy may, and its rules may compare labels.
+    yield* followPolicy(workspace, incidents, { agent: found.agent, check_id }, inForce)
   }
-  const expected = workspace.expectations.group(registration_id).length
-  return { outcome: "declared", expected, withdrawn: withdrawn.length }
+  yield* lookAtLabelled(workspace, relabelled, inForce.policy, now)
+  const expected = workspace.expectations.group(registration_id).filter(hasTerms).length
+  return {
+    outcome: "declared",
+    counts: { expected, withdrawn, ...(labels_kept > 0 && { labels_kept }) },
+  }
 })

@@ -1,7 +1,7 @@
 import { Duration, Result } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { nextAfter, type Schedule, scheduleOf } from "../policy/Schedule.ts"
-import type { ExpectationRecord, Terms } from "../model/ExpectationRecord.ts"
+import type { Terms, WithTerms } from "../model/ExpectationRecord.ts"
 
 const EARLY_PART = 10n
 const LONGEST_EARLY = Duration.minutes(5)
@@ -39,7 +39,7 @@ const occurrenceToMeet = (
  * counts (docs/rules.md#freshness).
  */
 export const dueTime = (
-  { expected_from, terms }: Pick<ExpectationRecord, "expected_from" | "terms">,
+  { expected_from, terms }: Pick<WithTerms, "expected_from" | "terms">,
   reportedAt: Instant.Instant | undefined,
 ): Instant.Instant => {
   const { after_millis, grace_millis = 0 } = terms

@@ -7,7 +7,8 @@ import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { expectCheck, isEqual, withdrawExpectation } from "./changeExpectation.ts"
-import type { ExpectationRecord, Terms } from "../model/ExpectationRecord.ts"
+import { type ExpectationRecord, hasTerms, type Terms, type WithTerms } from "../model/ExpectationRecord.ts"
+import { labelsOf } from "../holds/labelsOf.ts"
 import { completeTerms } from "../policy/termsOf.ts"
 
 /** The policy, and the setting that completes its terms. */
@@ -21,12 +22,22 @@ type Matched = Pick<AgentRecord, "agent_id" | "hostname" | "labels">
 /** What the policy expects of a check that has reported; absent if no rule matches it. */
 const termsByPolicy = (
   { policy, staleAfter }: InForce,
-  { agent_id, hostname, labels = {} }: Matched,
+  { agent_id, hostname, labels }: Matched,
   check_id: CheckId,
+  expectation: ExpectationRecord | undefined,
 ): Terms | undefined => {
-  const rule = policy.freshness.ruleOf({ agent_id, check_id, hostname, labels })
+  const rule = policy.freshness.ruleOf({
+    agent_id,
+    check_id,
+    hostname,
+    labels: labelsOf(labels, expectation?.labels),
+  })
   return rule && completeTerms({ ...rule, notifications_enabled: true }, staleAfter)
 }
+
+/** Whether its agent expects a check. */
+export const isDeclared = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
+  hasTerms(expectation) && expectation.origin === "agent"
 
 /** Whether a check that has reported is expected as the policy, or its agent, wants it. */
 export const followsPolicy = (
@@ -40,9 +51,9 @@ export const followsPolicy = (
     readonly expectation: ExpectationRecord | undefined
   },
 ): boolean => {
-  if (expectation?.origin === "agent") return true
-  const terms = termsByPolicy(inForce, agent, check_id)
-  if (terms === undefined || expectation === undefined) return terms === expectation
+  if (isDeclared(expectation)) return true
+  const terms = termsByPolicy(inForce, agent, check_id, expectation)
+  if (terms === undefined || !hasTerms(expectation)) return terms === expectation?.terms
   return isEqual(terms, expectation.terms)
 }
 
@@ -59,9 +70,9 @@ export function* followPolicy(
   const { agent_id, registration_id } = agent
   const ref = { agent_id, registration_id, check_id }
   const expectation = workspace.expectations.get(ref)
-  if (expectation?.origin === "agent" || workspace.checks.get(ref) === undefined) return
-  const terms = termsByPolicy(inForce, agent, check_id)
+  if (isDeclared(expectation) || workspace.checks.get(ref) === undefined) return
+  const terms = termsByPolicy(inForce, agent, check_id, expectation)
   if (terms !== undefined)
     yield* expectCheck(workspace, incidents, { ref, origin: "policy", terms, now: inForce.now })
-  else if (expectation !== undefined) yield* withdrawExpectation(workspace, incidents, expectation)
+  else if (hasTerms(expectation)) yield* withdrawExpectation(workspace, incidents, expectation)
 }

@@ -3,11 +3,11 @@ import type { CheckRecord } from "../model/CheckRecord.ts"
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { dueTime } from "./dueTime.ts"
-import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
+import type { WithTerms } from "../model/ExpectationRecord.ts"
 
 /** What decides whether a check is overdue. */
 export interface FreshnessFacts {
-  readonly expectation: ExpectationRecord
+  readonly expectation: WithTerms
   readonly agent: Pick<AgentRecord, "last_seen_at" | "contact_from">
   /** Absent if it never reported. */
   readonly check: Pick<CheckRecord, "received_at"> | undefined

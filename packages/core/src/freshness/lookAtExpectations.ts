@@ -11,7 +11,7 @@ import { lastOutage } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { byAgent } from "./byAgent.ts"
-import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
+import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 import { lookAfter } from "./dueTime.ts"
 import { followPolicy } from "./followPolicy.ts"
@@ -42,7 +42,7 @@ export const lookAtExpectations = commandOf(function* (workspace, now, input: Lo
   for (const check_id of check_ids) {
     const ref = { agent_id, check_id, registration_id: agent.registration_id }
     const expectation = workspace.expectations.get(ref)
-    if (expectation?.look_at === undefined || expectation.look_at > now) continue
+    if (!hasTerms(expectation) || expectation.look_at === undefined || expectation.look_at > now) continue
     yield* followPolicy(workspace, incidents, { agent, check_id }, inForce)
     // Another one is looked at in its own time.
     if (workspace.expectations.get(ref) !== expectation) continue

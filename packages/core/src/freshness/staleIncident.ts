@@ -9,7 +9,7 @@ import type { IncidentRef, Leaving } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../model/MemberRecord.ts"
 import { dueTime, lookAfter } from "./dueTime.ts"
-import { type ExpectationRecord, stateOf } from "../model/ExpectationRecord.ts"
+import { type ExpectationRecord, hasTerms, stateOf, type WithTerms } from "../model/ExpectationRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 
 /** The key of the incident of an agent's overdue checks; no key of an event meets it. */
@@ -35,7 +35,7 @@ const summaryOf = (
 export function* becomeOverdue(
   workspace: Workspace,
   incidents: Incidents,
-  expectation: ExpectationRecord,
+  expectation: WithTerms,
   due: Instant.Instant,
 ): Decision<void> {
   const { agent_id, check_id, terms } = expectation
@@ -75,7 +75,7 @@ export function* reported(
   const { agent_id, check_id } = ref
   yield* ensure(workspace, { expectations: { agent_id, check_ids: [check_id] } })
   const expectation = workspace.expectations.get(ref)
-  if (expectation?.incident_id === undefined) return
+  if (!hasTerms(expectation) || expectation.incident_id === undefined) return
   move(ExpectationTransitions, "overdue", "reported")
   const notify = expectation.terms.notifications_enabled
   yield* leaveStale(workspace, incidents, expectation, { by: "event", notify })
@@ -92,7 +92,7 @@ export function* removeExpectation(
   incidents: Incidents,
   expectation: ExpectationRecord,
 ): Decision<void> {
-  move(ExpectationTransitions, stateOf(expectation), "removed")
+  if (hasTerms(expectation)) move(ExpectationTransitions, stateOf(expectation), "removed")
   yield* leaveStale(workspace, incidents, expectation, { by: "agent_gone" })
   workspace.expectations.delete(expectation)
 }

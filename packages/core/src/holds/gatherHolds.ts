@@ -2,6 +2,7 @@ import { Duration } from "effect"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { Labels } from "@tocsin/contract/Labels"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Decision } from "../engine/workspace/Decision.ts"
 import type { LoudMember } from "../engine/workspace/Found.ts"
@@ -13,6 +14,7 @@ import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Routing } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
+import { labelsOf } from "./labelsOf.ts"
 import { coversInForce } from "./coversInForce.ts"
 import { firingHolds, incidentHolds, type HoldContext } from "./firingHolds.ts"
 import { type Covers, coveringHolds, type Hold, type LoudMembers } from "./holdsOf.ts"
@@ -192,7 +194,7 @@ const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): L
   if (isCrowd(incident)) return { kind: "crowd", shared: { incident_key, severity } }
   if (!isOfAgent(incident))
     return { kind: "listed", members: loud.map((member) => factsOf(incident, member)) }
-  const { agent_id, hostname, labels } = factsOf(incident, worst)
+  const { agent_id, hostname, labels } = matchedFacts(incident, worst.member, worst.agent)
   return { kind: "listed", members: [{ agent_id, hostname, labels, incident_key, severity }] }
 }
 
@@ -200,8 +202,8 @@ const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): L
 const isOfAgent = ({ incident_key, kind }: IncidentRecord): boolean =>
   kind === "automatic" && incident_key.includes("/@")
 
-const factsOf = (incident: IncidentRecord, { agent, member }: LoudMember): MatchedFacts =>
-  matchedFacts(incident, member, agent)
+const factsOf = (incident: IncidentRecord, { agent, labels, member }: LoudMember): MatchedFacts =>
+  matchedFacts(incident, member, agent, labels)
 
 /**
  * What matchers compare of a member of an incident; its agent may be gone. Matchers on `severity`
@@ -210,5 +212,13 @@ const factsOf = (incident: IncidentRecord, { agent, member }: LoudMember): Match
 export const matchedFacts = (
   { incident_key, severity }: IncidentRecord,
   { agent_id, check_id }: CheckName,
-  { hostname = "", labels = {} }: Partial<Pick<AgentRecord, "hostname" | "labels">> = {},
-): MatchedFacts => ({ agent_id, check_id, incident_key, severity, hostname, labels })
+  { hostname = "", labels }: Partial<Pick<AgentRecord, "hostname" | "labels">> = {},
+  ofCheck?: Labels,
+): MatchedFacts => ({
+  agent_id,
+  check_id,
+  incident_key,
+  severity,
+  hostname,
+  labels: labelsOf(labels, ofCheck),
+})

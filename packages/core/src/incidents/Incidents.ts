@@ -100,7 +100,7 @@ export class Incidents {
     const state = move(IncidentTransitions, "open", "member_joined")
     const incident = this.#refresh(before, { state, counts, worst })
     this.#recordChange(incident, member, "joined")
-    if (change.notify) this.#notify(incident, member)
+    if (change.notify) yield* this.#notify(incident, member)
     return incident.id
   }
 
@@ -127,7 +127,7 @@ export class Incidents {
     const incident = this.#refresh(before, { state, counts, worst })
     const worsened = SEVERITY_RANK[severity] > SEVERITY_RANK[member.severity]
     this.#recordChange(incident, changed, worsened ? "worsened" : "improved")
-    if (worsened && change.notify) this.#notify(incident, changed)
+    if (worsened && change.notify) yield* this.#notify(incident, changed)
   }
 
   /**
@@ -184,16 +184,16 @@ export class Incidents {
    * A member joined or worsened loudly. If the incident is now worse than acknowledged, that ends
    * the acknowledgement, and every receiver is notified again.
    */
-  #notify(incident: IncidentRecord, member: MemberRecord): void {
+  *#notify(incident: IncidentRecord, member: MemberRecord): Decision<void> {
     const acknowledged = acknowledgementOf(incident)?.severity
     const isWorse =
       acknowledged !== undefined && SEVERITY_RANK[incident.severity] > SEVERITY_RANK[acknowledged]
-    if (!isWorse) return enqueueFirings(this.#workspace, incident, member, this.#enqueue)
+    if (!isWorse) return yield* enqueueFirings(this.#workspace, incident, member, this.#enqueue)
     move(AcknowledgementTransitions, "acknowledged", "worsened")
     const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
     const act = { act: "worsened", actor: SYSTEM, severity: incident.severity } as const
     recordAct(this.#workspace, unacknowledged, act, this.#now)
-    enqueueFirings(this.#workspace, unacknowledged, member, { ...this.#enqueue, again: true })
+    yield* enqueueFirings(this.#workspace, unacknowledged, member, { ...this.#enqueue, again: true })
   }
 
   /** An incident that is about to get its first member. */

@@ -1,4 +1,5 @@
 import type { CheckRef } from "./CheckRecord.ts"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
@@ -20,21 +21,35 @@ export interface Terms {
 }
 
 /**
- * A check that must report, as stored. It is overdue while it is a member of an incident. Results
- * leave the row as it is, so `look_at` may lie before the check's true due time, never after it.
+ * A check that must report, has labels, or both, as stored. It is overdue while it is a member of an
+ * incident. Results leave the row as it is, so `look_at` may lie before the check's true due time,
+ * never after it.
  */
 export interface ExpectationRecord extends CheckRef {
   /** Who expects it: its agent, which declared it, or the policy. */
   readonly origin: "agent" | "policy"
-  readonly terms: Terms
+  /** Absent if the check has labels alone: it need not report. */
+  readonly terms: Terms | undefined
   /** When these terms began to apply. */
   readonly expected_from: Instant
-  /** When it may first be overdue; absent while it is. */
+  /** When it may first be overdue; absent while it is, and without terms. */
   readonly look_at: Instant | undefined
   /** The open incident of its agent's overdue checks, while it is overdue. */
   readonly incident_id: IncidentId | undefined
+  /** What matchers compare before the labels of its agent. */
+  readonly labels: Labels | undefined
+  /** When its labels last changed. */
+  readonly labelled_at: Instant | undefined
 }
 
+/** A check that must report. */
+export type WithTerms = ExpectationRecord & { readonly terms: Terms }
+
+export const hasTerms = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
+  expectation?.terms !== undefined
+
 /** Its state, as the state table names it. */
-export const stateOf = ({ incident_id }: ExpectationRecord): "expected" | "overdue" =>
-  incident_id === undefined ? "expected" : "overdue"
+export const stateOf = ({ incident_id, terms }: ExpectationRecord): "absent" | "expected" | "overdue" => {
+  if (terms === undefined) return "absent"
+  return incident_id === undefined ? "expected" : "overdue"
+}

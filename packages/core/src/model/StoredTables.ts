@@ -119,10 +119,12 @@ const expectation: TableShape<ExpectationRecord> = {
     registration_id: uuid,
     check_id: text,
     origin: text,
-    terms: { ...object, whenDamaged: NEVER_DUE },
+    terms: orUndefined({ ...object, whenDamaged: NEVER_DUE }),
     expected_from: instant,
     look_at: orUndefined(instant),
     incident_id: orUndefined(text),
+    labels: orUndefined(object),
+    labelled_at: orUndefined(instant),
   },
 }
 

@@ -1,15 +1,19 @@
 import { Duration } from "effect"
+import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { FiringCause, NotificationType, NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
+import type { Decision } from "../engine/workspace/Decision.ts"
+import { ensure } from "../engine/workspace/ensure.ts"
 import type { Workspace } from "../engine/workspace/Workspace.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { firingHolds } from "../holds/firingHolds.ts"
 import { matchedFacts } from "../holds/gatherHolds.ts"
 import { coalesced, heldItem, waitingUnderHolds } from "../holds/heldItems.ts"
-import { SEVERITY_RANK } from "../model/MemberRecord.ts"
+import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Routing } from "../policy/routing.ts"
 import { endedItem, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
@@ -92,21 +96,34 @@ const leastAfter = (after: Routing["after"]): Duration.Duration =>
     after(() => Infinity),
   )
 
+/** Reads the labels of a check; the heartbeat of an agent has none. */
+function* labelsOfCheck(
+  workspace: Workspace,
+  { agent_id, registration_id }: AgentRecord,
+  { check_id }: CheckName,
+): Decision<Labels | undefined> {
+  if (check_id === HEARTBEAT) return undefined
+  yield* ensure(workspace, { expectations: { agent_id, check_ids: [check_id] } })
+  return workspace.expectations.get({ agent_id, registration_id, check_id })?.labels
+}
+
 /**
  * Enqueues a firing for each receiver on the routes of `member`, which joined or worsened, that has
  * none of this incident at its present severity or a higher one. A receiver of a later step must have
  * a firing of it already, unless everyone is notified `again`. Discarded rows do not count. Its held
  * firings are discarded (docs/rules.md#outbox, docs/rules.md#routes).
  */
-export const enqueueFirings = (
+export function* enqueueFirings(
   workspace: Workspace,
   incident: IncidentRecord,
   member: CheckName,
   options: EnqueueOptions,
-): void => {
+): Decision<void> {
   const firings = firingsOf(workspace, incident)
   const agent = options.policy.hasRoutes ? workspace.agents.get(member.agent_id) : undefined
-  const { after, turns } = options.policy.route(matchedFacts(incident, member, agent))
+  const labels =
+    agent && options.policy.routesByLabel ? yield* labelsOfCheck(workspace, agent, member) : undefined
+  const { after, turns } = options.policy.route(matchedFacts(incident, member, agent, labels))
   for (const [receiver, turn] of turns) {
     const told = firings.filter((item) => item.receiver === receiver)
     if (!Duration.isZero(turn) && told.length === 0 && options.again === undefined) continue

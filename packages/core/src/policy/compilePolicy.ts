@@ -1,7 +1,7 @@
 import { Duration, Result } from "effect"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { compileMatchers, type MatchedFacts } from "@tocsin/contract/Matcher"
+import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
 import type { Freshness, PolicyDocument, Receiver, Route, Window } from "@tocsin/contract/PolicyDocument"
 import { compileRoutes, type Routing } from "./routing.ts"
 import { parseSchedule, type Schedule } from "./Schedule.ts"
@@ -34,6 +34,8 @@ export interface Policy {
   readonly receivers: ReadonlyMap<NotifierName, PolicyReceiver>
   /** Without routes, every receiver is notified immediately, whatever the incident. */
   readonly hasRoutes: boolean
+  /** Whether a route compares labels, which a check may have. */
+  readonly routesByLabel: boolean
   /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
   readonly hasTimers: boolean
   /** The most of all routes that count the openings of a key; absent if none does. */
@@ -70,6 +72,7 @@ export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray
     document,
     receivers,
     hasRoutes: routes.length > 0,
+    routesByLabel: routes.some(({ match }) => match?.some(isOfLabel)),
     hasTimers: routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
     flapping: flappingOf(routes),
     route: compileRoutes(routes, Array.from(receivers.keys())),
@@ -78,12 +81,14 @@ export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray
   }
 }
 
+const isOfLabel = ({ field }: Matcher): boolean => field.startsWith("label:")
+
 const compileFreshness = (rules: ReadonlyArray<Freshness>): FreshnessRules => {
   const compiled = rules.map((rule) => ({ rule, matches: compileMatchers(rule.match) }))
   return {
     count: rules.length,
     readsAgents: rules.some(({ match }) =>
-      match.some(({ field }) => field === "hostname" || field.startsWith("label:")),
+      match.some((matcher) => matcher.field === "hostname" || isOfLabel(matcher)),
     ),
     ruleOf: (facts) => compiled.find(({ matches }) => matches(facts))?.rule,
   }

@@ -5,8 +5,16 @@ import type { ExpectationsRequest, ExpectedCheck } from "@tocsin/contract/Expect
 import { scheduleProblems } from "./Schedule.ts"
 import type { Terms } from "../model/ExpectationRecord.ts"
 
+/** Whether a declared check has labels alone, and need not report. */
+const isLabelledOnly = ({
+  labels,
+  notifications_enabled,
+  ...terms
+}: Omit<ExpectedCheck, "check_id">): boolean =>
+  labels !== undefined && notifications_enabled && Object.values(terms).every((value) => value === undefined)
+
 /** Terms as a declaration or a rule of the policy gives them. */
-type GivenTerms = Omit<ExpectedCheck, "check_id" | "notifications_enabled">
+type GivenTerms = Omit<ExpectedCheck, "check_id" | "labels" | "notifications_enabled">
 
 const EVERY_TO_AFTER = 3
 const MARGIN = Duration.seconds(30)
@@ -63,20 +71,25 @@ export const completeTerms = (
   }
 }
 
-/** The terms of every check of a declaration, or what is wrong with the first that cannot be. */
+/** A check of a declaration with its terms; without them, it has labels alone. */
+export interface DeclaredCheck {
+  readonly check_id: ExpectedCheck["check_id"]
+  readonly terms: Terms | undefined
+  readonly labels: ExpectedCheck["labels"]
+}
+
+/** Every check of a declaration, or what is wrong with the first that cannot be. */
 export const termsOf = (
   { checks }: ExpectationsRequest,
   staleAfter: Duration.Duration,
-): Result.Result<
-  ReadonlyArray<{ readonly check_id: ExpectedCheck["check_id"]; readonly terms: Terms }>,
-  ValidationError
-> => {
+): Result.Result<ReadonlyArray<DeclaredCheck>, ValidationError> => {
   const seen = new Set<string>()
-  const terms: Array<{ readonly check_id: ExpectedCheck["check_id"]; readonly terms: Terms }> = []
+  const declared: Array<DeclaredCheck> = []
   for (const [index, { check_id, ...given }] of checks.entries()) {
+    const isLabelled = isLabelledOnly(given)
     const [problem] = [
       ...(seen.has(check_id) ? [{ message: "must not be given twice", path: ["check_id"] }] : []),
-      ...termsProblems(given),
+      ...(isLabelled ? [] : termsProblems(given)),
       ...afterProblems(given, staleAfter),
     ]
     if (problem !== undefined) {
@@ -86,7 +99,8 @@ export const termsOf = (
       )
     }
     seen.add(check_id)
-    terms.push({ check_id, terms: completeTerms(given, staleAfter) })
+    const terms = isLabelled ? undefined : completeTerms(given, staleAfter)
+    declared.push({ check_id, terms, labels: given.labels })
   }
-  return Result.succeed(terms)
+  return Result.succeed(declared)
 }

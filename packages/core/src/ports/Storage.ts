@@ -4,6 +4,7 @@ import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
 import type { AgentId, CheckId, IncidentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { ListName, ListRows, PageRequest } from "../model/ListDefinitions.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
@@ -60,6 +61,8 @@ export interface StoryLimits {
 export interface IncidentStory {
   readonly incident: IncidentRecord
   readonly members: ReadonlyArray<MemberRecord>
+  /** The labels that the check of each member has now. */
+  readonly labels: ReadonlyArray<Labels | undefined>
   readonly changes: ReadonlyArray<IncidentChangeRecord>
   readonly acts: ReadonlyArray<IncidentActRecord>
   readonly outbox: ReadonlyArray<OutboxRecord>

@@ -33,7 +33,11 @@ export const topicsOfExpectation = (
   before: ExpectationRecord | undefined,
   after: ExpectationRecord | undefined,
 ): Topics =>
-  before?.incident_id === after?.incident_id && before?.terms === after?.terms ? NO_TOPICS : CHECKS
+  before?.incident_id === after?.incident_id &&
+  before?.terms === after?.terms &&
+  before?.labels === after?.labels
+    ? NO_TOPICS
+    : CHECKS
 
 const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   agent: AGENTS,

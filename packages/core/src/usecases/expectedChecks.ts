@@ -2,13 +2,14 @@ import { Effect } from "effect"
 import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { AgentId } from "@tocsin/contract/Identifiers"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckState } from "@tocsin/contract/Resources"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { toCheckState } from "./toResources.ts"
 import { dueTime } from "../freshness/dueTime.ts"
-import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
+import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
 
 /** A check as /ops/v1/checks shows it. */
 export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at"> & {
@@ -16,6 +17,7 @@ export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at">
   readonly last_observed_at: CheckState["last_observed_at"] | null
   readonly expected_at: Instant | null
   readonly is_stale: boolean
+  readonly labels: Labels
 }
 
 /** These checks, in their order, with what is known of each. */
@@ -35,8 +37,9 @@ const toExpectedChecks = (
       check === undefined ? { agent_id, check_id, status: null, last_observed_at: null } : toCheckState(check)
     return {
       ...shown,
-      expected_at: expectation === undefined ? null : dueTime(expectation, check?.received_at),
+      expected_at: hasTerms(expectation) ? dueTime(expectation, check?.received_at) : null,
       is_stale: expectation?.incident_id !== undefined,
+      labels: expectation?.labels ?? {},
     }
   })
 }

@@ -111,6 +111,5 @@ export const declarationReply = (
 ): Effect.Effect<ExpectationsResponse, AgentBlocked | AgentNotAccepted | ValidationError> => {
   if (result.outcome === "invalid") return Effect.fail(result.error)
   if (result.outcome !== "declared") return result.outcome === "agent_blocked" ? blocked : notAccepted
-  const { expected, withdrawn } = result
-  return Effect.succeed({ expected, withdrawn })
+  return Effect.succeed(result.counts)
 }

@@ -176,15 +176,17 @@ export const toIncidentDetail = ({
   heldItems,
   served,
   now,
+  labels,
 }: HeldStory) => ({
   incident: toIncident(incident),
-  members: members.map((member) => ({
+  members: members.map((member, place) => ({
     agent_id: member.agent_id,
     check_id: member.check_id,
     severity: member.severity,
     summary: member.summary ?? null,
     joined_at: member.joined_at,
     left_at: member.left_at ?? null,
+    labels: labels[place] ?? {},
   })),
   timeline: changes.map(toTimelineEntry),
   acknowledgement: shownAcknowledgement(incident, now),

@@ -140,6 +140,7 @@ const storyRoundTrip = (replica: Replica) =>
         assertSame(story, {
           incident,
           members: [],
+          labels: [],
           changes: changes.toReversed(),
           acts: acts.toReversed(),
           outbox: [],

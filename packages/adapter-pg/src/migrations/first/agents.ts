@@ -96,9 +96,11 @@ CREATE TABLE expectation (
   expected_from bigint NOT NULL,
   look_at bigint,
   incident_id text COLLATE "C",
-  terms json NOT NULL,
+  terms json,
+  labels json,
+  labelled_at bigint,
   PRIMARY KEY (agent_id, check_id, registration_id),
-  CHECK ((look_at IS NULL) = (incident_id IS NOT NULL))
+  CHECK (num_nonnulls(look_at, incident_id) = num_nonnulls(terms))
 ) WITH (fillfactor = 70);
 
 CREATE INDEX expectation_to_look_at ON expectation (look_at, agent_id, check_id, registration_id)

@@ -91,7 +91,9 @@ CREATE TABLE expectation (
   expected_from INTEGER NOT NULL,
   look_at INTEGER,
   incident_id TEXT,
-  terms TEXT NOT NULL,
+  terms TEXT,
+  labels TEXT,
+  labelled_at INTEGER,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 

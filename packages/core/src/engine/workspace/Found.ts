@@ -1,4 +1,5 @@
 import type { AgentRecord } from "../../model/AgentRecord.ts"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { IncidentRecord } from "../../model/IncidentRecord.ts"
@@ -17,6 +18,8 @@ export interface WithIncident<Row> {
 export interface LoudMember {
   readonly member: MemberRecord
   readonly agent: AgentRecord | undefined
+  /** Those of its check. */
+  readonly labels: Labels | undefined
 }
 
 /** Results of searches, in the storage's order. Each search replaces its previous result. */
