@@ -2,13 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { type Replica as PgReplica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { blacklistIdOf } from "@tocsin/testing/records"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send } from "@tocsin/testing/samples"
 import { purge } from "@tocsin/testing/expireAll"
 import { Duration, Effect, Layer } from "effect"
 import * as PgStorage from "../src/PgStorage.ts"
+import { indexSettings } from "../src/transactions/indexedTransaction.ts"
 import { type TableStatistics, tableStatistics } from "./tableStatistics.ts"
 import { transact } from "@tocsin/testing/transact"
 
@@ -68,6 +69,51 @@ layer(ScratchPostgres.layer)("the row that a heartbeat or result updates", (it) 
         assert.isAtMost(Number(n_tup_upd - n_tup_hot_upd - elsewhere), accepted, table)
         assert.isAbove(Number(n_tup_hot_upd), Number(elsewhere), table)
       }
+    }),
+  )
+})
+
+/** Pages of the indexes of a table that statements of `replica` read, those of this connection counted at once. */
+const indexPages = Effect.fnUntraced(function* ({ sql }: PgReplica, table: string) {
+  yield* sql`SELECT pg_stat_force_next_flush()`
+  const [row] = yield* sql<{ pages: number }>`
+    SELECT (idx_blks_hit + idx_blks_read)::int4 AS pages FROM pg_statio_user_tables WHERE relname = ${table}`
+  return row?.pages ?? 0
+})
+
+layer(ScratchPostgres.layer)("the cost of listing an incident", (it) => {
+  it.effect("does not grow with the incidents, in a database without statistics", () =>
+    Effect.gen(function* () {
+      yield* withReplica(() => Effect.void)
+      const { replica } = yield* ScratchPostgres
+      const client = yield* replica({ maxConnections: 1, settings: indexSettings })
+      const { sql } = client
+      const open = Effect.fnUntraced(function* (from: number, to: number) {
+        yield* sql`
+          INSERT INTO incident (id, kind, incident_key, state, severity, opener_agent_id, opener_check_id, opened_at,
+                                member_changes, members_warning, members_unknown, members_critical)
+          SELECT 'i' || n, 'automatic', 'key' || n, 'open', 'critical', 'a', 'disk', n, 1, 0, 0, 1
+          FROM generate_series(${from}::int4, ${to}::int4) AS n`
+        yield* sql`
+          INSERT INTO incident_member (incident_id, agent_id, check_id, severity, change_seq, joined_at)
+          SELECT 'i' || n, 'a', 'disk', 'critical', 1, n FROM generate_series(${from}::int4, ${to}::int4) AS n`
+      })
+      const cost = Effect.fnUntraced(function* (from: number) {
+        const before = yield* indexPages(client, "listed_incident")
+        for (const n of range(10).map((place) => from + place)) {
+          yield* open(n, n)
+          yield* sql`UPDATE incident SET state = 'resolved', resolved_at = opened_at WHERE id = ${`i${n}`}`
+          yield* sql`DELETE FROM incident_member WHERE incident_id = ${`i${n}`}`
+        }
+        return (yield* indexPages(client, "listed_incident")) - before
+      })
+      yield* cost(0)
+      const few = yield* cost(10)
+      yield* open(100, 20_000)
+      const many = yield* cost(20_001)
+      assert.isAbove(few, 20)
+      // The indexes are three pages deep by then instead of one.
+      assert.isBelow(many, 5 * few)
     }),
   )
 })

@@ -42,14 +42,14 @@ const armsOf = (request: Request): ReadonlyArray<Arm> => {
   )
 }
 
-/** Whose incidents: the empty text stands for all agents, and all checks. */
+/** Whose incidents: the empty text stands for all agents, and all checks. The phase makes an index in order usable. */
 const ofSubject = (
   alias: string,
   { filter: { agent_id, check_id } }: Request,
   parameters: Parameters,
 ): string =>
   `${alias}.agent_id = ${parameters.add(agent_id ?? "", "text")}
-    AND ${alias}.check_id = ${parameters.add(check_id ?? "", "text")}`
+    AND ${alias}.check_id = ${parameters.add(check_id ?? "", "text")} AND ${alias}.phase >= 0`
 
 const beyond = (request: Request): string =>
   `${isAscending(request) ? ">" : "<"}${request.from?.isInclusive === true ? "=" : ""}`

@@ -17,9 +17,17 @@ const listMembers = (members: string): string => `INSERT INTO listed_incident
 const listIncidents = (incidents: string): string => `INSERT INTO listed_incident
     SELECT i.id, '', '', ${phaseOf("i")}, i.severity_rank, i.opened_at, i.resolved_order FROM ${incidents} AS i`
 
-/** Of all that an incident is listed by. */
-const placeOf = (row: string): string =>
-  `${phaseOf(row)}, ${isBusy(row)}, ${row}.severity_rank, ${row}.opened_at, ${row}.resolved_order`
+const isRow = (id: string, agentId: string, checkId: string): string =>
+  `l.id = ${id} AND l.agent_id = ${agentId} AND l.check_id = ${checkId}`
+
+const PLACE = ["severity_rank", "opened_at", "resolved_order"] as const
+
+/** Whether an incident is listed elsewhere than before. */
+const HAS_MOVED = `(${phaseOf("OLD")}, ${isBusy("OLD")}, ${PLACE.map((name) => `OLD.${name}`).join(", ")})
+    IS DISTINCT FROM (${phaseOf("NEW")}, ${isBusy("NEW")}, ${PLACE.map((name) => `NEW.${name}`).join(", ")})`
+
+/** True of each row. */
+const IN_ORDER = "phase >= 0"
 
 const ORDERS = [
   ["opened_at", "opened_at"],
@@ -33,6 +41,10 @@ const ORDERS = [
  * `listed_incident` has a row for each incident, and others for its members: by agent, by check, and
  * by both; the empty text stands for all. Phases: 0 resolved, 1 open, 2 acknowledged. A change moves
  * few rows: those of an incident with more than 100 changes get phase 3 instead, and stay there.
+ *
+ * Only a statement that names the condition of the ordering indexes is planned with them. One that moves
+ * a row has the primary key alone: without statistics, PostgreSQL would look for the row among those of
+ * all incidents.
  */
 export const LISTS = `
 CREATE TABLE listed_incident (
@@ -47,36 +59,37 @@ CREATE TABLE listed_incident (
   PRIMARY KEY (id, agent_id, check_id)
 ) WITH (fillfactor = 70);
 
-${ORDERS.map(([name, column]) => `CREATE INDEX listed_incident_by_${name} ON listed_incident (agent_id, check_id, phase, severity_rank, ${column}, id);`).join("\n")}
+${ORDERS.map(([name, column]) => `CREATE INDEX listed_incident_by_${name} ON listed_incident (agent_id, check_id, phase, severity_rank, ${column}, id) WHERE ${IN_ORDER};`).join("\n")}
 
 CREATE FUNCTION list_incidents() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  changed record;
 BEGIN
   IF TG_OP = 'INSERT' THEN
     ${listIncidents("later")};
   ELSIF TG_OP = 'TRUNCATE' THEN
     TRUNCATE listed_incident;
-  ELSIF TG_OP = 'DELETE' THEN
-    DELETE FROM listed_incident AS l USING earlier WHERE l.id = earlier.id;
   ELSE
-    FOR changed IN
-      SELECT later.id, ${phaseOf("later")} AS phase, later.severity_rank, later.opened_at, later.resolved_order,
-        ${isBusy("earlier")} AS was_busy, ${isBusy("later")} AS is_busy
-      FROM earlier JOIN later USING (id)
-      WHERE (${placeOf("earlier")}) <> (${placeOf("later")})
-    LOOP
-      UPDATE listed_incident AS l
-      SET phase = changed.phase, severity_rank = changed.severity_rank,
-        opened_at = changed.opened_at, resolved_order = changed.resolved_order
-      WHERE l.id = changed.id AND l.agent_id = '' AND l.check_id = '';
-      CONTINUE WHEN changed.was_busy;
-      UPDATE listed_incident AS l
-      SET phase = CASE WHEN changed.is_busy THEN 3 ELSE changed.phase END,
-        severity_rank = CASE WHEN changed.is_busy THEN 0 ELSE changed.severity_rank END,
-        opened_at = changed.opened_at, resolved_order = changed.resolved_order
-      WHERE l.id = changed.id AND l.agent_id || l.check_id <> '';
-    END LOOP;
+    DELETE FROM listed_incident AS l USING earlier WHERE l.id = earlier.id;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION move_incident() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF ${isBusy("NEW")} THEN
+    UPDATE listed_incident AS l
+    SET phase = ${phaseOf("NEW")}, severity_rank = NEW.severity_rank,
+      opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
+    WHERE ${isRow("NEW.id", "''", "''")};
+    IF NOT ${isBusy("OLD")} THEN
+      UPDATE listed_incident AS l SET phase = 3, severity_rank = 0
+      WHERE l.id = NEW.id AND l.agent_id || l.check_id <> '';
+    END IF;
+  ELSE
+    UPDATE listed_incident AS l
+    SET phase = ${phaseOf("NEW")}, severity_rank = NEW.severity_rank,
+      opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
+    WHERE l.id = NEW.id;
   END IF;
   RETURN NULL;
 END
@@ -84,8 +97,8 @@ $$;
 
 CREATE TRIGGER incidents_are_listed AFTER INSERT ON incident REFERENCING NEW TABLE AS later
   FOR EACH STATEMENT EXECUTE FUNCTION list_incidents();
-CREATE TRIGGER incidents_move AFTER UPDATE ON incident REFERENCING OLD TABLE AS earlier NEW TABLE AS later
-  FOR EACH STATEMENT EXECUTE FUNCTION list_incidents();
+CREATE TRIGGER incident_moves AFTER UPDATE ON incident FOR EACH ROW WHEN (${HAS_MOVED})
+  EXECUTE FUNCTION move_incident();
 CREATE TRIGGER incidents_leave AFTER DELETE ON incident REFERENCING OLD TABLE AS earlier
   FOR EACH STATEMENT EXECUTE FUNCTION list_incidents();
 CREATE TRIGGER incidents_are_gone AFTER TRUNCATE ON incident
@@ -97,7 +110,7 @@ BEGIN
     ${listMembers("later")};
   ELSE
     DELETE FROM listed_incident AS l USING earlier AS m CROSS JOIN LATERAL ${AMONG_MEMBERS}
-    WHERE l.id = m.incident_id AND l.agent_id = of.agent_id AND l.check_id = of.check_id;
+    WHERE ${isRow("m.incident_id", "of.agent_id", "of.check_id")};
   END IF;
   RETURN NULL;
 END
