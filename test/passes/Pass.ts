@@ -1,7 +1,8 @@
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { type Duration, type Effect, Result } from "effect"
+import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { type Duration, type Effect, type Layer, Result } from "effect"
 import type { Receivers } from "../service/Receivers.ts"
 import type { Process } from "../service/Service.ts"
 import type { ShiftedClock } from "../service/ShiftedClock.ts"
@@ -26,10 +27,14 @@ export interface PassWorld {
 export interface Pass {
   readonly name: string
   readonly notifiers?: ReadonlyArray<NotifierName>
+  /** The storage; in memory unless given. */
+  readonly over?: Layer.Layer<Storage, StorageError>
   readonly policy?: object
   readonly retention?: Duration.Duration
   /** A year unless given: agents may be silent. */
   readonly deadAfter?: Duration.Duration
+  /** Whether only its process knows of the work, so that none is left once it has broken off. */
+  readonly endsWithProcess?: boolean
   /** What is there before it has work; the process is not running yet. */
   readonly begin: (world: PassWorld) => Effect.Effect<void>
   /** What happens once the process runs, just before its work may be interrupted. */
@@ -44,6 +49,8 @@ export interface Pass {
   readonly lasts: Duration.Input
   /** The time after which the rows must be those of an undisturbed run. */
   readonly settles: Duration.Input
+  /** By how much times may differ from those of an undisturbed run; 30 seconds unless given. */
+  readonly within?: Duration.Duration
 }
 
 /** The receivers of every world. */

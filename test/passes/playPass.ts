@@ -2,7 +2,8 @@ import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
 import * as Instant from "@tocsin/contract/Instant"
-import { Duration, Effect } from "effect"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Context, Duration, Effect, Layer } from "effect"
 import { documentOf, NAMES, type Pass, type PassWorld } from "./Pass.ts"
 import { type Interruption, InterruptedStorage } from "./InterruptedStorage.ts"
 import { openService, type Process, type Service, whileTimePasses } from "../service/Service.ts"
@@ -74,7 +75,9 @@ interface Playing {
 const inWorld = Effect.fnUntraced(function* (pass: Pass, { clock, interrupted, pieceSize }: Playing) {
   const storage = new InterruptedStorage()
   const notifiers = pass.notifiers ?? NAMES
+  const over = pass.over && (yield* Layer.build(Layer.fresh(pass.over)))
   const service = yield* openService({
+    ...(over && { storage: Context.get(over, Storage) }),
     notifiers,
     deadAfter: pass.deadAfter ?? Duration.days(365),
     clientOf: (client) => storage.clientOf(client),
@@ -133,6 +136,7 @@ const inWorld = Effect.fnUntraced(function* (pass: Pass, { clock, interrupted, p
   yield* settled
   if (pass.ready !== undefined) yield* pass.ready(world)
   yield* detour === undefined ? change : detour(world)
+  const before = interrupted === undefined ? yield* everyRow(service, front) : {}
   storage.plan(interrupted && { ...interrupted, change }, pass.calls ?? ["transact", "page"])
   yield* world.passes(pass.lasts)
   const { calls } = storage
@@ -146,5 +150,5 @@ const inWorld = Effect.fnUntraced(function* (pass: Pass, { clock, interrupted, p
   }
   yield* world.passes(pass.settles)
   // Calls are those in the time in which one may be interrupted.
-  return { calls, rows: yield* everyRow(service, front) }
+  return { calls, before, rows: yield* everyRow(service, front) }
 })

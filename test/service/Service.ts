@@ -1,5 +1,6 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
+import { PieceSizes } from "@tocsin/core/engine/lists/PieceSizes"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
@@ -162,7 +163,7 @@ const layerOf = (
       Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...retention }),
       pieceSize === undefined
         ? Layer.empty
-        : Layer.succeed(Housekeeping.PieceSizes, { rows: pieceSize, incidents: pieceSize }),
+        : Layer.succeed(PieceSizes, { rows: pieceSize, incidents: pieceSize }),
       Layer.succeed(Delivery.DeliverySettings, {
         lease: lease ?? Delivery.defaultDelivery.lease,
         concurrency: concurrency ?? Delivery.defaultDelivery.concurrency,

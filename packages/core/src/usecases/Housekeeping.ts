@@ -1,6 +1,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { keepMark } from "../clock/keepMark.ts"
 import { Commits } from "../engine/commits/Commits.ts"
+import { PieceSizes } from "../engine/lists/PieceSizes.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { lookAtDueExpectations } from "../freshness/lookAtExpectations.ts"
@@ -44,14 +45,6 @@ export const defaultRetention: RetentionOptions = {
 export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/usecases/Retention", {
   defaultValue: () => defaultRetention,
 })
-
-/** How much one piece of background work takes; the same for all work, so that a test can make pieces small. */
-export const PieceSizes = Context.Reference<{
-  /** Rows: concurrent ingestion waits for milliseconds, and goes first between pieces. */
-  readonly rows: number
-  /** Incidents that are looked at: each is locked with its outbox. */
-  readonly incidents: number
-}>("@tocsin/core/usecases/PieceSizes", { defaultValue: () => ({ rows: 500, incidents: 100 }) })
 
 const BETWEEN_PIECES = Duration.millis(20)
 // A dead agent opens its incident within 15 s (docs/rules.md#heartbeat-incidents), an overdue check

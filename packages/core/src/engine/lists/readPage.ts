@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { Storage, StorageError } from "../../ports/Storage.ts"
 import { decodeCursor, encodeCursor } from "./Cursor.ts"
+import { PieceSizes } from "./PieceSizes.ts"
 import {
   type ListName,
   type ListQuery,
@@ -68,9 +69,6 @@ interface Piece<Row> {
   readonly next: Position | undefined
 }
 
-/** Rows that {@link eachPage} reads at a time. */
-const PIECE = 500
-
 /** Reads a piece of a list, and where the next one starts; absent at the end. */
 export const readPiece = Effect.fnUntraced(function* <L extends ListName>(
   storage: Storage["Service"],
@@ -88,9 +86,10 @@ export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
   query: ListQuery<L>,
   use: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<boolean | void, StorageError>,
 ): Effect.fn.Return<void, StorageError> {
+  const { rows: limit } = yield* PieceSizes
   let from: Position | undefined
   do {
-    const piece: Piece<ListRows[L]> = yield* readPiece(storage, query, { from, limit: PIECE })
+    const piece: Piece<ListRows[L]> = yield* readPiece(storage, query, { from, limit })
     if ((yield* use(piece.rows)) === false) return
     from = piece.next
   } while (from !== undefined)
