@@ -76,7 +76,6 @@ const pathOf = ({ callsPostgres = false }: PageSetting): Environment =>
     ? { PATH: [dirname(process.execPath), postgresPrograms, process.env["PATH"]].join(delimiter) }
     : {}
 
-/** A folder like the root of a clone, and a server that was started there. */
 /** Waits until the server has given its first sign of life, which the doctor looks for. */
 const firstMark = (programs: string, url: string) => {
   const [address = ""] = url.split("?")
@@ -89,6 +88,7 @@ const firstMark = (programs: string, url: string) => {
   )
 }
 
+/** A folder like the root of a clone, and a server that was started there. */
 const placeFor = Effect.fnUntraced(function* (
   setting: PageSetting,
 ): Effect.fn.Return<Place, never, Scope.Scope> {

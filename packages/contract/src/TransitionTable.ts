@@ -13,7 +13,8 @@ export interface Transition {
 }
 
 type Rows = ReadonlyArray<Transition>
-type From<Table extends Rows> = Table[number]["from"]
+/** A state of the table: from an end of it, no trigger compiles. */
+type From<Table extends Rows> = Table[number]["from" | "to"]
 type Trigger<Table extends Rows, F extends string> = Extract<Table[number], { readonly from: F }>["trigger"]
 type To<Table extends Rows, F extends string, T extends string> = Extract<
   Table[number],

@@ -1,4 +1,5 @@
 import type { Confirmation } from "../config/AgentConfig.ts"
+import { move } from "@tocsin/contract/TransitionTable"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { type SoftPlace, SoftTransitions } from "./SoftTransitions.ts"
 
@@ -31,9 +32,7 @@ export const confirmResult = (
   const isAgainst = isOk === (place === "ill" || place === "recovering")
   const against = isAgainst ? before + 1 : 0
   const isConfirmed = isAgainst && against >= (isOk ? good : bad)
-  const trigger = `${isOk ? "ok" : "bad"}_${isConfirmed ? "confirmed" : "arrived"}`
-  const row = SoftTransitions.find((one) => one.from === place && one.trigger === trigger)
-  if (row === undefined) throw new Error(`no transition from ${place} on ${trigger}`)
-  const isReported = row.to === "well" || row.to === "ill"
-  return { state: { place: row.to, against: isReported ? 0 : against }, isReported }
+  const next = move(SoftTransitions, place, `${isOk ? "ok" : "bad"}_${isConfirmed ? "confirmed" : "arrived"}`)
+  const isReported = next === "well" || next === "ill"
+  return { state: { place: next, against: isReported ? 0 : against }, isReported }
 }

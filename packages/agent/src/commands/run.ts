@@ -120,8 +120,8 @@ const start = (target: Target, isAlone: boolean, pid?: number): StartedJob | und
 /** Reports that the former run of a check is still under way. */
 const leaveOut = (target: Target, { at, job, wrapper }: StartedJob): number => {
   const since = `the run of ${new Date(at).toISOString()} still runs (process ${(job ?? wrapper).pid})`
-  complain(`not started: ${since}`)
   const output = `not started: ${since}`
+  complain(output)
   const { checkId, incidentKey } = target
   attempted("the result is not reported", () =>
     spoolReport(target.options, {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
+import { move } from "@tocsin/contract/TransitionTable"
 import { ProcessGroup } from "../checks/ProcessGroup.ts"
 import {
   type CapturedText,
@@ -126,8 +127,6 @@ export class Job {
   }
 
   #move(trigger: JobTrigger): void {
-    const row = JobTransitions.find((one) => one.from === this.#place && one.trigger === trigger)
-    if (row === undefined) throw new Error(`no transition from ${this.#place} on ${trigger}`)
-    this.#place = row.to
+    this.#place = move(JobTransitions, this.#place, trigger)
   }
 }

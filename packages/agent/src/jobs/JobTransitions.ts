@@ -123,5 +123,5 @@ export const JobTransitions = [
   },
 ] as const satisfies ReadonlyArray<Transition>
 
-export type JobPlace = (typeof JobTransitions)[number]["from"] | "reported"
+export type JobPlace = (typeof JobTransitions)[number]["from" | "to"]
 export type JobTrigger = (typeof JobTransitions)[number]["trigger"]
