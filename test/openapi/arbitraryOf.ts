@@ -38,13 +38,17 @@ const text = ({ minLength = 0, maxLength = 300 }: JsonSchema): fc.Arbitrary<stri
   )
 }
 
+/** Whether a pattern takes every text of {@link CHARACTERS}. */
+const allows = (pattern: string): boolean => new RegExp(pattern, "u").test(CHARACTERS.join(""))
+
 const matching = (pattern: string, { maxLength = 256 }: JsonSchema): fc.Arbitrary<string> =>
   fc.stringMatching(new RegExp(pattern, "u"), { size: "small" }).filter((made) => made.length <= maxLength)
 
 const string = (schema: JsonSchema): fc.Arbitrary<string> => {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
   if (schema.format === "date-time") return dateTime
-  return schema.pattern === undefined ? text(schema) : matching(schema.pattern, schema)
+  const { pattern } = schema
+  return pattern === undefined || allows(pattern) ? text(schema) : matching(pattern, schema)
 }
 
 /** Arbitraries of values that fit the schemas of a document. */

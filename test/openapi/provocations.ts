@@ -28,6 +28,15 @@ const withBadParameter = (request: Generated): ReadonlyArray<Generated> => {
   return [withToken({ ...request, path: values, query, target }, UI_TOKEN)]
 }
 
+/** With each of its texts as no name is: the document refuses what the service refuses. */
+const withControls = (request: Generated): ReadonlyArray<Generated> =>
+  request.placed.operation.parameters
+    .filter((parameter) => parameter.in === "query" && parameter.schema.type === "string")
+    .map(({ name }) => {
+      const target = `${escaped(request.placed.path, request.path)}?${name}=%00`
+      return withToken({ ...request, query: [[name, "\0"]], target }, UI_TOKEN)
+    })
+
 /** With each body that the document shows: most generated ones do not resemble them. */
 const asShown = (request: Generated): ReadonlyArray<Generated> => {
   const [media] = Object.values(request.placed.operation.requestBody?.content ?? {})
@@ -76,6 +85,7 @@ export const provocations = (request: Generated): ReadonlyArray<Generated> => {
     { ...right, body: TOO_LARGE, json: undefined },
     { ...right, body: NOT_UTF8, json: undefined },
     ...withBadParameter(request),
+    ...withControls(request),
     ...(isForAgents(request) ? ofAgents(request) : ofOperators(request)),
   ]
 }

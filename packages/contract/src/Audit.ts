@@ -3,13 +3,13 @@ import { auditActionNames } from "./AuditActions.ts"
 import { optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 import { paging } from "./Parameters.ts"
-import { isPlainText } from "./Text.ts"
+import { isPlainParameter } from "./Text.ts"
 
 /** The longest name of an actor. */
 const ACTOR_LENGTH = { min: 1, max: 256 }
 
 /** Who makes a change: an operator, `cli:` and a user of the system, or what a program names. */
-export const ActorName = Schema.String.check(isPlainText(ACTOR_LENGTH))
+export const ActorName = Schema.String.check(isPlainParameter(ACTOR_LENGTH))
 
 /** ID of an audit row: UUIDv7, lower case. */
 export const AuditId = Schema.String.pipe(Schema.brand("AuditId"))
@@ -23,7 +23,7 @@ const filters = {
   actor: optional(ActorName, "Only changes by this actor."),
   action: optional(Schema.Literals(auditActionNames), "Only changes of this kind."),
   subject: optional(
-    Schema.String.check(isPlainText({ min: 1, max: 512 })),
+    Schema.String.check(isPlainParameter({ min: 1, max: 512 })),
     "Only changes of the thing with this ID.",
   ),
   from: Schema.optionalKey(timestamp("Only changes at this time or later.")),

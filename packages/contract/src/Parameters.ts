@@ -3,7 +3,7 @@ import { Effect, Schema, SchemaTransformation } from "effect"
 import { optional } from "./Fields.ts"
 import { AgentId, CheckId } from "./Identifiers.ts"
 import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "./Status.ts"
-import { isPlainText } from "./Text.ts"
+import { isPlainParameter } from "./Text.ts"
 
 const MAX_LIMIT = 500
 const DEFAULT_LIMIT = "100"
@@ -36,7 +36,7 @@ export const flag = (description: string) =>
   )
 
 const Cursor = Schema.String.check(
-  isPlainText({ min: 1, max: 512 }).annotate({
+  isPlainParameter({ min: 1, max: 512 }).annotate({
     description: "The next_cursor of a page, or its prev_cursor with back=true. The first page without.",
   }),
 )

@@ -27,6 +27,16 @@ export const isPlainText = (length: TextLength) => {
   })
 }
 
+/** The same for parameters; a document states it in a pattern that every regular expression engine can read. */
+export const isPlainParameter = (length: TextLength) =>
+  isPlainText(length).annotate({
+    toJsonSchema: () => ({
+      minLength: length.min,
+      maxLength: length.max,
+      pattern: String.raw`^[^\x00-\x1f]*$`,
+    }),
+  })
+
 /** The same for texts of several lines: line breaks are no controls here, alone or after a return. */
 export const isPlainLines = ({ min, max }: TextLength) =>
   Schema.isPattern(new RegExp(String.raw`^(?=[\s\S]{${min},${max}}$)(?:\r?\n|${PLAIN_CHARACTER})*$`, "u"), {
