@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -17,8 +17,9 @@ describe("a bundled program", () => {
     ["in one", false, ""],
     ["minified, below the banner for esbuild", false, banner],
   ])("runs %s, away from its packages", async (_, codeSplitting, before) => {
-    // Beside the tests, where `tocsin` resolves; the bundle is elsewhere.
-    const source = mkdtempSync(resolve("test/bundled-"))
+    // In the repository, where `tocsin` resolves, and ignored by git; the bundle is elsewhere.
+    mkdirSync("docs/dist", { recursive: true })
+    const source = mkdtempSync(resolve("docs/dist/bundled-"))
     const target = mkdtempSync(join(tmpdir(), "tocsin-bundled-"))
     try {
       writeFileSync(join(source, "app.ts"), program)

@@ -4,12 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { checkRemovalSuite } from "@tocsin/testing/checkRemovalSuite"
-import { alertClaimSuite } from "@tocsin/testing/alertClaimSuite"
 import { claimSuite } from "@tocsin/testing/claimSuite"
-import { ingestRaceSuite } from "@tocsin/testing/ingestRaceSuite"
 import { rollbackSuite } from "@tocsin/testing/rollbackSuite"
-import { rowRequestSuite } from "@tocsin/testing/rowRequestSuite"
 import { storageSuite } from "@tocsin/testing/storageSuite"
 import { skippedFor, type StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { AT_LENGTH } from "../properties/atLength.ts"
@@ -32,14 +28,10 @@ const through = (mode: "session" | "transaction") => {
 }
 
 const suites = (subject: StorageUnderTest<EmptiedPostgres, SqlError.SqlError | StorageError>) => {
-  // All suites take a minute and prove little more than those that pin sessions, lock and race.
+  // All suites take a minute and prove little more than those that pin sessions and lock.
   if (AT_LENGTH) return storageSuite(subject)
-  rowRequestSuite(subject)
   claimSuite(subject)
-  alertClaimSuite(subject)
-  checkRemovalSuite(subject)
   rollbackSuite(subject)
-  ingestRaceSuite(subject)
 }
 
 describe.skipIf(withoutPgBouncer !== undefined)(`through a pooler${skippedFor(withoutPgBouncer)}`, () => {
