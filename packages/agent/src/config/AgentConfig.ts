@@ -20,6 +20,7 @@ interface CheckTerms {
   readonly notificationsEnabled: boolean
   readonly graceMillis: number | undefined
   readonly severity: "warning" | "critical" | "unknown" | undefined
+  readonly labels: ReadonlyMap<string, string>
 }
 
 /** A check that the agent runs. */

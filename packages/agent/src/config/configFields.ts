@@ -49,23 +49,28 @@ const servers: Reader<ReadonlyArray<string>> = (value, place) => {
   return one === undefined ? undefined : [one]
 }
 
+/** As many as the server allows. */
+const MAX_LABELS = 32
+
 const LABEL_KEY = {
   form: /^[A-Za-z0-9._:-]{1,64}$/,
   expected: "1 to 64 letters, digits or the characters . _ : -",
 }
 
-/** One is the agent's own: the server allows 32. */
-const MAX_LABELS = 31
-
-/** The server refuses every heartbeat with such a label. */
-const labels: Reader<ReadonlyMap<string, string>> = (value, place) => {
-  const read = mapOf(labelValue, { max: MAX_LABELS, ...LABEL_KEY })(value, place)
-  for (const key of read?.keys() ?? []) {
-    if (isSecretLikeLabelKey(key))
-      place.refuse("has a name that looks like a secret: remove the label or rename it", [...place.path, key])
+/** The server refuses a heartbeat with a label that looks like a secret, and drops such a label of a check. */
+const labels =
+  (max: number): Reader<ReadonlyMap<string, string>> =>
+  (value, place) => {
+    const read = mapOf(labelValue, { max, ...LABEL_KEY })(value, place)
+    for (const key of read?.keys() ?? []) {
+      if (isSecretLikeLabelKey(key))
+        place.refuse("has a name that looks like a secret: remove the label or rename it", [
+          ...place.path,
+          key,
+        ])
+    }
+    return read
   }
-  return read
-}
 
 const labelValue: Reader<string> = (value, place) => (value === "" ? "" : text({ max: 256 })(value, place))
 
@@ -135,6 +140,7 @@ const checkFields = {
   command,
   shell: anyText,
   incident_key: incidentKey,
+  labels: labels(MAX_LABELS),
   report_only: flag,
   cron,
   tz: timeZone,
@@ -148,7 +154,8 @@ export const configReader = record({
   ca_file: text({ max: 4_096 }),
   agent_id: idText,
   hostname: text({ max: 253 }),
-  labels,
+  // One is the agent's own.
+  labels: labels(MAX_LABELS - 1),
   max_parallel: integer({ min: 1, max: 256 }),
   metrics_port: integer({ min: 1, max: 65_535 }),
   defaults: record(sharedFields),

@@ -127,6 +127,7 @@ const toCheck = (id: string, fields: CheckFields, defaults: SharedFields): Check
     notificationsEnabled: fields.notifications_enabled ?? defaults.notifications_enabled ?? true,
     graceMillis: fields.grace ?? defaults.grace,
     severity: fields.severity ?? defaults.severity,
+    labels: fields.labels ?? new Map(),
   }
   const everyMillis = fields.every ?? defaults.every ?? DEFAULT_EVERY
   if (fields.report_only === true) {

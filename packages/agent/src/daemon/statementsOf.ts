@@ -17,6 +17,7 @@ const declared = (check: CheckConfig): ExpectedCheckText => ({
   check_id: check.id,
   ...terms(check),
   ...(check.severity !== undefined && { severity: check.severity }),
+  ...(check.labels.size > 0 && { labels: Object.fromEntries(check.labels) }),
   ...(!check.notificationsEnabled && { notifications_enabled: false }),
 })
 

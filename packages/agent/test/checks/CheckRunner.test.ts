@@ -23,6 +23,7 @@ const checkOf = (id: string, everyMillis = MINUTE, confirm?: Confirmation): RunC
   notificationsEnabled: true,
   graceMillis: undefined,
   severity: undefined,
+  labels: new Map(),
 })
 
 interface Work {

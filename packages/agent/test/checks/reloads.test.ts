@@ -203,6 +203,7 @@ const checkOf = ({
   notificationsEnabled: true,
   graceMillis: undefined,
   severity: undefined,
+  labels: new Map(),
 })
 
 describe("reloads between runs", () => {

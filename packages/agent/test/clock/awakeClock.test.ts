@@ -62,6 +62,7 @@ describe("after a standstill of the agent", () => {
       notificationsEnabled: true,
       graceMillis: undefined,
       severity: undefined,
+      labels: new Map(),
     }
     const clock = awakeClock(systemClock)
     let [starts, reports] = [0, 0]

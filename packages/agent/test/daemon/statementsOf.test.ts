@@ -29,6 +29,11 @@ describe("a declaration", () => {
       "web: { shell: x, every: 5m, grace: 10m, severity: critical }",
       { check_id: "web", every: "5m", after: "15m", severity: "critical" },
     ],
+    ["web: { shell: x, labels: { team: db } }", { check_id: "web", every: "1m", labels: { team: "db" } }],
+    [
+      "job: { report_only: true, every: 1h, labels: { team: db } }",
+      { check_id: "job", every: "1h", labels: { team: "db" } },
+    ],
     // A server with default settings refuses less than 150 s.
     ["web: { shell: x, every: 30s, grace: 10s }", { check_id: "web", every: "30s", after: "150s" }],
     // An unconfirmed change is not reported: four more runs, every ten seconds.

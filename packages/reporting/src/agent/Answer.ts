@@ -33,6 +33,8 @@ export interface Answer {
   readonly message: string
   /** How long the server asks to wait. */
   readonly retryAfterMillis?: number | undefined
+  /** Whether some checks keep labels that changed a moment ago, so that the declaration is due again soon. */
+  readonly keepsLabels?: boolean | undefined
   /** The server's time: what another program states is not a time to follow. */
   readonly date?: string | undefined
 }
@@ -92,6 +94,7 @@ export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answe
     verdict: verdict ?? LIMITS.get(answer.status) ?? "faulty",
     message: `${answer.status} ${words.slice(0, MESSAGE_LENGTH)}`.trim(),
     retryAfterMillis: boundedWait(retryAfterMillis(answer, now)),
+    keepsLabels: fieldOf(body, "labels_kept") !== undefined,
     date: verdict === undefined ? undefined : answer.date,
   }
 }

@@ -86,7 +86,7 @@ export type NextStep =
   | { readonly kind: RequestKind; readonly server: number; readonly limit: number }
   | { readonly kind: "wait"; readonly until: number }
 
-/** The next step. The first request is a heartbeat; after that results go first, because they count as a sign of life. */
+/** The next step. The first request is a heartbeat; then the schedule, then results. */
 export const nextStep = (state: Submission, waiting: Waiting, now: number): NextStep => {
   const server = now >= state.firstServerDue ? 0 : state.server
   const request = (kind: RequestKind): NextStep => ({ kind, server, limit: state.batchLimit })
@@ -98,8 +98,11 @@ export const nextStep = (state: Submission, waiting: Waiting, now: number): Next
   const until = Math.max(state.notBefore, Math.min(...dues))
   if (now < until) return { kind: "wait", until }
   if (isFirst && now >= state.heartbeatDue) return request("heartbeat")
+  const isDeclarationDue = declaration !== undefined && now >= declaration
+  // Routes compare the labels of a check from its first result on.
+  if (isDeclarationDue && state.failures === 0) return request("declaration")
   if (events !== undefined && now >= events) return request("events")
-  if (declaration !== undefined && now >= declaration) return request("declaration")
+  if (isDeclarationDue) return request("declaration")
   return request("heartbeat")
 }
 
@@ -182,12 +185,13 @@ const answered = (state: Submission, made: Made, answer: Answer, around: Surroun
 const nextDeclaration = (
   { admission, declarationDue }: Submission,
   made: Made,
-  { verdict }: Answer,
+  { keepsLabels = false, verdict }: Answer,
 ): number => {
   // A server that no longer accepts the key has forgotten the schedule with the agent.
   if (admission !== "accepted") return made.now
   if (made.kind !== "declaration") return declarationDue
-  return made.now + (SETTLES_DECLARATION.has(verdict) ? DECLARATION_MILLIS : DECLARATION_RETRY_MILLIS)
+  const isSettled = SETTLES_DECLARATION.has(verdict) && !keepsLabels
+  return made.now + (isSettled ? DECLARATION_MILLIS : DECLARATION_RETRY_MILLIS)
 }
 
 const withServer = (state: Submission, { server, now }: Made): Submission =>

@@ -140,6 +140,16 @@ describe("a sender", () => {
     assert.deepStrictEqual(times, [0, 3_600_000, 7_200_000])
   })
 
+  it("declares again after a minute where the server keeps labels that changed a moment ago", async () => {
+    const { answers, pass, requests } = sending()
+    answers.declaration = { status: 200, body: '{"expected":1,"withdrawn":0,"labels_kept":1}' }
+    await pass(59_999)
+    answers.declaration = DECLARED
+    await pass(3_600_000)
+    const times = requests.filter(({ kind }) => kind === "declaration").map(({ at }) => at)
+    assert.deepStrictEqual(times, [0, 60_000])
+  })
+
   it.each([
     [404, "<p>page not found</p>"],
     [200, "<p>Sign in</p>"],

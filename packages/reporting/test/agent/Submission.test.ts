@@ -49,6 +49,15 @@ describe("sending", () => {
     assert.strictEqual(nextStep(pending, BUSY, 60_000).kind, "heartbeat")
   })
 
+  it("declares before it sends results, unless a declaration has just failed", () => {
+    const waiting = { eventsDue: 0, hasSchedule: true }
+    assert.strictEqual(nextStep(ACCEPTED, waiting, 0).kind, "declaration")
+    const declared = answered(ACCEPTED, "declaration", "taken").state
+    assert.strictEqual(nextStep(declared, waiting, 0).kind, "events")
+    const failed = answered(ACCEPTED, "declaration", "faulty").state
+    assert.strictEqual(nextStep(failed, waiting, failed.declarationDue).kind, "events")
+  })
+
   it("sends results although its heartbeat is invalid, also right after a start", () => {
     for (const before of [START, ACCEPTED]) {
       const { state } = answered(before, "heartbeat", "invalid")
