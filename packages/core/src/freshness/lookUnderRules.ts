@@ -3,8 +3,9 @@ import type { CheckRef } from "../model/CheckRecord.ts"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
-import type { ListQuery, Position } from "../model/ListDefinitions.ts"
-import { firstRows, readPiece } from "../engine/lists/readPage.ts"
+import type { ListQuery } from "../model/ListDefinitions.ts"
+import { passes } from "../engine/lists/passes.ts"
+import { firstRows } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
 import { ensure } from "../engine/workspace/ensure.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -70,7 +71,7 @@ const findStraying = Effect.fnUntraced(function* (
 
 /**
  * One piece of making all expectations follow the policy that has come into force; returns whether
- * there is more. It starts over every few minutes while rules compare what agents say of
+ * there may be more. It starts over every few minutes while rules compare what agents say of
  * themselves. Safe with several replicas.
  */
 export const lookUnderRules = (
@@ -79,30 +80,23 @@ export const lookUnderRules = (
   options: LookOptions,
 ): Effect.Effect<boolean, StorageError> => {
   const { limit, policy: inForce, rules } = options
-  let done: { readonly policy: Policy; readonly at: Instant.Instant } | undefined
-  let pass: { readonly policy: Policy; readonly from: Position } | undefined
-  const isDone = Effect.fnUntraced(function* (policy: Policy, now: Instant.Instant) {
-    if (done !== undefined) {
-      const isOld = policy.freshness.readsAgents && !Instant.isRecent(done.at, AGAIN_AFTER, now)
-      return done.policy === policy && !isOld
-    }
-    // At the start: the rules of a former policy may have left overdue checks, and none else matter.
-    if (policy.freshness.count > 0 || pass !== undefined) return false
-    const [overdue] = yield* firstRows(storage, OVERDUE, 1)
-    if (overdue === undefined) done = { policy, at: now }
-    return overdue === undefined
-  })
-  return Effect.gen(function* () {
+  let under: { readonly policy: Policy; readonly at: Instant.Instant } | undefined
+  const begin = Effect.gen(function* () {
     const policy = inForce.current()
     const now = yield* Instant.now
-    if (yield* isDone(policy, now)) return false
-    const from = pass?.policy === policy ? pass.from : undefined
-    const { next, rows } = yield* readPiece(storage, CHECKS, { from, limit })
+    const isOld = policy.freshness.readsAgents && !Instant.isRecent(under?.at ?? now, AGAIN_AFTER, now)
+    if (under?.policy === policy && !isOld) return false
+    // At the start: the rules of a former policy may have left overdue checks, and none else matter.
+    const isNeeded =
+      under !== undefined || policy.freshness.count > 0 || (yield* firstRows(storage, OVERDUE, 1)).length > 0
+    under = { policy, at: now }
+    return isNeeded
+  })
+  const look = Effect.fnUntraced(function* (rows: ReadonlyArray<CheckRef>) {
+    const policy = inForce.current()
     const straying = yield* findStraying(storage, rows, { policy, staleAfter: rules.staleAfter })
     for (const [agentId, checkIds] of straying)
       yield* commits.transact(lookAtChecks(agentId, checkIds, options))
-    if (next === undefined) done = { policy, at: now }
-    pass = next && { policy, from: next }
-    return next !== undefined
   })
+  return passes(storage, CHECKS, { begin, limit, look })
 }

@@ -1,9 +1,10 @@
 import { Duration, Effect } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
-import type { Position } from "../model/ListDefinitions.ts"
-import { PENDING_FIRINGS, readPiece } from "../engine/lists/readPage.ts"
+import { passes } from "../engine/lists/passes.ts"
+import { PENDING_FIRINGS } from "../engine/lists/readPage.ts"
 import type { Command } from "../engine/workspace/Decision.ts"
+import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { examineIncidents } from "./examineHeld.ts"
@@ -47,7 +48,7 @@ interface LookOptions extends HoldOptions {
 
 /**
  * One piece of looking at all held firings under other silences or another policy, at a start, and
- * every five minutes; returns whether there is more. Reads without locks, and examines only the
+ * every five minutes; returns whether there may be more. Reads without locks, and examines only the
  * firings whose holds have changed: nothing is written while nothing changes.
  */
 export const lookUnderCovers = (
@@ -56,18 +57,16 @@ export const lookUnderCovers = (
   { limit, ...options }: LookOptions,
 ): Effect.Effect<boolean, StorageError> => {
   let looked: Looked | undefined
-  let from: Position | undefined
-  return Effect.gen(function* () {
+  const begin = Effect.gen(function* () {
     const now = yield* Instant.now
-    if (from === undefined) {
-      const [policy, silences] = [options.policy(), yield* commits.transact(silencesInForce)]
-      const isSame = looked?.policy === policy && looked.silences === silences
-      const pause = looked?.isAfterChange === true ? RECENTLY : LOOK_EVERY
-      if (looked !== undefined && isSame && Instant.isRecent(looked.at, pause, now)) return false
-      // Another change meanwhile starts another look.
-      looked = { policy, silences, at: now, isAfterChange: !isSame }
-    }
-    const { next, rows } = yield* readPiece(storage, PENDING_FIRINGS, { from, limit })
+    const [policy, silences] = [options.policy(), yield* commits.transact(silencesInForce)]
+    const isSame = looked?.policy === policy && looked.silences === silences
+    const pause = looked?.isAfterChange === true ? RECENTLY : LOOK_EVERY
+    if (looked !== undefined && isSame && Instant.isRecent(looked.at, pause, now)) return false
+    looked = { policy, silences, at: now, isAfterChange: !isSame }
+    return true
+  })
+  const look = Effect.fnUntraced(function* (rows: ReadonlyArray<OutboxRecord>) {
     const held = rows.filter(isHeld)
     const stillHeld = yield* commits.transact(heldItems(held, options))
     const changed = held.filter(({ id, look_at }) => stillHeld.get(id)?.held_until !== look_at)
@@ -78,14 +77,6 @@ export const lookUnderCovers = (
           changed.map(({ incident_id }) => incident_id),
         ),
       )
-    from = next
-    return next !== undefined
-  }).pipe(
-    Effect.onError(() =>
-      Effect.sync(() => {
-        looked = undefined
-        from = undefined
-      }),
-    ),
-  )
+  })
+  return passes(storage, PENDING_FIRINGS, { begin, limit, look })
 }

@@ -1,8 +1,9 @@
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import type { Position } from "../model/ListDefinitions.ts"
-import { OPEN_INCIDENTS, readPiece } from "../engine/lists/readPage.ts"
+import { passes } from "../engine/lists/passes.ts"
+import { OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
@@ -16,16 +17,9 @@ interface LookOptions {
   readonly limit: number
 }
 
-/** What incidents were looked at under. */
-interface Under {
-  readonly policy: Policy
-  /** The silences in force, which withhold timers. */
-  readonly silences: string
-}
-
 /**
  * One piece of looking at all open incidents under a policy that has come into force, or under other
- * silences; returns whether there is more. At its first call too, if the policy has timers: another
+ * silences; returns whether there may be more. At its first call too, if the policy has timers: another
  * one may have been in force when the service stopped.
  */
 export const lookUnderPolicy = (
@@ -33,20 +27,24 @@ export const lookUnderPolicy = (
   commits: Commits["Service"],
   { incidents, limit, policy: { current } }: LookOptions,
 ): Effect.Effect<boolean, StorageError> => {
-  let done: Under | undefined = current().hasTimers ? undefined : { policy: current(), silences: "" }
-  let pass: { readonly under: Under; readonly from: Position } | undefined
-  return Effect.gen(function* () {
+  const latest = current()
+  let under: readonly [policy: Policy, silences: string] | undefined = latest.hasTimers
+    ? undefined
+    : [latest, ""]
+  const begin = Effect.gen(function* () {
     const policy = current()
+    // Silences withhold timers.
     const silences = policy.hasTimers ? yield* commits.transact(silencesInForce) : ""
-    const isUnder = (under: Under | undefined) => under?.policy === policy && under.silences === silences
-    if (isUnder(done)) return false
-    const under: Under = { policy, silences }
-    const from = isUnder(pass?.under) ? pass?.from : undefined
-    const { next, rows } = yield* readPiece(storage, OPEN_INCIDENTS, { from, limit })
-    const ids = rows.map(({ id }) => id)
-    yield* commits.transact(lookAtIncidents(incidents, ids))
-    if (next === undefined) done = under
-    pass = next && { under, from: next }
-    return next !== undefined
+    if (under?.[0] === policy && under[1] === silences) return false
+    under = [policy, silences]
+    return true
   })
+  const look = (rows: ReadonlyArray<IncidentRecord>) =>
+    commits.transact(
+      lookAtIncidents(
+        incidents,
+        rows.map(({ id }) => id),
+      ),
+    )
+  return passes(storage, OPEN_INCIDENTS, { begin, limit, look })
 }

@@ -1,0 +1,69 @@
+import { assert, it } from "@effect/vitest"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import { isHeld } from "@tocsin/core/holds/heldItems"
+import { lookUnderCovers } from "@tocsin/core/holds/lookUnderCovers"
+import { incidentOptions } from "@tocsin/core/incidents/incidentOptions"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { lookUnderPolicy } from "@tocsin/core/timers/lookUnderPolicy"
+import { Duration, Effect } from "effect"
+import { enroll, report } from "../service/agents.ts"
+import { openService } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+import { documentOf, NAMES } from "./Pass.ts"
+
+const AGENTS = ["a", "b", "c", "d", "e"].map((id) => AgentId.make(id))
+const LIMIT = 2
+
+/** Five incidents of one process, whose looks the test runs piece by piece. */
+const openIncidents = Effect.gen(function* () {
+  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+  const process = yield* service.open("only")
+  const { commits, operations, policy, rules, storage } = process
+  const options = incidentOptions(service.ids, policy, rules)
+  const silence = (check: string) =>
+    operations.silence({
+      matchers: [{ field: "check_id", op: "=", value: check }],
+      for: Duration.hours(1),
+      comment: "for a test",
+    })
+  yield* enroll(process, ...AGENTS)
+  const opened = Effect.forEach(
+    AGENTS,
+    (agent) => report(process, [{ check: "disk", status: "critical" }], agent),
+    { discard: true },
+  ).pipe(Effect.andThen(settled))
+  return { ...service, commits, operations, opened, options, policy, silence, storage }
+})
+
+it.effect("a silence that ends while held firings are looked at frees all of them in this look", () =>
+  Effect.gen(function* () {
+    const { commits, opened, operations, options, rows, silence, storage } = yield* openIncidents
+    const { id } = yield* silence("disk")
+    yield* opened
+    const held = () => Array.from(rows().outbox.values()).filter(isHeld).length
+    assert.strictEqual(held(), AGENTS.length * NAMES.length)
+    const look = lookUnderCovers(storage, commits, { ...options, limit: LIMIT })
+    assert.isTrue(yield* look)
+    yield* operations.expireSilence(id)
+    while (yield* look);
+    assert.strictEqual(held(), 0)
+  }),
+)
+
+it.effect("a look at incidents under another policy ends, though silences change at each piece", () =>
+  Effect.gen(function* () {
+    const { commits, opened, options, policy, rows, silence, storage } = yield* openIncidents
+    yield* opened
+    const look = lookUnderPolicy(storage, commits, { incidents: options, policy, limit: LIMIT })
+    assert.isFalse(yield* look)
+    yield* policy.replace(compilePolicy(documentOf({ routes: [{ remind: "1h" }] }), NAMES))
+    for (let piece = 0; piece * LIMIT < AGENTS.length; piece++) {
+      yield* silence(`other${piece}`)
+      assert.isTrue(yield* look)
+    }
+    for (const { next_look_at } of rows().incidents.values()) assert.isDefined(next_look_at)
+    // The silences that came meanwhile are looked at by one pass more.
+    for (let piece = 0; piece * LIMIT < AGENTS.length; piece++) assert.isTrue(yield* look)
+    assert.isFalse(yield* look)
+  }),
+)
