@@ -5,6 +5,7 @@ import {
   type SortValue,
 } from "@tocsin/core/model/ListDefinitions"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import { start } from "@tocsin/testing/samples"
 import type { AnyQuery } from "./listings.ts"
 
 /** Runs a statement without parameters on the storage's database. */
@@ -25,13 +26,14 @@ const TABLES: Readonly<Record<ListName, string>> = {
 
 const condition = (name: string, value: unknown): string => {
   if (name === "severity") return `severity_rank = ${SEVERITY_RANK[value as keyof typeof SEVERITY_RANK]}`
-  if (name === "acknowledged") return `(ack_until IS NOT NULL AND state_rank = 1) = ${String(value)}`
+  if (name === "acknowledged")
+    return `(COALESCE(ack_until, 0) > ${start} AND state_rank = 1) = ${String(value)}`
   if (name === "held") return `(look_at IS NOT NULL) = ${String(value)}`
   return `${name} = '${String(value)}'`
 }
 
 const conditionsOf = ({ list, filter }: AnyQuery): ReadonlyArray<string> => {
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
+  const given = Object.entries(filter).filter(([name, value]) => name !== "at" && value !== undefined)
   const isOfMember = ([name]: readonly [string, unknown]): boolean =>
     list === "incidents" && name.endsWith("_id")
   const own = given.filter((entry) => !isOfMember(entry)).map(([name, value]) => condition(name, value))

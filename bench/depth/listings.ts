@@ -8,6 +8,8 @@ import {
   type ListSort,
 } from "@tocsin/core/model/ListDefinitions"
 
+import { start } from "@tocsin/testing/samples"
+
 /**
  * An agent of a seeded storage that has thousands of checks, and a check that nearly all agents
  * have.
@@ -40,7 +42,13 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
     ...[true, false].flatMap((acknowledged) =>
       maybe(["critical" as const]).flatMap((severity) =>
         maybe([LARGE_AGENT]).flatMap((agent_id) =>
-          maybe([COMMON_CHECK]).map((check_id) => ({ acknowledged, severity, agent_id, check_id })),
+          maybe([COMMON_CHECK]).map((check_id) => ({
+            acknowledged,
+            at: start,
+            severity,
+            agent_id,
+            check_id,
+          })),
         ),
       ),
     ),

@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:098c72c3b4a2a2cc82436e4e74c8dd891c4c96066e8936feb0523a154ee2659b
+-- 1 first breaking sha256:c01940d5fb9b0cc0f5167630ff863abf551c8eae84cbb1caf04339a6ba50950f
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -235,6 +235,8 @@ CREATE TABLE incident_act (
   severity TEXT,
   PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT NULL AND state = 'open';
 
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 

@@ -41,7 +41,7 @@ export const listFilters: { readonly [L in ListName]: Passes<L> } = {
   incidents: (tables, filter, row) =>
     wants(filter.state, row.state) &&
     wants(filter.severity, row.severity) &&
-    wants(filter.acknowledged, isAcknowledged(row)) &&
+    wants(filter.acknowledged, isAcknowledged(row, filter.at)) &&
     hadMember(tables, row.id, filter),
   outbox: (_, filter, row) =>
     wants(filter.state, row.state) &&

@@ -39,9 +39,9 @@ const rowsOf: { readonly [L in ListName]: RowsOf<L> } = {
     ),
   history: (tables, filter) =>
     present(tables, Array.from(tables.history.values())).filter((row) => has(row, filter)),
-  incidents: ({ incidents, members }, { agent_id, check_id, ...filter }) =>
+  incidents: ({ incidents, members }, { agent_id, at, check_id, ...filter }) =>
     Array.from(incidents.values())
-      .filter((row) => has({ ...row, acknowledged: isAcknowledged(row) }, filter))
+      .filter((row) => has({ ...row, acknowledged: isAcknowledged(row, at) }, filter))
       .filter(
         ({ id }) =>
           (agent_id === undefined && check_id === undefined) ||

@@ -1,4 +1,5 @@
 import { describe } from "@effect/vitest"
+import { actSuite } from "./actSuite.ts"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { auditStorySuite } from "./model/auditStorySuite.ts"
 import { auditSuite } from "./auditSuite.ts"
@@ -85,6 +86,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     heldSuite(subject)
     timerSuite(subject)
     silenceSuite(subject)
+    actSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
     replicaSuite(subject)

@@ -1,4 +1,4 @@
-import { BUSY_PHASE, phasesOf, startBeyond } from "@tocsin/core/engine/lists/arms"
+import { BUSY_PHASE, phasesOf, ranOutBy, startBeyond } from "@tocsin/core/engine/lists/arms"
 import { orderColumns, type PageRequest, type SortValue } from "@tocsin/core/model/ListDefinitions"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { incidentTable } from "../tables/IncidentTable.ts"
@@ -51,6 +51,13 @@ const ofSubject = (
   `${alias}.agent_id = ${parameters.add(agent_id ?? "", "text")}
     AND ${alias}.check_id = ${parameters.add(check_id ?? "", "text")} AND ${alias}.phase >= 0`
 
+/** Whether the acknowledgement of a listed incident, which is looked up by its ID, ends after a moment or by then. */
+const ackEnds = (operator: ">" | "<=", moment: string): string =>
+  `(SELECT ack_until FROM incident WHERE id = l.id) ${operator} ${moment}`
+
+const isInForce = ({ filter: { acknowledged, at } }: Request, parameters: Parameters): string =>
+  acknowledged === true && at !== undefined ? `AND ${ackEnds(">", parameters.add(at, "int8"))}` : ""
+
 const beyond = (request: Request): string =>
   `${isAscending(request) ? ">" : "<"}${request.from?.isInclusive === true ? "=" : ""}`
 
@@ -73,7 +80,7 @@ const inOrder = (request: Request, parameters: Parameters): string => {
     CROSS JOIN LATERAL (
       SELECT l.* FROM listed_incident AS l
       WHERE ${ofSubject("l", request, parameters)} AND l.phase = arm.phase AND l.severity_rank = arm.severity_rank
-        AND (l.${moment}, l.id) ${beyond(request)} (arm.moment, arm.id)
+        AND (l.${moment}, l.id) ${beyond(request)} (arm.moment, arm.id) ${isInForce(request, parameters)}
       ORDER BY l.${moment} ${direction}, l.id ${direction} LIMIT ${parameters.add(request.limit, "int8")}
     ) AS found`
 }
@@ -81,19 +88,36 @@ const inOrder = (request: Request, parameters: Parameters): string => {
 /** The few incidents of an agent or a check that change too often for the index to have them in order. */
 const busy = (request: Request, parameters: Parameters): string => {
   const phases = phasesOf(request.filter).map(({ phase }) => phase)
-  const { from } = request
-  const position = from?.values.map((value) =>
-    parameters.add(value, typeof value === "string" ? "text" : "int8"),
-  )
-  const columns = columnsOf(request).map((column) => `l.${column}`)
+  const ranOut = ranOutBy(request.filter)
+  const hasRunOut =
+    ranOut === undefined ? "" : `OR l.phase = 2 AND ${ackEnds("<=", parameters.add(ranOut, "int8"))}`
   return `SELECT l.* FROM listed_incident AS b
     CROSS JOIN LATERAL (
       SELECT * FROM listed_incident WHERE id = b.id AND agent_id = '' AND check_id = '' OFFSET 0
     ) AS l
     WHERE ${ofSubject("b", request, parameters)} AND b.phase = ${BUSY_PHASE}
-      AND l.phase = ANY(${parameters.add(phases, "int2[]")})
-      AND l.severity_rank = ANY(${parameters.add(ranksOf(request), "int2[]")})
-      ${position === undefined ? "" : `AND (${columns.join(", ")}) ${beyond(request)} (${position.join(", ")})`}`
+      AND (l.phase = ANY(${parameters.add(phases, "int2[]")}) ${hasRunOut})
+      ${unordered(request, parameters)} ${isInForce(request, parameters)}`
+}
+
+/** The few incidents whose acknowledgement has run out, and whose timer has not dealt with it. */
+const afterEnd = (request: Request, ranOut: bigint, parameters: Parameters): string =>
+  `SELECT l.* FROM (
+      SELECT id FROM incident WHERE state = 'open' AND ack_until <= ${parameters.add(ranOut, "int8")} OFFSET 0
+    ) AS i CROSS JOIN LATERAL (
+      SELECT * FROM listed_incident AS m WHERE m.id = i.id AND ${ofSubject("m", request, parameters)} OFFSET 0
+    ) AS l
+    WHERE l.phase = 2 ${unordered(request, parameters)}`
+
+/** The conditions on incidents that no index has in order. */
+const unordered = (request: Request, parameters: Parameters): string => {
+  const position = request.from?.values.map((value) =>
+    parameters.add(value, typeof value === "string" ? "text" : "int8"),
+  )
+  const columns = columnsOf(request).map((column) => `l.${column}`)
+  const start =
+    position === undefined ? "" : `AND (${columns.join(", ")}) ${beyond(request)} (${position.join(", ")})`
+  return `AND l.severity_rank = ANY(${parameters.add(ranksOf(request), "int2[]")}) ${start}`
 }
 
 /**
@@ -107,10 +131,13 @@ export const incidentPage = (request: Request): PageStatement => {
     .map((column) => `l.${column} ${direction}`)
     .join(", ")}`
   const { agent_id, check_id } = request.filter
-  const others =
-    agent_id === undefined && check_id === undefined ? "" : `UNION ALL ${busy(request, parameters)}`
+  const ranOut = ranOutBy(request.filter)
+  const others = [
+    ...(agent_id === undefined && check_id === undefined ? [] : [busy(request, parameters)]),
+    ...(ranOut === undefined ? [] : [afterEnd(request, ranOut, parameters)]),
+  ]
   const text = `SELECT ${incidentTable.columns} FROM (
-      SELECT * FROM (${inOrder(request, parameters)} ${others}) AS l
+      SELECT * FROM (${[inOrder(request, parameters), ...others].join(" UNION ALL ")}) AS l
       ${order} LIMIT ${parameters.add(request.limit, "int8")}
     ) AS l CROSS JOIN LATERAL (SELECT * FROM incident WHERE id = l.id OFFSET 0) AS i ${order}`
   return { text, values: parameters.values }

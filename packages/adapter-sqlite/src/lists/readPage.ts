@@ -121,7 +121,7 @@ export const pageStatements = <L extends ListName>(
   occurring: Occurring,
 ): ReadonlyArray<Fragment> => {
   const selection = selections[request.list](request.filter, occurring)
-  const { others, ordered } = selection
+  const { others = [], ordered } = selection
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
   const { start, end } = pageBounds(request)
@@ -136,8 +136,10 @@ export const pageStatements = <L extends ListName>(
     const equal = fixed.map(({ column, value }) => ({ sql: `${ordered}.${column} = ?`, values: [value] }))
     return [selectWhere(results, from, [...conditions, ...equal, ...beyond, ...before])]
   }
-  const arms = armsOf(selection, order).flatMap((fixed) => arm(selection, fixed))
-  if (others !== undefined) arms.push(...arm(others, []))
+  const arms = [
+    ...armsOf(selection, order).flatMap((fixed) => arm(selection, fixed)),
+    ...others.flatMap((other) => arm(other, [])),
+  ]
   const isFixed = (column: string) => selection.fixed.some((one) => one.column === column)
   const free = { ...order, columns: columns.filter((column) => !isFixed(column)) }
   return Array.from({ length: Math.ceil(arms.length / MOST_ARMS) }, (_, n) =>

@@ -1,5 +1,5 @@
 import { NotificationType } from "@tocsin/contract/Status"
-import { BUSY_PHASE, type Fixed, listedStatesOf, phasesOf } from "@tocsin/core/engine/lists/arms"
+import { BUSY_PHASE, type Fixed, listedStatesOf, phasesOf, ranOutBy } from "@tocsin/core/engine/lists/arms"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
 import type { SQLInputValue } from "node:sqlite"
@@ -28,7 +28,7 @@ export interface Selection {
    */
   readonly partitions: ReadonlyArray<Partition>
   /** Few rows that no index has in order. They are sorted. */
-  readonly others?: Pick<Selection, "from" | "conditions">
+  readonly others?: ReadonlyArray<Pick<Selection, "from" | "conditions">>
 }
 
 /** Values that occur in a table, and are not known before. */
@@ -75,30 +75,60 @@ const incidents: Select<"incidents"> = (filter) => {
     filter.severity === undefined ? Object.values(SEVERITY_RANK) : [SEVERITY_RANK[filter.severity]]
   const phases = phasesOf(filter)
   const subject = [...fixed("agent_id", filter.agent_id ?? ""), ...fixed("check_id", filter.check_id ?? "")]
-  const isBusy = [...subject, ...fixed("phase", BUSY_PHASE)]
-  const others = {
+  const isOfRank = isOneOf("l.severity_rank", ranks)
+  const ranOut = ranOutBy(filter)
+  const hasRunOut = ranOut === undefined ? [] : [{ sql: "r.ack_until <= ?", values: [ranOut] }]
+  const inForce =
+    filter.acknowledged === true && filter.at !== undefined
+      ? [{ sql: "r.ack_until > ?", values: [filter.at] }]
+      : []
+  const busy = {
     from: constant(`listed_incident AS b
       CROSS JOIN listed_incident AS l ON l.id = b.id AND l.agent_id = '' AND l.check_id = ''
       CROSS JOIN incident AS r ON r.id = l.id`),
     conditions: [
-      ...isBusy.map(({ column, value }) => ({ sql: `b.${column} = ?`, values: [value] })),
-      isOneOf(
-        "l.phase",
-        phases.map(({ phase }) => phase),
-      ),
-      isOneOf("l.severity_rank", ranks),
+      ...areEqual("b", [...subject, ...fixed("phase", BUSY_PHASE)]),
+      isAnyOf([
+        isOneOf(
+          "l.phase",
+          phases.map(({ phase }) => phase),
+        ),
+        ...hasRunOut.map(({ sql, values }) => ({ sql: `l.phase = 2 AND ${sql}`, values })),
+      ]),
+      isOfRank,
+      ...inForce,
     ],
   }
+  const afterEnd = {
+    from: constant(`incident AS r INDEXED BY incident_by_ack_end
+      CROSS JOIN listed_incident AS l ON l.id = r.id`),
+    conditions: [
+      constant("r.state = 'open'"),
+      ...hasRunOut,
+      ...areEqual("l", [...subject, ...fixed("phase", 2)]),
+      isOfRank,
+    ],
+  }
+  const isOfMember = (filter.agent_id ?? filter.check_id) !== undefined
   return {
     ...plain("listed_incident AS l CROSS JOIN incident AS r ON r.id = l.id", { fixed: subject }),
     ordered: "l",
+    conditions: inForce,
     partitions: [
       phases.map(({ phase, state_rank }) => [...fixed("phase", phase), ...fixed("state_rank", state_rank)]),
       partition("severity_rank", ranks),
     ],
-    ...((filter.agent_id ?? filter.check_id) !== undefined && { others }),
+    others: [...(isOfMember ? [busy] : []), ...(ranOut === undefined ? [] : [afterEnd])],
   }
 }
+
+const areEqual = (table: string, columns: ReadonlyArray<Fixed>): ReadonlyArray<Fragment> =>
+  columns.map(({ column, value }) => ({ sql: `${table}.${column} = ?`, values: [value] }))
+
+const isAnyOf = (conditions: ReadonlyArray<Fragment>): Fragment => ({
+  sql: `(${conditions.map(({ sql }) => sql).join(" OR ")})`,
+  values: conditions.flatMap(({ values }) => values),
+})
 
 const isOneOf = (expression: string, values: ReadonlyArray<number>): Fragment => ({
   sql: `${expression} IN (${values.map(() => "?").join(", ")})`,

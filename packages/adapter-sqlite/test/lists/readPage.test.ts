@@ -35,6 +35,7 @@ const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
     agent_id: AgentId.make("a"),
     check_id: CheckId.make("c"),
     acknowledged: true,
+    at: Instant.fromMicros(start + 2n),
   },
   outbox: { state: "retry", notifier: "webhook", event_type: "firing", held: true },
   blacklist: {},
@@ -178,7 +179,9 @@ const expected = (request: PageRequest<"incidents">): ReadonlyArray<string> => {
   return population
     .filter((row) => filter.state === undefined || row.state === filter.state)
     .filter((row) => filter.severity === undefined || row.severity === filter.severity)
-    .filter((row) => filter.acknowledged === undefined || isAcknowledged(row) === filter.acknowledged)
+    .filter(
+      (row) => filter.acknowledged === undefined || isAcknowledged(row, filter.at) === filter.acknowledged,
+    )
     .filter((row) => {
       const order = from === undefined ? 1 : sign * compare(valuesOf(row), from.values)
       return order > 0 || (order === 0 && from?.isInclusive === true)

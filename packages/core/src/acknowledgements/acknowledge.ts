@@ -35,6 +35,8 @@ export type AcknowledgeResult =
   | { readonly outcome: "resolved" }
   | { readonly outcome: "unknown" }
   | { readonly outcome: "another_severity"; readonly severity: Severity }
+  /** Its end has come while its transaction waited. */
+  | { readonly outcome: "over" }
 
 /** Acknowledges an open incident, or replaces its acknowledgement (docs/rules.md#acknowledgements). */
 export const acknowledge = commandOf(function* (
@@ -51,6 +53,7 @@ export const acknowledge = commandOf(function* (
     return { outcome: "another_severity", severity: incident.severity }
   const { actor } = by
   const until = endOf(input.until, now)
+  if (until <= now) return { outcome: "over" }
   const acknowledged = incident.severity
   const acknowledgement: Acknowledgement = { by: actor, note, at: now, until, severity: acknowledged }
   move(AcknowledgementTransitions, standingOf(incident), "acknowledged")

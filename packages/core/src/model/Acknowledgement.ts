@@ -41,9 +41,11 @@ export const acknowledgementOf = (incident: AckColumns): Acknowledgement | undef
     : { by: ack_by, note: ack_note, at: ack_at, until: ack_until, severity: ack_severity }
 }
 
-/** Whether an incident shows an acknowledgement: it is in force, or a timer is about to end it. */
-export const isAcknowledged = (incident: Pick<IncidentRecord, "ack_until" | "state">): boolean =>
-  incident.state === "open" && incident.ack_until !== undefined
+/** Whether an open incident has an acknowledgement, in force at a moment if one is given. */
+export const isAcknowledged = (
+  { ack_until, state }: Pick<IncidentRecord, "ack_until" | "state">,
+  at: Instant.Instant | undefined,
+): boolean => state === "open" && ack_until !== undefined && (at === undefined || at < ack_until)
 
 /** The acknowledgement of an incident that is in force at a moment. */
 export const acknowledgementInForce = (

@@ -56,8 +56,9 @@ export interface ListFilters {
      */
     readonly agent_id?: AgentId | undefined
     readonly check_id?: CheckId | undefined
-    /** Whether somebody has acknowledged it. */
+    /** Whether there is an acknowledgement, in force at a moment if one is given. */
     readonly acknowledged?: boolean | undefined
+    readonly at?: Instant | undefined
   }
   readonly outbox: {
     readonly state?: OutboxState | undefined

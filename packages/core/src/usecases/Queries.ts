@@ -15,7 +15,7 @@ import type {
 } from "@tocsin/contract/Resources"
 import type { Silence } from "@tocsin/contract/Silences"
 import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../model/ListDefinitions.ts"
-import { ALL_AGENTS, type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import { ALL_AGENTS, type Page, type PageParameters, pagesAt, readPage } from "../engine/lists/readPage.ts"
 import { expectedChecks, type ExpectedCheckParameters, type ExpectedCheckState } from "./expectedChecks.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
 import { markEvery } from "../liveness/outage.ts"
@@ -52,11 +52,7 @@ const silencesPage = Effect.fnUntraced(function* (
 ) {
   const now = yield* Instant.now
   const query = { list: "silences", filter: { state }, sort: "created_at", direction: "desc" } as const
-  // Cursors are bound to the state, and each page to the moment at which it is read.
-  const ofNow: Pick<Storage["Service"], "page"> = {
-    page: (request) => storage.page({ ...request, filter: { ...request.filter, at: now } }),
-  }
-  const found = yield* readPage(ofNow, sha256, query, parameters)
+  const found = yield* readPage(pagesAt(storage, now), sha256, query, parameters)
   return { ...found, items: found.items.map((silence) => toSilence(silence, now)) }
 })
 

@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { readPage } from "../engine/lists/readPage.ts"
+import { pagesAt, readPage } from "../engine/lists/readPage.ts"
 import type { HoldOptions } from "../holds/gatherHolds.ts"
 import { heldIncidents, heldItems } from "../holds/readHolds.ts"
 import type { Hashing } from "../ports/Hashing.ts"
@@ -22,10 +22,11 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
   incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents">) {
     const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
     const filter = { state, severity, agent_id, check_id, acknowledged }
-    const page = yield* readPage(storage, sha256, { list: "incidents", filter, sort, direction }, paging)
+    const now = yield* Instant.now
+    const query = { list: "incidents", filter, sort, direction } as const
+    const page = yield* readPage(pagesAt(storage, now), sha256, query, paging)
     const open = page.items.filter((row) => row.state === "open").map(({ id }) => id)
     const held = yield* transact(heldIncidents(open, options))
-    const now = yield* Instant.now
     return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id), now)) }
   }),
   outbox: Effect.fn("Operations.outbox")(function* (parameters: Sorted<"outbox">) {

@@ -122,7 +122,7 @@ const shownAcknowledgement = (incident: IncidentRecord, now: Instant.Instant) =>
 /** An incident with what withholds its firings, as /ops/v1 shows it. */
 export const toHeldIncident = (record: IncidentRecord, held: HeldBy | undefined, now: Instant.Instant) => ({
   ...toIncident(record),
-  acknowledgement: isAcknowledged(record) ? shownAcknowledgement(record, now) : null,
+  acknowledgement: isAcknowledged(record, now) ? shownAcknowledgement(record, now) : null,
   held_by: held?.held_by ?? [],
 })
 

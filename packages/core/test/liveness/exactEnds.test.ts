@@ -37,8 +37,8 @@ const spans = [
     name: "a silence",
     ends: ENDED,
     isIn: (now: Instant.Instant) =>
-      coversInForce({ policy: compilePolicy({}, []), silences: [silence], settling: undefined }, now).length >
-      0,
+      coversInForce({ policy: compilePolicy({}, []), silences: [silence], settling: undefined }, now).covers
+        .length > 0,
   },
   {
     name: "a silence that ended in an outage",
@@ -51,7 +51,7 @@ const spans = [
           settling: { began_at: BEGAN, ended_at: ENDED },
         },
         now,
-      ).length > 0,
+      ).covers.length > 0,
   },
   {
     name: "the time in which agents settle after an outage",

@@ -1,5 +1,6 @@
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { type Listing, listing } from "./Listing.ts"
+import { ACKNOWLEDGED_UNTIL } from "./population.ts"
 
 const [a, b, severalChecks] = [AgentId.make("a"), AgentId.make("b"), AgentId.make("a.1")]
 const disk = CheckId.make("disk")
@@ -24,6 +25,9 @@ const incidentFilters = [
   { acknowledged: true },
   { acknowledged: true, agent_id: a },
   { acknowledged: false },
+  { acknowledged: true, at: ACKNOWLEDGED_UNTIL },
+  { acknowledged: false, at: ACKNOWLEDGED_UNTIL },
+  { acknowledged: false, at: ACKNOWLEDGED_UNTIL, agent_id: a },
 ]
 
 const incidents = incidentFilters.flatMap((filter) =>

@@ -3,7 +3,7 @@ import type { ListFilters } from "@tocsin/core/model/ListDefinitions"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
-import { populate, population } from "./population.ts"
+import { ACKNOWLEDGED_UNTIL, populate, population } from "./population.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { incidentRecord, outboxRecord, write } from "../records.ts"
 import { rowsOf } from "../rowsOf.ts"
@@ -80,19 +80,35 @@ const incidentFilters: ReadonlyArray<ListFilters["incidents"]> = [
   .flatMap((filter) => [undefined, disk, cpu].map((check_id) => ({ ...filter, check_id })))
 
 const acknowledgedFilters: ReadonlyArray<ListFilters["incidents"]> = [true, false].flatMap((acknowledged) =>
-  [{}, { state: "resolved" as const }, { agent_id: a }].map((filter) => ({ ...filter, acknowledged })),
+  [
+    {},
+    { state: "resolved" as const },
+    { state: "open" as const },
+    { agent_id: a },
+    { check_id: disk },
+    { severity: "critical" as const },
+  ].flatMap((filter) =>
+    // Timers have not dealt with those that ended by then.
+    [undefined, ACKNOWLEDGED_UNTIL, Instant.fromMicros(ACKNOWLEDGED_UNTIL - 1n)].map((at) => ({
+      ...filter,
+      acknowledged,
+      at,
+    })),
+  ),
 )
 
 /** Not that of a resolved incident. */
-const isAcknowledged = (row: (typeof population.incidents)[0]): boolean =>
-  row.state === "open" && row.ack_until !== undefined
+const isAcknowledged = (
+  { ack_until, state }: (typeof population.incidents)[0],
+  at: Instant.Instant | undefined,
+): boolean => state === "open" && ack_until !== undefined && (at === undefined || at < ack_until)
 
 const incidentsBy = (filter: ListFilters["incidents"]) =>
   population.incidents.filter(
     (row) =>
       (filter.state ?? row.state) === row.state &&
       (filter.severity ?? row.severity) === row.severity &&
-      (filter.acknowledged ?? isAcknowledged(row)) === isAcknowledged(row) &&
+      (filter.acknowledged ?? isAcknowledged(row, filter.at)) === isAcknowledged(row, filter.at) &&
       population.members.some(
         (member) =>
           member.incident_id === row.id &&
@@ -128,6 +144,8 @@ const idsOf = <Id>(rows: ReadonlyArray<{ readonly id: Id }>): ReadonlyArray<Id> 
 
 const all = { from: undefined, isBackward: false, limit: EVERYTHING }
 
+const textOf = ({ at, ...filter }: ListFilters["incidents"]) => JSON.stringify({ ...filter, at: String(at) })
+
 const incidentsAreListed = Effect.fnUntraced(function* ({ storage }: Replica) {
   let found = 0
   for (const filter of [...incidentFilters, ...acknowledgedFilters]) {
@@ -135,7 +153,7 @@ const incidentsAreListed = Effect.fnUntraced(function* ({ storage }: Replica) {
       for (const direction of DIRECTIONS) {
         const rows = yield* storage.page({ list: "incidents", filter, sort, direction, ...all })
         const expected = directed(incidentsBy(filter), INCIDENT_ORDERS[sort], direction)
-        assert.deepStrictEqual(idsOf(rows), idsOf(expected), `${sort} ${direction} ${JSON.stringify(filter)}`)
+        assert.deepStrictEqual(idsOf(rows), idsOf(expected), `${sort} ${direction} ${textOf(filter)}`)
         found += rows.length
       }
     }

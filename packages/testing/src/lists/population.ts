@@ -40,21 +40,26 @@ const history: ReadonlyArray<HistoryRecord> = Array.from({ length: 60 }, (_, n) 
   return { ...event, agent_id, registration_id, received_at: start }
 })
 
+/** The end of some acknowledgements; others last longer. */
+export const ACKNOWLEDGED_UNTIL = at(1_000)
+
 /** Also of resolved incidents. */
-const acknowledgement: Acknowledgement = {
+const acknowledgement = (n: number): Acknowledgement => ({
   by: "eva",
   note: undefined,
   at: start,
-  until: at(1_000),
+  until: n % 4 === 0 ? ACKNOWLEDGED_UNTIL : at(2_000),
   severity: "critical",
-}
+})
 
 const incidents: ReadonlyArray<IncidentRecord> = Array.from({ length: 36 }, (_, n) =>
   incidentRecord(`incident ${n}`, {
     severity: pick(["warning", "critical", "unknown"], n >> 1),
     opened_at: at((n * 5) % 4),
     ...(n % 2 === 0 ? {} : { state: "resolved" as const, resolved_at: at((n * 7) % 5) }),
-    ...(n % 3 === 0 && ackColumns(acknowledgement)),
+    ...(n % 3 === 0 && ackColumns(acknowledgement(n))),
+    // Some change so often that databases do not move their members in indexes.
+    member_changes: n % 12 < 8 ? 1 : 101,
   }),
 )
 

@@ -35,6 +35,7 @@ CREATE TABLE incident (
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
 CREATE INDEX incident_by_next_look ON incident (next_look_at) WHERE next_look_at IS NOT NULL AND state = 'open';
+CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT NULL AND state = 'open';
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
 CREATE TABLE incident_member (

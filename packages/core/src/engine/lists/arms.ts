@@ -1,4 +1,5 @@
 import { OutboxState } from "@tocsin/contract/Status"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { ListFilters, Position, SortValue } from "../../model/ListDefinitions.ts"
 
 /** A column that has one value in all rows that are selected. */
@@ -58,6 +59,13 @@ export const phasesOf = ({
   ...(state === "resolved" || acknowledged === true ? [] : [{ phase: 1, state_rank: 1 } as const]),
   ...(state === "resolved" || acknowledged === false ? [] : [{ phase: 2, state_rank: 1 } as const]),
 ]
+
+/**
+ * The end up to which an acknowledgement has run out, where the filter also finds incidents whose timer has
+ * not dealt with it: few, in phase 2.
+ */
+export const ranOutBy = ({ acknowledged, at, state }: ListFilters["incidents"]): Instant | undefined =>
+  acknowledged === false && state !== "resolved" ? at : undefined
 
 /** The phase of an incident that changes too often to be moved: its own row says the rest. */
 export const BUSY_PHASE = 3

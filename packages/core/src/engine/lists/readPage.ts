@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { ValidationError } from "@tocsin/contract/Errors"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { Storage, StorageError } from "../../ports/Storage.ts"
 import { decodeCursor, encodeCursor } from "./Cursor.ts"
 import { PieceSizes } from "./PieceSizes.ts"
@@ -93,6 +94,14 @@ export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
     if ((yield* use(piece.rows)) === false) return
     from = piece.next
   } while (from !== undefined)
+})
+
+/** Reads pages whose filter speaks of a moment, to which no cursor is bound. */
+export const pagesAt = (
+  { page }: Pick<Storage["Service"], "page">,
+  at: Instant,
+): Pick<Storage["Service"], "page"> => ({
+  page: (request) => page({ ...request, filter: { ...request.filter, at } }),
 })
 
 /**

@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { SilenceRequest } from "@tocsin/contract/Silences"
+import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { lookUnderCovers } from "@tocsin/core/holds/lookUnderCovers"
+import * as Instant from "@tocsin/contract/Instant"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { acknowledging } from "@tocsin/core/usecases/acknowledging"
+import { heldLists } from "@tocsin/core/usecases/heldLists"
+import { silencing } from "@tocsin/core/usecases/silencing"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { after, claimable, ids, openWith } from "./outboxItems.ts"
+import { incidentIdOf, memberRecord, write } from "./records.ts"
+import type { Replica } from "./Replica.ts"
+import * as SeededIds from "./SeededIds.ts"
+import { signedBy } from "./signedBy.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const signature = Effect.sync(() => signedBy("eva"))
+const INCIDENT = incidentIdOf("a")
+
+/** What people do about incidents; each transaction starts so long after its request. */
+const acknowledgingOn = ({ commits }: Replica, waits: Duration.Input = 0) =>
+  acknowledging(
+    { transact: (command) => Effect.andThen(TestClock.adjust(waits), commits.transact(command)) },
+    defaultRules,
+    signature,
+  )
+
+const silencingOn = ({ commits, storage }: Replica) =>
+  Effect.gen(function* () {
+    return silencing({ commits, storage, ids: yield* Ids, rules: defaultRules, signature })
+  }).pipe(Effect.provide(SeededIds.layer("silences")))
+
+const silence = (more: Partial<SilenceRequest>): SilenceRequest => ({
+  matchers: [{ field: "check_id", op: "=", value: "disk" }],
+  for: Duration.hours(1),
+  comment: "new disks",
+  ...more,
+})
+
+/** The open incidents of a list with this filter, and whether each is shown as acknowledged. */
+const listed = ({ commits, incidents, storage }: Replica, acknowledged?: boolean) =>
+  Effect.map(
+    heldLists({ storage, commits, sha256: (text) => text, options: incidents }).incidents({
+      sort: "status",
+      direction: "desc",
+      limit: 10,
+      acknowledged,
+    }),
+    ({ items }) => items.map(({ acknowledgement, id }) => [id, acknowledgement !== null]),
+  )
+
+/** Acts of people count to the moment. */
+export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("acts of people", () => {
+    it.effect(
+      "an acknowledgement is listed, filtered and withdrawn until its end, and not from then on",
+      () =>
+        Effect.gen(function* () {
+          const replica = yield* openWith(subject, [["item", "a", {}]])
+          const { acknowledge, withdraw } = acknowledgingOn(replica)
+          const filtered = Effect.all([listed(replica), listed(replica, true), listed(replica, false)])
+          const [shown, hidden] = [[[INCIDENT, true]], [[INCIDENT, false]]]
+          const { until } = yield* acknowledge(INCIDENT, { for: Duration.minutes(5) })
+          const at = (moment: Instant.Instant) => TestClock.setTime(Number(moment / 1_000n))
+          yield* at(Instant.minus(until, Duration.millis(1)))
+          assert.deepStrictEqual(yield* filtered, [shown, shown, []])
+          yield* at(until)
+          // No timer runs here.
+          assert.deepStrictEqual(yield* filtered, [hidden, [], hidden])
+          assert.deepStrictEqual(yield* withdraw(INCIDENT), { count: 0 })
+          yield* acknowledge(INCIDENT, { for: Duration.minutes(5) })
+          assert.deepStrictEqual(yield* filtered, [shown, shown, []])
+          assert.deepStrictEqual(yield* withdraw(INCIDENT), { count: 1 })
+          assert.deepStrictEqual(yield* withdraw(INCIDENT), { count: 0 })
+          assert.deepStrictEqual(yield* filtered, [hidden, [], hidden])
+        }),
+    )
+
+    it.effect("an acknowledgement ends exactly its length after its transaction began", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [["item", "a", {}]])
+        const { acknowledge } = acknowledgingOn(replica, "3 seconds")
+        const { at, until } = yield* acknowledge(INCIDENT, { for: Duration.seconds(1) })
+        assert.deepStrictEqual([at, until], [after(3), after(4)])
+      }),
+    )
+
+    it.effect(
+      "an acknowledgement whose end comes before its transaction is refused, and changes nothing",
+      () =>
+        Effect.gen(function* () {
+          const replica = yield* openWith(subject, [["item", "a", {}]])
+          const { acknowledge } = acknowledgingOn(replica, "3 seconds")
+          const refused = yield* Effect.flip(acknowledge(INCIDENT, { until: after(3) }))
+          assert.deepInclude(refused, { _tag: "ValidationError", message: "until must be in the future" })
+          assert.deepStrictEqual(yield* listed(replica, true), [])
+          assert.strictEqual((yield* acknowledge(INCIDENT, { until: after(7) })).until, after(7))
+        }),
+    )
+
+    it.effect("a silence that starts up to a minute ago starts now, and an earlier start is refused", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [["item", "a", {}]])
+        const { silence: create } = yield* silencingOn(replica)
+        assert.strictEqual((yield* create(silence({ starts_at: after(-60) }))).starts_at, after(0))
+        assert.strictEqual((yield* create(silence({ starts_at: after(60) }))).starts_at, after(60))
+        const refused = yield* Effect.flip(create(silence({ starts_at: after(-61) })))
+        assert.strictEqual(refused._tag, "ValidationError")
+        assert.include(refused.message, "starts_at")
+      }),
+    )
+
+    it.effect("a silence that is ended by hand frees what it held at the next look", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [["item", "a", {}]])
+        yield* write(replica, [{ incidents: [INCIDENT] }], (workspace) =>
+          workspace.members.put(memberRecord({ incident: "a", agent: "db", check: "disk" })),
+        )
+        const { expireSilence, silence: create } = yield* silencingOn(replica)
+        const { id } = yield* create(silence({}))
+        const claim = replica.commits.transact(
+          claimOutbox({ receivers: ["debug"], limit: 10, lease: Duration.minutes(1), random: 0 }),
+        )
+        assert.deepStrictEqual(yield* claim, [])
+        const look = lookUnderCovers(replica.storage, replica.commits, { ...replica.incidents, limit: 10 })
+        while (yield* look);
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual((yield* claimable(replica, 10)).claimableOutbox, [])
+        assert.deepStrictEqual(yield* expireSilence(id), { count: 1 })
+        assert.deepStrictEqual(yield* expireSilence(id), { count: 0 })
+        while (yield* look);
+        assert.deepStrictEqual(
+          (yield* claimable(replica, 10)).claimableOutbox.map(({ row }) => row.id),
+          ids("item"),
+        )
+      }),
+    )
+  })
+}
