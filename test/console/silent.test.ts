@@ -59,26 +59,32 @@ describe.skipIf(chromium === undefined)(`what reports no more, or never did${ski
       }),
     )
 
-    it.effect("an overdue check that never reported: its incident leads to a page that says so", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo, monitor } = yield* startMonitor()
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("web-1")
-          await demo.declare("web-1", [{ check_id: "backup", every: "1m", severity: "warning" }])
-          for (let minute = 0; minute < 5; minute += 1) {
-            await monitor.advance("1m")
-            await demo.heartbeat("web-1")
-          }
-          const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
-          await signIn(page)
-          await page.getByRole("link", { name: "backup never reported" }).click()
-          await page.getByRole("link", { name: "web-1/backup" }).click()
-          await page.getByText("It is declared and has never reported.").waitFor()
-          await page.getByText("It is overdue: it had to report").waitFor()
-          assert.strictEqual(await page.getByRole("alert").count(), 0)
-        })
-      }),
+    it.effect(
+      "an overdue check that never reported: its incident leads to a page that says so, both with its labels",
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo, monitor } = yield* startMonitor()
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("web-1")
+            await demo.declare("web-1", [
+              { check_id: "backup", every: "1m", severity: "warning", labels: { team: "db" } },
+            ])
+            for (let minute = 0; minute < 5; minute += 1) {
+              await monitor.advance("1m")
+              await demo.heartbeat("web-1")
+            }
+            const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+            await signIn(page)
+            await page.getByRole("link", { name: "backup never reported" }).click()
+            await page.getByText("team=db").waitFor()
+            await page.getByRole("link", { name: "web-1/backup" }).click()
+            await page.getByText("team=db").waitFor()
+            await page.getByText("It is declared and has never reported.").waitFor()
+            await page.getByText("It is overdue: it had to report").waitFor()
+            assert.strictEqual(await page.getByRole("alert").count(), 0)
+          })
+        }),
     )
   })
 })

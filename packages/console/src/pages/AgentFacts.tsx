@@ -3,7 +3,7 @@ import { spanText } from "../format/times.ts"
 import { call } from "../state/session.ts"
 import { useResource } from "../state/useResource.ts"
 
-/** An agent's labels. */
+/** The labels of an agent or a check. */
 export const Labels = ({ labels = {} }: { readonly labels?: Agent["labels"] }) => (
   <>
     {Object.entries(labels).map(([key, value]) => (

@@ -17,7 +17,7 @@ import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
-import { skewText } from "./AgentFacts.tsx"
+import { Labels, skewText } from "./AgentFacts.tsx"
 
 const WIDTH = 1_000
 const DAY = 86_400_000
@@ -183,6 +183,11 @@ export const CheckPage = () => {
       <h1>{check_id}</h1>
       {(found !== undefined || expected?.status !== null) && <ReadingNote reading={reading} />}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
+      {expected !== undefined && (
+        <p>
+          <Labels labels={expected.labels} />
+        </p>
+      )}
       {found !== undefined && (
         <>
           <p class="facts">

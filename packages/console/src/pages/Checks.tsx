@@ -11,6 +11,7 @@ import { Empty } from "../view/states.tsx"
 import { FilterField, Tabs } from "../view/Tabs.tsx"
 import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
+import { Labels } from "./AgentFacts.tsx"
 import { CheckGrid } from "./CheckGrid.tsx"
 
 type Check = ExpectedCheckState
@@ -24,6 +25,7 @@ export const CheckRow = ({ check }: { readonly check: Check }) => (
     </a>
     <span class="subject">{check.summary}</span>
     <span class="notes">
+      <Labels labels={check.labels} />
       {check.is_stale && <em class="taker">overdue</em>}
       {!check.is_stale && check.expected_at !== null && (
         <em>

@@ -29,6 +29,7 @@ import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
+import { Labels } from "./AgentFacts.tsx"
 import { IncidentActs } from "./IncidentActs.tsx"
 
 const memberLink = (member: IncidentDetail["members"][number]): string => {
@@ -44,6 +45,7 @@ const Members = ({ members }: Pick<IncidentDetail, "members">) => (
         <a href={memberLink(member)}>{memberText(member)}</a>
         <span class="subject">{member.summary}</span>
         <span class="notes">
+          <Labels labels={member.labels} />
           <em>{member.left_at === null ? "joined" : "left"}</em>
         </span>
         <Time at={member.left_at ?? member.joined_at} />

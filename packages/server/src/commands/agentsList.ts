@@ -5,15 +5,10 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option, Stream } from "effect"
 import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
-import { ageText } from "../output/texts.ts"
+import { ageText, labelsText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
-
-const labelsText = ({ labels }: Agent): string =>
-  Object.entries(labels ?? {})
-    .map(([key, value]) => `${key}=${value}`)
-    .join(" ")
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Agent>> => [
   { title: "AGENT", cell: (agent) => agent.agent_id },
@@ -26,7 +21,7 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Agent>> => [
   { title: "SEEN", cell: (agent) => ageText(agent.last_seen_at, now), align: "right" },
   { title: "FINGERPRINT", cell: (agent) => agent.key_fingerprint ?? "" },
   { title: "HOSTNAME", cell: (agent) => agent.hostname, least: 12 },
-  { title: "LABELS", cell: labelsText, least: 6 },
+  { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
 ]
 
 const SORTS = ["agent_id", "hostname", "last_seen_at", "status"] as const

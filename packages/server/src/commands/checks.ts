@@ -5,7 +5,7 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
-import { ageText } from "../output/texts.ts"
+import { ageText, labelsText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
@@ -25,6 +25,7 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<ExpectedCheckStat
     align: "right",
   },
   { title: "OVERDUE", cell: ({ is_stale }) => (is_stale ? "overdue" : "") },
+  { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
   { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
 ]
 

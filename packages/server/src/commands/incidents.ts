@@ -10,7 +10,7 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { ageText, sectionsText } from "../output/texts.ts"
+import { ageText, labelsText, sectionsText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { ack, incidentArgument, noSuchIncident, note, unack } from "./incidentActs.ts"
@@ -34,6 +34,7 @@ const MEMBERS: ReadonlyArray<Column<IncidentDetail["members"][number]>> = [
   { title: "SEVERITY", cell: (member) => member.severity, isState: true },
   { title: "SINCE", cell: (member) => Instant.format(member.joined_at) },
   { title: "UNTIL", cell: (member) => (member.left_at === null ? "" : Instant.format(member.left_at)) },
+  { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
   { title: "SUMMARY", cell: (member) => member.summary ?? "", least: 16 },
 ]
 

@@ -1,4 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
+import type { Labels } from "@tocsin/contract/Labels"
 
 const AGE_UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
   ["d", 86_400],
@@ -18,6 +19,12 @@ export const ageText = (instant: Instant.Instant, now: Instant.Instant): string 
   const span = spanText(Math.abs(seconds))
   return seconds < 0 ? `in ${span}` : `${span} ago`
 }
+
+/** Labels for people: `env=prod team=db`. */
+export const labelsText = (labels: Labels = {}): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" ")
 
 /** A count for people: `2,000`. */
 export const countText = (count: number): string => count.toLocaleString("en-US")
