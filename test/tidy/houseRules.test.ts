@@ -18,7 +18,7 @@ const read = (path: string) => readFileSync(path, "utf8")
 
 const files = filesUnder(".")
 const packages = readdirSync("packages")
-const sources = files.filter((path) => /^packages\/[^/]+\/src\/.+\.ts$/.test(path))
+const sources = files.filter((path) => /^packages\/[^/]+\/src\/.+\.tsx?$/.test(path))
 const inCore = (path: string) => path.startsWith("packages/core/")
 
 /** The paths that break a rule, each with its reason. A failing test prints all of them. */
@@ -43,7 +43,7 @@ describe("house rules", () => {
   })
 
   it("a source file is named as its main export, a migration by its number", () => {
-    const named = /^(?:[A-Z][A-Za-z0-9]*|[a-z][A-Za-z0-9]*|\d{4}_[a-z0-9_]+)\.ts$/
+    const named = /^(?:[A-Z][A-Za-z0-9]*|[a-z][A-Za-z0-9]*|\d{4}_[a-z0-9_]+)\.tsx?$/
     assert.deepStrictEqual(
       offenders(sources, (path) => (named.test(basename(path)) ? undefined : "name")),
       [],
@@ -90,7 +90,7 @@ describe("house rules", () => {
   it("@effect/platform-node is imported by module: its barrel loads 648 modules of Redis and others", () => {
     assert.deepStrictEqual(
       offenders(
-        files.filter((path) => /\.(ts|mjs|md)$/.test(path)),
+        files.filter((path) => /\.(tsx?|mjs|md)$/.test(path)),
         (path) => /(?:from|import\() ?"@effect\/platform-node(?:-shared)?"/.exec(read(path))?.[0],
       ),
       [],

@@ -33,7 +33,7 @@ function lintFixtures() {
 describe("lint rules", () => {
   const diagnostics = lintFixtures()
   const fixtures = readdirSync(fixtureFolder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .map((path) => join(fixtureFolder, path))
 
   it.each(fixtures)("%s", (path) => {

@@ -67,8 +67,8 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
   )
 }
 
-/** Creates silences: of what matchers say, or of the incidents that the address names. */
-export const SilenceForm = () => {
+/** What the fields hold, and the silences that they make so far. */
+const useForm = () => {
   const ids = parseSelection(route.value.parameters["incidents"])
   const { value: incidents = [], failure } = useIncidents(ids)
   const text = useDraft("matchers", route.value.parameters["matchers"] ?? "")
@@ -101,28 +101,67 @@ export const SilenceForm = () => {
     ...(lists.length === 0 && fault === undefined ? ["a matcher"] : []),
     ...(comment.value.trim() === "" ? ["a comment"] : []),
   ]
+  return { failure, incidents, left, text, span, starts, comment, made, fault, begin, end, silences, missing }
+}
+
+type Form = ReturnType<typeof useForm>
+
+const Subjects = ({ incidents, left, text }: Pick<Form, "incidents" | "left" | "text">) =>
+  incidents.length > 1 ? (
+    <ul class="subjects" aria-label="To be silenced">
+      {left.map((incident) => (
+        <li key={incident.id}>
+          <code>{incident.incident_key}</code> {titleOf(incident)}
+        </li>
+      ))}
+    </ul>
+  ) : (
+    <label>
+      Matchers, one a line
+      <textarea
+        rows={2}
+        placeholder={"agent_id glob web-*\nlabel:env = prod"}
+        value={text}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+      />
+    </label>
+  )
+
+const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "missing" | "span">) =>
+  end === undefined ? (
+    <p class="failure" role="alert">
+      “{span.value}” is neither a duration such as 2h nor a time of day such as 08:00.
+    </p>
+  ) : (
+    <p class="lead">
+      {begin <= now.value && "Starts now. "}
+      Ends {momentText(end.at, now.value)}.{missing.length > 0 && ` Still missing: ${missing.join(", ")}.`}
+    </p>
+  )
+
+/** Creates the silences of a form, and empties it. */
+const submit = async ({ silences, made, text, comment, starts }: Form) => {
+  if (silences === undefined) return undefined
+  const keys: Array<string> = []
+  const done = await create(silences, (created) => {
+    keys.push(...created.map(({ value }) => value))
+  }).finally(() => (made.value = [...made.value, ...keys]))
+  if (done === undefined) return undefined
+  text.value = ""
+  comment.value = ""
+  starts.value = ""
+  setParameters({ incidents: "", matchers: "" })
+  return done
+}
+
+/** Creates silences: of what matchers say, or of the incidents that the address names. */
+export const SilenceForm = () => {
+  const form = useForm()
+  const { failure, span, starts, comment, fault, end, silences } = form
   return (
     <section class="silence-form" aria-label="New silence">
       {failure !== undefined && <FailureNote failure={failure} />}
-      {incidents.length > 1 ? (
-        <ul class="subjects" aria-label="To be silenced">
-          {left.map((incident) => (
-            <li key={incident.id}>
-              <code>{incident.incident_key}</code> {titleOf(incident)}
-            </li>
-          ))}
-        </ul>
-      ) : (
-        <label>
-          Matchers, one a line
-          <textarea
-            rows={2}
-            placeholder={"agent_id glob web-*\nlabel:env = prod"}
-            value={text}
-            onInput={(event) => (text.value = event.currentTarget.value)}
-          />
-        </label>
-      )}
+      <Subjects {...form} />
       <div class="form-row">
         <label>
           For
@@ -161,19 +200,7 @@ export const SilenceForm = () => {
         <ActButton
           kind="main"
           isDisabled={silences === undefined || silences.comment === ""}
-          does={async () => {
-            if (silences === undefined) return undefined
-            const keys: Array<string> = []
-            const done = await create(silences, (created) => {
-              keys.push(...created.map(({ value }) => value))
-            }).finally(() => (made.value = [...made.value, ...keys]))
-            if (done === undefined) return undefined
-            text.value = ""
-            comment.value = ""
-            starts.value = ""
-            setParameters({ incidents: "", matchers: "" })
-            return done
-          }}
+          does={() => submit(form)}
         >
           Silence
         </ActButton>
@@ -183,17 +210,7 @@ export const SilenceForm = () => {
           {fault}
         </p>
       )}
-      {end === undefined ? (
-        <p class="failure" role="alert">
-          “{span.value}” is neither a duration such as 2h nor a time of day such as 08:00.
-        </p>
-      ) : (
-        <p class="lead">
-          {begin <= now.value && "Starts now. "}
-          Ends {momentText(end.at, now.value)}.
-          {missing.length > 0 && ` Still missing: ${missing.join(", ")}.`}
-        </p>
-      )}
+      <Ending {...form} />
       {silences !== undefined && <Preview silences={silences} />}
     </section>
   )

@@ -38,8 +38,36 @@ interface Drawn {
   readonly element: VNode
 }
 
+/** Draws the rows in sight; those in which nothing has changed keep their elements. */
+const draw = <Item,>(
+  { pages, keyOf, children }: RowsProps<Item>,
+  range: readonly [first: number, last: number],
+  height: number,
+  before: ReadonlyMap<string, Drawn>,
+): ReadonlyMap<string, Drawn> => {
+  const setSize = pages.next === null ? rowCount(pages) : -1
+  const drawn = new Map<string, Drawn>()
+  for (const { row, item } of rowsBetween(pages, ...range)) {
+    const known = item === undefined ? `row ${row}` : keyOf(item)
+    // While a list changes, two of its pages may have the same item.
+    const key = drawn.has(known) ? `row ${row}` : known
+    const of = [row, item, children, height, setSize]
+    const former = before.get(key)
+    const isSame = former?.of.every((part, index) => part === of[index]) === true
+    const style = { top: `${row * height}px`, height: `${height}px` }
+    const element = () => (
+      <li key={key} aria-setsize={setSize} aria-posinset={row + 1} style={style}>
+        {item === undefined ? <span class="ghost" /> : children(item)}
+      </li>
+    )
+    drawn.set(key, isSame ? former : { of, element: element() })
+  }
+  return drawn
+}
+
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
-export const Rows = <Item,>({ label, pages, see, keyOf, size = "plain", children }: RowsProps<Item>) => {
+export const Rows = <Item,>(props: RowsProps<Item>) => {
+  const { label, pages, see, size = "plain" } = props
   const rowHeight = () => ROW_HEIGHTS[size][NARROW.matches ? "narrow" : "wide"] * rootSize()
   const list = useRef<HTMLUListElement>(null)
   const left = useRef<string | undefined>(undefined)
@@ -89,45 +117,10 @@ export const Rows = <Item,>({ label, pages, see, keyOf, size = "plain", children
   useEffect(look, [count])
   const [first, last] = range.value
   useEffect(() => see(...pagesInSight(pages, first, last)), [first, last, count, pages.next])
-  const rows = rowsBetween(pages, first, last)
-  // While a list changes, two of its pages may have the same item.
-  const keys = new Set<string>()
-  const keyOfRow = (row: number, item: Item | undefined): string => {
-    const key = item === undefined ? `row ${row}` : keyOf(item)
-    const own = keys.has(key) ? `row ${row}` : key
-    keys.add(own)
-    return own
-  }
-  const setSize = pages.next === null ? count : -1
-  const next = new Map<string, Drawn>()
-  for (const { row, item } of rows) {
-    const key = keyOfRow(row, item)
-    const of = [row, item, children, height.value, setSize]
-    const before = drawn.current.get(key)
-    const isSame = before?.of.every((part, index) => part === of[index]) === true
-    next.set(
-      key,
-      isSame
-        ? before
-        : {
-            of,
-            element: (
-              <li
-                key={key}
-                aria-setsize={setSize}
-                aria-posinset={row + 1}
-                style={{ top: `${row * height.value}px`, height: `${height.value}px` }}
-              >
-                {item === undefined ? <span class="ghost" /> : children(item)}
-              </li>
-            ),
-          },
-    )
-  }
-  drawn.current = next
+  drawn.current = draw(props, range.value, height.value, drawn.current)
   return (
     <ul ref={list} class="rows" aria-label={label} style={{ height: `${count * height.value}px` }}>
-      {Array.from(next.values(), ({ element }) => element)}
+      {Array.from(drawn.current.values(), ({ element }) => element)}
     </ul>
   )
 }
