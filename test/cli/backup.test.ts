@@ -17,7 +17,7 @@ import { eventOf, push } from "../processes/Agent.ts"
 import { historyOf } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
-import { populate, shownBy } from "./population.ts"
+import { populateTables, shownBy } from "./populateTables.ts"
 import { serverAt, tocsin } from "./tocsin.ts"
 
 describe.concurrent("tocsin backup", () => {
@@ -25,7 +25,7 @@ describe.concurrent("tocsin backup", () => {
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }
       const server = yield* startServer(serverAt(place))
-      const { first } = yield* populate(server)
+      const { first } = yield* populateTables(server)
       const before = (yield* historyOf(server)).length
       let written = 0
       const writer = yield* Effect.forkChild(
@@ -89,7 +89,7 @@ describe.concurrent("tocsin backup", () => {
       const place = { cwd: yield* scratchFolder, environment: {} }
       const other = { cwd: yield* scratchFolder, environment: {} }
       const server = yield* startServer(serverAt(place))
-      yield* populate(server)
+      yield* populateTables(server)
       yield* startServer(serverAt(other))
       symlinkSync(join(place.cwd, "data"), join(place.cwd, "linked"))
       symlinkSync(join(place.cwd, "data", "tocsin.db"), join(place.cwd, "link.db"))

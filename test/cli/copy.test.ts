@@ -9,7 +9,7 @@ import { call, historyOf } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { launch, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
-import { populate, shownBy } from "./population.ts"
+import { populateTables, shownBy } from "./populateTables.ts"
 import { jsonOf, type Place, serverAt, tocsin } from "./tocsin.ts"
 
 interface Copied {
@@ -38,7 +38,7 @@ describe.concurrent("tocsin copy", () => {
       const { shown, agent, lastEvent } = yield* Effect.scoped(
         Effect.gen(function* () {
           const server = yield* startServer(serverAt(source))
-          const { first } = yield* populate(server)
+          const { first } = yield* populateTables(server)
           const last = eventOf({ check_id: "disk", status: "critical" })
           yield* Effect.orDie(push(server, first, [last]))
           const now = yield* shownBy(server)
@@ -84,7 +84,7 @@ describe.concurrent("tocsin copy", () => {
       const inUse = yield* tocsin(from, "copy", "--to", "env:TARGET")
       assert.deepStrictEqual([inUse.code, inUse.stdout], [EXIT_CODES.refused.code, ""])
       assert.match(inUse.stderr, /^tocsin: a server is using the database: stop it/)
-      yield* populate(server)
+      yield* populateTables(server)
       yield* server.stop
       const marked = yield* tocsin(from, "copy", "--to", "env:TARGET")
       assert.strictEqual(marked.code, EXIT_CODES.refused.code)

@@ -6,7 +6,7 @@ import { report } from "../processes/Agent.ts"
 import { incidentsOf, operate, outboxOf } from "../processes/api.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
-import { populate } from "./population.ts"
+import { populateTables } from "./populateTables.ts"
 import { jsonOf, places, serverAt, tocsin } from "./tocsin.ts"
 
 interface Comparison {
@@ -20,7 +20,7 @@ describe.concurrent.each(places)("tocsin policy try beside a running server on $
     Effect.gen(function* () {
       const place = yield* make
       const server = yield* startServer(serverAt(place))
-      const { first, second } = yield* populate(server)
+      const { first, second } = yield* populateTables(server)
       const [open] = (yield* incidentsOf(server)).filter(({ state }) => state === "open")
       yield* operate(server, "PUT", `/ops/v1/incidents/${open?.id}/acknowledgement`, {
         json: { for: "1h" },

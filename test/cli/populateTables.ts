@@ -7,7 +7,7 @@ import { secretOf } from "../processes/secrecy.ts"
  * Lets a service have something in every table: agents, keys in every state, checks, shared and
  * ended incidents, one of them noted, an expected check and a silence.
  */
-export const populate = Effect.fnUntraced(function* (server: Base) {
+export const populateTables = Effect.fnUntraced(function* (server: Base) {
   const [first, second] = [yield* enroll(server, "web-1"), yield* enroll(server, "web-2")]
   yield* enroll(server, "db-1")
   yield* Effect.orDie(heartbeat(server, { agent_id: "pending-1", key: secretOf("pending-1") }))

@@ -4,16 +4,16 @@ import { TestClock } from "effect/testing"
 import { deliveryLaws } from "./laws.ts"
 import { delivered } from "../service/Receivers.ts"
 import { AGENT, enroll, report } from "../service/agents.ts"
-import type { Scenario, Step } from "./Scenario.ts"
+import type { OutboxStory, Step } from "./OutboxStory.ts"
 import { openService, type Process, type Service } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
 const NOTIFIERS: ReadonlyArray<NotifierName> = ["webhook", "messenger"]
 const MOST_PROCESSES = 3
-/** Longer than the longest wait that the steps and answers of a scenario can lead to. */
+/** Longer than the longest wait that the steps and answers of a story can lead to. */
 const MINUTES_TO_THE_END = 6 * 60
 
-/** The outcome of a scenario. */
+/** The outcome of a story. */
 export interface Course {
   readonly service: Service
   /** Which laws were broken, in words. */
@@ -26,10 +26,10 @@ interface Running {
   isSpoilt: boolean
 }
 
-/** Plays a scenario, ends all faults, and moves the clock until every item has ended. */
-export const play = (scenario: Scenario) => Random.withSeed(run(scenario), scenario.seed)
+/** Plays a story, ends all faults, and moves the clock until every item has ended. */
+export const play = (story: OutboxStory) => Random.withSeed(run(story), story.seed)
 
-const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies, hints }: Scenario) {
+const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies, hints }: OutboxStory) {
   const closing = new Set<string>()
   let answered = 0
   let isWell = false

@@ -1,6 +1,6 @@
 import type { Generated } from "../openapi/requests.ts"
-import { KEYS } from "../openapi/population.ts"
-import { READ_TOKEN, UI_TOKEN } from "../openapi/Site.ts"
+import { KEYS } from "../openapi/populatePools.ts"
+import { READ_TOKEN, UI_TOKEN } from "../openapi/DocumentedServer.ts"
 
 /** What is sent on one connection: bytes in latin1, one text for each write. */
 export interface Input {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UI_TOKEN } from "../openapi/Site.ts"
+import { UI_TOKEN } from "../openapi/DocumentedServer.ts"
 import type { Exchanged } from "./exchange.ts"
 import { differ, faultsOf } from "./faultsOf.ts"
 import { withoutStraySecrets } from "./Input.ts"

@@ -1,9 +1,9 @@
 import { Agent } from "node:http"
 import { Effect } from "effect"
 import { Judge, DOCUMENTS } from "../openapi/Judge.ts"
-import { KEYS } from "../openapi/population.ts"
+import { KEYS } from "../openapi/populatePools.ts"
 import { send } from "../openapi/send.ts"
-import { READ_TOKEN, Site, siteOf, UI_TOKEN } from "../openapi/Site.ts"
+import { READ_TOKEN, DocumentedServer, documentedServerOf, UI_TOKEN } from "../openapi/DocumentedServer.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { exchange } from "./exchange.ts"
@@ -27,9 +27,9 @@ export interface Target {
   readonly isSound: () => Promise<boolean>
 }
 
-const siteAt = ({ port }: ServerProcess) => {
+const documentedServerAt = ({ port }: ServerProcess) => {
   const agent = new Agent({ keepAlive: false })
-  return siteOf((sent) => send(sent, { port, agent }))
+  return documentedServerOf((sent) => send(sent, { port, agent }))
 }
 
 /** A heartbeat that the front takes. */
@@ -41,8 +41,8 @@ const steadyHeartbeat = (): string => {
   )
 }
 
-const populate = Effect.gen(function* () {
-  const { ask } = yield* Site
+const populatePools = Effect.gen(function* () {
+  const { ask } = yield* DocumentedServer
   const beat = (key: string, id: string) => ask("POST", "/api/v1/heartbeat", key, heartbeat(id))
   const operate = (path: string) => ask("POST", `/api/v1/agents/${path}`, UI_TOKEN)
   yield* beat(KEYS.accepted, "web")
@@ -72,10 +72,10 @@ export const startTarget = Effect.gen(function* () {
       SERVICE_LOG_FORMAT: "json",
     },
   })
-  const site = siteAt(server)
-  yield* Effect.provideService(populate, Site, site)
+  const documented = documentedServerAt(server)
+  yield* Effect.provideService(populatePools, DocumentedServer, documented)
   const judges = yield* Effect.forEach(Object.values(DOCUMENTS), (target) =>
-    Effect.provideService(Judge.of(target), Site, site),
+    Effect.provideService(Judge.of(target), DocumentedServer, documented),
   )
   const isSound = async (): Promise<boolean> => {
     const { text } = await exchange(server.port, [steadyHeartbeat() + PROBE], PATIENCE)

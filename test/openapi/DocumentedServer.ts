@@ -25,17 +25,17 @@ const notifiers = new Map([
 ])
 
 /** A server with known tokens and notifiers, and the ways to call it with any bytes. */
-export class Site extends Context.Service<
-  Site,
+export class DocumentedServer extends Context.Service<
+  DocumentedServer,
   {
     readonly call: (sent: Sent) => ReturnType<typeof send>
     /** A request with a token and JSON. */
     readonly ask: (method: string, target: string, token: string, json?: unknown) => ReturnType<typeof send>
   }
->()("@tocsin/test/openapi/Site") {
+>()("@tocsin/test/openapi/DocumentedServer") {
   static readonly layer = (storage: Layer.Layer<Storage>, changes: Partial<RuleOptions> = {}) =>
     Layer.effect(
-      Site,
+      DocumentedServer,
       Effect.gen(function* () {
         const { port, connections: agent, clock } = yield* Tocsin
         const call = (sent: Sent) =>
@@ -43,7 +43,7 @@ export class Site extends Context.Service<
             clock.advance("10 millis")
             return send(sent, { port, agent })
           })
-        return siteOf(call)
+        return documentedServerOf(call)
       }),
     ).pipe(
       Layer.provide(
@@ -61,9 +61,9 @@ export class Site extends Context.Service<
     )
 }
 
-/** A site that is called in this way. */
-export const siteOf = (call: Site["Service"]["call"]): Site["Service"] =>
-  Site.of({
+/** A server that is called in this way. */
+export const documentedServerOf = (call: DocumentedServer["Service"]["call"]): DocumentedServer["Service"] =>
+  DocumentedServer.of({
     call,
     ask: (method, target, token, json) =>
       call({

@@ -4,7 +4,7 @@ import { AnswerRules } from "./AnswerRules.ts"
 import type { OpenApi } from "./OpenApi.ts"
 import { RequestRules } from "./RequestRules.ts"
 import type { Generated } from "./requests.ts"
-import { Site } from "./Site.ts"
+import { DocumentedServer } from "./DocumentedServer.ts"
 
 /** Where a service serves its documents. */
 export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.json" }
@@ -37,7 +37,7 @@ export class Judge {
 
   /** Judges by a document as a service serves it. */
   static readonly of = Effect.fnUntraced(function* (target: string) {
-    const { call } = yield* Site
+    const { call } = yield* DocumentedServer
     const { text } = yield* call({ method: "GET", target, headers: {} })
     return new Judge(JSON.parse(text))
   })

@@ -3,7 +3,7 @@ import { MAX_BODY_BYTES } from "@tocsin/adapter-http/request/RequestBody"
 import type { OpenApi, Operation, Parameter } from "./OpenApi.ts"
 import type { Generated } from "./requests.ts"
 import { Schemas } from "./Schemas.ts"
-import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
+import { READ_TOKEN, UI_TOKEN } from "./DocumentedServer.ts"
 
 /** A text as a value of the type that a parameter's schema gives it, if it is written as such. */
 const typed = ({ schema }: Parameter, text: string): unknown => {

@@ -6,10 +6,10 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { DOCUMENTS, Judge, messageOf } from "./Judge.ts"
 import { operationsOf, type PlacedOperation } from "./OpenApi.ts"
-import { populate } from "./population.ts"
+import { populatePools } from "./populatePools.ts"
 import { provocations } from "./provocations.ts"
 import { type Generated, requests } from "./requests.ts"
-import { Site } from "./Site.ts"
+import { DocumentedServer } from "./DocumentedServer.ts"
 
 /** The same requests each time, unless another seed is given. */
 const SEED = Number(process.env["PROPERTY_SEED"] ?? 20_260_131)
@@ -31,8 +31,9 @@ const DESTRUCTIVE = new Set([
 
 const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }
 
-const site = Site.layer(MemoryStorage.layer)
-const onFreshSite = <A, E>(effect: Effect.Effect<A, E, Site>) => Effect.provide(effect, site, { local: true })
+const documented = DocumentedServer.layer(MemoryStorage.layer)
+const onFreshServer = <A, E>(effect: Effect.Effect<A, E, DocumentedServer>) =>
+  Effect.provide(effect, documented, { local: true })
 
 /** The answers so far: {@link key}s, and the messages of errors. */
 interface Seen {
@@ -40,7 +41,7 @@ interface Seen {
   readonly messages: Set<string>
 }
 
-/** It needs more agents than these sites have: test/delivery/silences.test.ts. */
+/** It needs more agents than these servers have: test/delivery/silences.test.ts. */
 const ELSEWHERE = new Set(["createSilence 409"])
 
 /** An answer that a document declares. */
@@ -49,8 +50,8 @@ const key = ({ operation }: PlacedOperation, status: number | string): string =>
 
 /** Sends generated requests to a service with rows of every kind, and records the answers. */
 const round = Effect.fnUntraced(function* (judge: Judge, seed: number, seen: Seen) {
-  const { call } = yield* Site
-  const pools = yield* populate
+  const { call } = yield* DocumentedServer
+  const pools = yield* populatePools
   const arbitraries = operationsOf(judge.document).map((placed) => ({
     weight: DESTRUCTIVE.has(placed.operation.operationId) ? 1 : 4,
     arbitrary: requests(judge.document, pools, placed),
@@ -74,10 +75,10 @@ const round = Effect.fnUntraced(function* (judge: Judge, seed: number, seen: See
 describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, target) => {
   it.live(`are exactly those that it declares, for generated requests (PROPERTY_SEED=${SEED})`, () =>
     Effect.gen(function* () {
-      const judge = yield* onFreshSite(Judge.of(target))
+      const judge = yield* onFreshServer(Judge.of(target))
       const seen: Seen = { answers: new Set(), messages: new Set() }
       for (let index = 0; index < ROUNDS; index += 1) {
-        yield* onFreshSite(round(judge, SEED + index, seen))
+        yield* onFreshServer(round(judge, SEED + index, seen))
       }
       const declared = operationsOf(judge.document).flatMap((placed) =>
         Object.keys(placed.operation.responses).map((status) => key(placed, status)),
@@ -100,7 +101,7 @@ describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, ta
   it.live("are 401 after too many failed authentications, too", () =>
     Effect.gen(function* () {
       const judge = yield* Judge.of(target)
-      const { call } = yield* Site
+      const { call } = yield* DocumentedServer
       const unauthorized = { method: "GET", target: "/api/v1/agents", headers: {} }
       assert.strictEqual((yield* call(unauthorized)).status, 401)
       for (const { method, path, operation } of operationsOf(judge.document)) {
@@ -109,14 +110,14 @@ describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, ta
         assert.strictEqual(answer.status, 401, operation.operationId)
         assert.deepStrictEqual(judge.answers.problemsOf(operation, answer), [], operation.operationId)
       }
-    }).pipe(Effect.provide(Site.layer(MemoryStorage.layer, ONE_FAILURE), { local: true })),
+    }).pipe(Effect.provide(DocumentedServer.layer(MemoryStorage.layer, ONE_FAILURE), { local: true })),
   )
 
   it.live("are 404 for other methods, with Allow", () =>
-    onFreshSite(
+    onFreshServer(
       Effect.gen(function* () {
         const { document } = yield* Judge.of(target)
-        const { call } = yield* Site
+        const { call } = yield* DocumentedServer
         for (const [path, item] of Object.entries(document.paths)) {
           const methodsOf = (of: object) =>
             Object.keys(of).flatMap((name) => (name === "get" ? ["GET", "HEAD"] : [name.toUpperCase()]))

@@ -6,7 +6,7 @@ import { until } from "../processes/until.ts"
 import { DOCUMENTS, Judge, messageOf } from "./Judge.ts"
 import { operationsOf, type PlacedOperation } from "./OpenApi.ts"
 import type { Sent } from "./send.ts"
-import { Site, UI_TOKEN } from "./Site.ts"
+import { DocumentedServer, UI_TOKEN } from "./DocumentedServer.ts"
 
 const failure = Effect.fail(new StorageError({ reason: "unavailable", message: "away for a test" }))
 
@@ -69,7 +69,7 @@ describe.each(Object.entries(DOCUMENTS))("failures by the document of %s", (_, t
     const { state, storage } = removable()
     const test = Effect.gen(function* () {
       const judge = yield* Judge.of(target)
-      const { call } = yield* Site
+      const { call } = yield* DocumentedServer
       state.isAway = true
       const ready = call({ method: "GET", target: "/api/v1/ready", headers: {} })
       yield* until(
@@ -85,7 +85,7 @@ describe.each(Object.entries(DOCUMENTS))("failures by the document of %s", (_, t
         if (message !== undefined) assert.include(judge.messages, message)
       }
     })
-    return Effect.provide(test, Site.layer(storage), { local: true })
+    return Effect.provide(test, DocumentedServer.layer(storage), { local: true })
   })
 })
 
@@ -93,7 +93,7 @@ describe("the requests of a document's examples", () => {
   it.live("are accepted", () =>
     Effect.gen(function* () {
       const { document } = yield* Judge.of(DOCUMENTS.v1)
-      const { call } = yield* Site
+      const { call } = yield* DocumentedServer
       const statuses = new Map<string, number>()
       const ask = Effect.fnUntraced(function* (placed: PlacedOperation) {
         statuses.set(placed.operation.operationId, (yield* call(shown(placed))).status)
@@ -111,6 +111,6 @@ describe("the requests of a document's examples", () => {
       }
       const refused = Array.from(statuses).filter(([name, status]) => status >= 400 && name !== "blockAgent")
       assert.deepStrictEqual(refused, [])
-    }).pipe(Effect.provide(Site.layer(MemoryStorage.layer), { local: true })),
+    }).pipe(Effect.provide(DocumentedServer.layer(MemoryStorage.layer), { local: true })),
   )
 })

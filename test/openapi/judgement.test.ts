@@ -6,7 +6,7 @@ import { AnswerRules } from "./AnswerRules.ts"
 import { DOCUMENTS, Judge } from "./Judge.ts"
 import { type OpenApi, operationsOf, type PlacedOperation } from "./OpenApi.ts"
 import type { Generated } from "./requests.ts"
-import { Site, UI_TOKEN } from "./Site.ts"
+import { DocumentedServer, UI_TOKEN } from "./DocumentedServer.ts"
 
 /** A document as the tests here change it. */
 type Mutable<A> = { -readonly [K in keyof A]: Mutable<A[K]> }
@@ -14,7 +14,7 @@ type Mutable<A> = { -readonly [K in keyof A]: Mutable<A[K]> }
 /** The answer for an unknown agent, and its operation. */
 const notFound = Effect.gen(function* () {
   const judge = yield* Judge.of(DOCUMENTS.v1)
-  const { ask } = yield* Site
+  const { ask } = yield* DocumentedServer
   const answer = yield* ask("GET", "/api/v1/agents/nobody", UI_TOKEN)
   return { document: judge.document, answer }
 })
@@ -61,7 +61,7 @@ describe("the judge of answers", () => {
         if (response !== undefined) response.content = {}
       })
       assert.deepStrictEqual(judged(withOtherMedia, answer), ["media type application/json is not declared"])
-    }).pipe(Effect.provide(Site.layer(MemoryStorage.layer))),
+    }).pipe(Effect.provide(DocumentedServer.layer(MemoryStorage.layer))),
   )
 
   it.live("finds wrong answers", () =>
@@ -75,13 +75,13 @@ describe("the judge of answers", () => {
       assert.isNotEmpty(judged(document, empty))
       const generous = { ...answer, body: { ...Object(answer.body), more: 1 } }
       assert.match(judged(document, generous).join(), /must NOT have additional properties/)
-    }).pipe(Effect.provide(Site.layer(MemoryStorage.layer))),
+    }).pipe(Effect.provide(DocumentedServer.layer(MemoryStorage.layer))),
   )
 
   it.live("finds broken promises", () =>
     Effect.gen(function* () {
       const judge = yield* Judge.of(DOCUMENTS.v1)
-      const { ask } = yield* Site
+      const { ask } = yield* DocumentedServer
       const placed =
         operationsOf(judge.document).find(({ path }) => path === "/api/v1/agents") ?? assert.fail()
       const answer = yield* ask("GET", "/api/v1/agents", UI_TOKEN)
@@ -103,6 +103,6 @@ describe("the judge of answers", () => {
       assert.deepStrictEqual(problemOf({ query: [["back", "TRUE"]] }), outside)
       const refusal = yield* ask("GET", "/api/v1/agents?limit=0", UI_TOKEN)
       assert.deepStrictEqual(judge.problemsOf(request, refusal), ["it fits the document and was refused"])
-    }).pipe(Effect.provide(Site.layer(MemoryStorage.layer))),
+    }).pipe(Effect.provide(DocumentedServer.layer(MemoryStorage.layer))),
   )
 })

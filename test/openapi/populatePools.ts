@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { until } from "../processes/until.ts"
 import type { Pools } from "./arbitraryOf.ts"
-import { Site, UI_TOKEN } from "./Site.ts"
+import { DocumentedServer, UI_TOKEN } from "./DocumentedServer.ts"
 
 /** Keys of agents, each in another state of admission. */
 export const KEYS = {
@@ -44,7 +44,7 @@ const results = [
 ]
 
 const asOperator = Effect.fnUntraced(function* (method: string, path: string) {
-  const { ask } = yield* Site
+  const { ask } = yield* DocumentedServer
   return yield* ask(method, `/api/v1${path}`, UI_TOKEN)
 })
 
@@ -64,7 +64,7 @@ const HELD_KEYS = ["one", "two", "three"]
 
 /** Firings that an acknowledgement holds: of the second member of each incident. */
 const hold = Effect.gen(function* () {
-  const { ask } = yield* Site
+  const { ask } = yield* DocumentedServer
   const report = (first: number, name: string, more: object) =>
     ask("POST", "/api/v1/events", KEYS.accepted, {
       agent_id: "web",
@@ -84,7 +84,7 @@ const hold = Effect.gen(function* () {
 
 /** A silence in force and one that has ended. Returns their IDs. */
 const silences = Effect.gen(function* () {
-  const { ask } = yield* Site
+  const { ask } = yield* DocumentedServer
   const matchers = [{ field: "check_id", op: "=", value: "never-fails" }]
   const create = Effect.map(
     ask("POST", "/ops/v1/silences", UI_TOKEN, { matchers, for: "30d", comment: "for tests" }),
@@ -99,8 +99,8 @@ const silences = Effect.gen(function* () {
  * Rows of every kind: agents and keys in every state, checks of every status, open and resolved
  * incidents, and sent, failed and retried notifications. Returns their IDs.
  */
-export const populate: Effect.Effect<Pools, never, Site> = Effect.gen(function* () {
-  const { ask } = yield* Site
+export const populatePools: Effect.Effect<Pools, never, DocumentedServer> = Effect.gen(function* () {
+  const { ask } = yield* DocumentedServer
   const beat = (key: string, agent_id: string) => ask("POST", "/api/v1/heartbeat", key, heartbeat(agent_id))
   yield* beat(KEYS.accepted, "web")
   yield* beat(KEYS.rotating, "db")

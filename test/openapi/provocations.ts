@@ -1,6 +1,6 @@
-import { KEYS } from "./population.ts"
+import { KEYS } from "./populatePools.ts"
 import { escaped, type Generated, TOO_LARGE } from "./requests.ts"
-import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
+import { READ_TOKEN, UI_TOKEN } from "./DocumentedServer.ts"
 
 /** A key that is used only here. */
 const HASTY = "key-of-a-hasty-one"

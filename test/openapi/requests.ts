@@ -2,9 +2,9 @@ import * as fc from "fast-check"
 import { arbitraryOf, type Pools } from "./arbitraryOf.ts"
 import { mutated } from "./mutated.ts"
 import type { OpenApi, Parameter, PlacedOperation } from "./OpenApi.ts"
-import { KEYS } from "./population.ts"
+import { KEYS } from "./populatePools.ts"
 import type { Sent } from "./send.ts"
-import { READ_TOKEN, UI_TOKEN } from "./Site.ts"
+import { READ_TOKEN, UI_TOKEN } from "./DocumentedServer.ts"
 
 /** A request for an operation, with its parts. */
 export interface Generated extends Sent {

@@ -18,7 +18,7 @@ import { deliver } from "./deliver.ts"
 import { KEYS, type Step } from "./Scenario.ts"
 
 /** The service under test, driven by steps. */
-export interface World {
+export interface DrivenService {
   readonly storage: Storage["Service"]
   readonly hashing: Hashing["Service"]
   readonly queries: () => Queries["Service"]
@@ -38,9 +38,9 @@ const failureName = (error: { readonly _tag: string; readonly reason?: unknown }
   error.reason === undefined ? error._tag : `${error._tag}/${String(error.reason)}`
 
 /** Opens a service without rows, sets the clock to its start, and drives it by actions. */
-export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = {}) {
+export const driveService = Effect.fnUntraced(function* (options: ServiceOptions = {}) {
   const { open, rows, hashing, ids } = yield* openService(options)
-  const start = (rules: Partial<RuleOptions>) => open("world", { delivers: false, rules })
+  const start = (rules: Partial<RuleOptions>) => open("driven", { delivers: false, rules })
   let running = yield* start({})
   const applied: Array<EventsAction> = []
 
@@ -121,7 +121,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
     return observations
   })
 
-  const world: World = {
+  const driven: DrivenService = {
     storage: running.storage,
     hashing,
     queries: () => running.queries,
@@ -129,7 +129,7 @@ export const openWorld = Effect.fnUntraced(function* (options: ServiceOptions = 
     perform,
     play,
   }
-  return world
+  return driven
 })
 
 const named = <A extends Reply>(

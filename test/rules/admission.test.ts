@@ -7,15 +7,15 @@ import { batchReply } from "./Action.ts"
 import { changedFields } from "./changedFields.ts"
 import { NaiveAdmission } from "./NaiveAdmission.ts"
 import { admission, SIZE } from "./Scenario.ts"
-import { openWorld, type World } from "./World.ts"
+import { driveService, type DrivenService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(300), size: SIZE, maxShrinks: 3_000 }
 const maxPendingAgents = 2
 const limit = 500
 
-const listed = Effect.fnUntraced(function* (world: World) {
-  const agents = (yield* world.queries().agents({ limit })).items
-  const blacklist = (yield* world.queries().blacklist({ limit })).items
+const listed = Effect.fnUntraced(function* (driven: DrivenService) {
+  const agents = (yield* driven.queries().agents({ limit })).items
+  const blacklist = (yield* driven.queries().blacklist({ limit })).items
   const shown: { readonly agents: ReadonlyArray<object>; readonly blacklist: ReadonlyArray<object> } = {
     agents: agents.map(({ features: _, status: __, ...agent }) => agent),
     blacklist: blacklist.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
@@ -29,13 +29,13 @@ describe("admission", () => {
     { steps: admission },
     ({ steps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld({ maxPendingAgents })
+        const driven = yield* driveService({ maxPendingAgents })
         const naive = new NaiveAdmission(maxPendingAgents)
         for (const step of steps) {
-          for (const { action, now, reply } of yield* world.play([step])) {
+          for (const { action, now, reply } of yield* driven.play([step])) {
             const expected = naive.take(action, now)
             assert.deepStrictEqual(batchReply(reply) === undefined ? reply : undefined, expected)
-            assert.deepStrictEqual(yield* listed(world), {
+            assert.deepStrictEqual(yield* listed(driven), {
               agents: naive.agents(),
               blacklist: naive.blacklist(),
             })
@@ -50,8 +50,8 @@ describe("admission", () => {
     { steps: admission },
     ({ steps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld({ maxPendingAgents })
-        for (const { action, reply, before, after } of yield* world.play(steps)) {
+        const driven = yield* driveService({ maxPendingAgents })
+        for (const { action, reply, before, after } of yield* driven.play(steps)) {
           if (typeof reply !== "string") continue
           const mayChange =
             reply === "AgentBlocked" && action.action === "heartbeat" ? ["key.last_seen_at"] : []
@@ -66,22 +66,22 @@ describe("admission", () => {
       // More than two pieces of 200, so that a piece begins after another, ends with it, and is not
       // full.
       const agents = 450
-      const world = yield* openWorld()
+      const driven = yield* driveService()
       const register = Effect.forEach(
         Array.from({ length: agents }, (_, number) => `agent-${number}`),
-        (agent) => world.perform({ action: "heartbeat", key: agent, request: heartbeatOf(agent) }),
+        (agent) => driven.perform({ action: "heartbeat", key: agent, request: heartbeatOf(agent) }),
       )
       const count = (action: "block_all" | "remove_all" | "unblock_all") =>
-        Effect.map(world.perform({ action }), ({ reply }) => reply)
+        Effect.map(driven.perform({ action }), ({ reply }) => reply)
       yield* register
       assert.deepStrictEqual(yield* count("remove_all"), { count: agents })
       yield* register
       assert.deepStrictEqual(yield* count("block_all"), { count: agents })
-      assert.strictEqual(world.rows().agents.size, 0)
+      assert.strictEqual(driven.rows().agents.size, 0)
       assert.deepStrictEqual(yield* count("unblock_all"), { count: agents })
       yield* register
-      yield* world.perform({ action: "accept", agent_id: AgentId.make("agent-0") })
-      const { reply } = yield* world.perform({ action: "accept_all", includeRotation: true })
+      yield* driven.perform({ action: "accept", agent_id: AgentId.make("agent-0") })
+      const { reply } = yield* driven.perform({ action: "accept_all", includeRotation: true })
       assert.deepStrictEqual(reply, { count: agents - 1 })
       assert.deepStrictEqual(yield* count("block_all"), { count: 0 })
     }),

@@ -6,17 +6,17 @@ import { FoldedEvents } from "./FoldedEvents.ts"
 import { admission, crowd, enrollment, life, notifiers, SIZE, type Step } from "./Scenario.ts"
 import { logOf, viewOfFold, viewOfRows } from "./views.ts"
 import type { ServiceOptions } from "../service/Service.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(300), size: SIZE, maxShrinks: 3_000 }
 
 const agreesWithTheFold = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
-  const world = yield* openWorld(options)
-  const observations = yield* world.play(steps)
+  const driven = yield* driveService(options)
+  const observations = yield* driven.play(steps)
   const fold = new FoldedEvents(logOf(observations))
   const accepted = observations.flatMap(({ reply }) => batchReply(reply)?.accepted ?? [])
   assert.deepStrictEqual(accepted, fold.accepted)
-  assert.deepStrictEqual(viewOfRows(world.rows()), viewOfFold(fold))
+  assert.deepStrictEqual(viewOfRows(driven.rows()), viewOfFold(fold))
 })
 
 describe("checks, incidents and the outbox equal a naive fold over all events", () => {

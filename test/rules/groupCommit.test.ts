@@ -9,7 +9,7 @@ import type { Rows } from "../service/Rows.ts"
 import { admission, crowd, enrollment, lifeWithRemovals, notifiers, SIZE, type Step } from "./Scenario.ts"
 import { viewOfRows } from "./views.ts"
 import type { ServiceOptions } from "../service/Service.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
@@ -63,7 +63,7 @@ const comesToTheSame = Effect.fnUntraced(function* (
   longest: number,
   options: ServiceOptions,
 ) {
-  const single = yield* openWorld(options)
+  const single = yield* driveService(options)
   const observations = yield* single.play(steps)
 
   let expect = (_: number): void => {}
@@ -72,7 +72,7 @@ const comesToTheSame = Effect.fnUntraced(function* (
     expect = gathering.expect
     return gathering.storage
   }
-  const grouped = yield* openWorld({ ...options, clientOf })
+  const grouped = yield* driveService({ ...options, clientOf })
   for (const group of groupsOf(observations, longest)) {
     expect(group.length)
     const replies = yield* Effect.forEach(group, ({ action }) => grouped.perform(action), {

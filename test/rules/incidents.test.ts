@@ -9,7 +9,7 @@ import { changedFields } from "./changedFields.ts"
 import { membersEver, moved, presentMembers, type Rows } from "../service/Rows.ts"
 import { integer, oneOf } from "../properties/arbitraries.ts"
 import { AGENTS, crowd, enrollment, KEYS, life, lifeByEvents, SIZE, type Step } from "./Scenario.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(120), size: SIZE, maxShrinks: 2_000 }
 
@@ -17,8 +17,8 @@ const afterEveryAction = Effect.fnUntraced(function* (
   steps: ReadonlyArray<Step>,
   holds: (rows: Rows, observed: Observation) => void,
 ) {
-  const world = yield* openWorld()
-  for (const observed of yield* world.play([...enrollment, ...steps])) holds(observed.after, observed)
+  const driven = yield* driveService()
+  for (const observed of yield* driven.play([...enrollment, ...steps])) holds(observed.after, observed)
 })
 
 const openIncidents = (rows: Rows): ReadonlyArray<IncidentRecord> =>

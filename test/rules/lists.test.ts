@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { membersEver } from "../service/Rows.ts"
 import { AGENTS, enrollment, life, type Step, SIZE } from "./Scenario.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(80), size: SIZE, maxShrinks: 1_000 }
 const limit = 500
@@ -33,9 +33,9 @@ const newestFirst = (incident: Incident): bigint => incident.opened_at
 const unresolvedFirst = (incident: Incident): bigint => incident.resolved_at ?? 2n ** 80n
 
 const lived = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
-  const world = yield* openWorld({ notifiers: ["debug", "webhook"] })
-  yield* world.play([...enrollment, ...steps])
-  return { queries: world.queries(), rows: world.rows() }
+  const driven = yield* driveService({ notifiers: ["debug", "webhook"] })
+  yield* driven.play([...enrollment, ...steps])
+  return { queries: driven.queries(), rows: driven.rows() }
 })
 
 describe("the order", () => {

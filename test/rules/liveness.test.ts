@@ -9,7 +9,7 @@ import { start, START_MILLIS } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { integer, oneOf } from "../properties/arbitraries.ts"
 import { enrollment } from "./Scenario.ts"
-import { openWorld, type World } from "./World.ts"
+import { driveService, type DrivenService } from "./DrivenService.ts"
 import { transact } from "@tocsin/testing/transact"
 
 const limit = 500
@@ -49,13 +49,13 @@ describe("the status of an agent", () => {
 
   it.effect("changes together with the summary", () =>
     Effect.gen(function* () {
-      const world = yield* openWorld()
-      yield* world.play(enrollment)
+      const driven = yield* driveService()
+      yield* driven.play(enrollment)
       const turns: Array<string> = []
       for (const millis of [0, 119_999, 1, 179_999, 1]) {
         yield* TestClock.adjust(millis)
-        const { items } = yield* world.queries().agents({ limit })
-        const { agents_online, agents_offline } = yield* world.queries().summary
+        const { items } = yield* driven.queries().agents({ limit })
+        const { agents_online, agents_offline } = yield* driven.queries().summary
         turns.push(`${items[0]?.status} ${agents_online} ${agents_offline}`)
       }
       assert.deepStrictEqual(turns, ["alive 3 0", "alive 3 0", "stale 0 3", "stale 0 3", "dead 0 3"])
@@ -82,8 +82,8 @@ describe("an outage of the service", () => {
     },
     ({ gaps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
-        yield* world.play(enrollment)
+        const driven = yield* driveService()
+        yield* driven.play(enrollment)
         const marks: Array<number> = []
         let now = 0
         for (const gap of gaps) {
@@ -92,12 +92,12 @@ describe("an outage of the service", () => {
           const isSilent = now >= DEAD_MILLIS
           const isDead = isSilent && !isInGrace(marks, now)
           const expected = isDead ? "dead" : now >= STALE_MILLIS ? "stale" : "alive"
-          const { items } = yield* world.queries().agents({ limit })
+          const { items } = yield* driven.queries().agents({ limit })
           assert.deepStrictEqual(Array.from(new Set(items.map((agent) => agent.status))), [expected])
-          const { before, after } = yield* world.perform({ action: "sweep" })
+          const { before, after } = yield* driven.perform({ action: "sweep" })
           const opened = after.incidents.size - before.incidents.size
           assert.strictEqual(opened, isDead && before.incidents.size === 0 ? items.length : 0)
-          yield* transact(world.storage, leaveMark(defaultRules))
+          yield* transact(driven.storage, leaveMark(defaultRules))
           marks.push(now)
         }
       }),
@@ -110,9 +110,9 @@ describe("the mark when a clock is set", () => {
   const EVERY = 5_000
 
   // As after everything else that a clock dated ahead is set right.
-  const leave = ({ storage }: World) => transact(storage, leaveMark(defaultRules, { isRight: true }))
+  const leave = ({ storage }: DrivenService) => transact(storage, leaveMark(defaultRules, { isRight: true }))
   /** Whether an agent that was silent for years is called dead now. */
-  const isCalledDead = ({ storage }: World) =>
+  const isCalledDead = ({ storage }: DrivenService) =>
     Effect.gen(function* () {
       const context = { now: yield* Instant.now, rules: defaultRules, mark: yield* storage.mark }
       return agentStatus(Instant.fromMillis(0), context) === "dead"
@@ -127,22 +127,22 @@ describe("the mark when a clock is set", () => {
     },
     ({ ahead, outage }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
+        const driven = yield* driveService()
         for (const [second, error] of ahead.entries()) {
           yield* TestClock.setTime(START_MILLIS + second * 1_000 + error)
-          yield* leave(world)
+          yield* leave(driven)
         }
         yield* TestClock.setTime(START_MILLIS + ahead.length * 1_000)
         for (let passed = 0; passed <= DEAD_MILLIS; passed += EVERY) {
-          yield* leave(world)
+          yield* leave(driven)
           yield* TestClock.adjust(EVERY)
         }
-        assert.isTrue(yield* isCalledDead(world), "spared by a service that was at work all the time")
+        assert.isTrue(yield* isCalledDead(driven), "spared by a service that was at work all the time")
         yield* TestClock.adjust(outage - EVERY)
         const isOutage = outage > STALE_MILLIS
-        assert.strictEqual(yield* isCalledDead(world), !isOutage, "before the next mark")
-        yield* leave(world)
-        assert.strictEqual(yield* isCalledDead(world), !isOutage, "after the next mark")
+        assert.strictEqual(yield* isCalledDead(driven), !isOutage, "before the next mark")
+        yield* leave(driven)
+        assert.strictEqual(yield* isCalledDead(driven), !isOutage, "after the next mark")
       }),
     { arbitrary: { runs: propertyRuns(100), size: 6 } },
   )
@@ -152,12 +152,12 @@ describe("the mark when a clock is set", () => {
     { offsets: Arbitrary.array(integer(0, EVERY - 1), { minLength: 2, maxLength: 10 }) },
     ({ offsets }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
+        const driven = yield* driveService()
         let last = 0n
         for (const offset of offsets) {
           yield* TestClock.setTime(START_MILLIS + offset)
-          yield* leave(world)
-          const { marked_at } = (yield* world.storage.mark) ?? assert.fail("there is no mark")
+          yield* leave(driven)
+          const { marked_at } = (yield* driven.storage.mark) ?? assert.fail("there is no mark")
           assert.isTrue(marked_at >= last)
           last = marked_at
         }

@@ -11,14 +11,14 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import type { EventsAction } from "./Action.ts"
 import { askingStorage } from "./askingStorage.ts"
 import { AGENTS, enrollment, KEYS, life, SIZE, type Step } from "./Scenario.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(60), size: SIZE, maxShrinks: 1_000 }
 
-const openAskingWorld = Effect.gen(function* () {
+const driveAskingService = Effect.gen(function* () {
   const memory = Context.get(yield* Layer.build(Layer.fresh(MemoryStorage.layer)), Storage)
   const { storage, takeAsked } = askingStorage(memory)
-  return { world: yield* openWorld({ storage }), takeAsked }
+  return { driven: yield* driveService({ storage }), takeAsked }
 })
 
 /** An event with a new ID that repeats a check's present result. */
@@ -51,18 +51,18 @@ describe("a batch requests", () => {
     steps: ReadonlyArray<Step>,
     eventFor: (check: CheckRecord, number: number) => CheckResultEvent,
   ) {
-    const { world, takeAsked } = yield* openAskingWorld
-    yield* world.play([...enrollment, ...steps])
-    const hashes = new Map(KEYS.map((key) => [world.hashing.identify(Redacted.make(key)).key_hash, key]))
+    const { driven, takeAsked } = yield* driveAskingService
+    yield* driven.play([...enrollment, ...steps])
+    const hashes = new Map(KEYS.map((key) => [driven.hashing.identify(Redacted.make(key)).key_hash, key]))
     for (const agent_id of AGENTS) {
-      const agent = Array.from(world.rows().agents.values()).find((row) => row.agent_id === agent_id)
+      const agent = Array.from(driven.rows().agents.values()).find((row) => row.agent_id === agent_id)
       const key = agent?.accepted_key_hash && hashes.get(agent.accepted_key_hash)
-      const checks = Array.from(world.rows().checks.values()).filter((row) => row.agent_id === agent_id)
+      const checks = Array.from(driven.rows().checks.values()).filter((row) => row.agent_id === agent_id)
       if (agent === undefined || key === undefined || checks.length === 0) continue
-      yield* world.play([{ step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }])
+      yield* driven.play([{ step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }])
       const request = { agent_id: agent.agent_id, events: checks.map(eventFor) }
       takeAsked()
-      const { reply } = yield* world.perform<EventsAction>({ action: "events", key, request })
+      const { reply } = yield* driven.perform<EventsAction>({ action: "events", key, request })
       assert.deepStrictEqual(reply, { accepted: 0, deduplicated: checks.length })
       const check_ids = checks.map((check) => check.check_id)
       assert.deepStrictEqual(takeAsked(), [
@@ -87,15 +87,15 @@ describe("a batch requests", () => {
 
   it.effect("the history only for events that would change a check, in one request", () =>
     Effect.gen(function* () {
-      const { world, takeAsked } = yield* openAskingWorld
-      yield* world.play(enrollment)
-      const [agent] = Array.from(world.rows().agents.values())
+      const { driven, takeAsked } = yield* driveAskingService
+      yield* driven.play(enrollment)
+      const [agent] = Array.from(driven.rows().agents.values())
       assert.isDefined(agent)
       const send = Effect.fnUntraced(function* (events: ReadonlyArray<CheckResultEvent>) {
         takeAsked()
         const request = { agent_id: agent.agent_id, events }
         const key = KEYS[AGENTS.findIndex((agentId) => agentId === agent.agent_id)] ?? KEYS[0]
-        yield* world.perform<EventsAction>({ action: "events", key, request })
+        yield* driven.perform<EventsAction>({ action: "events", key, request })
         return takeAsked().flatMap(({ history }) => (history === undefined ? [] : [history.event_ids]))
       })
       const ok = (check_id: string, number: number): CheckResultEvent => ({

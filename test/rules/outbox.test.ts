@@ -7,7 +7,7 @@ import type { Observation } from "./Action.ts"
 import { moved, type Rows } from "../service/Rows.ts"
 import { enrollment, life, lifeByEvents, notifiers, SIZE, type Step } from "./Scenario.ts"
 import type { ServiceOptions } from "../service/Service.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 
@@ -18,8 +18,8 @@ const onEveryAction = Effect.fnUntraced(function* (
   options: ServiceOptions,
   holds: (observed: Observation) => void,
 ) {
-  const world = yield* openWorld(options)
-  for (const observed of yield* world.play([...enrollment, ...steps])) holds(observed)
+  const driven = yield* driveService(options)
+  for (const observed of yield* driven.play([...enrollment, ...steps])) holds(observed)
 })
 
 const newItems = ({ before, after }: Observation): ReadonlyArray<OutboxRecord> =>

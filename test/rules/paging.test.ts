@@ -8,7 +8,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { integer, oneOf } from "../properties/arbitraries.ts"
 import { listings, type NamedPage } from "./listings.ts"
 import { enrollment, life, SIZE } from "./Scenario.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(100), size: SIZE, maxShrinks: 1_000 }
 const EVERYTHING = 500
@@ -22,10 +22,10 @@ describe("a list", () => {
     { steps: life, listing: oneOf(...listings), limits },
     ({ steps, listing, limits }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld({ notifiers: ["debug", "webhook"] })
-        yield* world.play([...enrollment, ...steps])
+        const driven = yield* driveService({ notifiers: ["debug", "webhook"] })
+        yield* driven.play([...enrollment, ...steps])
         const read = (parameters: Parameters<typeof listing.read>[1]) =>
-          listing.read(world.queries(), parameters)
+          listing.read(driven.queries(), parameters)
         const whole = yield* read({ limit: EVERYTHING })
         assert.strictEqual(whole.next_cursor, null)
 
@@ -73,12 +73,12 @@ describe("a list", () => {
     { steps: life, listing: oneOf(...listings.filter(({ isSteady }) => isSteady)), limits },
     ({ steps, listing, limits }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld({ notifiers: ["debug", "webhook"] })
+        const driven = yield* driveService({ notifiers: ["debug", "webhook"] })
         const half = Math.floor(steps.length / 2)
         const later = steps.slice(half)
-        yield* world.play([...enrollment, ...steps.slice(0, half)])
+        yield* driven.play([...enrollment, ...steps.slice(0, half)])
         const read = (parameters: Parameters<typeof listing.read>[1]) =>
-          listing.read(world.queries(), parameters)
+          listing.read(driven.queries(), parameters)
         let always = new Set((yield* read({ limit: EVERYTHING })).items)
         const seen: Array<string> = []
         let cursor: string | null | undefined
@@ -87,7 +87,7 @@ describe("a list", () => {
           const page: NamedPage = yield* read(cursor === undefined ? { limit } : { cursor, limit })
           seen.push(...page.items)
           cursor = page.next_cursor
-          yield* world.play(later.splice(0, 2))
+          yield* driven.play(later.splice(0, 2))
           const present = new Set((yield* read({ limit: EVERYTHING })).items)
           always = new Set(Array.from(always).filter((name) => present.has(name)))
         }
@@ -102,40 +102,40 @@ describe("a list", () => {
     { count: integer(7, 12), limit: integer(1, 6) },
     ({ count, limit }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
+        const driven = yield* driveService()
         const names = Array.from({ length: count }, (_, at) => `agent-${String(at).padStart(2, "0")}`)
         const agents = ({ items }: Page<Agent>) => items.map((item): string => item.agent_id)
         const register = (agent: string) =>
-          world.perform({ action: "heartbeat", key: agent, request: heartbeatOf(agent) })
-        const remove = (agent: string) => world.perform({ action: "remove", agent_id: AgentId.make(agent) })
+          driven.perform({ action: "heartbeat", key: agent, request: heartbeatOf(agent) })
+        const remove = (agent: string) => driven.perform({ action: "remove", agent_id: AgentId.make(agent) })
         yield* Effect.forEach(names, register)
-        const first = yield* world.queries().agents({ limit })
+        const first = yield* driven.queries().agents({ limit })
         const cursor = first.next_cursor ?? ""
-        const second = yield* world.queries().agents({ cursor, limit })
+        const second = yield* driven.queries().agents({ cursor, limit })
 
         yield* Effect.forEach(names.slice(limit), remove)
-        const after = yield* world.queries().agents({ cursor, limit })
+        const after = yield* driven.queries().agents({ cursor, limit })
         assert.deepStrictEqual([after.items, after.next_cursor], [[], null])
-        const left = yield* world.queries().agents({ cursor: after.prev_cursor ?? "", back: true, limit })
+        const left = yield* driven.queries().agents({ cursor: after.prev_cursor ?? "", back: true, limit })
         assert.deepStrictEqual(agents(left), names.slice(0, limit))
 
         yield* Effect.forEach(names.slice(limit), register)
         yield* Effect.forEach(names.slice(0, limit), remove)
-        const before = yield* world.queries().agents({ cursor: second.prev_cursor ?? "", back: true, limit })
+        const before = yield* driven.queries().agents({ cursor: second.prev_cursor ?? "", back: true, limit })
         assert.deepStrictEqual([before.items, before.prev_cursor], [[], null])
-        const right = yield* world.queries().agents({ cursor: before.next_cursor ?? "", limit })
+        const right = yield* driven.queries().agents({ cursor: before.next_cursor ?? "", limit })
         assert.deepStrictEqual(agents(right), agents(second))
 
         // Both cursors include their position; an empty page behind them leads back to the other
         // side of it.
         yield* Effect.forEach(names.slice(limit), remove)
-        const behind = yield* world.queries().agents({ cursor: after.prev_cursor ?? "", back: true, limit })
-        const ahead = yield* world.queries().agents({ cursor: before.next_cursor ?? "", limit })
+        const behind = yield* driven.queries().agents({ cursor: after.prev_cursor ?? "", back: true, limit })
+        const ahead = yield* driven.queries().agents({ cursor: before.next_cursor ?? "", limit })
         assert.deepStrictEqual([behind.items, ahead.items], [[], []])
         yield* Effect.forEach(names, register)
-        const next = yield* world.queries().agents({ cursor: behind.next_cursor ?? "", limit })
+        const next = yield* driven.queries().agents({ cursor: behind.next_cursor ?? "", limit })
         assert.deepStrictEqual(agents(next), agents(second))
-        const former = yield* world.queries().agents({ cursor: ahead.prev_cursor ?? "", back: true, limit })
+        const former = yield* driven.queries().agents({ cursor: ahead.prev_cursor ?? "", back: true, limit })
         assert.deepStrictEqual(agents(former), names.slice(0, limit))
       }),
     { arbitrary: { ...arbitrary, runs: propertyRuns(60) } },

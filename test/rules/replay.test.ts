@@ -19,7 +19,7 @@ import {
   type Step,
 } from "./Scenario.ts"
 import type { ServiceOptions } from "../service/Service.ts"
-import { openWorld, type World } from "./World.ts"
+import { driveService, type DrivenService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(120), size: SIZE, maxShrinks: 2_000 }
 
@@ -35,15 +35,15 @@ const ofRepeats = [
 ]
 
 /** The accepted key of an agent. */
-const keyOf = (world: World, agentId: string): string | undefined => {
-  const hash = world.rows().agents.get(agentId)?.accepted_key_hash
-  return KEYS.find((key) => world.hashing.identify(Redacted.make(key)).key_hash === hash)
+const keyOf = (driven: DrivenService, agentId: string): string | undefined => {
+  const hash = driven.rows().agents.get(agentId)?.accepted_key_hash
+  return KEYS.find((key) => driven.hashing.identify(Redacted.make(key)).key_hash === hash)
 }
 
 /** All accepted agents make contact, so that later requests do not end heartbeat incidents. */
-const contacts = (world: World): ReadonlyArray<Step> =>
+const contacts = (driven: DrivenService): ReadonlyArray<Step> =>
   AGENTS.flatMap((agent_id): ReadonlyArray<Step> => {
-    const key = keyOf(world, agent_id)
+    const key = keyOf(driven, agent_id)
     return key === undefined ? [] : [{ step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }]
   })
 
@@ -51,12 +51,15 @@ const contacts = (world: World): ReadonlyArray<Step> =>
  * The batches that present agents have sent since they registered, under the keys that they have
  * now.
  */
-const sentBatches = (world: World, observations: ReadonlyArray<Observation>): ReadonlyArray<EventsAction> => {
-  const registrationOf = (agentId: string, { agents } = world.rows()) => agents.get(agentId)?.registration_id
+const sentBatches = (
+  driven: DrivenService,
+  observations: ReadonlyArray<Observation>,
+): ReadonlyArray<EventsAction> => {
+  const registrationOf = (agentId: string, { agents } = driven.rows()) => agents.get(agentId)?.registration_id
   return observations.flatMap(({ action, reply, after }) => {
     if (action.action !== "events" || batchReply(reply) === undefined) return []
     const { agent_id } = action.request
-    const key = keyOf(world, agent_id)
+    const key = keyOf(driven, agent_id)
     const isOfPresentAgent = registrationOf(agent_id, after) === registrationOf(agent_id)
     return key !== undefined && isOfPresentAgent ? [{ ...action, key }] : []
   })
@@ -65,14 +68,14 @@ const sentBatches = (world: World, observations: ReadonlyArray<Observation>): Re
 describe("a batch that is sent again, at any later time,", () => {
   /** Sends all batches again. Returns the changes of each. */
   const sendAgain = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
-    const world = yield* openWorld(options)
-    const observations = yield* world.play([...enrollment, ...steps])
-    yield* world.play(contacts(world))
+    const driven = yield* driveService(options)
+    const observations = yield* driven.play([...enrollment, ...steps])
+    yield* driven.play(contacts(driven))
     return yield* Effect.forEach(
-      sentBatches(world, observations),
+      sentBatches(driven, observations),
       Effect.fnUntraced(function* (batch) {
-        yield* world.perform({ action: "wait", millis: 1 })
-        const { before, after, reply } = yield* world.perform(batch)
+        yield* driven.perform({ action: "wait", millis: 1 })
+        const { before, after, reply } = yield* driven.perform(batch)
         assert.deepStrictEqual(reply, { accepted: 0, deduplicated: batch.request.events.length })
         return changedFields(before, after)
       }),
@@ -112,8 +115,8 @@ describe("the answer to a batch", () => {
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
-        for (const { action, reply, before, after } of yield* world.play([...enrollment, ...steps])) {
+        const driven = yield* driveService()
+        for (const { action, reply, before, after } of yield* driven.play([...enrollment, ...steps])) {
           if (action.action !== "events") continue
           const applied = batchReply(reply)
           if (applied === undefined) assert.deepStrictEqual(changedFields(before, after), [])
@@ -143,9 +146,9 @@ describe("a batch that is split into batches of one event", () => {
     { steps: properLife, notifiers },
     ({ steps, notifiers }) =>
       Effect.gen(function* () {
-        const whole = yield* openWorld({ notifiers })
+        const whole = yield* driveService({ notifiers })
         const observations = yield* whole.play([...enrollment, ...steps])
-        const parts = yield* openWorld({ notifiers })
+        const parts = yield* driveService({ notifiers })
         for (const { action, reply } of observations) {
           const replies = yield* Effect.forEach(split(action), (part) => parts.perform(part))
           const applied = replies.flatMap((part) => batchReply(part.reply) ?? [])
@@ -179,17 +182,17 @@ describe("an event that changes no status", () => {
 
   /** Sends one event for each check of an accepted agent. Returns the changes of each. */
   const sendForEach = Effect.fnUntraced(function* (
-    world: World,
+    driven: DrivenService,
     eventFor: (check: CheckRecord, number: number) => CheckResultEvent,
   ) {
-    yield* world.play(contacts(world))
+    yield* driven.play(contacts(driven))
     const observations: Array<Observation<EventsAction>> = []
-    for (const check of world.rows().checks.values()) {
-      const key = keyOf(world, check.agent_id)
+    for (const check of driven.rows().checks.values()) {
+      const key = keyOf(driven, check.agent_id)
       if (key === undefined) continue
-      yield* world.perform({ action: "wait", millis: 1 })
+      yield* driven.perform({ action: "wait", millis: 1 })
       const request = { agent_id: check.agent_id, events: [eventFor(check, observations.length)] }
-      observations.push(yield* world.perform({ action: "events", key, request }))
+      observations.push(yield* driven.perform({ action: "events", key, request }))
     }
     return observations
   })
@@ -199,8 +202,8 @@ describe("an event that changes no status", () => {
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
-        yield* world.play([...enrollment, ...steps])
+        const driven = yield* driveService()
+        yield* driven.play([...enrollment, ...steps])
         const observed_at = (check: CheckRecord) => Instant.fromMicros(check.last_observed_at - 1n)
         const late = (check: CheckRecord, number: number) =>
           eventOf(check, number, {
@@ -208,7 +211,7 @@ describe("an event that changes no status", () => {
             status: STATUSES[number % 4] ?? "ok",
             output: "late",
           })
-        for (const { reply, before, after } of yield* sendForEach(world, late)) {
+        for (const { reply, before, after } of yield* sendForEach(driven, late)) {
           assert.deepStrictEqual(reply, { accepted: 0, deduplicated: 1 })
           assert.deepStrictEqual(changedFields(before, after), ["agent.last_seen_at"])
         }
@@ -221,8 +224,8 @@ describe("an event that changes no status", () => {
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
-        yield* world.play([...enrollment, ...steps])
+        const driven = yield* driveService()
+        yield* driven.play([...enrollment, ...steps])
         const identical = (check: CheckRecord, number: number) => {
           // In order: at the same moment, or a microsecond later. Incident key and silence are
           // those of no change.
@@ -230,7 +233,7 @@ describe("an event that changes no status", () => {
           const output = number % 3 === 0 ? {} : { output: `still so\nat ${number}` }
           return eventOf(check, number, { observed_at, notifications_enabled: number % 5 !== 0, ...output })
         }
-        for (const { action, now, reply, before, after } of yield* sendForEach(world, identical)) {
+        for (const { action, now, reply, before, after } of yield* sendForEach(driven, identical)) {
           assert.deepStrictEqual(reply, { accepted: 0, deduplicated: 1 })
           assert.includeMembers(ofRepeats, [...changedFields(before, after)])
           for (const event of action.request.events) {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { enrollment, life, SIZE } from "./Scenario.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(100), size: SIZE, maxShrinks: 1_000 }
 const limit = 500
@@ -14,9 +14,9 @@ describe("the summary", () => {
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
-        yield* world.play([...enrollment, ...steps])
-        const queries = world.queries()
+        const driven = yield* driveService()
+        yield* driven.play([...enrollment, ...steps])
+        const queries = driven.queries()
         const agents = (yield* queries.agents({ limit })).items.filter(
           (agent) => agent.admission_state === "accepted",
         )
@@ -43,8 +43,8 @@ describe("the summary", () => {
     { steps: life },
     ({ steps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
-        for (const { after } of yield* world.play([...enrollment, ...steps])) {
+        const driven = yield* driveService()
+        for (const { after } of yield* driven.play([...enrollment, ...steps])) {
           for (const agent of after.agents.values()) {
             const checks = Array.from(after.checks.values()).filter(
               (check) => check.agent_id === agent.agent_id,

@@ -11,7 +11,7 @@ import { admission, enrollment, life, lifeByEvents, SIZE, notifiers, type Step }
 import { explain, stateMoves } from "./stateMoves.ts"
 import { tours } from "./tours.ts"
 import type { ServiceOptions } from "../service/Service.ts"
-import { openWorld } from "./World.ts"
+import { driveService } from "./DrivenService.ts"
 
 /** Moves of held items, and of those claimed ahead: nobody acts in these stories, and one item is claimed at a time. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["held", "hold_ended", "released", "coalesced", "withdrawn"])
@@ -30,8 +30,8 @@ const forbidden = (observed: Observation): ReadonlyArray<string> => {
 }
 
 const movesByTheTables = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
-  const world = yield* openWorld(options)
-  for (const observed of yield* world.play(steps)) assert.deepStrictEqual(forbidden(observed), [])
+  const driven = yield* driveService(options)
+  for (const observed of yield* driven.play(steps)) assert.deepStrictEqual(forbidden(observed), [])
 })
 
 describe("rows change state only by the transition tables, on a matching trigger", () => {
@@ -63,8 +63,8 @@ describe("rows change state only by the transition tables, on a matching trigger
     Effect.gen(function* () {
       const happened = new Set<string>()
       for (const tour of tours) {
-        const world = yield* openWorld()
-        const moves = (yield* world.play(tour)).flatMap(stateMoves)
+        const driven = yield* driveService()
+        const moves = (yield* driven.play(tour)).flatMap(stateMoves)
         for (const row of rowsOf(moves.map((move) => explain(move, 1) ?? []))) happened.add(row)
       }
       const tables = [
@@ -86,8 +86,8 @@ describe("a check's move between incidents", () => {
     { steps: lifeByEvents },
     ({ steps }) =>
       Effect.gen(function* () {
-        const world = yield* openWorld()
-        for (const { action, reply, before, after } of yield* world.play([...enrollment, ...steps])) {
+        const driven = yield* driveService()
+        for (const { action, reply, before, after } of yield* driven.play([...enrollment, ...steps])) {
           if (action.action !== "events" || batchReply(reply)?.accepted !== 1) continue
           for (const { check_id, status } of action.request.events) {
             const check = `${action.request.agent_id}/${check_id}`

@@ -22,7 +22,7 @@ const bad = { status: "critical", exit_code: 2, output: "disk full\nsecond line"
  * of every status; incidents of one member and of several, open and resolved; blocked keys;
  * notifications.
  */
-export const populate = Effect.gen(function* () {
+export const populateLists = Effect.gen(function* () {
   const agent = yield* acceptedAgent(AGENT)
   const other = yield* acceptedAgent()
   yield* pendingAgent()

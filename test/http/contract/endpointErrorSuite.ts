@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
-import { populate } from "../client/population.ts"
+import { populateLists } from "../client/populateLists.ts"
 import { onStorage } from "../onStorage.ts"
 import { endpoints, nameOf, pathOf } from "./endpoints.ts"
 import { provocationOf } from "./provocations.ts"
@@ -18,7 +18,7 @@ export const endpointErrorSuite = <Place>(subject: StorageUnderTest<Place>): voi
   for (const endpoint of endpoints.filter(({ method }) => method === "GET")) {
     scenario(`${endpoint.path} answers HEAD like GET, without the body`, () =>
       Effect.gen(function* () {
-        yield* populate
+        yield* populateLists
         const path = pathOf(endpoint)
         const [get, head] = yield* Effect.all([operate("GET", path), operate("HEAD", path)])
         assert.strictEqual(head.status, get.status)

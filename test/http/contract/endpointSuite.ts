@@ -4,7 +4,7 @@ import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call, operate } from "../client/call.ts"
 import { type Endpoint, endpoints, nameOf, pathOf } from "./endpoints.ts"
 import { onStorage } from "../onStorage.ts"
-import { firstBlacklistId, populate } from "../client/population.ts"
+import { firstBlacklistId, populateLists } from "../client/populateLists.ts"
 import { problemsOf } from "./shapes.ts"
 import { event, heartbeatBody, type TestAgent } from "../client/TestAgent.ts"
 
@@ -40,7 +40,7 @@ export const endpointSuite = <Place>(subject: StorageUnderTest<Place>): void => 
 
   scenario("GET answers 200 with exactly the fields of the contract", () =>
     Effect.gen(function* () {
-      const { agent } = yield* populate
+      const { agent } = yield* populateLists
       for (const endpoint of endpoints.filter(({ method }) => method === "GET"))
         yield* assertSuccess(endpoint, agent)
     }),
@@ -49,7 +49,7 @@ export const endpointSuite = <Place>(subject: StorageUnderTest<Place>): void => 
   for (const endpoint of endpoints.filter(({ method }) => method !== "GET")) {
     scenario(`${nameOf(endpoint)} answers ${endpoint.success} with exactly the fields of the contract`, () =>
       Effect.gen(function* () {
-        const { agent } = yield* populate
+        const { agent } = yield* populateLists
         yield* assertSuccess(endpoint, agent)
       }),
     )

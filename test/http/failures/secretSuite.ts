@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { operate } from "../client/call.ts"
 import { Observatory } from "../service/Observatory.ts"
-import { populate } from "../client/population.ts"
+import { populateLists } from "../client/populateLists.ts"
 import { agentPath, heartbeat, newAgent, pendingAgent } from "../client/TestAgent.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 import { walk } from "../semantics/walk/walk.ts"
@@ -25,7 +25,7 @@ export const secretSuite = <Place, E>(
       const client = Layer.provide(subject.client, Layer.succeedContext(place))
       const use = Effect.gen(function* () {
         yield* walk
-        yield* populate
+        yield* populateLists
         const agent = yield* pendingAgent("kept")
         yield* heartbeat({ ...newAgent(), key: agent.key })
         yield* operate("POST", `${agentPath(agent)}/accept`)

@@ -5,7 +5,7 @@ import { operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { pageOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"
-import { AGENT, populate } from "../client/population.ts"
+import { AGENT, populateLists } from "../client/populateLists.ts"
 import { acceptedAgent, agentPath, blockedAgent, event, push } from "../client/TestAgent.ts"
 
 /**
@@ -42,7 +42,7 @@ export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
 
   scenario("a cursor is refused by every query except its own, and in the other direction", () =>
     Effect.gen(function* () {
-      yield* populate
+      yield* populateLists
       const cursors: Array<{ readonly of: string; readonly cursor: string; readonly back: boolean }> = []
       for (const of of queries) {
         const first = yield* pageOf(`${of}&limit=1`)
@@ -68,7 +68,7 @@ export const cursorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
 
   scenario("a cursor with any character changed, removed or added is refused", () =>
     Effect.gen(function* () {
-      yield* populate
+      yield* populateLists
       for (const path of ["/api/v1/checks", "/api/v1/events/query"]) {
         const { next_cursor } = yield* pageOf(`${path}?limit=1`)
         const cursor = next_cursor ?? assert.fail(path)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { type Item, itemsOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"
-import { AGENT, populate } from "../client/population.ts"
+import { AGENT, populateLists } from "../client/populateLists.ts"
 
 /** Fields whose filters compare the field of the same name. */
 const plain: ReadonlyArray<readonly [path: string, fields: ReadonlyArray<string>]> = [
@@ -22,7 +22,7 @@ export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
 
   scenario("a filter returns the items with its value, in the order of the whole list", () =>
     Effect.gen(function* () {
-      yield* populate
+      yield* populateLists
       for (const [path, fields] of plain) {
         const all = yield* itemsOf(path)
         for (const field of fields) {
@@ -46,7 +46,7 @@ export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
 
   scenario("agent_id and check_id find incidents with such a present or former member", () =>
     Effect.gen(function* () {
-      const { other } = yield* populate
+      const { other } = yield* populateLists
       const keysOf = (query: string) =>
         Effect.map(itemsOf(`/api/v1/incidents?${query}`), (items) =>
           items.map((item) => item["incident_key"]).toSorted(),

@@ -13,7 +13,7 @@ import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
 import { operate } from "../client/call.ts"
 import { pageOf } from "../client/itemsOf.ts"
-import { populate } from "../client/population.ts"
+import { populateLists } from "../client/populateLists.ts"
 import { onStorage } from "../onStorage.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -90,7 +90,7 @@ export const forgedCursorSuite = <Place>(subject: StorageUnderTest<Place>): void
 
   scenario("a forged cursor is refused, or answered like any other", () =>
     Effect.gen(function* () {
-      yield* populate
+      yield* populateLists
       for (const { path, types, forge } of forgeries) {
         const { next_cursor } = yield* pageOf(`${path}&limit=1`)
         const [, , isInclusive, genuine] = JSON.parse(

@@ -5,7 +5,7 @@ import { operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { itemsOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"
-import { AGENT, populate } from "../client/population.ts"
+import { AGENT, populateLists } from "../client/populateLists.ts"
 
 const agents = "/api/v1/agents"
 const blacklist = "/api/v1/agents/admission/blacklist"
@@ -259,7 +259,7 @@ export const querySuite = <Place>(subject: StorageUnderTest<Place>): void => {
 
   scenario("a page holds limit items, 100 by default", () =>
     Effect.gen(function* () {
-      yield* populate
+      yield* populateLists
       for (const path of [agents, blacklist, checks, incidents, history, outbox]) {
         assert.lengthOf(yield* itemsOf(`${path}?limit=1`), 1, path)
         assert.deepStrictEqual(yield* itemsOf(path), yield* itemsOf(`${path}?limit=100`))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { operate } from "../client/call.ts"
 import { onStorage } from "../onStorage.ts"
-import { populate } from "../client/population.ts"
+import { populateLists } from "../client/populateLists.ts"
 import { accept, acceptedAgent, event, pendingAgent, push } from "../client/TestAgent.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
@@ -25,7 +25,7 @@ export const summarySuite = <Place>(subject: StorageUnderTest<Place>): void => {
         checks_critical: 0,
       }
       assert.deepInclude(yield* summary, { ...empty, checks_unknown: 0, open_incidents: 0 })
-      yield* populate
+      yield* populateLists
       const counts = {
         checks_ok: 2,
         checks_warning: 1,

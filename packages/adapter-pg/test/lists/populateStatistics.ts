@@ -13,7 +13,7 @@ export const AGENTS = 1_000
  * PostgreSQL's statistics know no others: a few of every kind came after they were made. Rows of one check are far from
  * those of another. Times and ids go their own ways, and every tenth agent is deleted but not purged.
  */
-export const populate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+export const populateStatistics = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const fill = scriptOf(`
     INSERT INTO agent (agent_id, registration_id, admission_state, hostname, features, observed_at, last_seen_at,
                        registered_at, accepted_key_hash, key_fingerprint,

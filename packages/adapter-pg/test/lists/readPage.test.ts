@@ -17,7 +17,7 @@ import { SqlClient } from "effect/sql"
 import { pageStatement } from "../../src/lists/readPage.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
 import { explain, rowsRead } from "./explain.ts"
-import { AGENTS, populate, ROWS } from "./population.ts"
+import { AGENTS, populateStatistics, ROWS } from "./populateStatistics.ts"
 
 const LIMIT = 10
 
@@ -117,7 +117,7 @@ const populated = Layer.effect(
     // It reads whole tables, on a busy machine too.
     const { sql } = yield* (yield* ScratchPostgres).replica({ replyTimeout: "1 minute" })
     yield* migrate(sql)
-    yield* populate(sql)
+    yield* populateStatistics(sql)
     return sql
   }),
 ).pipe(Layer.provide(ScratchPostgres.layer))
