@@ -43,20 +43,22 @@ export const readPolicyText = (
   // Duplicate keys are found below: the parser compares each key with each other.
   const yaml = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
   const syntax = [...syntaxIssues(yaml, lines), ...forbiddenIssues(yaml, lines)]
-  if (syntax.length > 0) return Result.fail(syntax.toSorted((a, b) => a.line - b.line))
+  if (syntax.length > 0) return Result.fail(syntax.toSorted(byLine))
   const value: unknown = yaml.toJS()
   // A file that was truncated must not end all routes; {} states a policy without any.
   if (value === null || value === undefined) return refuse("is empty: write {} for a policy without rules")
   const locate = locator(yaml, lines)
   return Result.mapBoth(readPolicy(value, receiversGiven(Object(value), given)), {
     onSuccess: (document) => ({ document, locate }),
-    onFailure: (problems) => problems.map(locate),
+    onFailure: (problems) => problems.map(locate).toSorted(byLine),
   })
 }
 
 /** What is wrong with the text of a policy. Opens no file and no variable that the text names. */
 export const policyIssues = (text: string, given: PolicyNotifiers): ReadonlyArray<PolicyIssue> =>
   Result.match(readPolicyText(text, given), { onSuccess: () => [], onFailure: (issues) => issues })
+
+const byLine = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line
 
 const refuse = (message: string) => Result.fail([{ path: "", line: 1, message }])
 

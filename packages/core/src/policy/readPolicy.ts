@@ -17,6 +17,7 @@ import {
   type Window,
 } from "@tocsin/contract/PolicyDocument"
 import { scheduleProblems } from "./Schedule.ts"
+import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
 
 /**
  * Decodes a policy and checks what its schema cannot say. `others` are receivers that it may name
@@ -27,13 +28,31 @@ export const readPolicy = (
   others: ReadonlyArray<NotifierName>,
 ): Result.Result<PolicyDocument, ReadonlyArray<FieldProblem>> => {
   const decoded = decode(value)
-  if (Result.isFailure(decoded)) return Result.fail(Array.from(problemsOf(decoded.failure), ofName))
-  const policy = decoded.success
+  const known = new Set([...receiversIn(value), ...others])
+  if (Result.isSuccess(decoded)) {
+    const problems = problemsIn(decoded.success, known)
+    return problems.length === 0 ? Result.succeed(decoded.success) : Result.fail(problems)
+  }
+  const malformed = Array.from(problemsOf(decoded.failure), ofName)
+  const rest = decode(withoutMalformed(value, malformed))
+  const more = Result.isSuccess(rest)
+    ? problemsIn(rest.success, known).filter(isCertainBeside(malformed))
+    : []
+  return Result.fail([...malformed, ...more])
+}
+
+/** The names of receivers that a document defines, well-formed or not. */
+const receiversIn = (value: unknown): ReadonlyArray<string> => {
+  const { receivers } = Object(value)
+  return typeof receivers === "object" && receivers !== null ? Object.keys(receivers) : []
+}
+
+/** What the schema of a policy cannot say. */
+const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
   const { freshness = [], receivers = {}, routes = [], windows = [] } = policy
-  const known = new Set([...Object.keys(receivers), ...others])
   const firsts = new Map(windows.map(({ name }, n) => [name, n] as const).toReversed())
   const isFirst = ({ name }: Window, n: number) => firsts.get(name) === n
-  const problems = [
+  return [
     ...Object.entries({ routes, windows, freshness }).flatMap(([list, rules]) =>
       areTooMany(rules.map(({ match = [] }) => match)) ? [problem(TOGETHER_RULE, list)] : [],
     ),
@@ -44,7 +63,6 @@ export const readPolicy = (
     ...windows.flatMap((window, n) => at(windowProblems(window, isFirst(window, n)), "windows", n)),
     ...freshness.flatMap((rule, n) => at(freshnessProblems(rule), "freshness", n)),
   ]
-  return problems.length === 0 ? Result.succeed(policy) : Result.fail(problems)
 }
 
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })

@@ -230,6 +230,45 @@ describe("a policy", () => {
     expect(problems).toHaveLength(expected.length)
   })
 
+  it("with malformed fields is refused for the problems of its other parts too, at their places", () => {
+    const policy = {
+      receivers: { chat: { kind: "mail" }, pager: { kind: "webhook", url_env: "URL" } },
+      routes: [
+        "all",
+        { after: "soon", to: ["chat", "nobody"] },
+        { to: "chat", steps: [{ to: ["chat"] }, { to: ["nobody"] }] },
+      ],
+      windows: [
+        { name: "backup", cron: "0 25 * * *", tz: "UTC", for: "1h", match: ["agent_id = a"] },
+        { name: "restore", cron: "0 2 * * *", tz: "UTC", for: "long", match: ["severity = critical"] },
+      ],
+      freshness: [
+        { match: ["check_id glob *"], every: "often", after: "1m" },
+        { match: ["check_id = a"], after: "1m" },
+      ],
+    }
+    const nameless =
+      "must hold at least one matcher with = or a glob with a literal character, on a field other than severity"
+    const unknown =
+      "names no receiver; the receivers are alert_router, chat, debug, messenger, pager, webhook"
+    expect(problemsOf(policy).toSorted()).toEqual([
+      "freshness.0.every must be a duration such as 90s, 8h or 7d, from 10s to 31d",
+      `freshness.0.match ${nameless}`,
+      "freshness.1 must have every or cron, one of them",
+      "receivers.chat must be a receiver whose kind is webhook, messenger, alert_router or debug",
+      "receivers.pager must have secret_file or secret_env",
+      "routes.0 must be an object",
+      "routes.1.after must be a duration such as 90s, 8h or 7d, from 0s to 7d",
+      `routes.1.to.1 ${unknown}`,
+      "routes.2.steps.1.after is missing",
+      `routes.2.steps.1.to.0 ${unknown}`,
+      "routes.2.to must be an array",
+      'windows.0.cron is not a cron expression: "25" is not a value from 0 to 23',
+      "windows.1.for must be a duration such as 90s, 8h or 7d, from 1m to 7d",
+      `windows.1.match ${nameless}`,
+    ])
+  })
+
   it.each(["routes", "windows", "freshness"])(
     "is refused for too many matchers of its %s together",
     (list) => {
