@@ -7,8 +7,6 @@ import type { RuleOptions } from "../ports/RuleSettings.ts"
 /** When an acknowledgement ends: at a moment, or so long after the moment at which it is recorded. */
 export type AcknowledgedUntil = Instant.Instant | { readonly for: Duration.Duration }
 
-export const NOT_IN_FUTURE = "until must be in the future"
-
 /** The end of an acknowledgement that is recorded at a moment. */
 export const endOf = (until: AcknowledgedUntil, at: Instant.Instant): Instant.Instant =>
   typeof until === "bigint" ? until : Instant.plus(at, until.for)
@@ -23,7 +21,7 @@ export const acknowledgedUntil = (
     return Result.fail("for and until exclude each other; give one of them")
   const until = request.until ?? { for: request.for ?? rules.acknowledgedFor }
   const end = endOf(until, now)
-  if (end <= now) return Result.fail(NOT_IN_FUTURE)
+  if (end <= now) return Result.fail("until must be in the future")
   if (end > Instant.LATEST) return Result.fail("until must be before the year 10000")
   const longest = rules.longestAcknowledgement
   const field = request.until === undefined ? "for" : "until"

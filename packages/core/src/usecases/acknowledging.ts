@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { acknowledgedUntil, NOT_IN_FUTURE } from "../acknowledgements/acknowledgedUntil.ts"
+import { acknowledgedUntil } from "../acknowledgements/acknowledgedUntil.ts"
 import { acknowledge, note, withdraw } from "../acknowledgements/acknowledge.ts"
 import type {
   AcknowledgeAllRequest,
@@ -33,7 +33,8 @@ export const acknowledging = (
     )
     const { note: text, severity } = request
     const result = yield* transact(acknowledge({ id, note: text, until, severity }, yield* signature))
-    if (result.outcome === "over") return yield* new ValidationError({ message: NOT_IN_FUTURE })
+    if (result.outcome === "over")
+      return yield* new ValidationError({ message: "until must be in the future" })
     if (result.outcome !== "another_severity") return result
     return yield* new StateConflict({
       message: `the incident's severity is now ${result.severity}; look at it again before you acknowledge it`,
