@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:c01940d5fb9b0cc0f5167630ff863abf551c8eae84cbb1caf04339a6ba50950f
+-- 1 first breaking sha256:96f8eeaf3045b6a8943e4bac4645fa23a33e77e7242ff0bf3d9e9025a7bd7fab
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -120,10 +120,19 @@ CREATE INDEX audit_by_time ON audit (recorded_at, id);
 CREATE TABLE audit_subject (
   subject_id TEXT NOT NULL,
   audit_id TEXT NOT NULL,
-  PRIMARY KEY (subject_id, audit_id)
+  recorded_at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  action TEXT NOT NULL,
+  PRIMARY KEY (audit_id, subject_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX audit_subject_by_row ON audit_subject (audit_id);
+CREATE INDEX audit_subject_by_action ON audit_subject (subject_id, action, recorded_at, audit_id);
+
+CREATE INDEX audit_subject_by_actor ON audit_subject (subject_id, actor, recorded_at, audit_id);
+
+CREATE INDEX audit_subject_by_actor_and_action ON audit_subject (subject_id, actor, action, recorded_at, audit_id);
+
+CREATE INDEX audit_subject_by_time ON audit_subject (subject_id, recorded_at, audit_id);
 
 CREATE TABLE check_event (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -123,16 +123,21 @@ const outbox: Select<"outbox"> = ({ event_type, notifier, ...filter }, parameter
   }
 }
 
-/** Rows of one subject are looked up one by one, so only they are sorted. */
+/** Rows of one subject have an index in order for each set of other filters. */
 const audit: Select<"audit"> = ({ action, actor, subject }, parameters) => {
+  const alias = subject === undefined ? "u" : "s"
   const conditions = [
-    ...(actor === undefined ? [] : [`u.actor = ${parameters.add(actor, "text")}`]),
-    ...(action === undefined ? [] : [`u.action = ${parameters.add(action, "text")}`]),
+    ...(actor === undefined ? [] : [`${alias}.actor = ${parameters.add(actor, "text")}`]),
+    ...(action === undefined ? [] : [`${alias}.action = ${parameters.add(action, "text")}`]),
   ]
   if (subject === undefined) return { conditions }
   const from = `audit_subject AS s
     CROSS JOIN LATERAL (SELECT * FROM audit WHERE id = s.audit_id OFFSET 0) AS u`
-  return { from, conditions: [`s.subject_id = ${parameters.add(subject, "text")}`, ...conditions] }
+  return {
+    from,
+    conditions: [`s.subject_id = ${parameters.add(subject, "text")}`, ...conditions],
+    expressions: { recorded_at: "s.recorded_at", id: "s.audit_id" },
+  }
 }
 
 /** Few silences have not ended. They are found by their end, and sorted. */

@@ -58,7 +58,10 @@ export const populateStatistics = Effect.fnUntraced(function* (sql: SqlClient.Sq
   const fillAudit = scriptOf(`
     INSERT INTO audit (id, recorded_at, actor, via, action, subjects)
     SELECT md5('audit ' || n), n * 7919 % 10007, 'cli:root', 'cli', 'agent.deleted', '[]'
-    FROM generate_series(1, ${ROWS}) AS n`)
+    FROM generate_series(1, ${ROWS}) AS n;
+
+    INSERT INTO audit_subject (subject_id, audit_id, recorded_at, actor, action)
+    SELECT 'web', id, recorded_at, actor, action FROM audit`)
   const makeRare = scriptOf(`
     UPDATE incident SET state = 'open', resolved_at = NULL WHERE id IN (SELECT id FROM incident LIMIT 3);
     UPDATE incident SET severity = 'unknown' WHERE id IN (SELECT id FROM incident ORDER BY opened_at LIMIT 3);
@@ -67,6 +70,8 @@ export const populateStatistics = Effect.fnUntraced(function* (sql: SqlClient.Sq
     UPDATE outbox SET event_type = 'resolved' WHERE id IN (SELECT id FROM outbox ORDER BY updated_at LIMIT 3);
     UPDATE audit SET actor = 'ann' WHERE id IN (SELECT id FROM audit LIMIT 3);
     UPDATE audit SET action = 'agent.accepted' WHERE id IN (SELECT id FROM audit ORDER BY recorded_at LIMIT 3);
+    UPDATE audit_subject AS s SET actor = u.actor, action = u.action FROM audit AS u
+    WHERE u.id = s.audit_id AND (u.actor = 'ann' OR u.action = 'agent.accepted');
     UPDATE check_event SET check_id = 'rare' WHERE seq IN (SELECT seq FROM check_event ORDER BY seq LIMIT 3)`)
   for (const text of [fill, fillAudit, "ANALYZE", makeRare]) yield* sql.unsafe(text)
 })

@@ -43,12 +43,15 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   operators: [{}],
   audit: maybe(["ann"]).flatMap((actor) =>
     maybe(["agent.accepted" as const]).flatMap((action) =>
-      maybe([Instant.fromMicros(4_000n)]).map((from) => ({
-        actor,
-        action,
-        from,
-        to: from && Instant.fromMicros(6_000n),
-      })),
+      maybe(["web"]).flatMap((subject) =>
+        maybe([Instant.fromMicros(4_000n)]).map((from) => ({
+          actor,
+          action,
+          subject,
+          from,
+          to: from && Instant.fromMicros(6_000n),
+        })),
+      ),
     ),
   ),
   silences: [{}],

@@ -144,16 +144,14 @@ const outbox: Select<"outbox"> = ({ event_type, notifier, ...filter }, { notifie
     ],
   })
 
-/** Rows of one subject are looked up one by one, and only these are sorted. */
+/** Rows of one subject have an index in order for each set of other filters. */
 const audit: Select<"audit"> = ({ action, actor, subject }) => {
-  const parts = { fixed: [...fixed("actor", actor), ...fixed("action", action)] }
-  if (subject === undefined) return plain("audit AS r", parts)
-  const from = {
-    sql: `(SELECT audit_id FROM audit_subject WHERE subject_id = ?) AS s
-    CROSS JOIN audit AS r ON r.id = s.audit_id`,
-    values: [subject],
+  const narrowed = {
+    fixed: [...fixed("subject_id", subject), ...fixed("actor", actor), ...fixed("action", action)],
   }
-  return plain("", { ...parts, from })
+  if (subject === undefined) return plain("audit AS r", narrowed)
+  const found = "SELECT subject_id, audit_id AS id, recorded_at, actor, action FROM audit_subject"
+  return { ...plain(`(${found}) AS l CROSS JOIN audit AS r ON r.id = l.id`, narrowed), ordered: "l" }
 }
 /** The silences of a state at a moment, which is given twice. Only those that have not ended are sorted. */
 const OF_STATE = {

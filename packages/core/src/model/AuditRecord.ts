@@ -32,17 +32,20 @@ export const auditedCheck = ({ agent_id, check_id }: CheckName): string => `${ag
 /** A change of more subjects writes further rows. */
 export const MAX_SUBJECTS = 100
 
-/** A subject of a row, by which an index finds the row. */
-export interface AuditSubjectRow {
+/** A subject of a row, with all that the list is filtered and ordered by: an index finds the rows of a subject in order. */
+export interface AuditSubjectRow extends Pick<AuditRecord, "recorded_at" | "actor" | "action"> {
   readonly subject_id: string
   readonly audit_id: AuditId
 }
 
 /** The subjects of rows, each once a row. */
 export const subjectRowsOf = (rows: ReadonlyArray<AuditRecord>): ReadonlyArray<AuditSubjectRow> =>
-  rows.flatMap(({ id, subjects }) =>
+  rows.flatMap(({ id, recorded_at, actor, action, subjects }) =>
     Array.from(new Set(subjects.map((subject) => subject.id)), (subject_id) => ({
       subject_id,
       audit_id: id,
+      recorded_at,
+      actor,
+      action,
     })),
   )

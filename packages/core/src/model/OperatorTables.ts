@@ -39,6 +39,6 @@ export const audit: TableShape<AuditRecord> = {
 /** Their subjects, for the filter. */
 export const audit_subject: TableShape<AuditSubjectRow> = {
   name: "audit_subject",
-  key: ["subject_id", "audit_id"],
-  columns: { subject_id: text, audit_id: text },
+  key: ["audit_id", "subject_id"],
+  columns: { subject_id: text, audit_id: text, recorded_at: instant, actor: text, action: text },
 }

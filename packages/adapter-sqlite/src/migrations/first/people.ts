@@ -36,10 +36,16 @@ CREATE INDEX audit_by_actor_and_action ON audit (actor, action, recorded_at, id)
 CREATE TABLE audit_subject (
   subject_id TEXT NOT NULL,
   audit_id TEXT NOT NULL,
-  PRIMARY KEY (subject_id, audit_id)
+  recorded_at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  action TEXT NOT NULL,
+  PRIMARY KEY (audit_id, subject_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX audit_subject_by_row ON audit_subject (audit_id);
+CREATE INDEX audit_subject_by_time ON audit_subject (subject_id, recorded_at, audit_id);
+CREATE INDEX audit_subject_by_actor ON audit_subject (subject_id, actor, recorded_at, audit_id);
+CREATE INDEX audit_subject_by_action ON audit_subject (subject_id, action, recorded_at, audit_id);
+CREATE INDEX audit_subject_by_actor_and_action ON audit_subject (subject_id, actor, action, recorded_at, audit_id);
 
 CREATE TABLE silence (
   id TEXT NOT NULL PRIMARY KEY,
