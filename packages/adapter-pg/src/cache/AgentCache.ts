@@ -43,14 +43,17 @@ const LONGEST_REST_MILLIS = 3_600_000
  */
 export class AgentCache {
   readonly #maxBytes: number
+  /** A clock that never goes back, in milliseconds. */
+  readonly #steady: () => number
   readonly #entries = new Map<AgentId, Entry>()
   readonly #contested = new Contested()
   readonly #beingWritten = new Set<AgentId>()
   #bytes = 0
   #serverRun: string | null | undefined
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, steady: () => number = () => performance.now()) {
     this.#maxBytes = maxBytes
+    this.#steady = steady
   }
 
   /**
@@ -65,7 +68,7 @@ export class AgentCache {
   find(agentId: AgentId): CachedAgent | undefined {
     const entry = this.#entries.get(agentId)
     if (entry === undefined) return undefined
-    if (performance.now() - entry.knownAt > LONGEST_REST_MILLIS) {
+    if (this.#steady() - entry.knownAt > LONGEST_REST_MILLIS) {
       this.drop(agentId)
       return undefined
     }
@@ -89,7 +92,7 @@ export class AgentCache {
       agent: agent.row,
       version: agent.version,
       checks: kept?.checks ?? new Map(),
-      knownAt: performance.now(),
+      knownAt: this.#steady(),
       bytes: (kept?.bytes ?? 0) + bytesAdded(kept?.agent, agent.row),
     }
     for (const [checkId, check] of checks) {

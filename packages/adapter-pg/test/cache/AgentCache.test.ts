@@ -1,4 +1,4 @@
-import { assert, describe, it, onTestFinished, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { agentRecord, checkRecord, registrationIdOf } from "@tocsin/testing/records"
 import { heldAfter, largeRows } from "@tocsin/testing/largeRows"
@@ -139,9 +139,7 @@ describe("AgentCache", () => {
 
   it("drops rows that were neither read nor written for an hour, before transaction ids repeat", () => {
     let millis = 0
-    const clock = vi.spyOn(performance, "now").mockImplementation(() => millis)
-    onTestFinished(() => clock.mockRestore())
-    const cache = new AgentCache(10 * ROW)
+    const cache = new AgentCache(10 * ROW, () => millis)
     const isKeptAt = (minutes: number) => {
       millis = minutes * 60_000
       return cache.find(idOf("a")) !== undefined
