@@ -28,7 +28,7 @@ const condition = (name: string, value: unknown): string => {
   if (name === "severity") return `severity_rank = ${SEVERITY_RANK[value as keyof typeof SEVERITY_RANK]}`
   if (name === "acknowledged")
     return `(COALESCE(ack_until, 0) > ${start} AND state_rank = 1) = ${String(value)}`
-  if (name === "held") return `(look_at IS NOT NULL) = ${String(value)}`
+  if (name === "held") return `(next_evaluation_at IS NOT NULL) = ${String(value)}`
   return `${name} = '${String(value)}'`
 }
 

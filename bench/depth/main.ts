@@ -58,7 +58,7 @@ const measure = ({ layer, run }: Opened): Promise<Depth> =>
       Effect.gen(function* () {
         const storage = Context.get(yield* Layer.build(layer), Storage)
         const base = yield* Clock.Clock
-        const leftAt = (yield* storage.mark)?.marked_at
+        const leftAt = (yield* storage.serviceHeartbeat)?.beat_at
         if (leftAt === undefined) throw new Error("this storage was not filled by bench/seed/main.ts")
         return yield* Effect.promise(() =>
           measureDepth({

@@ -12,8 +12,8 @@ export const agentSteps = (names: SeedNames): ReadonlyArray<SeedStep> => [
   { name: "blocked keys", sql: blockedKeys(names) },
   { name: "registrations of deleted agents", sql: formerRegistrations(names) },
   {
-    name: "the service's sign of life",
-    sql: `INSERT INTO mark (name, marked_at) VALUES ('service', ${names.now})`,
+    name: "the service heartbeat",
+    sql: `INSERT INTO service_heartbeat (name, beat_at) VALUES ('service', ${names.now})`,
   },
 ]
 

@@ -3,7 +3,7 @@ import { seconds, type SeedNames } from "./SeedNames.ts"
 import type { SeedStep } from "./SeedStep.ts"
 
 /**
- * Incidents with their members and stories: an open one for each check that is not ok and for each
+ * Incidents with their members and scenarios: an open one for each check that is not ok and for each
  * dead agent, but for those that share one; resolved ones over the last year. Then the
  * notifications of them.
  */
@@ -11,10 +11,10 @@ export const incidentSteps = (names: SeedNames): ReadonlyArray<SeedStep> => [
   { name: "members of open incidents", sql: openMembers(names) },
   { name: "open incidents", sql: openIncidents },
   { name: "their members", sql: presentMembers },
-  { name: "their stories", sql: openStories },
+  { name: "their scenarios", sql: openScenarios },
   { name: "resolved incidents", sql: resolvedIncidents(names) },
   { name: "their members", sql: pastMembers(names) },
-  { name: "their stories", sql: pastStories(names) },
+  { name: "their scenarios", sql: pastScenarios(names) },
   { name: "notifications of open incidents", sql: openNotifications(names) },
   { name: "notifications of resolved incidents", sql: pastNotifications(names) },
   { name: "end", sql: "DROP TABLE seed_member" },
@@ -70,7 +70,7 @@ const openIncidents = `INSERT INTO incident (id, kind, incident_key, state, seve
 const presentMembers = `INSERT INTO incident_member (incident_id, agent_id, check_id, severity, change_seq, summary, joined_at)
   SELECT incident_id, agent_id, check_id, severity, change_seq, ${SUMMARY}, opened_at FROM seed_member ORDER BY 1, 2, 3`
 
-const openStories = `INSERT INTO incident_change (incident_id, seq, changed_at, change, agent_id, check_id, severity,
+const openScenarios = `INSERT INTO incident_change (incident_id, seq, changed_at, change, agent_id, check_id, severity,
     incident_severity)
   SELECT incident_id, change_seq, opened_at, 'joined', agent_id, check_id, severity, severity FROM seed_member ORDER BY 1, 2`
 
@@ -110,7 +110,7 @@ const pastMembers = (names: SeedNames): string => {
     FROM ${resolvedNumbers(names)}`
 }
 
-const pastStories = (names: SeedNames): string => {
+const pastScenarios = (names: SeedNames): string => {
   const k = pastCheck(names)
   const arm = (seq: 1 | 2) => `SELECT ${resolvedId(names)}, ${seq},
       ${seq === 1 ? names.resolvedIncidentOpenedAt("n") : resolvedAt(names)}, '${seq === 1 ? "joined" : "left"}',
@@ -122,7 +122,7 @@ const pastStories = (names: SeedNames): string => {
 }
 
 const OUTBOX_COLUMNS = `id, receiver, notifier, state, incident_id, event_type, incident_seq, severity, summary, attempts,
-  first_attempted_at, next_attempt_at, leased_until, created_at, counts_from, updated_at`
+  first_attempted_at, next_attempt_at, leased_until, created_at, age_starts_at, updated_at`
 
 const notifier = (n: string): string =>
   `CASE WHEN ${n} % 10 < 6 THEN 'debug' WHEN ${n} % 10 < 8 THEN 'webhook' WHEN ${n} % 10 = 8 THEN 'messenger'

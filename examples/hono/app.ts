@@ -8,7 +8,11 @@ export const makeApp = async (
   tokens: ReadonlyArray<string>,
 ): Promise<{ readonly app: Hono; readonly monitor: Monitor }> => {
   // Hono leaves the prefix in the path.
-  const monitor = await createMonitor({ storage: sqlite(file), uiTokens: tokens, basePath: "/monitoring" })
+  const monitor = await createMonitor({
+    storage: sqlite(file),
+    operatorTokens: tokens,
+    basePath: "/monitoring",
+  })
   const app = new Hono()
   app.get("/", (context) => context.text("hello"))
   app.all("/monitoring/*", (context) => monitor.fetch(context.req.raw))

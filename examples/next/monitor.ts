@@ -8,7 +8,7 @@ const kept = globalThis as { tocsin?: Promise<Monitor> | undefined }
 export const monitor = (): Promise<Monitor> =>
   (kept.tocsin ??= createMonitor({
     storage: sqlite(process.env["MONITORING_FILE"] ?? "monitoring.db"),
-    uiTokens: (process.env["MONITORING_TOKENS"] ?? "").split(",").filter(Boolean),
+    operatorTokens: (process.env["MONITORING_TOKENS"] ?? "").split(",").filter(Boolean),
     basePath: "/monitoring",
   }).catch((error: unknown) => {
     // The next request tries again.

@@ -20,7 +20,7 @@ CREATE TABLE agent (
   hostname TEXT NOT NULL,
   features TEXT NOT NULL,
   labels TEXT,
-  contact_from INTEGER
+  reachable_from INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
@@ -190,7 +190,7 @@ CREATE TABLE expectation (
   registration_id TEXT NOT NULL,
   origin TEXT NOT NULL,
   expected_from INTEGER NOT NULL,
-  look_at INTEGER,
+  next_evaluation_at INTEGER,
   incident_id TEXT,
   terms TEXT,
   labels TEXT,
@@ -200,8 +200,8 @@ CREATE TABLE expectation (
 
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 
-CREATE INDEX expectation_to_look_at ON expectation (look_at, agent_id, check_id, registration_id)
-WHERE look_at IS NOT NULL;
+CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)
+WHERE next_evaluation_at IS NOT NULL;
 
 CREATE TABLE incident (
   id TEXT NOT NULL PRIMARY KEY,
@@ -228,15 +228,15 @@ CREATE TABLE incident (
   ack_at INTEGER,
   ack_until INTEGER,
   ack_severity TEXT,
-  acts INTEGER NOT NULL DEFAULT 0,
-  next_look_at INTEGER,
+  log_entries INTEGER NOT NULL DEFAULT 0,
+  next_evaluation_at INTEGER,
   resolved_by TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE incident_act (
+CREATE TABLE incident_log (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
   seq INTEGER NOT NULL,
-  acted_at INTEGER NOT NULL,
+  logged_at INTEGER NOT NULL,
   act TEXT NOT NULL,
   actor TEXT NOT NULL,
   text TEXT,
@@ -249,7 +249,7 @@ CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT 
 
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
-CREATE INDEX incident_by_next_look ON incident (next_look_at) WHERE next_look_at IS NOT NULL AND state = 'open';
+CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
 
 CREATE TABLE incident_change (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
@@ -313,9 +313,9 @@ CREATE INDEX listed_incident_by_opened_at ON listed_incident (agent_id, check_id
 
 CREATE INDEX listed_incident_by_resolved_at ON listed_incident (agent_id, check_id, phase, severity_rank, resolved_order, id);
 
-CREATE TABLE mark (
+CREATE TABLE service_heartbeat (
   name TEXT NOT NULL PRIMARY KEY,
-  marked_at INTEGER NOT NULL,
+  beat_at INTEGER NOT NULL,
   outage_ended_at INTEGER,
   outage_began_at INTEGER
 ) STRICT, WITHOUT ROWID;
@@ -383,17 +383,17 @@ CREATE TABLE outbox (
   next_attempt_at INTEGER,
   leased_until INTEGER,
   created_at INTEGER NOT NULL,
-  counts_from INTEGER NOT NULL,
+  age_starts_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   summary TEXT,
   last_error TEXT,
   receiver TEXT NOT NULL,
   cause TEXT,
   first_attempted_at INTEGER,
-  look_at INTEGER,
+  next_evaluation_at INTEGER,
   released_at INTEGER,
   listed_state TEXT NOT NULL
-    AS (CASE WHEN state = 'pending' AND look_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL
+    AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
@@ -402,7 +402,7 @@ CREATE INDEX outbox_by_updated_at ON outbox (listed_state, notifier, event_type,
 
 CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
 
-CREATE INDEX outbox_held ON outbox (look_at) WHERE look_at IS NOT NULL;
+CREATE INDEX outbox_held ON outbox (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL;
 
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 

@@ -18,7 +18,7 @@ interface Listener {
   readonly heard: ReadonlyArray<Heard>
 }
 
-/** A system that beats are sent to; its path is a secret. */
+/** A system that watchdog pings are sent to; its path is a secret. */
 const startListener: Effect.Effect<Listener, never, Scope.Scope> = Effect.acquireRelease(
   Effect.callback<Listener & { readonly close: () => void }>((resume) => {
     const heard: Array<Heard> = []
@@ -52,8 +52,8 @@ const beating = Effect.fnUntraced(function* (environment: Readonly<Record<string
     cwd: yield* scratchFolder,
     environment: {
       SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
-      SERVICE_BEAT_URL: url,
-      SERVICE_BEAT_INTERVAL: "200ms",
+      SERVICE_WATCHDOG_URL: url,
+      SERVICE_WATCHDOG_INTERVAL: "200ms",
       ...environment,
     },
   })
@@ -61,17 +61,17 @@ const beating = Effect.fnUntraced(function* (environment: Readonly<Record<string
     const before = heard.length
     return until(
       what,
-      Effect.sync(() => heard.slice(before).filter((beat) => beat.line === line).length >= times),
+      Effect.sync(() => heard.slice(before).filter((watchdog) => watchdog.line === line).length >= times),
     )
   }
   return { server, heard, hears }
 })
 
-describe.concurrent("a server with a beat", () => {
+describe.concurrent("a server with a watchdog ping", () => {
   it.live("sends it while the service is well, and nothing on shutdown", () =>
     Effect.gen(function* () {
       const { server, heard, hears } = yield* beating()
-      yield* hears("three beats", PING, 3)
+      yield* hears("three watchdog pings", PING, 3)
       assert.deepStrictEqual(yield* server.stop, { code: 0, signal: null })
       assert.deepStrictEqual(new Set(heard.map(({ line }) => line)), new Set([PING]))
     }),
@@ -81,7 +81,7 @@ describe.concurrent("a server with a beat", () => {
     Effect.gen(function* () {
       const { url, away } = yield* scratchPostgres
       const { heard, hears } = yield* beating({ DATABASE_URL: Redacted.value(url) })
-      yield* hears("a beat", PING)
+      yield* hears("a watchdog ping", PING)
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* away

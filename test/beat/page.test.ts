@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
 import { HealthConditions } from "@tocsin/core/health/judgeHealth"
 
-it("docs/beat.md defines health in the words of the table that decides it", () => {
-  const page = readFileSync(fileURLToPath(new URL("../../docs/beat.md", import.meta.url)), "utf8")
+it("docs/watchdog.md defines health in the words of the table that decides it", () => {
+  const page = readFileSync(fileURLToPath(new URL("../../docs/watchdog.md", import.meta.url)), "utf8")
   const rows = Array.from(page.matchAll(/^\| `([a-z_]+)` \| (.+) \|$/gm), ([, name, meaning]) => ({
     name,
     meaning,

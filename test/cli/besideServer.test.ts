@@ -88,8 +88,8 @@ describe("commands beside a running server", () => {
         yield* jsonOf(notifying, "incidents", "show", incident?.id ?? ""),
         yield* answerOf(server, `/ops/v1/incidents/${incident?.id}`),
       )
-      const story = yield* tocsin(notifying, "incidents", "show", incident?.id ?? "")
-      assert.match(story.stdout, /\nAGENT +CHECK .*\nweb-1 +disk +critical .*disk is critical\n/)
+      const scenario = yield* tocsin(notifying, "incidents", "show", incident?.id ?? "")
+      assert.match(scenario.stdout, /\nAGENT +CHECK .*\nweb-1 +disk +critical .*disk is critical\n/)
 
       assert.deepStrictEqual(yield* jsonOf(notifying, "outbox", "--state", "failed"), {
         items: ((yield* answerOf(server, "/ops/v1/outbox")) as { items: unknown }).items,

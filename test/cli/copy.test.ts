@@ -50,7 +50,7 @@ describe.concurrent("tocsin copy", () => {
       const postgres = yield* emptyPostgres
       const there = yield* copied({ ...source, environment: postgres.environment }, "--to", "env:TARGET")
       for (const { table, rows } of there) {
-        // Tables that this story leaves empty.
+        // Tables that this scenario leaves empty.
         if (!["alert", "removed_registration"].includes(table)) assert.isAbove(rows, 0, table)
       }
 
@@ -96,7 +96,7 @@ describe.concurrent("tocsin copy", () => {
     }),
   )
 
-  it.live("does not copy the mark, and reports when a server used the source", () =>
+  it.live("does not copy the service heartbeat, and reports when a server used the source", () =>
     Effect.gen(function* () {
       const source = yield* onFile
       const server = yield* startServer(serverAt(source))

@@ -79,7 +79,7 @@ describe.concurrent("the doctor", () => {
         const isUnsafe = messageOf(findings, "durability").includes("fsync")
         assert.deepStrictEqual(notOk(findings), isUnsafe ? ["durability: attention"] : [])
         assert.strictEqual(code, isUnsafe ? EXIT_CODES.attention.code : EXIT_CODES.ok.code)
-        assert.match(messageOf(findings, "server"), /^last sign of life \d+s ago/)
+        assert.match(messageOf(findings, "server"), /^last service heartbeat \d+s ago/)
         assert.match(
           messageOf(findings, "notifier webhook"),
           /^http:\/\/127.0.0.1:\d+ accepted the test message \(status 204\)$/,
@@ -163,33 +163,36 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
-  it.live("examines the beat and the allowed origins", () =>
+  it.live("examines the watchdog ping and the allowed origins", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }
       yield* tocsin(place, "migrate")
       const origins = "https://dashboard.example http://localhost:3000"
       const well = yield* receiverOf(204)
       const environment = {
-        SERVICE_BEAT_URL: `${well.url}${secretOf("ping")}`,
+        SERVICE_WATCHDOG_URL: `${well.url}${secretOf("ping")}`,
         SERVICE_ALLOWED_ORIGINS: origins,
       }
       const shown = yield* examine({ ...place, environment })
-      assert.match(messageOf(shown.findings, "beat"), /^goes to http:\/\/127.0.0.1:\d+ every 1m; --send-test/)
+      assert.match(
+        messageOf(shown.findings, "watchdog"),
+        /^goes to http:\/\/127.0.0.1:\d+ every 1m; --send-test/,
+      )
       assert.strictEqual(
         messageOf(shown.findings, "browsers"),
         "pages of https://dashboard.example, http://localhost:3000 may call",
       )
       const sent = yield* examine({ ...place, environment }, "--send-test")
       assert.match(
-        messageOf(sent.findings, "beat"),
-        /^http:\/\/127.0.0.1:\d+ accepted a beat \(status 204\)$/,
+        messageOf(sent.findings, "watchdog"),
+        /^http:\/\/127.0.0.1:\d+ accepted a watchdog \(status 204\)$/,
       )
       const ill = yield* receiverOf(404)
       const refused = yield* examine(
-        { ...place, environment: { SERVICE_BEAT_URL: ill.url, SERVICE_ALLOWED_ORIGINS: "*" } },
+        { ...place, environment: { SERVICE_WATCHDOG_URL: ill.url, SERVICE_ALLOWED_ORIGINS: "*" } },
         "--send-test",
       )
-      assert.includeMembers(notOk(refused.findings), ["beat: failed", "browsers: attention"])
+      assert.includeMembers(notOk(refused.findings), ["watchdog ping: failed", "browsers: attention"])
       const plain = yield* examine({
         ...place,
         environment: { SERVICE_ALLOWED_ORIGINS: "http://plain.example" },
@@ -203,11 +206,13 @@ describe.concurrent("the doctor", () => {
       const place = { cwd: yield* scratchFolder, environment: {} }
       yield* tocsin(place, "migrate")
       const database = new DatabaseSync(join(place.cwd, "data", "tocsin.db"))
-      database.exec("INSERT INTO mark (name, marked_at) VALUES ('service', (unixepoch() - 605) * 1000000)")
+      database.exec(
+        "INSERT INTO service_heartbeat (name, beat_at) VALUES ('service', (unixepoch() - 605) * 1000000)",
+      )
       database.close()
       const { code, findings } = yield* examine(place)
       assert.deepStrictEqual(notOk(findings), ["server: attention"])
-      assert.match(messageOf(findings, "server"), /^last sign of life 10m ago: start the server;/)
+      assert.match(messageOf(findings, "server"), /^last service heartbeat 10m ago: start the server;/)
       assert.strictEqual(code, EXIT_CODES.attention.code)
     }),
   )

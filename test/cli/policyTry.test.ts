@@ -12,7 +12,7 @@ import { jsonOf, places, serverAt, tocsin } from "./tocsin.ts"
 interface Comparison {
   readonly messages: { readonly in_force: number; readonly tried: number }
   readonly results: number
-  readonly withheld: ReadonlyArray<{ readonly held_by: ReadonlyArray<string>; readonly firings: number }>
+  readonly held: ReadonlyArray<{ readonly held_by: ReadonlyArray<string>; readonly firings: number }>
 }
 
 describe.concurrent.each(places)("tocsin policy try beside a running server on $name", ({ make }) => {
@@ -58,11 +58,11 @@ describe.concurrent.each(places)("tocsin policy try beside a running server on $
       assert.isAbove(count, 3)
       assert.deepStrictEqual(same.messages, { in_force: count, tried: count })
       const silenced = { receiver: "debug", held_by: ["silence"], outcome: "resolved", firings: 1 }
-      assert.deepStrictEqual(same.withheld, [silenced])
+      assert.deepStrictEqual(same.held, [silenced])
       const patient = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1d")) as Comparison
       assert.deepStrictEqual(patient.messages, { in_force: count, tried: 0 })
       assert.includeMembers(
-        patient.withheld.flatMap(({ held_by }) => held_by),
+        patient.held.flatMap(({ held_by }) => held_by),
         ["after"],
       )
       const none = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1ms")) as Comparison

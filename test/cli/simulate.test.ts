@@ -85,19 +85,19 @@ describe("tocsin simulate", () => {
     Effect.gen(function* () {
       const place = yield* recording
       const acknowledge = { by: "anna", for: "2h" }
-      const acts = [
+      const log = [
         { received_at: "2026-01-31T08:31:00Z", incident_key: "web-1/disk", acknowledge },
         { received_at: "2026-01-31T10:00:00Z", incident_key: "web-1/disk", acknowledge },
       ]
       writeFileSync(
-        join(place.cwd, "acts.jsonl"),
-        [...LINES, ...acts.map((act) => JSON.stringify(act))].join("\n"),
+        join(place.cwd, "log.jsonl"),
+        [...LINES, ...log.map((act) => JSON.stringify(act))].join("\n"),
       )
       writeFileSync(
         join(place.cwd, "policy.yaml"),
         "routes: [{ after: 10m, to: [webhook] }, { match: ['check_id = load'], to: [debug] }]",
       )
-      const args = ["simulate", "acts.jsonl", "--policy", "policy.yaml"]
+      const args = ["simulate", "log.jsonl", "--policy", "policy.yaml"]
       const notifiers = ["--notifier", "webhook", "--notifier", "debug"]
       const { code, stderr, stdout } = yield* tocsin(place, ...args, ...notifiers)
       assert.strictEqual(

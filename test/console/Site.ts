@@ -30,7 +30,7 @@ export const startMonitor = Effect.fnUntraced(function* (options: TestMonitorOpt
     Effect.promise(async () =>
       createTestMonitor({
         startAt: new Date(performance.timeOrigin + performance.now()).toISOString(),
-        uiTokens: [OPERATOR_TOKEN],
+        operatorTokens: [OPERATOR_TOKEN],
         console: await consoleFiles(),
         ...options,
       }),

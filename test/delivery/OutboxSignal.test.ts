@@ -1,12 +1,12 @@
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import { leaveMark } from "@tocsin/core/liveness/outage"
+import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, PubSub, Stream } from "effect"
-import { beat, report } from "../service/agents.ts"
+import { heartbeat, report } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
@@ -26,14 +26,14 @@ describe("the outbox signal", () => {
   it.effect("rises with commands that change the outbox, and with no others", () =>
     Effect.gen(function* () {
       const { process, disk, agent, raisedBy } = yield* open
-      assert.strictEqual(yield* raisedBy(beat(process)), 0)
+      assert.strictEqual(yield* raisedBy(heartbeat(process)), 0)
       assert.strictEqual(yield* raisedBy(disk.turns("ok")), 0)
       assert.strictEqual(yield* raisedBy(disk.turns("critical", { loud: false })), 0)
       assert.strictEqual(yield* raisedBy(disk.turns("ok")), 0)
       assert.strictEqual(yield* raisedBy(disk.turns("critical")), 1)
       // Discarding one item can release a later one.
       assert.strictEqual(yield* raisedBy(agent().isDeleted), 1)
-      assert.strictEqual(yield* raisedBy(process.commits.transact(leaveMark(defaultRules))), 0)
+      assert.strictEqual(yield* raisedBy(process.commits.transact(writeServiceHeartbeat(defaultRules))), 0)
     }),
   )
 

@@ -103,12 +103,12 @@ const common: ReadonlyArray<readonly [number, Arbitrary.Arbitrary<Step>]> = [
 ]
 
 /**
- * How many steps a story has at most. Give it as `size` too: stories grow to it from run to
+ * How many steps a scenario has at most. Give it as `size` too: scenarios grow to it from run to
  * run.
  */
 export const LONGEST = 40
 
-const story = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<Answer>) =>
+const scenario = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<Answer>) =>
   Arbitrary.all({
     processes: integer(1, 3),
     steps: Arbitrary.array(step, { minLength: 5, maxLength: LONGEST }),
@@ -122,7 +122,7 @@ const story = (step: Arbitrary.Arbitrary<Step>, answer: Arbitrary.Arbitrary<Answ
   })
 
 /** Every kind of fault. */
-export const anyOutboxStory: Arbitrary.Arbitrary<OutboxStory> = story(
+export const anyOutboxStory: Arbitrary.Arbitrary<OutboxStory> = scenario(
   weighted<Step>([8, report], ...common, [2, stop], [1, unreachable(5, 100)], [1, loseReplies]),
   anyAnswer,
 )
@@ -131,7 +131,7 @@ export const anyOutboxStory: Arbitrary.Arbitrary<OutboxStory> = story(
  * No process stops, no message is lost, and the storage is never unreachable for as long as a
  * lease.
  */
-export const orderlyOutboxStory: Arbitrary.Arbitrary<OutboxStory> = story(
+export const orderlyOutboxStory: Arbitrary.Arbitrary<OutboxStory> = scenario(
   weighted<Step>([8, report], ...common, [1, unreachable(5, 20)]),
   honestAnswer,
 )

@@ -8,8 +8,8 @@ import { deferred, delivered } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
 /** Lets someone act. */
-const as = <A, E>(name: string, act: Effect.Effect<A, E>) =>
-  Effect.provideService(act, CurrentOperator, libraryOperator(name))
+const as = <A, E>(name: string, action: Effect.Effect<A, E>) =>
+  Effect.provideService(action, CurrentOperator, libraryOperator(name))
 
 /** A timeline whose only open incident can be acknowledged. */
 const open = Effect.gen(function* () {
@@ -27,7 +27,7 @@ const open = Effect.gen(function* () {
     acknowledge: (request: AcknowledgeRequest = {}) =>
       done(Effect.suspend(() => as("eva", process.operations.acknowledge(id(), request)))),
     withdraw: done(Effect.suspend(() => as("eva", process.operations.withdraw(id())))),
-    story: Effect.orDie(Effect.suspend(() => process.operations.incident(id()))),
+    scenario: Effect.orDie(Effect.suspend(() => process.operations.incident(id()))),
   }
 })
 
@@ -99,7 +99,7 @@ describe("an acknowledged incident", () => {
         assert.deepStrictEqual(yield* withdraw, { count: 1 })
         yield* after("5 seconds")
         yield* webhook.has("firing critical db")
-        assert.isAtMost(Number((yield* Instant.now) - outbox.item().counts_from), 5_000_000)
+        assert.isAtMost(Number((yield* Instant.now) - outbox.item().age_starts_at), 5_000_000)
         assert.deepStrictEqual(yield* withdraw, { count: 0 })
       }),
   )
@@ -129,17 +129,17 @@ describe("an acknowledged incident", () => {
     "that worsens loudly notifies everyone, whatever was sent before, and is no longer acknowledged",
     () =>
       Effect.gen(function* () {
-        const { acknowledge, disk, outbox, story, webhook } = yield* open
+        const { acknowledge, disk, outbox, scenario, webhook } = yield* open
         yield* disk.turns("critical")
         yield* disk.turns("warning")
         yield* acknowledge()
         yield* disk.turns("critical")
         yield* webhook.has("firing critical a/disk", "firing critical a/disk")
         assert.strictEqual(outbox.item(1).cause, "worsened")
-        const { acts, incident } = yield* story
+        const { log, incident } = yield* scenario
         assert.isUndefined(incident.ack_by)
         assert.deepStrictEqual(
-          acts.map(({ act, actor }) => [act, actor]),
+          log.map(({ action, actor }) => [action, actor]),
           [
             ["worsened", "system"],
             ["acknowledged", "eva"],
@@ -150,10 +150,10 @@ describe("an acknowledged incident", () => {
 
   it.effect("stays acknowledged when it worsens silently", () =>
     Effect.gen(function* () {
-      const { disk, story, webhook } = yield* acknowledgedWarning
+      const { disk, scenario, webhook } = yield* acknowledgedWarning
       yield* disk.turns("critical", { loud: false })
       yield* webhook.has("firing warning a/disk")
-      assert.strictEqual((yield* story).incident.ack_by, "eva")
+      assert.strictEqual((yield* scenario).incident.ack_by, "eva")
     }),
   )
 
@@ -214,18 +214,18 @@ describe("an acknowledgement", () => {
     }),
   )
 
-  it.effect("by two people at the same time: the later one counts, and both are in the story", () =>
+  it.effect("by two people at the same time: the later one counts, and both are in the scenario", () =>
     Effect.gen(function* () {
-      const { disk, id, process, story } = yield* open
+      const { disk, id, process, scenario } = yield* open
       yield* disk.turns("critical")
       const acknowledge = (by: string) => as(by, process.operations.acknowledge(id(), {}))
       yield* Effect.all([acknowledge("eva"), acknowledge("max")], { concurrency: 2 })
-      const { acts, incident } = yield* story
+      const { log, incident } = yield* scenario
       assert.sameMembers(
-        acts.map(({ actor }) => actor),
+        log.map(({ actor }) => actor),
         ["eva", "max"],
       )
-      assert.strictEqual(incident.ack_by, acts[0]?.actor)
+      assert.strictEqual(incident.ack_by, log[0]?.actor)
     }),
   )
 })
@@ -311,7 +311,7 @@ describe("an acknowledgement that ran out during an outage, while agents may sti
 })
 
 describe("a note", () => {
-  it.effect("is part of the story, also of a resolved incident", () =>
+  it.effect("is part of the scenario, also of a resolved incident", () =>
     Effect.gen(function* () {
       const { disk, id, process } = yield* open
       yield* disk.turns("critical")
@@ -319,9 +319,9 @@ describe("a note", () => {
       yield* as("eva", process.operations.note(incident, { text: "disk ordered" }))
       yield* disk.turns("ok")
       yield* as("max", process.operations.note(incident, { text: "disk replaced" }))
-      const { acts } = yield* process.operations.incident(incident)
+      const { log } = yield* process.operations.incident(incident)
       assert.deepStrictEqual(
-        acts.map(({ actor, text }) => `${actor}: ${text}`),
+        log.map(({ actor, text }) => `${actor}: ${text}`),
         ["max: disk replaced", "eva: disk ordered"],
       )
     }),

@@ -41,7 +41,7 @@ const isUntouched = (item: OutboxRecord): boolean =>
   item.state === "pending" &&
   item.attempts === 0 &&
   item.first_attempted_at === undefined &&
-  item.next_attempt_at === item.counts_from
+  item.next_attempt_at === item.age_starts_at
 
 describe("claimed ahead", () => {
   it("is what the receiver takes in a second", () => {

@@ -9,10 +9,10 @@ const arbitrary = { runs: propertyRuns(100), size: LONGEST, maxShrinks: 500 }
 describe("several processes with one outbox", () => {
   it.effect.prop(
     "deliver by the laws, with any faults of receivers, storage and processes",
-    { story: anyOutboxStory },
-    ({ story }) =>
+    { scenario: anyOutboxStory },
+    ({ scenario }) =>
       Effect.gen(function* () {
-        const { service, broken } = yield* play(story)
+        const { service, broken } = yield* play(scenario)
         assert.deepStrictEqual(broken, [])
         for (const item of service.rows().outbox.values()) {
           if (item.state === "sent")
@@ -27,10 +27,10 @@ describe("several processes with one outbox", () => {
 
   it.effect.prop(
     "deliver exactly once when no process crashes and no answer is lost",
-    { story: orderlyOutboxStory },
-    ({ story }) =>
+    { scenario: orderlyOutboxStory },
+    ({ scenario }) =>
       Effect.gen(function* () {
-        const { service, broken } = yield* play(story)
+        const { service, broken } = yield* play(scenario)
         assert.deepStrictEqual(broken, [])
         for (const item of service.rows().outbox.values()) {
           const arrivals = service.receivers.arrivals.filter((one) => one.notification.id === item.id)

@@ -86,7 +86,7 @@ export const deliveryLaws = ({ service, isClosing }: Evidence) => {
     )
     judge(before.attempts < MOST_ATTEMPTS, after, "to be retried after the last attempt")
     judge(
-      secondsBetween(before.counts_from, at) < OLDEST_SECONDS,
+      secondsBetween(before.age_starts_at, at) < OLDEST_SECONDS,
       after,
       "to be retried though it is too old",
     )
@@ -94,7 +94,7 @@ export const deliveryLaws = ({ service, isClosing }: Evidence) => {
 
   const onFailure = (before: OutboxRecord, { after, at }: OutboxMove): void => {
     const isOver =
-      before.attempts >= MOST_ATTEMPTS || secondsBetween(before.counts_from, at) >= OLDEST_SECONDS
+      before.attempts >= MOST_ATTEMPTS || secondsBetween(before.age_starts_at, at) >= OLDEST_SECONDS
     judge(isOver || attemptOf(before)?.answer.outcome === "refused", after, "failed without a reason")
   }
 
@@ -121,7 +121,11 @@ export const deliveryLaws = ({ service, isClosing }: Evidence) => {
       after,
       "due while not waiting, or the reverse",
     )
-    judge(after.look_at === undefined || after.state === "pending", after, "to be examined, and not pending")
+    judge(
+      after.next_evaluation_at === undefined || after.state === "pending",
+      after,
+      "to be examined, and not pending",
+    )
     judge(after.updated_at === at, after, "updated_at is not the time of the move")
     if (before === undefined) return
     const attempt = attemptOf(before)
@@ -146,7 +150,7 @@ export const deliveryLaws = ({ service, isClosing }: Evidence) => {
     }
     if (before.state === "failed") {
       judge(
-        after.attempts === 0 && after.counts_from >= at && after.next_attempt_at === at,
+        after.attempts === 0 && after.age_starts_at >= at && after.next_attempt_at === at,
         after,
         "replayed wrongly",
       )

@@ -37,7 +37,7 @@ describe("a receiver learns", () => {
       yield* after("10 minutes")
       const attempts = service.receivers.attempts.map(({ notification }) => notification)
       assert.isAbove(attempts.length, 2)
-      assert.deepStrictEqual(new Set(attempts.map(({ counts_from }) => counts_from)).size, 1)
+      assert.deepStrictEqual(new Set(attempts.map(({ age_starts_at }) => age_starts_at)).size, 1)
     }),
   )
 })

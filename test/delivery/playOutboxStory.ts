@@ -10,10 +10,10 @@ import { settled } from "../service/settled.ts"
 
 const NOTIFIERS: ReadonlyArray<NotifierName> = ["webhook", "messenger"]
 const MOST_PROCESSES = 3
-/** Longer than the longest wait that the steps and answers of a story can lead to. */
+/** Longer than the longest wait that the steps and answers of a scenario can lead to. */
 const MINUTES_TO_THE_END = 6 * 60
 
-/** The outcome of a story. */
+/** The outcome of a scenario. */
 export interface Course {
   readonly service: Service
   /** Which laws were broken, in words. */
@@ -26,8 +26,8 @@ interface Running {
   isSpoilt: boolean
 }
 
-/** Plays a story, ends all faults, and moves the clock until every item has ended. */
-export const play = (story: OutboxStory) => Random.withSeed(run(story), story.seed)
+/** Plays a scenario, ends all faults, and moves the clock until every item has ended. */
+export const play = (scenario: OutboxStory) => Random.withSeed(run(scenario), scenario.seed)
 
 const run = Effect.fnUntraced(function* ({ processes, steps, answers, latencies, hints }: OutboxStory) {
   const closing = new Set<string>()

@@ -41,7 +41,7 @@ describe("replaying a dead letter", () => {
       yield* webhook.answers(deferred)
       assert.deepStrictEqual(yield* replay(), { count: 1 })
       const { id } = outbox.item()
-      assert.deepInclude(outbox.item(), { state: "retry", attempts: 1, counts_from: yield* Instant.now })
+      assert.deepInclude(outbox.item(), { state: "retry", attempts: 1, age_starts_at: yield* Instant.now })
       yield* webhook.answers(delivered)
       yield* after("6 seconds")
       yield* outbox.is("firing sent")

@@ -47,7 +47,7 @@ const neverReported: ReadonlyArray<Step> = [
   declare({ check_id: "disk", every: "1m" }),
   answers(slowly(deferred)),
   ({ after, agent, outbox }) =>
-    Effect.repeat(Effect.andThen(after("1 second"), agent().beats), {
+    Effect.repeat(Effect.andThen(after("1 second"), agent().heartbeats), {
       while: () => outbox.items().length === 0,
     }),
 ]

@@ -1,6 +1,6 @@
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { type AttemptResult, settleAttempts } from "@tocsin/core/notifications/settleAttempts"
+import { type AttemptResult, recordResults } from "@tocsin/core/notifications/recordResults"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -71,7 +71,7 @@ describe("the delays before attempts", () => {
             assert.deepInclude(item(), {
               attempts: 0,
               state: "pending",
-              counts_from: ageFrom,
+              age_starts_at: ageFrom,
               next_attempt_at: ageFrom,
             })
           }
@@ -93,22 +93,22 @@ describe("the delays before attempts", () => {
                 ? { outcome: result }
                 : { outcome: result, error: "503", retryAfterSeconds }
             const settled = yield* transact(
-              settleAttempts([{ claim: claimed.claim, result: outcome, random }]),
+              recordResults([{ claim: claimed.claim, result: outcome, random }]),
             )
-            assert.deepStrictEqual(settled, [item().state === "failed" ? "given_up" : "settled"])
+            assert.deepStrictEqual(settled, [item().state === "failed" ? "given_up" : "stored"])
           }
-          const settledItem = item()
-          const age = Number(settledItem.updated_at - ageFrom) / 1_000_000
+          const recordedItem = item()
+          const age = Number(recordedItem.updated_at - ageFrom) / 1_000_000
           const mayRetry = attempts < 14 && age < DAY
-          assert.strictEqual(settledItem.state, mayRetry ? "retry" : "failed")
-          assert.strictEqual(settledItem.leased_until, undefined)
+          assert.strictEqual(recordedItem.state, mayRetry ? "retry" : "failed")
+          assert.strictEqual(recordedItem.leased_until, undefined)
           if (!mayRetry) continue
           const scheduled = (DELAYS[attempts - 1] ?? 0) * (0.8 + 0.4 * random)
           const asked = result === "deferred" ? Math.min(retryAfterSeconds ?? 0, HOUR) : 0
           const expected = result === "released" ? 0 : Math.max(scheduled, asked)
           assert.isTrue(
-            isAbout(secondsUntilDue(settledItem), expected),
-            `${secondsUntilDue(settledItem)} s after attempt ${attempts}, not ${expected} s`,
+            isAbout(secondsUntilDue(recordedItem), expected),
+            `${secondsUntilDue(recordedItem)} s after attempt ${attempts}, not ${expected} s`,
           )
         }
       }),
@@ -158,7 +158,7 @@ describe("an attempt whose lease has run out", () => {
       if (first === undefined || second === undefined) return assert.fail("nothing was claimed")
       const settle = (claimed: typeof first) =>
         transact(
-          settleAttempts([{ claim: claimed.claim, result: { outcome: "refused", error: "400" }, random: 0 }]),
+          recordResults([{ claim: claimed.claim, result: { outcome: "refused", error: "400" }, random: 0 }]),
         )
       assert.deepStrictEqual(yield* settle(first), ["lost"])
       assert.deepInclude(item(), { state: "sending", attempts: 2 })
@@ -174,7 +174,7 @@ describe("an attempt whose lease has run out", () => {
       const [claimed] = yield* claim(0)
       if (claimed === undefined) return assert.fail("nothing was claimed")
       yield* after("90 seconds")
-      yield* transact(settleAttempts([{ claim: claimed.claim, result: { outcome: "delivered" }, random: 0 }]))
+      yield* transact(recordResults([{ claim: claimed.claim, result: { outcome: "delivered" }, random: 0 }]))
       assert.strictEqual(item().state, "sent")
     }),
   )

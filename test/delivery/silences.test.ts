@@ -8,7 +8,7 @@ import type { Matcher } from "@tocsin/contract/Matcher"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Effect, Exit, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { AGENT, beat, enroll, report, type Result as Reported } from "../service/agents.ts"
+import { AGENT, heartbeat, enroll, report, type Result as Reported } from "../service/agents.ts"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
@@ -138,7 +138,7 @@ describe("a silence", () => {
       assert.deepStrictEqual(messages(), ["opened warning", "resolved warning"])
       assert.deepStrictEqual(
         items()
-          .map(({ look_at, state }) => `${state} ${look_at}`)
+          .map(({ next_evaluation_at, state }) => `${state} ${next_evaluation_at}`)
           .toSorted(),
         ["discarded undefined", "sent undefined", "sent undefined"],
       )
@@ -344,7 +344,7 @@ describe("creating a silence", () => {
       const { process, silence, turns } = yield* openSilences()
       for (let n = 0; n < 10; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
       // It is pending.
-      yield* Effect.orDie(beat(process, "another" as typeof AGENT))
+      yield* Effect.orDie(heartbeat(process, "another" as typeof AGENT))
       const matchers: ReadonlyArray<Matcher> = [{ field: "agent_id", op: "glob", value: "*a*" }]
       yield* turns("disk", "warning")
       const request = { matchers, for: Duration.minutes(5), comment: "all" }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import type { AttemptResult } from "@tocsin/core/notifications/settleAttempts"
+import type { AttemptResult } from "@tocsin/core/notifications/recordResults"
 import { makeStoreResults } from "@tocsin/core/notifications/storeResults"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"

@@ -91,7 +91,7 @@ describe("a later step", () => {
       yield* turns("critical")
       yield* after("10 minutes")
       yield* turns("ok")
-      assert.isUndefined(incident().next_look_at)
+      assert.isUndefined(incident().next_evaluation_at)
       yield* after("1 hour")
       assert.deepStrictEqual(messages(), ["0 min: chat opened critical", "10 min: chat resolved critical"])
     }),
@@ -369,6 +369,6 @@ it.effect("without a policy no incident has a next look", () =>
     yield* turns("warning")
     yield* turns("critical")
     yield* after("1 minute")
-    assert.isUndefined(incident().next_look_at)
+    assert.isUndefined(incident().next_evaluation_at)
   }),
 )

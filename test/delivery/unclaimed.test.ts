@@ -1,6 +1,6 @@
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
-import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
+import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Result } from "effect"
 import type { NotifierName } from "@tocsin/contract/Status"
@@ -97,7 +97,7 @@ describe("an item whose notifier no process is configured for", () => {
       const claimed = yield* claimForWebhook
       assert.strictEqual(claimed.length, 1)
       for (const { claim } of claimed)
-        yield* transact(settleAttempts([{ claim, result: { outcome: "deferred", error: "503" }, random: 0 }]))
+        yield* transact(recordResults([{ claim, result: { outcome: "deferred", error: "503" }, random: 0 }]))
       yield* after("2 hours")
       assert.deepStrictEqual(ofWebhook(), ["webhook firing retry", "webhook firing pending"])
       assert.strictEqual(yield* transact(discardUnclaimed(["debug"], 100)), 0)

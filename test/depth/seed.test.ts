@@ -86,7 +86,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.deepInclude(summary, { agents_online: 97, agents_offline: 2 })
         assert.isAbove(summary.open_incidents, 30)
         assert.isAbove(summary.checks_ok, 900)
-        assert.strictEqual((yield* storage.mark)?.marked_at, start)
+        assert.strictEqual((yield* storage.serviceHeartbeat)?.beat_at, start)
       }),
     )
   })

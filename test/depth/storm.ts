@@ -14,7 +14,7 @@ export const storm: ReadonlyArray<string> = [
   `UPDATE incident SET state = 'open', kind = 'named', incident_key = id, resolved_at = NULL, ack_until = 9000000000000000
     WHERE state = 'resolved' AND opened_at / 1000000 % 5 = 0`,
   "UPDATE incident SET ack_until = 1 WHERE id IN (SELECT id FROM incident WHERE ack_until > 1 ORDER BY opened_at LIMIT 5)",
-  "UPDATE outbox SET state = 'pending', look_at = 1 WHERE state = 'sent' AND created_at / 1000000 % 3 = 0",
+  "UPDATE outbox SET state = 'pending', next_evaluation_at = 1 WHERE state = 'sent' AND created_at / 1000000 % 3 = 0",
   `UPDATE incident SET member_changes = 101 WHERE id =
     (SELECT incident_id FROM incident_member WHERE check_id = 'check-00003' ORDER BY incident_id LIMIT 1)`,
 ]

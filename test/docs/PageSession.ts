@@ -77,14 +77,14 @@ const pathOf = ({ callsPostgres = false }: PageSetting): Environment =>
     ? { PATH: [dirname(process.execPath), postgresPrograms, process.env["PATH"]].join(delimiter) }
     : {}
 
-/** Waits until the server has given its first sign of life, which the doctor looks for. */
+/** Waits until the server has given its first service heartbeat, which the doctor looks for. */
 const firstMark = (programs: string, url: string) => {
   const [address = ""] = url.split("?")
   const query = Effect.promise(() =>
-    run(join(programs, "psql"), [address, "-tAc", "SELECT count(*) FROM mark"]),
+    run(join(programs, "psql"), [address, "-tAc", "SELECT count(*) FROM service_heartbeat"]),
   )
   return until(
-    "the server has given a sign of life",
+    "the server has given a service heartbeat",
     Effect.map(query, ({ stdout }) => stdout.trim() === "1"),
   )
 }

@@ -12,7 +12,7 @@ import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
 import { TimerTransitions } from "@tocsin/core/model/TimerTransitions"
-import { PulseTransitions } from "@tocsin/core/model/PulseTransitions"
+import { EventThrottleTransitions } from "@tocsin/core/model/EventThrottleTransitions"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaTransitions"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 
@@ -124,8 +124,8 @@ const subjects: ReadonlyArray<Subject> = [
   {
     title: "Streams",
     meaning: "The streams of one process, in memory: when it sends the next event to all of them.",
-    file: "packages/core/src/model/PulseTransitions.ts",
-    rows: PulseTransitions,
+    file: "packages/core/src/model/EventThrottleTransitions.ts",
+    rows: EventThrottleTransitions,
   },
   {
     title: "SQLite log",

@@ -23,7 +23,7 @@ const TAKES: Readonly<Record<string, number>> = {
   failed: 1,
   inUse: 0,
   invalid: 0,
-  keepLooking: 1,
+  keepDelivering: 1,
   limited: 0,
   logError: 0,
   logWarning: 0,

@@ -43,7 +43,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "result.message",
   "edited.message",
   "end.failure",
-  "beat.text",
+  "heartbeat.text",
   "messageOf(seconds)",
   "parsed.failure",
   "walls.message",
@@ -137,7 +137,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: "`${name} must be given only once`",
   },
   {
-    file: "packages/core/src/usecases/Beats.ts",
+    file: "packages/core/src/usecases/Watchdog.ts",
     wording: "Tocsin is not well: ….",
     code: "`Tocsin is not well: ${",
   },

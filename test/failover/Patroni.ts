@@ -9,7 +9,7 @@ import { Effect, Predicate } from "effect"
 import { until } from "../processes/until.ts"
 import type { Environment } from "../processes/secrecy.ts"
 import { administrator, untilMoreIsCommitted } from "./administrator.ts"
-import type { Cluster } from "./story.ts"
+import type { Cluster } from "./scenario.ts"
 
 const ETCD = "/usr/bin/etcd"
 const PATRONI = "/usr/bin/patroni"

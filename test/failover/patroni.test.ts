@@ -2,7 +2,7 @@ import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hasPatroni, startPatroni } from "./Patroni.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { KILLS, playFailover } from "./story.ts"
+import { KILLS, playFailover } from "./scenario.ts"
 
 if (!hasPatroni) console.log("Skipped: Patroni, etcd and PostgreSQL of Debian are not installed.")
 

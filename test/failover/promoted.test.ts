@@ -2,7 +2,7 @@ import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { startCluster } from "./startCluster.ts"
-import { KILLS, playFailover } from "./story.ts"
+import { KILLS, playFailover } from "./scenario.ts"
 
 describe("three servers on a PostgreSQL with a standby", () => {
   it.live(

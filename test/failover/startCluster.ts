@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { startPostgres } from "../postgres/startPostgres.ts"
 import { until } from "../processes/until.ts"
 import { administrator, untilMoreIsCommitted } from "./administrator.ts"
-import type { Cluster } from "./story.ts"
+import type { Cluster } from "./scenario.ts"
 
 /** Has every COMMIT of a primary wait until its standby has written it. */
 const makeSynchronous = Effect.fnUntraced(

@@ -1,7 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { hasPatroni, startPatroni } from "../failover/Patroni.ts"
 import { startCluster } from "../failover/startCluster.ts"
-import type { Cluster } from "../failover/story.ts"
+import type { Cluster } from "../failover/scenario.ts"
 import type { Fault } from "./Fault.ts"
 
 /** Kills the primary of a cluster, which lasts as long as the servers. */

@@ -1,4 +1,4 @@
-import { contentFaults, orderFaults, type Outcome } from "../processes/storyFaults.ts"
+import { contentFaults, orderFaults, type Outcome } from "../processes/scenarioFaults.ts"
 
 /** One request with a result. Moments are of one monotonic clock. */
 export interface Attempt {

@@ -20,13 +20,13 @@ layer(ScratchPostgres.layer)("faults of the network", (it) => {
   it.effect("have PostgreSQL refuse a statement, and leave the connection usable", () =>
     Effect.gen(function* () {
       const { sql, trouble } = yield* openClient(conflicts("40P01"))
-      yield* sql`CREATE TABLE story (line text)`
+      yield* sql`CREATE TABLE scenario (line text)`
       trouble.isOn = true
-      const refused = yield* Effect.flip(sql.withTransaction(sql`INSERT INTO story VALUES ('refused')`))
+      const refused = yield* Effect.flip(sql.withTransaction(sql`INSERT INTO scenario VALUES ('refused')`))
       assert.strictEqual(sqlStateOf(refused), "40P01")
       trouble.isOn = false
-      yield* sql.withTransaction(sql`INSERT INTO story VALUES ('kept')`)
-      assert.deepStrictEqual(yield* sql`SELECT line FROM story`, [{ line: "kept" }])
+      yield* sql.withTransaction(sql`INSERT INTO scenario VALUES ('kept')`)
+      assert.deepStrictEqual(yield* sql`SELECT line FROM scenario`, [{ line: "kept" }])
     }),
   )
 

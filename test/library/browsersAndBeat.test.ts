@@ -71,7 +71,7 @@ describe("allowedOrigins", () => {
   })
 })
 
-describe("beat", () => {
+describe("watchdog", () => {
   it("is sent while the monitor runs, and not when it closes", async () => {
     const heard: Array<string> = []
     const server = createServer((incoming, response) => {
@@ -81,7 +81,7 @@ describe("beat", () => {
     await once(server, "listening")
     try {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ping`
-      const monitor = await start({ beat: { url, interval: 20 } })
+      const monitor = await start({ watchdog: { url, interval: 20 } })
       while (heard.length < 3) await once(server, "request")
       await monitor.close()
       assert.deepStrictEqual(new Set(heard), new Set(["GET /ping"]))
@@ -92,18 +92,18 @@ describe("beat", () => {
   })
 
   it("takes an address that notifiers could have, and does not repeat it", async () => {
-    for (const beat of [{}, { url: "secret" }, { url: "ftp://secret/" }, { url: 7 }]) {
-      const message = await refusalOf({ beat })
-      assert.match(message, /^beat\.url must be a URL that begins with http/)
+    for (const watchdog of [{}, { url: "secret" }, { url: "ftp://secret/" }, { url: 7 }]) {
+      const message = await refusalOf({ watchdog })
+      assert.match(message, /^watchdog\.url must be a URL that begins with http/)
       assert.notInclude(message, "secret")
     }
     assert.match(
-      await refusalOf({ beat: { url: "http://127.0.0.1/" }, denyPrivateTargets: true }),
-      /^beat\.url must not be .* nor a private one$/,
+      await refusalOf({ watchdog: { url: "http://127.0.0.1/" }, denyPrivateTargets: true }),
+      /^watchdog\.url must not be .* nor a private one$/,
     )
     assert.match(
-      await refusalOf({ beat: { url: "http://hc.example/", interval: 0 } }),
-      /^beat\.interval must be a duration such as/,
+      await refusalOf({ watchdog: { url: "http://hc.example/", interval: 0 } }),
+      /^watchdog\.interval must be a duration such as/,
     )
   })
 })

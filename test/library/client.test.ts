@@ -13,7 +13,7 @@ it("tocsin/client reads over HTTP what the library gives in process", async () =
     storage: memory(),
     log: false,
     notifiers: [],
-    uiTokens: [TOKEN],
+    operatorTokens: [TOKEN],
   })
   const server = createServer(monitor.node).listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -279,7 +279,7 @@ describe("close", () => {
 })
 
 describe("a test monitor", () => {
-  const story = async () => {
+  const scenario = async () => {
     await using monitor = await createTestMonitor({ startAt: "2026-03-01T10:00:00Z" })
     const seen: Array<unknown> = [monitor.now()]
     await monitor.heartbeat(keyOf("a"), heartbeatOf("a", { observed_at: monitor.now() }))
@@ -291,8 +291,8 @@ describe("a test monitor", () => {
     return seen
   }
 
-  it("tells the same story every time", async () => {
-    const [first, second] = [await story(), await story()]
+  it("tells the same scenario every time", async () => {
+    const [first, second] = [await scenario(), await scenario()]
     assert.deepStrictEqual(first, second)
     assert.deepStrictEqual([first[0], first[1]], ["2026-03-01T10:00:00.000Z", "2026-03-01T10:10:00.000Z"])
   })

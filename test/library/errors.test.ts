@@ -108,7 +108,7 @@ describe("what the library refuses, HTTP refuses, in the same words", () => {
       "/ops/v1/explain?agent_id=a&check_id=",
     ],
   ])("parameters: %s", async (_name, call, path) => {
-    await using monitor = await createMonitor({ ...quiet, storage: memory(), uiTokens: [TOKEN] })
+    await using monitor = await createMonitor({ ...quiet, storage: memory(), operatorTokens: [TOKEN] })
     const error = await failureOf(call(monitor))
     assert.deepStrictEqual([error.code, error.message], await overHttp(monitor, path, TOKEN))
   })
@@ -167,7 +167,7 @@ describe("errors", () => {
     await using monitor = await createMonitor({
       ...quiet,
       storage: memory(),
-      uiTokens: [TOKEN],
+      operatorTokens: [TOKEN],
       readTokens: ["reads"],
     })
     const codeOf = async (call: Promise<unknown>) => (await failureOf(call)).code
@@ -247,11 +247,11 @@ describe("a start", () => {
       deadAfter: "1m",
       heartbeatRate: { perMinute: 0, burst: 1 },
       maxPendingAgents: -1,
-      uiTokens: ["two words"],
+      operatorTokens: ["two words"],
       acceptFingerprints: ["xyz"],
       basePath: "monitoring/",
       retention: { history: 0, hist: "1d" },
-      beat: { url: "https://beat.example", intervall: "1m" },
+      heartbeat: { url: "https://heartbeat.example", intervall: "1m" },
       metrics: { token: "x", tokens: ["y"] },
       publicUrl: "https://user:s3cret@tocsin.example",
       log: console,
@@ -277,7 +277,7 @@ describe("a start", () => {
       [
         "staleafter",
         "storage",
-        "uiTokens",
+        "operatorTokens",
         "basePath",
         "metrics.tokens",
         "staleAfter",
@@ -287,7 +287,7 @@ describe("a start", () => {
         "retention.hist",
         "retention.history",
         "delivery",
-        "beat.intervall",
+        "heartbeat.intervall",
         "deliveryConcurrency",
         "publicUrl",
         "log",
@@ -313,7 +313,7 @@ describe("a start", () => {
     assert.notMatch(error.message, /two words|s3cret|nowhere/)
     assert.include(error.message, "staleafter is not an option; did you mean staleAfter?")
     assert.include(error.message, "retention.hist is not an option; did you mean history?")
-    assert.include(error.message, "beat.intervall is not an option; did you mean interval?")
+    assert.include(error.message, "heartbeat.intervall is not an option; did you mean interval?")
     assert.include(
       error.message,
       "notifiers[8] slack(…) has the same name as notifiers[7] telegram(…); give one of them another by its option name",

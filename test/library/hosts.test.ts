@@ -23,7 +23,7 @@ import { collect, enroll, heartbeatOf, keyOf, resultOf, send, turns, until } fro
 const TOKEN = "operators-token"
 
 const start = (options: Partial<MonitorOptions> = {}) =>
-  createMonitor({ storage: memory(), log: false, notifiers: [], uiTokens: [TOKEN], ...options })
+  createMonitor({ storage: memory(), log: false, notifiers: [], operatorTokens: [TOKEN], ...options })
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
 
@@ -418,7 +418,7 @@ describe("fetch", () => {
   })
 
   it("refuses everyone the operators' part where there are no tokens", async () => {
-    await using monitor = await start({ uiTokens: undefined })
+    await using monitor = await start({ operatorTokens: undefined })
     const headers = { authorization: `Bearer ${TOKEN}` }
     assert.strictEqual(
       (await monitor.fetch(new Request("http://host/api/v1/agents", { headers }))).status,

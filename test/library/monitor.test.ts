@@ -175,7 +175,7 @@ describe.each<[string, () => StorageChoice]>([
     await using monitor = await createMonitor({
       ...quiet,
       storage: storage(),
-      uiTokens: ["operators-token"],
+      operatorTokens: ["operators-token"],
       notifiers: [
         { name: "pager", send: () => {} },
         { name: "on_call_2", send: () => ({ outcome: "refused", error: "Nobody is on call." }) },

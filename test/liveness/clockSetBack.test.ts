@@ -4,7 +4,7 @@ import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { keyOf } from "@tocsin/testing/samples"
 import { type Duration, Effect, Result } from "effect"
-import { AGENT, beat } from "../service/agents.ts"
+import { AGENT, heartbeat } from "../service/agents.ts"
 import { whileTimePasses } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 import { type Clocks, onShiftedClock } from "../service/ShiftedClock.ts"
@@ -31,10 +31,10 @@ const open = Effect.fnUntraced(function* ({ clock, rightNow }: Clocks) {
     ...timeline,
     declares,
     /** Lets minutes pass in which the agent sends heartbeats, and no results. */
-    beats: minutesOf(agent().beats),
+    heartbeats: minutesOf(agent().heartbeats),
     /** Lets minutes pass in which the check reports. */
     reports: minutesOf(Effect.flatMap(rightNow, (observedAt) => disk.turns("ok", { observedAt }))),
-    /** Lets something happen while the clock of the service is ahead, for longer than between two marks. */
+    /** Lets something happen while the clock of the service is ahead, for longer than between two service heartbeats. */
     whileAhead: Effect.fnUntraced(function* (by: Duration.Input, act: Effect.Effect<void>) {
       clock.setAhead(by)
       yield* act
@@ -56,9 +56,9 @@ const NAME = { agent_id: AGENT, check_id: CheckId.make("disk") }
 describe("after a clock that was ahead is set back", () => {
   it.effect(
     "an agent that was last seen before that dies in time",
-    timeline(({ after, agent, beats, incidents, whileAhead }) =>
+    timeline(({ after, agent, heartbeats, incidents, whileAhead }) =>
       Effect.gen(function* () {
-        yield* whileAhead("1 day", beats(1))
+        yield* whileAhead("1 day", heartbeats(1))
         yield* agent().is("alive")
         yield* after("130 seconds")
         yield* agent().is("stale")
@@ -73,13 +73,13 @@ describe("after a clock that was ahead is set back", () => {
     timeline(({ after, front, whileAhead }) =>
       Effect.gen(function* () {
         const bad = AgentId.make("bad")
-        const beats = beat(front, bad)
+        const heartbeats = heartbeat(front, bad)
         yield* whileAhead(
           "1 day",
-          Effect.orDie(Effect.asVoid(Effect.andThen(beats, front.admission.block(bad)))),
+          Effect.orDie(Effect.asVoid(Effect.andThen(heartbeats, front.admission.block(bad)))),
         )
         yield* after("15 seconds")
-        assert.strictEqual((yield* Effect.orDie(Effect.flip(beats)))._tag, "AgentBlocked")
+        assert.strictEqual((yield* Effect.orDie(Effect.flip(heartbeats)))._tag, "AgentBlocked")
         const { items } = yield* Effect.orDie(front.queries.blacklist({ limit: 10 }))
         assert.deepStrictEqual(
           items.map(({ last_seen_at }) => last_seen_at),
@@ -93,91 +93,91 @@ describe("after a clock that was ahead is set back", () => {
 describe("after a clock that was ahead is set back, a check that stops is overdue in time", () => {
   it.effect(
     "if it was looked at while the clock was ahead",
-    timeline(({ after, beats, declares, incidents, reports, whileAhead }) =>
+    timeline(({ after, heartbeats, declares, incidents, reports, whileAhead }) =>
       Effect.gen(function* () {
         yield* declares(DISK)
         yield* whileAhead("1 day", reports(4))
         yield* reports(2)
-        yield* beats(3)
+        yield* heartbeats(3)
         yield* after("15 seconds")
-        yield* incidents.areOpen("a/@stale")
+        yield* incidents.areOpen("a/@overdue")
       }),
     ),
   )
 
   it.effect(
     "if its next time by cron was looked at while the clock was ahead",
-    timeline(({ after, beats, declares, incidents, whileAhead }) =>
+    timeline(({ after, heartbeats, declares, incidents, whileAhead }) =>
       Effect.gen(function* () {
         yield* declares({ check_id: "disk", cron: "0 * * * *", tz: "UTC", grace: "5m" })
-        yield* whileAhead("3 hours", beats(2))
+        yield* whileAhead("3 hours", heartbeats(2))
         // It is 08:32: the result of 09:00 is due at 09:05.
-        yield* beats(32)
+        yield* heartbeats(32)
         yield* incidents.areOpen()
-        yield* beats(2)
+        yield* heartbeats(2)
         yield* after("15 seconds")
-        yield* incidents.areOpen("a/@stale")
+        yield* incidents.areOpen("a/@overdue")
       }),
     ),
   )
 
   it.effect(
     "if it was declared while the clock was ahead",
-    timeline(({ after, beats, declares, incidents, whileAhead }) =>
+    timeline(({ after, heartbeats, declares, incidents, whileAhead }) =>
       Effect.gen(function* () {
         yield* whileAhead("1 day", declares(DISK))
-        yield* beats(3)
+        yield* heartbeats(3)
         yield* incidents.areOpen()
-        yield* beats(1)
+        yield* heartbeats(1)
         yield* after("15 seconds")
-        yield* incidents.areOpen("a/@stale")
+        yield* incidents.areOpen("a/@overdue")
       }),
     ),
   )
 
   it.effect(
     "if other terms were declared while it was overdue and the clock ahead",
-    timeline(({ after, beats, declares, incidents, reports, whileAhead }) =>
+    timeline(({ after, heartbeats, declares, incidents, reports, whileAhead }) =>
       Effect.gen(function* () {
         yield* declares(DISK)
-        yield* beats(4)
-        yield* incidents.areOpen("a/@stale")
+        yield* heartbeats(4)
+        yield* incidents.areOpen("a/@overdue")
         yield* whileAhead("1 day", declares({ ...DISK, severity: "warning" }))
         yield* reports(1)
         yield* incidents.areOpen()
-        yield* beats(3)
+        yield* heartbeats(3)
         yield* after("20 seconds")
-        yield* incidents.areOpen("a/@stale")
+        yield* incidents.areOpen("a/@overdue")
       }),
     ),
   )
 
   it.effect(
     "if it last reported while the clock was ahead",
-    timeline(({ after, beats, declares, incidents, reports, whileAhead }) =>
+    timeline(({ after, heartbeats, declares, incidents, reports, whileAhead }) =>
       Effect.gen(function* () {
         yield* declares(DISK)
         yield* whileAhead("1 hour", reports(1))
-        yield* beats(3)
+        yield* heartbeats(3)
         yield* incidents.areOpen()
-        yield* beats(1)
+        yield* heartbeats(1)
         yield* after("15 seconds")
-        yield* incidents.areOpen("a/@stale")
+        yield* incidents.areOpen("a/@overdue")
       }),
     ),
   )
 
   it.effect(
     "if its agent came back while the clock was ahead",
-    timeline(({ after, beats, declares, incidents, whileAhead }) =>
+    timeline(({ after, heartbeats, declares, incidents, whileAhead }) =>
       Effect.gen(function* () {
         yield* declares(DISK)
         yield* after("10 minutes")
         yield* incidents.areOpen("a/@heartbeat")
-        yield* whileAhead("1 day", beats(1))
-        yield* beats(3)
+        yield* whileAhead("1 day", heartbeats(1))
+        yield* heartbeats(3)
         yield* after("20 seconds")
-        yield* incidents.areOpen("a/@stale")
+        yield* incidents.areOpen("a/@overdue")
       }),
     ),
   )
@@ -194,13 +194,13 @@ describe("after a clock that was ahead is set back, a check that stops is overdu
         yield* after("1 minute")
         const second = yield* service.open("second", { keepsHouse: true })
         for (let minute = 0; minute < 4; minute++) {
-          yield* Effect.orDie(beat(second))
+          yield* Effect.orDie(heartbeat(second))
           yield* after("1 minute")
         }
         const incidents = yield* openIncidents(second)
         assert.deepStrictEqual(
           incidents.map(({ incident_key }): string => incident_key),
-          ["a/@stale"],
+          ["a/@overdue"],
         )
       }),
     ),
@@ -210,7 +210,7 @@ describe("after a clock that was ahead is set back, a check that stops is overdu
 describe("after a clock that was ahead is set back, for an agent that followed it,", () => {
   /** Lets the agent report while its clock and that of the service are a day ahead. */
   const freeze = ({ agent, disk, whileAhead }: Opened) =>
-    whileAhead("1 day", Effect.andThen(agent().beats, disk.turns("ok")))
+    whileAhead("1 day", Effect.andThen(agent().heartbeats, disk.turns("ok")))
 
   it.effect(
     "resetting the clock of a check makes its results count again",

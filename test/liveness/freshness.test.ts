@@ -37,11 +37,11 @@ const open = Effect.fnUntraced(function* (processes = 1) {
   const alive = Effect.fnUntraced(function* (minutes: number, id = AGENT) {
     for (let minute = 0; minute < minutes; minute++) {
       yield* after("1 minute")
-      yield* timeline.agent(id).beats
+      yield* timeline.agent(id).heartbeats
     }
   })
-  const shown = (is_stale = false) =>
-    Effect.map(Effect.orDie(front.queries.expectedChecks({ is_stale, limit: 100 })), ({ items }) => items)
+  const shown = (is_overdue = false) =>
+    Effect.map(Effect.orDie(front.queries.expectedChecks({ is_overdue, limit: 100 })), ({ items }) => items)
   return { ...timeline, alive, shown }
 })
 
@@ -58,15 +58,15 @@ describe("a declared check that stops reporting", () => {
       yield* incidents.areOpen()
       yield* alive(1)
       yield* after("15 seconds")
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
       const [incident] = yield* openIncidents(front)
       assert(incident !== undefined)
       assert.strictEqual(incident.severity, "unknown")
       assert.strictEqual(incident.check_id, CheckId.make("disk"))
       assert.match(incident.summary ?? "", /^disk has not reported since /)
-      yield* webhook.has("firing unknown a/@stale")
+      yield* webhook.has("firing unknown a/@overdue")
       const [check] = yield* shown(true)
-      assert.deepInclude(check, { status: "ok", is_stale: true })
+      assert.deepInclude(check, { status: "ok", is_overdue: true })
     }),
   )
 
@@ -75,17 +75,17 @@ describe("a declared check that stops reporting", () => {
       const { alive, disk, front, incidents, shown, webhook } = yield* open()
       yield* declare(front, [EACH_MINUTE])
       yield* alive(4)
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
       yield* disk.turns("critical")
       yield* incidents.areOpen("a/disk")
-      assert.deepInclude((yield* shown())[0], { status: "critical", is_stale: false })
+      assert.deepInclude((yield* shown())[0], { status: "critical", is_overdue: false })
       yield* alive(4)
-      yield* incidents.areOpen("a/disk", "a/@stale")
+      yield* incidents.areOpen("a/disk", "a/@overdue")
       yield* webhook.has(
-        "firing unknown a/@stale",
+        "firing unknown a/@overdue",
         "firing critical a/disk",
-        "resolved unknown a/@stale",
-        "firing unknown a/@stale",
+        "resolved unknown a/@overdue",
+        "firing unknown a/@overdue",
       )
     }),
   )
@@ -138,13 +138,13 @@ describe("a declared check that stops reporting", () => {
       yield* disk.turns("ok")
       yield* after("1 hour")
       yield* incidents.areOpen("a/@heartbeat")
-      yield* agent().beats
+      yield* agent().heartbeats
       yield* incidents.areOpen()
       yield* alive(2)
       yield* after("55 seconds")
       yield* incidents.areOpen()
       yield* after("20 seconds")
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
     }),
   )
 
@@ -154,17 +154,17 @@ describe("a declared check that stops reporting", () => {
       yield* declare(front, [{ check_id: "disk", every: "2m", after: "6m" }])
       yield* disk.turns("ok")
       yield* isDownFor("10 minutes")
-      yield* agent().beats
+      yield* agent().heartbeats
       yield* after("1 minute")
       yield* incidents.areOpen()
       for (let minute = 0; minute < 4; minute++) {
-        yield* agent().beats
+        yield* agent().heartbeats
         yield* after("1 minute")
       }
       yield* incidents.areOpen()
-      yield* agent().beats
+      yield* agent().heartbeats
       yield* after("75 seconds")
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
     }),
   )
 
@@ -188,7 +188,7 @@ describe("a declared check that stops reporting", () => {
         observed_at: Instant.minus(event.observed_at, Duration.hours(1)),
       }
       yield* Effect.orDie(front.ingest.events(keyOf(AGENT), { agent_id, events: [event, known, late] }))
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
     }),
   )
 
@@ -197,7 +197,7 @@ describe("a declared check that stops reporting", () => {
       const { alive, disk, front, incidents, webhook } = yield* open()
       yield* declare(front, [{ ...EACH_MINUTE, notifications_enabled: false }])
       yield* alive(4)
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
       yield* disk.turns("ok")
       yield* incidents.areOpen()
       yield* webhook.has()
@@ -219,10 +219,10 @@ describe("an incident of overdue checks whose last one is declared silent", () =
       yield* opened.alive(4)
       yield* opened.agent().reports({ check: "backup", status: "ok" })
       yield* declare(opened.front, [silent], { complete: true })
-      yield* opened.incidents.areOpen("a/@stale")
+      yield* opened.incidents.areOpen("a/@overdue")
       yield* ends(opened)
       yield* opened.incidents.areOpen()
-      yield* opened.webhook.has("firing unknown a/@stale")
+      yield* opened.webhook.has("firing unknown a/@overdue")
     }),
   )
 })
@@ -233,7 +233,7 @@ describe("an overdue check leaves its incident when", () => {
     yield* opened.disk.turns("ok")
     yield* declare(opened.front, [EACH_MINUTE])
     yield* opened.alive(4)
-    yield* opened.incidents.areOpen("a/@stale")
+    yield* opened.incidents.areOpen("a/@overdue")
     return opened
   })
 
@@ -242,8 +242,8 @@ describe("an overdue check leaves its incident when", () => {
       const { front, incidents, shown, webhook } = yield* overdue
       assert.deepStrictEqual(yield* declare(front, [], { complete: true }), { expected: 0, withdrawn: 1 })
       yield* incidents.areOpen()
-      yield* webhook.has("firing unknown a/@stale", "resolved unknown a/@stale")
-      assert.deepInclude((yield* shown())[0], { is_stale: false, expected_at: null })
+      yield* webhook.has("firing unknown a/@overdue", "resolved unknown a/@overdue")
+      assert.deepInclude((yield* shown())[0], { is_overdue: false, expected_at: null })
     }),
   )
 
@@ -284,7 +284,7 @@ describe("a declaration", () => {
       const another = [{ check_id: "backup", cron: "0 3 * * *", tz: "Europe/Berlin" }]
       assert.deepStrictEqual(yield* declare(front, another), { expected: 2, withdrawn: 0 })
       yield* alive(2)
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
     }),
   )
 
@@ -315,7 +315,7 @@ describe("a declaration", () => {
     Effect.gen(function* () {
       const { agent, front, service } = yield* open()
       const other = AgentId.make("b")
-      yield* agent(other).beats
+      yield* agent(other).heartbeats
       if (standing === "blocked") yield* Effect.orDie(front.admission.block(other))
       const request = Result.getOrThrow(decodeExpectationsRequest({ checks: [EACH_MINUTE] }))
       const error = yield* Effect.flip(front.ingest.expectations(keyOf(other), { agent_id: other, request }))
@@ -337,17 +337,17 @@ describe("several processes", () => {
         "70 seconds",
       ] satisfies ReadonlyArray<Duration.Input>) {
         yield* isDownFor(pause)
-        yield* agent().beats
+        yield* agent().heartbeats
       }
       yield* after("12 seconds")
       yield* incidents.areOpen()
-      yield* agent().beats
+      yield* agent().heartbeats
       yield* after("15 seconds")
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
       yield* isDownFor("30 seconds")
       yield* after("1 minute")
       assert.strictEqual(service.rows().incidents.size, 1)
-      yield* webhook.has("firing unknown a/@stale")
+      yield* webhook.has("firing unknown a/@overdue")
     }),
   )
 })
@@ -371,7 +371,7 @@ describe("a rule of the policy", () => {
       const [incident] = yield* openIncidents(front)
       assert.deepInclude(incident, { check_id: CheckId.make("disk2"), severity: "warning" })
       yield* agent().reports({ check: "disk2", status: "ok" })
-      yield* webhook.has("firing warning a/@stale", "resolved warning a/@stale")
+      yield* webhook.has("firing warning a/@overdue", "resolved warning a/@overdue")
     }),
   )
 
@@ -384,7 +384,7 @@ describe("a rule of the policy", () => {
       yield* after("10 seconds")
       assert.strictEqual(expectationOf(service)?.terms?.every_millis, 60_000)
       yield* alive(4)
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
       yield* front.policy.replace(policyOf(named))
       yield* after("10 seconds")
       assert.strictEqual(expectationOf(service)?.terms?.every_millis, 3_600_000)
@@ -442,7 +442,7 @@ describe("a rule of the policy", () => {
       yield* front.policy.replace(policyOf(disks))
       yield* disk.turns("ok")
       yield* alive(4)
-      yield* incidents.areOpen("a/@stale")
+      yield* incidents.areOpen("a/@overdue")
       // The new process begins with the policy of the settings, which has no rules.
       yield* isDownFor("10 seconds")
       yield* after("10 seconds")

@@ -2,7 +2,7 @@ import { AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
-import { AGENT, beat, enroll } from "../service/agents.ts"
+import { AGENT, heartbeat, enroll } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openIncidents, openTimeline } from "../service/Timeline.ts"
 
@@ -55,7 +55,7 @@ describe("an accepted agent that turns dead", () => {
     Effect.gen(function* () {
       const { front, after, agent, disk, incidents, webhook } = yield* open()
       yield* after("6 minutes")
-      yield* contact === "heartbeat" ? agent().beats : disk.turns("ok")
+      yield* contact === "heartbeat" ? agent().heartbeats : disk.turns("ok")
       yield* incidents.areOpen()
       yield* webhook.has("firing critical a/@heartbeat", "resolved critical a/@heartbeat")
       const { items } = yield* front.queries.incidents({
@@ -75,14 +75,14 @@ describe("an accepted agent that turns dead", () => {
       for (let times = 1; times <= 3; times++) {
         yield* after("320 seconds")
         yield* incidents.areOpen("a/@heartbeat")
-        yield* agent().beats
+        yield* agent().heartbeats
         yield* incidents.areOpen()
         assert.strictEqual(opened().length, times)
       }
       // A contact just in time prevents it.
       for (let times = 0; times < 5; times++) {
         yield* after("299 seconds")
-        yield* agent().beats
+        yield* agent().heartbeats
       }
       assert.strictEqual(opened().length, 3)
     }),
@@ -94,7 +94,7 @@ describe("an accepted agent that turns dead", () => {
       yield* disk.turns("warning")
       yield* after("6 minutes")
       yield* incidents.areOpen("a/@heartbeat", "a/disk")
-      yield* agent().beats
+      yield* agent().heartbeats
       yield* incidents.areOpen("a/disk")
     }),
   )
@@ -134,7 +134,7 @@ describe("a pending agent", () => {
   it.effect("opens no incident until it is accepted; then its last contact counts", () =>
     Effect.gen(function* () {
       const { front, after, incidents, opened } = yield* open(1, [])
-      yield* beat(front)
+      yield* heartbeat(front)
       yield* after("20 minutes")
       assert.strictEqual(opened().length, 0)
       yield* front.admission.accept(AGENT)

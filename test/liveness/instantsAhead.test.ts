@@ -16,9 +16,9 @@ import { type Clocks, onShiftedClock } from "../service/ShiftedClock.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
 const [SECOND, MINUTE, HOUR] = [1, 60, 3_600]
-/** A check is looked at 5 s after it may be overdue, and this story's checks have 3 minutes. */
+/** A check is looked at 5 s after it may be overdue, and this scenario's checks have 3 minutes. */
 const LONGEST_LOOK = 3 * MINUTE + 5 * SECOND
-/** The longest timer of this story's policy. */
+/** The longest timer of this scenario's policy. */
 const LONGEST_TIMER = HOUR
 const LONGEST_RETRY = 4 * HOUR * 1.2
 const LEASE = MINUTE
@@ -36,7 +36,7 @@ const SAID = "said"
  */
 const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HISTORY | typeof SAID>> = {
   "agent.last_seen_at": 0,
-  "agent.contact_from": 0,
+  "agent.reachable_from": 0,
   "agent.observed_at": SAID,
   "agent.registered_at": HISTORY,
   "agent_key.created_at": HISTORY,
@@ -47,7 +47,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   // Of checks that must report. Of the others it stays, and counts as now where an operator reads it or resets the clock.
   "check_state.received_at": 0,
   "expectation.expected_from": 0,
-  "expectation.look_at": LONGEST_LOOK,
+  "expectation.next_evaluation_at": LONGEST_LOOK,
   "expectation.labelled_at": 0,
   "check_event.observed_at": SAID,
   "check_event.received_at": HISTORY,
@@ -56,27 +56,27 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "incident.resolved_at": HISTORY,
   "incident.ack_at": HISTORY,
   "incident.ack_until": MAY_BE_AHEAD,
-  "incident.next_look_at": LONGEST_TIMER,
+  "incident.next_evaluation_at": LONGEST_TIMER,
   "incident_member.joined_at": HISTORY,
   "incident_member.left_at": HISTORY,
   "incident_change.changed_at": HISTORY,
-  "incident_act.acted_at": HISTORY,
-  "incident_act.ack_until": HISTORY,
+  "incident_log.logged_at": HISTORY,
+  "incident_log.ack_until": HISTORY,
   "outbox.first_attempted_at": HISTORY,
   // Of items that wait, and of those that reminders follow.
   "outbox.next_attempt_at": LONGEST_RETRY,
-  "outbox.look_at": LONGEST_TIMER,
+  "outbox.next_evaluation_at": LONGEST_TIMER,
   "outbox.released_at": HISTORY,
   "outbox.leased_until": LEASE,
   "outbox.created_at": HISTORY,
-  "outbox.counts_from": 0,
+  "outbox.age_starts_at": 0,
   "outbox.updated_at": 0,
   "alert.next_at": MINUTE,
   "alert.ended_at": 0,
   "alert.leased_until": LEASE,
-  "mark.marked_at": MAY_BE_AHEAD,
-  "mark.outage_began_at": MAY_BE_AHEAD,
-  "mark.outage_ended_at": MAY_BE_AHEAD,
+  "service_heartbeat.beat_at": MAY_BE_AHEAD,
+  "service_heartbeat.outage_began_at": MAY_BE_AHEAD,
+  "service_heartbeat.outage_ended_at": MAY_BE_AHEAD,
   "operator.created_at": HISTORY,
   "operator.expires_at": MAY_BE_AHEAD,
   "operator.former_valid_until": MAY_BE_AHEAD,
@@ -103,8 +103,8 @@ describe("a stored moment", () => {
   it.effect(
     "lies no further ahead than that, whatever happens while a clock is ahead",
     () =>
-      forAll(stories, { runs: 25 }, (story) =>
-        Effect.scoped(onShiftedClock((clocks) => play(story, clocks))),
+      forAll(scenarios, { runs: 25 }, (scenario) =>
+        Effect.scoped(onShiftedClock((clocks) => play(scenario, clocks))),
       ),
     PROPERTY_TIMEOUT_MILLIS,
   )
@@ -134,7 +134,7 @@ type Step =
   | { readonly step: "report"; readonly check: string; readonly status: "ok" | "warning" | "critical" }
   | { readonly step: "declare"; readonly check: string; readonly severity: string }
   | { readonly step: "answer"; readonly answer: "delivered" | "deferred" | "hanging" }
-  | { readonly step: "beat" | "restart" }
+  | { readonly step: "heartbeat" | "restart" }
   | { readonly step: "wait"; readonly seconds: number }
 
 const check = fc.constantFrom("disk", "load")
@@ -153,7 +153,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     step: fc.constant("answer" as const),
     answer: fc.constantFrom("delivered" as const, "deferred" as const, "hanging" as const),
   }),
-  fc.record({ step: fc.constantFrom("beat" as const, "restart" as const) }),
+  fc.record({ step: fc.constantFrom("heartbeat" as const, "restart" as const) }),
   fc.record({ step: fc.constant("wait" as const), seconds: fc.constantFrom(1, 6, 70, 200, 1_000) }),
 )
 const steps = fc.array(step, { maxLength: 12 })
@@ -162,7 +162,7 @@ interface Story {
   readonly ahead: Duration.Input
   readonly meanwhile: ReadonlyArray<Step>
 }
-const stories: fc.Arbitrary<Story> = fc.record({
+const scenarios: fc.Arbitrary<Story> = fc.record({
   before: steps,
   ahead: fc.constantFrom<Duration.Input>("10 seconds", "5 minutes", "1 day", "365 days"),
   meanwhile: steps,
@@ -170,7 +170,7 @@ const stories: fc.Arbitrary<Story> = fc.record({
 
 const ANSWERS = { deferred, delivered, hanging }
 
-/** Plays a story whose clock is ahead for a part, and looks at all rows once that is over. */
+/** Plays a scenario whose clock is ahead for a part, and looks at all rows once that is over. */
 const play = Effect.fnUntraced(function* ({ ahead, before, meanwhile }: Story, { clock, rightNow }: Clocks) {
   const timeline = yield* openTimeline({ notifiers: NAMES, process: { keepsHouse: true } })
   const { after, agent, front, isDownFor, service, webhook, alertRouter } = timeline
@@ -187,8 +187,8 @@ const play = Effect.fnUntraced(function* ({ ahead, before, meanwhile }: Story, {
       case "answer":
         yield* webhook.answers(ANSWERS[one.answer])
         return yield* alertRouter.answers(ANSWERS[one.answer])
-      case "beat":
-        return yield* agent().beats
+      case "heartbeat":
+        return yield* agent().heartbeats
       case "restart":
         return yield* isDownFor("2 seconds")
       case "wait":
@@ -198,7 +198,7 @@ const play = Effect.fnUntraced(function* ({ ahead, before, meanwhile }: Story, {
   yield* Effect.forEach(before, take, { discard: true })
   clock.setAhead(ahead)
   yield* Effect.forEach(meanwhile, take, { discard: true })
-  // No jump passes unnoticed that lasts longer than the time between two marks.
+  // No jump passes unnoticed that lasts longer than the time between two service heartbeats.
   yield* after("6 seconds")
   clock.setBack(ahead)
   yield* after("15 seconds")

@@ -71,15 +71,15 @@ describe("resetting a check's clock", () => {
   it.effect("lets the agent's heartbeats count again, if they were ahead", () =>
     Effect.gen(function* () {
       const { disk, process } = yield* open
-      const beats = (days: number, hostname: string) =>
+      const heartbeats = (days: number, hostname: string) =>
         Effect.flatMap(Instant.now, (now) => {
           const observed_at = Instant.plus(now, Duration.days(days))
           return process.ingest.heartbeat(keyOf(AGENT), heartbeatOf("a", { observed_at, hostname }))
         })
       yield* disk.turns("ok")
-      yield* beats(1, "ahead.example.org")
+      yield* heartbeats(1, "ahead.example.org")
       assert.deepStrictEqual(yield* process.operations.resetClock(DISK), { count: 1 })
-      yield* beats(0, "now.example.org")
+      yield* heartbeats(0, "now.example.org")
       assert.strictEqual((yield* process.queries.agent(AGENT)).hostname, "now.example.org")
     }),
   )
@@ -192,7 +192,7 @@ describe("removing an agent", () => {
   )
 })
 
-describe("the story of an incident", () => {
+describe("the scenario of an incident", () => {
   it.effect.prop(
     "lists in order who joined, worsened, improved and left, with the severity after each change",
     { results: Arbitrary.array(result, { minLength: 5, maxLength: 40 }) },
@@ -220,10 +220,10 @@ describe("the story of an incident", () => {
           const severity = one.status === "ok" ? was : one.status
           told.push(`${Instant.format(yield* Instant.now)} ${name} ${change} ${severity}, then ${worst}`)
         }
-        const stories = yield* Effect.forEach(service.rows().incidents.keys(), (id) =>
+        const scenarios = yield* Effect.forEach(service.rows().incidents.keys(), (id) =>
           process.operations.incident(IncidentId.make(id)),
         )
-        const lines = stories.flatMap(({ changes }) => {
+        const lines = scenarios.flatMap(({ changes }) => {
           assert.deepStrictEqual(
             changes.map(({ seq }) => seq),
             changes.map((_, at) => changes.length - at),
@@ -237,7 +237,7 @@ describe("the story of an incident", () => {
           ),
           told,
         )
-        for (const { incident, members } of stories) {
+        for (const { incident, members } of scenarios) {
           const present = members.filter((member) => member.left_at === undefined)
           const { members_warning, members_unknown, members_critical } = incident
           assert.strictEqual(present.length, members_warning + members_unknown + members_critical)
@@ -257,12 +257,12 @@ describe("the story of an incident", () => {
       )
       yield* report(process, [{ check: "check-7", status: "critical", key: "shared" }])
       const [id] = service.rows().incidents.keys()
-      const story = yield* process.operations.incident(IncidentId.make(id ?? ""))
-      const { members, changes } = story
+      const scenario = yield* process.operations.incident(IncidentId.make(id ?? ""))
+      const { members, changes } = scenario
       assert.deepStrictEqual([members.length, changes.length], [200, 251])
       assert.strictEqual(String(members[0]?.check_id), "check-7")
       assert.strictEqual(changes[0]?.seq, 251)
-      assert.strictEqual(toIncidentDetail(story).timeline_left_out, 0)
+      assert.strictEqual(toIncidentDetail(scenario).timeline_left_out, 0)
       for (let round = 0; round < 4; round++) {
         const status = round % 2 === 0 ? "critical" : "warning"
         yield* report(

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { AGENT, beat, enroll } from "../service/agents.ts"
+import { AGENT, heartbeat, enroll } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openService, type Process, type Service, whileTimePasses } from "../service/Service.ts"
 import { openTimeline } from "../service/Timeline.ts"
@@ -48,7 +48,7 @@ describe("an agent's status", () => {
       yield* agent().is("dead")
       const { agents_online, agents_offline } = yield* front.queries.summary
       assert.deepStrictEqual([agents_online, agents_offline], [0, 1])
-      yield* agent().beats
+      yield* agent().heartbeats
       yield* agent().is("alive")
     }),
   )
@@ -78,7 +78,7 @@ describe("after an outage of the service", () => {
       yield* incidents.areOpen("a/@heartbeat")
       yield* isDownFor("10 minutes")
       yield* after("4 minutes")
-      yield* agent(back).beats
+      yield* agent(back).heartbeats
       yield* after("3 minutes")
       yield* agent().is("dead")
       yield* incidents.areOpen("a/@heartbeat")
@@ -137,27 +137,28 @@ describe("with the shortest thresholds", () => {
         yield* agent().is(halfSeconds < 4 ? "alive" : halfSeconds < 6 ? "stale" : "dead")
       }
       yield* incidents.areOpen("a/@heartbeat")
-      yield* agent().beats
+      yield* agent().heartbeats
       yield* agent().is("alive")
       yield* incidents.areOpen()
     }),
   )
 })
 
-describe("the mark", () => {
+describe("the service heartbeat", () => {
   it.effect("is written every five seconds by any running process, and never goes back", () =>
     Effect.gen(function* () {
       const { service, process } = yield* open
       yield* openProcess(service, "process 2")
-      let before = yield* process.storage.mark
+      let before = yield* process.storage.serviceHeartbeat
       for (let seconds = 0; seconds < 60; seconds++) {
         yield* TestClock.adjust("1 second")
-        const mark = yield* process.storage.mark
-        if (mark === undefined || before === undefined) return assert.fail("there is no mark")
-        assert.isTrue(mark.marked_at >= before.marked_at)
-        assert.isTrue(Instant.plus(mark.marked_at, Duration.seconds(5)) >= (yield* Instant.now))
-        assert.strictEqual(mark.outage_ended_at, undefined)
-        before = mark
+        const serviceHeartbeat = yield* process.storage.serviceHeartbeat
+        if (serviceHeartbeat === undefined || before === undefined)
+          return assert.fail("there is no service heartbeat")
+        assert.isTrue(serviceHeartbeat.beat_at >= before.beat_at)
+        assert.isTrue(Instant.plus(serviceHeartbeat.beat_at, Duration.seconds(5)) >= (yield* Instant.now))
+        assert.strictEqual(serviceHeartbeat.outage_ended_at, undefined)
+        before = serviceHeartbeat
       }
     }),
   )
@@ -167,15 +168,15 @@ describe("the mark", () => {
       const { service } = yield* open
       const reader = yield* service.open("reader", { delivers: false })
       yield* enroll(reader, AGENT)
-      const before = reader.faults.marksRead
+      const before = reader.faults.serviceHeartbeatsRead
       for (let times = 0; times < 50; times++) {
         yield* statusOf(reader)
         yield* reader.queries.agents({ limit: 10 })
       }
-      assert.strictEqual(reader.faults.marksRead, before + 1)
+      assert.strictEqual(reader.faults.serviceHeartbeatsRead, before + 1)
       yield* TestClock.adjust("1 second")
       yield* statusOf(reader)
-      assert.strictEqual(reader.faults.marksRead, before + 2)
+      assert.strictEqual(reader.faults.serviceHeartbeatsRead, before + 2)
       // A failure is not kept.
       yield* TestClock.adjust("1 second")
       reader.faults.isUnreachable = true
@@ -193,7 +194,7 @@ const DEAD = 300
 const PATIENCE = 15
 
 type Step =
-  | { readonly step: "beat"; readonly agent: AgentId }
+  | { readonly step: "heartbeat"; readonly agent: AgentId }
   | { readonly step: "wait"; readonly seconds: number }
   /** All processes are stopped and started again. */
   | { readonly step: "down"; readonly seconds: number }
@@ -202,7 +203,7 @@ type Step =
 
 const agent = oneOf(...AGENTS)
 const step = weighted<Step>(
-  [6, Arbitrary.map(agent, (agent) => ({ step: "beat", agent }) as const)],
+  [6, Arbitrary.map(agent, (agent) => ({ step: "heartbeat", agent }) as const)],
   [
     6,
     Arbitrary.map(
@@ -242,8 +243,8 @@ describe("with any behavior of agents and service", () => {
           const [process] = running
           if (process === undefined) return
           switch (one.step) {
-            case "beat":
-              yield* beat(process, one.agent)
+            case "heartbeat":
+              yield* heartbeat(process, one.agent)
               seen.set(one.agent, yield* Instant.now)
               break
             case "wait":
@@ -299,7 +300,7 @@ const judge = Effect.fnUntraced(function* (
     const status = yield* statusOf(process, agent)
     const inGrace = sinceOutage < DEAD - 6
     const expected = silence < STALE ? "alive" : silence < DEAD || inGrace ? "stale" : "dead"
-    // Within the seconds between two marks either is right.
+    // Within the seconds between two service heartbeats either is right.
     const isDoubtful = sinceOutage >= DEAD - 6 && sinceOutage <= DEAD + 6 && silence >= DEAD
     if (!isDoubtful) assert.strictEqual(status, expected, `${agent} was seen ${silence} s ago`)
   }

@@ -13,12 +13,12 @@ const open = Effect.fnUntraced(function* (rules: Partial<RuleOptions> = {}) {
   return yield* service.open("first", { delivers: false })
 })
 
-const beat = ({ ingest }: Process, agent: string, address?: string) =>
+const heartbeat = ({ ingest }: Process, agent: string, address?: string) =>
   ingest.heartbeat(keyOf(agent), heartbeatOf(agent), address)
 
 /** After how many seconds a refused heartbeat may be sent again; 0 for one that was taken. */
 const retryAfter = (process: Process, agent: string, address?: string) =>
-  Effect.map(Effect.result(beat(process, agent, address)), (result) => {
+  Effect.map(Effect.result(heartbeat(process, agent, address)), (result) => {
     if (Result.isSuccess(result)) return 0
     assert.strictEqual(result.failure._tag, "RateLimited")
     return (result.failure as RateLimited).retryAfterSeconds // Its tag was just looked at.
@@ -87,7 +87,7 @@ describe("heartbeats of one key", () => {
   it.effect("change nothing when they are refused", () =>
     Effect.gen(function* () {
       const process = yield* open({ heartbeatRate: { perMinute: 1, burst: 1 } })
-      yield* beat(process, "a")
+      yield* heartbeat(process, "a")
       const before = yield* process.queries.agent(AGENT)
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual(yield* retryAfter(process, "a"), 30)
@@ -146,7 +146,7 @@ describe("registrations of unknown keys", () => {
   it.effect("are counted for an address, unlike known keys", () =>
     Effect.gen(function* () {
       const process = yield* open({ registrationRate: { perMinute: 1, burst: 3 } })
-      yield* Effect.forEach(["a", "b"], (agent) => beat(process, agent, "192.0.2.1"))
+      yield* Effect.forEach(["a", "b"], (agent) => heartbeat(process, agent, "192.0.2.1"))
       yield* process.admission.accept(AGENT)
       // One is accepted, one is pending.
       assert.strictEqual(
@@ -174,7 +174,7 @@ describe("registrations of unknown keys", () => {
   it.effect("register no agent when they are refused", () =>
     Effect.gen(function* () {
       const process = yield* open({ registrationRate: { perMinute: 1, burst: 1 } })
-      yield* beat(process, "a", "192.0.2.1")
+      yield* heartbeat(process, "a", "192.0.2.1")
       assert.isAbove(yield* retryAfter(process, "b", "192.0.2.1"), 0)
       const { items } = yield* process.queries.agents({ limit: 10 })
       assert.deepStrictEqual(

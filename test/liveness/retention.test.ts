@@ -1,9 +1,9 @@
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
-import { leaveMark } from "@tocsin/core/liveness/outage"
+import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
+import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { atMost } from "@tocsin/testing/records"
@@ -11,7 +11,7 @@ import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { expireAll, purge } from "@tocsin/testing/expireAll"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { AGENT, beat, enroll, report } from "../service/agents.ts"
+import { AGENT, heartbeat, enroll, report } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
@@ -23,7 +23,7 @@ const open = Effect.gen(function* () {
   const service = yield* openService({ notifiers: ["webhook"] })
   const front = yield* service.open("front", { delivers: false })
   // Time without housekeeping is then an outage, after which no agent is dead.
-  yield* front.commits.transact(leaveMark(defaultRules))
+  yield* front.commits.transact(writeServiceHeartbeat(defaultRules))
   return { service, front }
 })
 
@@ -84,7 +84,7 @@ const deliverAll = Effect.fnUntraced(function* (
   )
   for (const { claim } of claimed) {
     const result = outcome === "delivered" ? { outcome } : { outcome, error: "no" }
-    yield* commits.transact(settleAttempts([{ claim, result, random: 0 }]))
+    yield* commits.transact(recordResults([{ claim, result, random: 0 }]))
   }
 })
 
@@ -155,10 +155,10 @@ describe("rows older than their retention", () => {
         assert.deepStrictEqual(byId(left.incidents), byId(expected.incidents))
         assert.deepStrictEqual(byId(left.outbox), byId(expected.outbox))
         for (const { id, member_changes } of rows.incidents) {
-          const story = yield* front.storage.incident(id, atMost(1_000))
+          const scenario = yield* front.storage.incident(id, atMost(1_000))
           const isKept = expected.incidents.some((incident) => incident.id === id)
-          assert.strictEqual(story?.changes.length, isKept ? member_changes : undefined)
-          if (isKept) assert.isAbove(story?.members.length ?? 0, 0)
+          assert.strictEqual(scenario?.changes.length, isKept ? member_changes : undefined)
+          if (isKept) assert.isAbove(scenario?.members.length ?? 0, 0)
         }
         // The service continues with the remaining rows.
         yield* report(front, [
@@ -211,7 +211,7 @@ describe("housekeeping", () => {
   it.effect("keeps rows without a retention for ever", () =>
     Effect.gen(function* () {
       const { service, front } = yield* openWithPast(10_000)
-      yield* beat(front, OTHER)
+      yield* heartbeat(front, OTHER)
       yield* TestClock.adjust("10000 days")
       const forever = { history: undefined, incidents: undefined, outbox: undefined, pending: undefined }
       yield* service.open("keeper", { retention: forever })
@@ -246,9 +246,9 @@ describe("housekeeping", () => {
       const { service, front } = yield* open
       const agents = Array.from({ length: 600 }, (_, at) => AgentId.make(`agent-${at}`))
       yield* enroll(front, AGENT)
-      yield* Effect.forEach(agents, (agent) => beat(front, agent))
+      yield* Effect.forEach(agents, (agent) => heartbeat(front, agent))
       yield* TestClock.adjust("6 days")
-      yield* beat(front, OTHER)
+      yield* heartbeat(front, OTHER)
       yield* TestClock.adjust("23 hours")
       const process = yield* service.open("keeper", { keepsHouse: true })
       yield* settled
@@ -261,7 +261,7 @@ describe("housekeeping", () => {
         [AGENT, OTHER],
       )
       // Their keys are removed with them, so they can register again.
-      yield* Effect.forEach(agents.slice(0, 3), (agent) => beat(front, agent))
+      yield* Effect.forEach(agents.slice(0, 3), (agent) => heartbeat(front, agent))
     }),
   )
 
@@ -294,9 +294,10 @@ describe("housekeeping", () => {
           Array.from(service.rows().incidents.values(), (incident) => incident.incident_key),
           ["a/@heartbeat"],
         )
-        const mark = yield* front.storage.mark
+        const serviceHeartbeat = yield* front.storage.serviceHeartbeat
         assert.isTrue(
-          mark !== undefined && Instant.plus(mark.marked_at, Duration.seconds(5)) >= (yield* Instant.now),
+          serviceHeartbeat !== undefined &&
+            Instant.plus(serviceHeartbeat.beat_at, Duration.seconds(5)) >= (yield* Instant.now),
         )
       }),
   )
@@ -306,11 +307,11 @@ describe("housekeeping", () => {
       const { service, front } = yield* open
       const process = yield* service.open("keeper", { keepsHouse: true })
       yield* settled
-      const mark = yield* front.storage.mark
+      const serviceHeartbeat = yield* front.storage.serviceHeartbeat
       yield* process.close
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(yield* front.storage.mark, mark)
-      assert.isDefined(mark)
+      assert.deepStrictEqual(yield* front.storage.serviceHeartbeat, serviceHeartbeat)
+      assert.isDefined(serviceHeartbeat)
     }),
   )
 })

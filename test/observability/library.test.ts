@@ -11,7 +11,7 @@ const TOKEN = "operators-token"
 const SCRAPER = "scrapers-token"
 
 const start = (options: Partial<MonitorOptions> = {}) =>
-  createMonitor({ storage: memory(), log: false, notifiers: [], uiTokens: [TOKEN], ...options })
+  createMonitor({ storage: memory(), log: false, notifiers: [], operatorTokens: [TOKEN], ...options })
 
 const request = (token?: string) =>
   new Request("http://localhost/metrics", {

@@ -59,7 +59,7 @@ describe("metrics of a server", () => {
       assert.strictEqual(requests("/api/v1/agents/:agent_id", "404"), 1)
       assert.strictEqual(requests("/api/v1/checks", "404"), 1)
       assert.strictEqual(requests("unmatched", "404"), 1)
-      assert.isAbove(counts("tocsin_commit_commands_count", { storage: "sqlite" }) ?? 0, 5)
+      assert.isAbove(counts("tocsin_commit_group_size_count", { storage: "sqlite" }) ?? 0, 5)
       assert.isAbove(counts("tocsin_row_cache_lookups_total", { storage: "sqlite", result: "hit" }) ?? 0, 0)
       assert.isAbove(counts("tocsin_sqlite_file_bytes") ?? 0, 4_096)
       assert.isAbove(counts("process_resident_memory_bytes") ?? 0, 2 ** 20)
@@ -91,7 +91,7 @@ describe("metrics of a server", () => {
         server,
         "a commit is counted",
         (families) =>
-          (valueOf(families, "tocsin_commit_commands_count", { storage: "postgres", way: "cached" }) ?? 0) >
+          (valueOf(families, "tocsin_commit_group_size_count", { storage: "postgres", way: "cached" }) ?? 0) >
           0,
       )
       const missing = metricDefinitions

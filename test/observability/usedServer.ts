@@ -40,9 +40,9 @@ export const use = Effect.fnUntraced(function* (server: ServerProcess): Effect.f
 export const untilScraped = (
   server: ServerProcess,
   what: string,
-  isTold: (families: ReadonlyMap<string, Family>) => boolean,
+  isNotified: (families: ReadonlyMap<string, Family>) => boolean,
 ) =>
   until(
     what,
-    Effect.map(scrape(server), (families) => (isTold(families) ? families : undefined)),
+    Effect.map(scrape(server), (families) => (isNotified(families) ? families : undefined)),
   )

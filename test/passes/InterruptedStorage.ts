@@ -10,7 +10,7 @@ export type Interruption = (typeof INTERRUPTIONS)[number]
 
 /** A method of the storage that background work calls. */
 export type Called =
-  | ("transact" | "page" | "agent" | "mark" | "silentAgents" | "dueExpectations" | "expectations")
+  | ("transact" | "page" | "agent" | "service_heartbeat" | "staleAgents" | "dueExpectations" | "expectations")
   | ("expire" | "untilNextDue")
 
 interface Planned {
@@ -59,12 +59,12 @@ export class InterruptedStorage {
       transact: (command) => reach("transact", storage.transact(command)),
       page: (request) => reach("page", storage.page(request)),
       agent: (id) => reach("agent", storage.agent(id)),
-      silentAgents: (seenBefore, limit) => reach("silentAgents", storage.silentAgents(seenBefore, limit)),
+      staleAgents: (seenBefore, limit) => reach("staleAgents", storage.staleAgents(seenBefore, limit)),
       dueExpectations: (request) => reach("dueExpectations", storage.dueExpectations(request)),
       expectations: (checks) => reach("expectations", storage.expectations(checks)),
       expire: (piece) => reach("expire", storage.expire(piece)),
       untilNextDue: (receivers, now) => reach("untilNextDue", storage.untilNextDue(receivers, now)),
-      mark: reach("mark", storage.mark),
+      serviceHeartbeat: reach("service_heartbeat", storage.serviceHeartbeat),
     })
   }
 

@@ -2,10 +2,10 @@ import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { CheckStatus, NotifierName } from "@tocsin/contract/Status"
-import { leaveMark } from "@tocsin/core/liveness/outage"
+import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { keyOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
-import { beat, enroll, report } from "../service/agents.ts"
+import { heartbeat, enroll, report } from "../service/agents.ts"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { documentOf, type Pass, type PassWorld } from "./Pass.ts"
 
@@ -19,8 +19,8 @@ const [A, B, C, D, E] = [
 const AGENTS = [A, B, C, D, E]
 
 const enrolled = ({ front }: PassWorld) => enroll(front, ...AGENTS)
-const beats = ({ front }: PassWorld) =>
-  Effect.orDie(Effect.forEach(AGENTS, (agent) => beat(front, agent), { discard: true }))
+const heartbeats = ({ front }: PassWorld) =>
+  Effect.orDie(Effect.forEach(AGENTS, (agent) => heartbeat(front, agent), { discard: true }))
 const turn =
   (status: CheckStatus, agents = AGENTS, check = "disk") =>
   ({ front }: PassWorld) =>
@@ -71,7 +71,8 @@ const declared = ({ front }: PassWorld) =>
 const staysUp = ({ front, passes }: PassWorld, { pieces, of }: { pieces: number; of: Duration.Input }) =>
   Effect.forEach(
     Array.from({ length: pieces }),
-    () => Effect.andThen(Effect.orDie(front.commits.transact(leaveMark(front.rules))), passes(of)),
+    () =>
+      Effect.andThen(Effect.orDie(front.commits.transact(writeServiceHeartbeat(front.rules))), passes(of)),
     { discard: true },
   )
 
@@ -83,7 +84,7 @@ const wasAhead = (world: PassWorld) =>
     yield* turn("critical")(world)
     yield* turn("critical", AGENTS, "load")(world)
     yield* turn("ok", AGENTS, "load")(world)
-    yield* beats(world)
+    yield* heartbeats(world)
     yield* world.passes("1 second")
     world.clock.setBack("1 day")
   })
@@ -94,7 +95,7 @@ const ALERTING = { notifiers: ["alert_router"] } as const
 export const allPasses: ReadonlyArray<Pass> = [
   {
     name: "the sweep of dead agents",
-    calls: ["transact", "silentAgents"],
+    calls: ["transact", "staleAgents"],
     deadAfter: Duration.minutes(5),
     begin: (world) => Effect.andThen(enrolled(world), world.passes("298 seconds")),
     lasts: "6 seconds",
@@ -169,13 +170,13 @@ export const allPasses: ReadonlyArray<Pass> = [
   },
   {
     name: "the look at overdue checks",
-    calls: ["transact", "dueExpectations", "mark"],
+    calls: ["transact", "dueExpectations", "service_heartbeat"],
     begin: (world) =>
       reported(world).pipe(
         Effect.andThen(declared(world)),
         Effect.andThen(staysUp(world, { pieces: 21, of: "85.5 seconds" })),
       ),
-    ready: beats,
+    ready: heartbeats,
     lasts: "12 seconds",
     settles: "40 seconds",
   },
@@ -220,7 +221,7 @@ export const allPasses: ReadonlyArray<Pass> = [
   {
     name: "the removal of pending agents",
     retention: Duration.hours(1),
-    begin: (world) => Effect.andThen(beats(world), world.passes("61 minutes")),
+    begin: (world) => Effect.andThen(heartbeats(world), world.passes("61 minutes")),
     lasts: "1 second",
     settles: "31 minutes",
   },
@@ -297,7 +298,9 @@ export const allPasses: ReadonlyArray<Pass> = [
     ready: (world) =>
       Effect.andThen(
         wasAhead(world),
-        Effect.orDie(world.front.commits.transact(leaveMark(world.front.rules, { isRight: true }))),
+        Effect.orDie(
+          world.front.commits.transact(writeServiceHeartbeat(world.front.rules, { isRight: true })),
+        ),
       ),
     lasts: "12 seconds",
     settles: "1 minute",

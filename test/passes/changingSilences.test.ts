@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import { isHeld } from "@tocsin/core/holds/heldItems"
-import { lookUnderCovers } from "@tocsin/core/holds/lookUnderCovers"
+import { reevaluateHeld } from "@tocsin/core/holds/reevaluateHeld"
 import { incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { lookUnderPolicy } from "@tocsin/core/timers/lookUnderPolicy"
+import { reevaluateIncidents } from "@tocsin/core/timers/reevaluateIncidents"
 import { Duration, Effect } from "effect"
 import { enroll, report } from "../service/agents.ts"
 import { openService } from "../service/Service.ts"
@@ -42,7 +42,7 @@ it.effect("a silence that ends while held firings are looked at frees all of the
     yield* opened
     const held = () => Array.from(rows().outbox.values()).filter(isHeld).length
     assert.strictEqual(held(), AGENTS.length * NAMES.length)
-    const look = lookUnderCovers(storage, commits, { ...options, limit: LIMIT })
+    const look = reevaluateHeld(storage, commits, { ...options, limit: LIMIT })
     assert.isTrue(yield* look)
     yield* operations.expireSilence(id)
     while (yield* look);
@@ -54,14 +54,14 @@ it.effect("a look at incidents under another policy ends, though silences change
   Effect.gen(function* () {
     const { commits, opened, options, policy, rows, silence, storage } = yield* openIncidents
     yield* opened
-    const look = lookUnderPolicy(storage, commits, { incidents: options, policy, limit: LIMIT })
+    const look = reevaluateIncidents(storage, commits, { incidents: options, policy, limit: LIMIT })
     assert.isFalse(yield* look)
     yield* policy.replace(compilePolicy(documentOf({ routes: [{ remind: "1h" }] }), NAMES))
     for (let piece = 0; piece * LIMIT < AGENTS.length; piece++) {
       yield* silence(`other${piece}`)
       assert.isTrue(yield* look)
     }
-    for (const { next_look_at } of rows().incidents.values()) assert.isDefined(next_look_at)
+    for (const { next_evaluation_at } of rows().incidents.values()) assert.isDefined(next_evaluation_at)
     // The silences that came meanwhile are looked at by one pass more.
     for (let piece = 0; piece * LIMIT < AGENTS.length; piece++) assert.isTrue(yield* look)
     assert.isFalse(yield* look)

@@ -5,7 +5,7 @@ import { historyOf, incidentsOf, OPERATOR_TOKEN, outboxOf } from "./api.ts"
 import { scratchFolder } from "./scratch.ts"
 import { seeded } from "./seeded.ts"
 import { type ServerProcess, startServer } from "./ServerProcess.ts"
-import { storyFaults } from "./storyFaults.ts"
+import { scenarioFaults } from "./scenarioFaults.ts"
 import { until } from "./until.ts"
 import { startReceiver, type WebhookReceiver } from "./WebhookReceiver.ts"
 
@@ -123,7 +123,7 @@ describe.concurrent("a server that is killed", () => {
       )
       const incidents = yield* incidentsOf(server)
       assert.isAbove(incidents.length, LIVES * AGENTS)
-      assert.deepStrictEqual(storyFaults({ incidents, outbox, arrivals: receiver.arrivals }), [])
+      assert.deepStrictEqual(scenarioFaults({ incidents, outbox, arrivals: receiver.arrivals }), [])
     }),
   )
 

@@ -39,7 +39,7 @@ describe("on SIGHUP", () => {
       const rotate = (generation: string) => {
         for (const name of ["operator", "reader", "metrics"]) write(name, secretOf(`${generation}-${name}`))
         write("url", `${origin}/${generation}`)
-        write("beat", `${origin}/beat-${generation}`)
+        write("heartbeat", `${origin}/heartbeat-${generation}`)
         write("secret", webhookSecretOf(generation))
       }
       rotate("a")
@@ -52,7 +52,7 @@ describe("on SIGHUP", () => {
           SERVICE_METRICS_TOKEN_FILE: join(cwd, "metrics"),
           SERVICE_WEBHOOK_URL_FILE: join(cwd, "url"),
           SERVICE_WEBHOOK_SECRET_FILE: join(cwd, "secret"),
-          SERVICE_BEAT_URL_FILE: join(cwd, "beat"),
+          SERVICE_WATCHDOG_URL_FILE: join(cwd, "heartbeat"),
         },
       })
       const statusesOf = Effect.fnUntraced(function* (generation: string) {
@@ -81,7 +81,7 @@ describe("on SIGHUP", () => {
       assert.deepStrictEqual(yield* statusesOf("b"), [200, 200, 200])
       assert.deepStrictEqual(yield* statusesOf("a"), [401, 401, 401])
       assert.deepStrictEqual(
-        paths.filter((path) => !path.startsWith("/beat")),
+        paths.filter((path) => !path.startsWith("/heartbeat")),
         ["/a", "/b"],
       )
 

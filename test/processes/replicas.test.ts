@@ -5,7 +5,7 @@ import { historyOf, incidentsOf, OPERATOR_TOKEN, outboxOf } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { seeded } from "./seeded.ts"
 import { type ServerProcess, startServer } from "./ServerProcess.ts"
-import { storyFaults } from "./storyFaults.ts"
+import { scenarioFaults } from "./scenarioFaults.ts"
 import { until } from "./until.ts"
 import { type Arrival, type Reaction, startReceiver, type WebhookReceiver } from "./WebhookReceiver.ts"
 
@@ -123,7 +123,7 @@ const goThrough = Effect.fnUntraced(function* (cluster: Cluster, trouble: Troubl
 })
 
 /** The expected notifications of checks that wait after each step. */
-const wholeStory = ({ statuses }: Trouble): ReadonlyArray<string> => {
+const wholeScenario = ({ statuses }: Trouble): ReadonlyArray<string> => {
   const bad = statuses.filter((status) => status !== "ok")
   return [...bad.map((status) => `incident.firing ${status}`), `incident.resolved ${bad.at(-1)}`]
 }
@@ -183,11 +183,11 @@ describe("two servers on one PostgreSQL", () => {
         )
         const { arrivals } = receiver
         const incidents = yield* incidentsOf(servers[1])
-        assert.deepStrictEqual(storyFaults({ incidents, outbox, arrivals }), [])
+        assert.deepStrictEqual(scenarioFaults({ incidents, outbox, arrivals }), [])
         const patient = troubles.filter(({ isPatient }) => isPatient)
         assert.deepStrictEqual(
           patient.map((trouble) => toldOf(receiver, keyOf(trouble))),
-          patient.map(wholeStory),
+          patient.map(wholeScenario),
         )
         const history = yield* historyOf(servers[1])
         assert.sameMembers(

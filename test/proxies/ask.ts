@@ -21,16 +21,16 @@ export interface Asked {
 }
 
 /** What it answers. */
-export interface Told {
+export interface Notified {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
 /** Sends a request by HTTP/1.1; dies where no answer comes. */
-export const ask = (proxy: Proxy, asked: Asked): Effect.Effect<Told> =>
+export const ask = (proxy: Proxy, asked: Asked): Effect.Effect<Notified> =>
   Effect.orDie(
-    Effect.callback<Told, Error>((resume) => {
+    Effect.callback<Notified, Error>((resume) => {
       const { method = "GET", path, headers, body, isPlain = false, from, isChunked = false, agent } = asked
       const outgoing = (isPlain ? plainRequest : secureRequest)(
         {

@@ -12,7 +12,7 @@ export interface Opened {
 }
 
 /** What is there before something opens and after it is closed, such as a server that it talks to. */
-export interface Surroundings {
+export interface Platform {
   readonly open: () => Promise<Opened>
   readonly end?: () => Promise<unknown>
 }
@@ -27,7 +27,7 @@ const TURNS = 50
  * and so does the end. Timers, sockets, processes, threads, files and listeners are counted, and
  * closed sockets that are still in memory.
  */
-export const releases = async (make: () => Promise<Surroundings>): Promise<void> => {
+export const releases = async (make: () => Promise<Platform>): Promise<void> => {
   const surroundings = await make()
   const held = new Held()
   try {

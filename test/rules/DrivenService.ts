@@ -5,7 +5,7 @@ import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import type { Queries } from "@tocsin/core/usecases/Queries"
-import { sweepSilentAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
+import { sweepStaleAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
 import { purge } from "@tocsin/testing/expireAll"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { Effect, Redacted, type Scope } from "effect"
@@ -80,7 +80,7 @@ export const driveService = Effect.fnUntraced(function* (options: ServiceOptions
       case "sweep": {
         const incidents = incidentOptions(ids, policy, rules)
         const input = { rules, incidents, limit: SWEPT_AT_ONCE }
-        return Effect.as(sweepSilentAgents(storage, commits, input), undefined)
+        return Effect.as(sweepStaleAgents(storage, commits, input), undefined)
       }
       case "restart":
         return Effect.as(restart(action.preseeded), undefined)

@@ -365,10 +365,10 @@ export class FoldedEvents {
   #fire(incident: FoldedIncident, notifiers: ReadonlyArray<NotifierName>): void {
     this.#show(incident)
     for (const notifier of notifiers) {
-      const isTold = this.#firings(incident).some(
+      const isNotified = this.#firings(incident).some(
         (item) => item.notifier === notifier && rank(item.severity) >= rank(incident.severity),
       )
-      if (!isTold) this.#enqueue(incident, notifier, "firing")
+      if (!isNotified) this.#enqueue(incident, notifier, "firing")
     }
   }
 

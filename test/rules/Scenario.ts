@@ -207,7 +207,7 @@ const CROWD = Array.from({ length: 20 }, (_, number) => `check-${number}`)
  * A large batch for one half of an agent's checks, all of one incident, with another status in
  * place of `status`.
  */
-const crowdBatch = (status: CheckStatus, instead: CheckStatus) =>
+const largeBatch = (status: CheckStatus, instead: CheckStatus) =>
   Arbitrary.map(
     Arbitrary.all({
       half: oneOf("", "-too"),
@@ -231,8 +231,8 @@ const crowdBatch = (status: CheckStatus, instead: CheckStatus) =>
  */
 export const crowd = steps(
   weighted(
-    [5, crowdBatch("ok", "critical")],
-    [3, crowdBatch("critical", "ok")],
+    [5, largeBatch("ok", "critical")],
+    [3, largeBatch("critical", "ok")],
     [2, deliver],
     [
       1,

@@ -1,6 +1,6 @@
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 
 /** A storage that records the row requests of its commands. */
 export interface AskingStorage {
@@ -15,9 +15,9 @@ const withoutUndefined = (request: RowRequest): RowRequest =>
 
 const noting =
   <A>(command: Command<A>, note: (request: RowRequest) => void): Command<A> =>
-  (workspace, now) =>
+  (unit, now) =>
     (function* () {
-      const decision = command(workspace, now)
+      const decision = command(unit, now)
       let step = decision.next()
       while (step.done !== true) {
         note(step.value)

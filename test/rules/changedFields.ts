@@ -23,7 +23,7 @@ export const changedFields = (before: Rows, after: Rows): ReadonlyArray<string> 
     ...fieldsOf("member", moved(before.members, after.members)),
     ...fieldsOf("outbox item", moved(before.outbox, after.outbox)),
     ...(before.history.length === after.history.length ? [] : ["history"]),
-    ...(before.stories.length === after.stories.length ? [] : ["story"]),
+    ...(before.scenarios.length === after.scenarios.length ? [] : ["scenario"]),
   ]
   return Array.from(new Set(changed)).toSorted()
 }

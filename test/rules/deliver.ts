@@ -3,8 +3,8 @@ import type { OutboxState } from "@tocsin/contract/Status"
 import { discardUnheard } from "@tocsin/core/notifications/enqueue"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { move } from "@tocsin/contract/TransitionTable"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import { ensure } from "@tocsin/core/engine/workspace/ensure"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import { load } from "@tocsin/core/engine/unitOfWork/load"
 import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
 import { Duration } from "effect"
 import type { Rows } from "../service/Rows.ts"
@@ -66,7 +66,7 @@ const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instan
     next_attempt_at: state === "pending" || state === "retry" ? now : undefined,
     leased_until: state === "sending" ? Instant.plus(now, LEASE) : undefined,
     first_attempted_at: trigger === "claimed" ? (item.first_attempted_at ?? now) : item.first_attempted_at,
-    counts_from: trigger === "replayed" ? now : item.counts_from,
+    age_starts_at: trigger === "replayed" ? now : item.age_starts_at,
     updated_at: now,
   }
 }
@@ -74,10 +74,10 @@ const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instan
 /** Stands in for delivery: moves an outbox item along its table. */
 export const deliver =
   (item: OutboxRecord, trigger: DeliveryTrigger): Command<void> =>
-  (workspace, now) =>
+  (unit, now) =>
     (function* () {
-      yield* ensure(workspace, { incidents: [item.incident_id] })
+      yield* load(unit, { incidents: [item.incident_id] })
       const after = moved(item, trigger, now)
-      workspace.outbox.put(after)
-      if (trigger === "refused") discardUnheard(workspace, after, now)
+      unit.outbox.put(after)
+      if (trigger === "refused") discardUnheard(unit, after, now)
     })()

@@ -1,12 +1,12 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
-import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { Command, Decision } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Deferred, Effect } from "effect"
 import { transact } from "@tocsin/testing/transact"
 
-type Waiting = (workspace: Workspace, now: Instant) => Decision<Effect.Effect<unknown>>
+type Waiting = (unit: UnitOfWork, now: Instant) => Decision<Effect.Effect<unknown>>
 
 /** A storage that holds commands back until a group of them is complete. */
 export interface GatheringStorage {
@@ -28,9 +28,9 @@ export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage 
   const commit = Effect.suspend(() => {
     const group = waiting
     waiting = []
-    return transact(storage, function* (workspace, now) {
+    return transact(storage, function* (unit, now) {
       const answers: Array<Effect.Effect<unknown>> = []
-      for (const decide of group) answers.push(yield* decide(workspace, now))
+      for (const decide of group) answers.push(yield* decide(unit, now))
       return answers
     })
   })
@@ -42,8 +42,8 @@ export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage 
       ...storage,
       transact: Effect.fnUntraced(function* <A>(command: Command<Outcome<A>>) {
         const answer = Deferred.makeUnsafe<A>()
-        waiting.push(function* (workspace, now) {
-          const outcome = yield* command(workspace, now)
+        waiting.push(function* (unit, now) {
+          const outcome = yield* command(unit, now)
           return Effect.suspend(() => Deferred.succeed(answer, outcome.committed()))
         })
         if (waiting.length >= groupSize) for (const tell of yield* commit) yield* tell

@@ -104,15 +104,15 @@ describe("commands that share a transaction", () => {
   it.effect(
     "have the answers and rows of separate transactions: an unblocked key that registers another agent",
     () => {
-      const beat = (agent_id: string, key: string): Step => {
+      const heartbeat = (agent_id: string, key: string): Step => {
         return { step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" }
       }
       const steps: ReadonlyArray<Step> = [
-        beat("a", "key 1"),
+        heartbeat("a", "key 1"),
         { step: "block_all" },
-        beat("a", "key 2"),
+        heartbeat("a", "key 2"),
         { step: "unblock", which: 0 },
-        beat("b", "key 1"),
+        heartbeat("b", "key 1"),
         { step: "remove", agent_id: "a" },
       ]
       return comesToTheSame(steps, steps.length, {})

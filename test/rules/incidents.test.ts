@@ -160,12 +160,12 @@ describe("an incident", () => {
 
   const tellsItsStory = (rows: Rows): void => {
     for (const incident of rows.incidents.values()) {
-      const story = rows.stories.filter((line) => line.incident_id === incident.id)
+      const scenario = rows.scenarios.filter((line) => line.incident_id === incident.id)
       assert.deepStrictEqual(
-        story.map((line) => line.seq),
+        scenario.map((line) => line.seq),
         Array.from({ length: incident.member_changes }, (_, at) => at + 1),
       )
-      const told = new Map(story.map((line) => [nameOf(line), line]))
+      const told = new Map(scenario.map((line) => [nameOf(line), line]))
       const members = Array.from(told.values()).flatMap((line) =>
         line.change === "left" ? [] : `${nameOf(line)} ${line.severity}`,
       )
@@ -174,12 +174,12 @@ describe("an incident", () => {
         presentMembers(rows, incident.id).map((member) => `${nameOf(member)} ${member.severity}`),
       )
       const severity = incident.state === "open" ? incident.severity : undefined
-      assert.strictEqual(story.at(-1)?.incident_severity, severity)
+      assert.strictEqual(scenario.at(-1)?.incident_severity, severity)
     }
   }
 
   it.effect.prop(
-    "has a story that lists every change of its members",
+    "has a scenario that lists every change of its members",
     { steps: life },
     ({ steps }) => afterEveryAction(steps, tellsItsStory),
     { arbitrary },

@@ -39,9 +39,9 @@ const openWatched = Effect.fnUntraced(function* () {
           watch.remaining -= 1
           const { next } = watch
           watch.next = Effect.void
-          const transacted = storage.transact(function* (workspace, now) {
-            const reply = yield* command(workspace, now)
-            watch.members.push(workspace.changes().members.length)
+          const transacted = storage.transact(function* (unit, now) {
+            const reply = yield* command(unit, now)
+            watch.members.push(unit.changes().members.length)
             return reply
           })
           return Effect.tap(transacted, next)

@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { agentStatus } from "@tocsin/core/liveness/agentStatus"
-import { leaveMark, markEvery } from "@tocsin/core/liveness/outage"
+import { writeServiceHeartbeat, serviceHeartbeatEvery } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
@@ -24,7 +24,7 @@ describe("the status of an agent", () => {
     agentStatus(start, {
       now: Instant.fromMicros(start + BigInt(micros)),
       rules: defaultRules,
-      mark: undefined,
+      serviceHeartbeat: undefined,
     })
 
   it.prop(
@@ -97,7 +97,7 @@ describe("an outage of the service", () => {
           const { before, after } = yield* driven.perform({ action: "sweep" })
           const opened = after.incidents.size - before.incidents.size
           assert.strictEqual(opened, isDead && before.incidents.size === 0 ? items.length : 0)
-          yield* transact(driven.storage, leaveMark(defaultRules))
+          yield* transact(driven.storage, writeServiceHeartbeat(defaultRules))
           marks.push(now)
         }
       }),
@@ -105,23 +105,28 @@ describe("an outage of the service", () => {
   )
 })
 
-describe("the mark when a clock is set", () => {
+describe("the service heartbeat when a clock is set", () => {
   const DAY = 86_400_000
   const EVERY = 5_000
 
   // As after everything else that a clock dated ahead is set right.
-  const leave = ({ storage }: DrivenService) => transact(storage, leaveMark(defaultRules, { isRight: true }))
+  const leave = ({ storage }: DrivenService) =>
+    transact(storage, writeServiceHeartbeat(defaultRules, { isRight: true }))
   /** Whether an agent that was silent for years is called dead now. */
   const isCalledDead = ({ storage }: DrivenService) =>
     Effect.gen(function* () {
-      const context = { now: yield* Instant.now, rules: defaultRules, mark: yield* storage.mark }
+      const context = {
+        now: yield* Instant.now,
+        rules: defaultRules,
+        serviceHeartbeat: yield* storage.serviceHeartbeat,
+      }
       return agentStatus(Instant.fromMillis(0), context) === "dead"
     })
 
   it.effect.prop(
     "spares agents no longer than the grace period, and detects each later outage",
     {
-      // By how much the clock was ahead at each mark, before it was corrected.
+      // By how much the clock was ahead at each service heartbeat, before it was corrected.
       ahead: Arbitrary.array(oneOf(0, 1, 4_000, 6_000, 121_000, DAY, 30 * DAY), { maxLength: 6 }),
       outage: oneOf(1_000, STALE_MILLIS - EVERY, STALE_MILLIS + EVERY + 1, 3 * DEAD_MILLIS),
     },
@@ -140,15 +145,15 @@ describe("the mark when a clock is set", () => {
         assert.isTrue(yield* isCalledDead(driven), "spared by a service that was at work all the time")
         yield* TestClock.adjust(outage - EVERY)
         const isOutage = outage > STALE_MILLIS
-        assert.strictEqual(yield* isCalledDead(driven), !isOutage, "before the next mark")
+        assert.strictEqual(yield* isCalledDead(driven), !isOutage, "before the next service heartbeat")
         yield* leave(driven)
-        assert.strictEqual(yield* isCalledDead(driven), !isOutage, "after the next mark")
+        assert.strictEqual(yield* isCalledDead(driven), !isOutage, "after the next service heartbeat")
       }),
     { arbitrary: { runs: propertyRuns(100), size: 6 } },
   )
 
   it.effect.prop(
-    "never goes back for replicas whose clocks differ by less than the time between two marks",
+    "never goes back for replicas whose clocks differ by less than the time between two service heartbeats",
     { offsets: Arbitrary.array(integer(0, EVERY - 1), { minLength: 2, maxLength: 10 }) },
     ({ offsets }) =>
       Effect.gen(function* () {
@@ -157,9 +162,10 @@ describe("the mark when a clock is set", () => {
         for (const offset of offsets) {
           yield* TestClock.setTime(START_MILLIS + offset)
           yield* leave(driven)
-          const { marked_at } = (yield* driven.storage.mark) ?? assert.fail("there is no mark")
-          assert.isTrue(marked_at >= last)
-          last = marked_at
+          const { beat_at } =
+            (yield* driven.storage.serviceHeartbeat) ?? assert.fail("there is no service heartbeat")
+          assert.isTrue(beat_at >= last)
+          last = beat_at
         }
       }),
     { arbitrary: { runs: propertyRuns(50), size: 10 } },
@@ -172,6 +178,6 @@ describe("the mark when a clock is set", () => {
     [120, 5_000],
   ])("with a stale threshold of %i s is written every %i ms", (seconds, millis) => {
     const rules = { ...defaultRules, staleAfter: Duration.seconds(seconds) }
-    assert.strictEqual(Duration.toMillis(markEvery(rules)), millis)
+    assert.strictEqual(Duration.toMillis(serviceHeartbeatEvery(rules)), millis)
   })
 })

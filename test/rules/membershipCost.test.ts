@@ -8,8 +8,8 @@ import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { loadRows } from "@tocsin/adapter-memory/loadRows"
 import { transact } from "@tocsin/adapter-memory/transact"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
-import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { type Command, decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
+import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { assert, describe, it } from "@effect/vitest"
 import { agentRecord, blacklistIdOf, incidentIdOf, outboxIdOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
@@ -34,11 +34,11 @@ const checkId = (n: number) => CheckId.make(`check-${n}`)
 const severityOf = (n: number): Severity => Severity.literals[(n * 7) % 3] ?? "warning"
 
 const fill = (tables: MemoryTables, sizes: Sizes): void => {
-  const joinAll: Command<void> = function* (workspace) {
-    const incidents = new Incidents(workspace, start, options)
+  const joinAll: Command<void> = function* (unit) {
+    const incidents = new Incidents(unit, start, options)
     for (const name of ["big", "other"] as const) {
       const agent = AGENTS[name]
-      workspace.agents.put(agent)
+      unit.agents.put(agent)
       for (let n = 0; n < sizes[name]; n++) {
         const member = {
           agent_id: agent.agent_id,
@@ -55,17 +55,17 @@ const fill = (tables: MemoryTables, sizes: Sizes): void => {
 
 /** How often a decision looks at a member: at any field of any version of it. */
 const looksOf = (tables: MemoryTables, command: Command<unknown>): number => {
-  const workspace = new Workspace()
+  const unit = new UnitOfWork()
   let looks = 0
   const counted = <Row extends MemberRecord | undefined>(row: Row): Row =>
     row && new Proxy(row, { get: (target, name) => ((looks += 1), Reflect.get(target, name)) })
-  const { members } = workspace
+  const { members } = unit
   const [load, put] = [members.load.bind(members), members.put.bind(members)]
   Object.assign(members, {
     load: (id: MemberRecord, row: MemberRecord | undefined) => load(id, counted(row)),
     put: (row: MemberRecord) => put(counted(row)),
   })
-  decideSync(command(workspace, start), (scope) => loadRows(tables, workspace, scope, start))
+  decideSync(command(unit, start), (scope) => loadRows(tables, unit, scope, start))
   return looks
 }
 
@@ -83,9 +83,9 @@ const removeBig = remove(
 
 const recover =
   (count: number): Command<void> =>
-  (workspace, now) =>
+  (unit, now) =>
     (function* () {
-      const incidents = new Incidents(workspace, now, options)
+      const incidents = new Incidents(unit, now, options)
       for (let n = 0; n < count; n++) {
         const ref = { incident_id: SHARED, agent_id: AGENTS.big.agent_id, check_id: checkId(n) }
         yield* incidents.leave(ref, { by: "event", notify: false })

@@ -43,7 +43,7 @@ const DAY_MICROS = 86_400_000_000n
  * attempts and age.
  */
 const mayBeKnown = (item: OutboxRecord): boolean => {
-  const isOver = item.attempts >= 14 || item.updated_at - item.counts_from >= DAY_MICROS
+  const isOver = item.attempts >= 14 || item.updated_at - item.age_starts_at >= DAY_MICROS
   return item.first_attempted_at !== undefined && (item.state !== "failed" || isOver)
 }
 
@@ -76,13 +76,13 @@ describe("a firing", () => {
         for (const { incident_id } of troubled) {
           const severity = after.incidents.get(incident_id)?.severity ?? "warning"
           for (const notifier of notifiers) {
-            const isTold = (item: OutboxRecord) =>
+            const isNotified = (item: OutboxRecord) =>
               item.notifier === notifier && tells(item) && RANK[item.severity] >= RANK[severity]
-            const wasTold = firings(before, incident_id).some(isTold)
+            const wasNotified = firings(before, incident_id).some(isNotified)
             const now = fired.filter((item) => item.incident_id === incident_id && item.notifier === notifier)
             assert.deepStrictEqual(
               now.map((item) => item.severity),
-              wasTold ? [] : [severity],
+              wasNotified ? [] : [severity],
             )
           }
         }

@@ -2,8 +2,8 @@ import { heartbeat } from "@tocsin/core/admission/heartbeat"
 import { AgentId, KeyFingerprint } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Labels } from "@tocsin/contract/Labels"
-import { decideSync } from "@tocsin/core/engine/workspace/Decision"
-import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
+import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
@@ -39,7 +39,7 @@ type Report = typeof reports extends fc.Arbitrary<infer Value> ? Value : never
 /** The agent after a heartbeat with that report. */
 const agentAfter = (stored: Report, { labels, ...reported }: Report) => {
   const before = agentRecord(AGENT, stored)
-  const workspace = new Workspace()
+  const unit = new UnitOfWork()
   const command = heartbeat({
     request: { ...heartbeatOf(AGENT, { observed_at: LATER, ...reported }), ...(labels && { labels }) },
     key: { key_hash: keyHashOf(AGENT), key_fingerprint: KeyFingerprint.make(before.key_fingerprint) },
@@ -54,8 +54,8 @@ const agentAfter = (stored: Report, { labels, ...reported }: Report) => {
     },
     newRegistrationId: () => registrationIdOf("none"),
   })
-  decideSync(command(workspace, LATER), () => workspace.agents.load(AGENT, before))
-  const [change] = workspace.changes().agents
+  decideSync(command(unit, LATER), () => unit.agents.load(AGENT, before))
+  const [change] = unit.changes().agents
   return { before, after: change?.after }
 }
 

@@ -37,8 +37,8 @@ interface Running {
   readonly receivers: ReadonlyArray<string>
 }
 
-/** A story on the memory storage, beside a plain list of who listed what, and when. */
-const openStory = () => {
+/** A scenario on the memory storage, beside a plain list of who listed what, and when. */
+const openScenario = () => {
   const tables = new MemoryTables()
   const storage = MemoryStorage.make(tables)
   const running = new Map<number, Running>()
@@ -154,13 +154,13 @@ describe("replicas", () => {
     () =>
       forAll(fc.array(step, { minLength: 1, maxLength: 40 }), { runs: RUNS }, (steps) =>
         Effect.gen(function* () {
-          const story = openStory()
+          const scenario = openScenario()
           for (const step of steps) {
-            const before = statesOf(story.rows(), yield* Instant.now)
-            yield* story.run(step)
+            const before = statesOf(scenario.rows(), yield* Instant.now)
+            yield* scenario.run(step)
             const now = yield* Instant.now
-            const rows = story.rows()
-            assert.sameMembers(Array.from(listedReceivers(rows, now)), [...story.listedBy(now)], step.kind)
+            const rows = scenario.rows()
+            assert.sameMembers(Array.from(listedReceivers(rows, now)), [...scenario.listedBy(now)], step.kind)
             const states = statesOf(rows, now)
             for (const id of new Set([...before.keys(), ...states.keys()])) {
               const name = `${before.get(id) ?? "absent"} ${states.get(id) ?? "absent"}`

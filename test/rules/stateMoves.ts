@@ -100,7 +100,7 @@ const REFRESHED_OF_AGENT = [
   "labels",
   "observed_at",
   "last_seen_at",
-  "contact_from",
+  "reachable_from",
   "pending_key_hash",
   "key_fingerprint",
   "heartbeat_incident_id",
@@ -177,7 +177,7 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       enqueued: isFiring ? is(observed, "events", "sweep") : hasResolved,
       claimed: delivered === "claimed",
       incident_resolved: is(observed, "events", "heartbeat") && isFiring && hasResolved,
-      // Nobody acts in these stories, so nothing is held.
+      // Nobody acts in these scenarios, so nothing is held.
       held: false,
       hold_ended: false,
       released: false,

@@ -4,7 +4,7 @@ import { AGENTS, type Answer, KEYS, type Step } from "./Scenario.ts"
 const [agent_id] = AGENTS
 const [first, second, third, listed] = KEYS
 
-const beat = (key: string): Step => ({ step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" })
+const heartbeat = (key: string): Step => ({ step: "heartbeat", agent_id, key, lagSeconds: 0, hostname: "h1" })
 
 const on = (step: "accept" | "block" | "remove"): Step => ({ step, agent_id })
 
@@ -21,16 +21,22 @@ const report = (status: CheckStatus, { check_id = "disk", exit_code = 0 } = {}):
 const deliver = (...answers: ReadonlyArray<Answer | "claim">): ReadonlyArray<Step> =>
   answers.map((answer) => ({ step: "deliver", which: 0, answer: answer === "claim" ? "delivered" : answer }))
 
-const enrolled = [beat(first), on("accept")]
+const enrolled = [heartbeat(first), on("accept")]
 const anHour: Step = { step: "wait", millis: 3_600_000 }
 const statuses: ReadonlyArray<CheckStatus> = ["ok", "warning", "unknown", "critical"]
 
 const lives: ReadonlyArray<ReadonlyArray<Step>> = [
   [...enrolled, on("remove")],
-  [beat(first), on("remove")],
-  [beat(first), on("block"), { step: "unblock_all" }],
-  [...enrolled, beat(second), anHour, beat(third), on("accept"), on("block")],
-  [beat(listed), { step: "restart", preseeded: true }, beat(listed), on("remove"), beat(listed)],
+  [heartbeat(first), on("remove")],
+  [heartbeat(first), on("block"), { step: "unblock_all" }],
+  [...enrolled, heartbeat(second), anHour, heartbeat(third), on("accept"), on("block")],
+  [
+    heartbeat(listed),
+    { step: "restart", preseeded: true },
+    heartbeat(listed),
+    on("remove"),
+    heartbeat(listed),
+  ],
   ...statuses.flatMap((from) =>
     statuses.map((to) => [...enrolled, report(from), report(to, { exit_code: 1 })]),
   ),

@@ -61,8 +61,8 @@ export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<L
         return [{ entry: "reset", agent_id: action.check.agent_id, check_id: action.check.check_id }]
       case "deliver": {
         const item = namesIn(before).items.get(action.item.id) ?? "an item that is not there"
-        const { attempts, counts_from } = action.item
-        const isOver = attempts >= MOST_ATTEMPTS || now - counts_from >= OLDEST_MICROS
+        const { attempts, age_starts_at } = action.item
+        const isOver = attempts >= MOST_ATTEMPTS || now - age_starts_at >= OLDEST_MICROS
         return [{ entry: "delivery", item, trigger: action.trigger, isOver }]
       }
       default: {

@@ -13,8 +13,8 @@ export interface Faults {
   throws: boolean
   /** How long the commands take to arrive, in turn, starting over after the last. */
   latencies: ReadonlyArray<number>
-  /** How often the mark was read. */
-  marksRead: number
+  /** How often the service heartbeat was read. */
+  serviceHeartbeatsRead: number
 }
 
 const unreachable = new StorageError({ reason: "unavailable", message: "unreachable for a test" })
@@ -31,7 +31,7 @@ export const faultyStorage = (
     losesReplies: false,
     throws: false,
     latencies: [],
-    marksRead: 0,
+    serviceHeartbeatsRead: 0,
   }
   let commands = 0
   const transfer = Effect.suspend(() => {
@@ -56,9 +56,9 @@ export const faultyStorage = (
         ),
       untilNextDue: (receivers, now) => reach(storage.untilNextDue(receivers, now)),
       expire: (piece) => reach(storage.expire(piece)),
-      mark: Effect.suspend(() => {
-        faults.marksRead += 1
-        return reach(storage.mark)
+      serviceHeartbeat: Effect.suspend(() => {
+        faults.serviceHeartbeatsRead += 1
+        return reach(storage.serviceHeartbeat)
       }),
     }),
   }

@@ -1,6 +1,6 @@
 import type { Instant } from "@tocsin/contract/Instant"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -54,10 +54,10 @@ export const record = () => {
         if (isOver) return Effect.never
         const number = (commands += 1)
         let decided: Pick<Recorded, "at" | "storageTime"> | undefined
-        const timed: typeof command = function* (workspace, at) {
+        const timed: typeof command = function* (unit, at) {
           begin(number)
-          const outcome = yield* command(workspace, at)
-          if (outcome.changes.isWrite) decided = { at, storageTime: workspace.found.storageTime }
+          const outcome = yield* command(unit, at)
+          if (outcome.changes.isWrite) decided = { at, storageTime: unit.searchResults.storageTime }
           return outcome
         }
         return Effect.tap(memory.transact(timed), (reply) =>
@@ -74,14 +74,14 @@ export const record = () => {
     isOver = true
     for (const { at, command, number, reply, storageTime } of recorded) {
       yield* TestClock.setTime(Number(at / 1_000n))
-      const repeated = yield* other.transact(function* (workspace, now) {
+      const repeated = yield* other.transact(function* (unit, now) {
         begin(number)
-        const decision = command(workspace, now)
+        const decision = command(unit, now)
         for (let step = decision.next(); ; step = decision.next()) {
           if (step.done === true) return step.value
           yield step.value
           // Leases go by the clock of the storage, which no test moves.
-          if (workspace.found.storageTime !== undefined) workspace.found.storageTime = storageTime
+          if (unit.searchResults.storageTime !== undefined) unit.searchResults.storageTime = storageTime
         }
       })
       assertSame(repeated, reply, `the reply to command ${number}`)

@@ -4,7 +4,7 @@ import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 
 /**
  * All rows of a storage, built from the changes of every command. Maps keep the order of insertion.
@@ -23,7 +23,7 @@ export interface Rows {
   /** By `incident/severity`. */
   readonly alerts: ReadonlyMap<string, AlertRecord>
   /** The changes of all incidents, oldest first. */
-  readonly stories: ReadonlyArray<IncidentChangeRecord>
+  readonly scenarios: ReadonlyArray<IncidentChangeRecord>
   /** In the order of storing, without those of deleted agents. */
   readonly history: ReadonlyArray<HistoryRecord>
 }
@@ -38,7 +38,7 @@ export const noRows: Rows = {
   members: new Map(),
   outbox: new Map(),
   alerts: new Map(),
-  stories: [],
+  scenarios: [],
   history: [],
 }
 
@@ -63,7 +63,7 @@ const withChanges = <Row>(
 }
 
 /** The rows after a command's changes. */
-export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
+export const applyChanges = (rows: Rows, changes: UnitOfWorkChanges): Rows => {
   const removed = new Set(changes.removedAgents.map((agent) => agent.registration_id))
   const stays = (row: CheckRecord | ExpectationRecord | HistoryRecord) => !removed.has(row.registration_id)
   const ofChecks = <Row extends CheckRecord | ExpectationRecord>(
@@ -102,8 +102,8 @@ export const applyChanges = (rows: Rows, changes: WorkspaceChanges): Rows => {
       changes.alerts,
       (row) => `${row.receiver}/${row.incident_id}/${row.severity}`,
     ),
-    stories:
-      changes.incidentChanges.length === 0 ? rows.stories : [...rows.stories, ...changes.incidentChanges],
+    scenarios:
+      changes.incidentChanges.length === 0 ? rows.scenarios : [...rows.scenarios, ...changes.incidentChanges],
     history: removed.size === 0 ? history : history.filter(stays),
   }
 }

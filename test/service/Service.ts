@@ -19,7 +19,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
-import { ThisReplica } from "@tocsin/core/usecases/ThisReplica"
+import { ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -151,7 +151,7 @@ const layerOf = (
     useCases,
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse || retention !== undefined ? Housekeeping.layer : Layer.empty,
-    reports ? Layer.provide(Replicas.layer, ThisReplica.layer) : Layer.empty,
+    reports ? Layer.provide(Replicas.layer, ReplicaIdentity.layer) : Layer.empty,
   ).pipe(
     Layer.provideMerge(OutboxSignal.layer),
     Layer.provideMerge(Commits.layer),

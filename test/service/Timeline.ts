@@ -3,7 +3,7 @@ import type { AgentId } from "@tocsin/contract/Identifiers"
 import type { AgentStatus, CheckStatus, NotifierName } from "@tocsin/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { type Duration, Effect } from "effect"
-import { AGENT, beat, enroll, report, type Result } from "./agents.ts"
+import { AGENT, heartbeat, enroll, report, type Result } from "./agents.ts"
 import type { Answer } from "./Receivers.ts"
 import {
   openService,
@@ -40,7 +40,7 @@ export interface Timeline {
 }
 
 interface AgentWords {
-  readonly beats: Effect.Effect<void>
+  readonly heartbeats: Effect.Effect<void>
   readonly reports: (...results: ReadonlyArray<Result>) => Effect.Effect<void>
   readonly isDeleted: Effect.Effect<void>
   /** Asserts its status, as operators see it. */
@@ -99,7 +99,7 @@ export const openTimeline = Effect.fnUntraced(function* (options: TimelineOption
   const agent = (id: AgentId = AGENT): AgentWords => {
     const done = <A, E>(effect: Effect.Effect<A, E>) => effect.pipe(Effect.orDie, Effect.andThen(settled))
     return {
-      beats: done(Effect.suspend(() => beat(acting, id))),
+      heartbeats: done(Effect.suspend(() => heartbeat(acting, id))),
       reports: (...results) => done(Effect.suspend(() => report(acting, results, id))),
       isDeleted: done(Effect.suspend(() => acting.admission.remove(id))),
       is: (status) =>

@@ -38,9 +38,9 @@ export const watchStorage = (
       Storage.of({
         ...storage,
         transact: (command) =>
-          storage.transact(function* (workspace, now) {
-            const reply = yield* command(workspace, now)
-            const changes = workspace.changes()
+          storage.transact(function* (unit, now) {
+            const reply = yield* command(unit, now)
+            const changes = unit.changes()
             rows = applyChanges(rows, changes)
             for (const { before, after } of changes.outbox) {
               if (after === undefined) continue

@@ -27,13 +27,13 @@ export const criticalChecks = (count: number): ReadonlyArray<Result> =>
 
 /** Registers agents and accepts their keys. */
 export const enroll = ({ ingest, admission }: Process, ...agents: ReadonlyArray<AgentId>) =>
-  Effect.forEach(agents, (agent) => beat({ ingest }, agent), { discard: true }).pipe(
+  Effect.forEach(agents, (agent) => heartbeat({ ingest }, agent), { discard: true }).pipe(
     Effect.andThen(admission.acceptAll({ includeRotation: false })),
     Effect.orDie,
   )
 
 /** Sends a heartbeat. */
-export const beat = ({ ingest }: Pick<Process, "ingest">, agent: AgentId = AGENT) =>
+export const heartbeat = ({ ingest }: Pick<Process, "ingest">, agent: AgentId = AGENT) =>
   Effect.flatMap(Instant.now, (observed_at) =>
     ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { observed_at })),
   )

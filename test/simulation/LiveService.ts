@@ -6,7 +6,7 @@ import { IncidentKey, type SilenceId } from "@tocsin/contract/Identifiers"
 import { SilenceRequest } from "@tocsin/contract/Silences"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import type { IncidentStory } from "@tocsin/core/ports/Storage"
+import type { IncidentTimeline } from "@tocsin/core/ports/Storage"
 import { parseMatcher } from "@tocsin/contract/Matcher"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import { atMost } from "@tocsin/testing/records"
@@ -23,7 +23,7 @@ export interface Course {
   readonly lines: ReadonlyArray<string>
   /** The final history, newest first, as the API writes it. */
   readonly history: ReadonlyArray<unknown>
-  readonly stories: ReadonlyArray<IncidentStory>
+  readonly scenarios: ReadonlyArray<IncidentTimeline>
   readonly notifications: ReadonlyArray<Arrival>
   readonly outbox: ReadonlyArray<OutboxRecord>
   readonly silences: ReadonlyArray<SilenceRecord>
@@ -133,14 +133,14 @@ export const runService = Effect.fnUntraced(function* (
     }
     yield* settled
   }
-  const stories = yield* Effect.forEach(service.rows().incidents.values(), ({ id }) =>
+  const scenarios = yield* Effect.forEach(service.rows().incidents.values(), ({ id }) =>
     storage.incident(id, atMost(10_000)),
   )
   const history = yield* queries.history({ limit: 500 })
   const course: Course = {
     lines,
     history: history.items.map((item) => encodeStored(item)),
-    stories: stories.flatMap((story) => story ?? []),
+    scenarios: scenarios.flatMap((scenario) => scenario ?? []),
     notifications: service.receivers.arrivals,
     outbox: Array.from(service.rows().outbox.values()),
     silences: yield* Effect.forEach(silences.values(), (id) => operations.showSilence(id)),

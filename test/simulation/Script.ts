@@ -78,7 +78,7 @@ const key = oneOf("shared", "db/0", "db/1", "web-1/0", "web-2/@heartbeat")
 
 const silence = oneOf("move", "upgrade")
 
-const acts: ReadonlyArray<Weighted<Step>> = [
+const log: ReadonlyArray<Weighted<Step>> = [
   [
     2,
     Arbitrary.map(Arbitrary.all({ key, seconds: oneOf(1, 30, 61) }), (act) => ({
@@ -114,7 +114,7 @@ export const script: Arbitrary.Arbitrary<ReadonlyArray<Step>> = Arbitrary.array(
 
 /** The same, with acts of people. */
 export const scriptWithActs: Arbitrary.Arbitrary<ReadonlyArray<Step>> = Arbitrary.array(
-  weighted(...requests, ...acts),
+  weighted(...requests, ...log),
   { minLength: 1, maxLength: 30 },
 )
 

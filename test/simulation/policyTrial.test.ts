@@ -5,7 +5,7 @@ import { StoredCheckResultEvent } from "@tocsin/contract/Resources"
 import * as Instant from "@tocsin/contract/Instant"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
-import { type PastEntry, PolicyTrial } from "@tocsin/simulation/PolicyTrial"
+import { type PastEntry, Backtest } from "@tocsin/simulation/Backtest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { type EventChanges, eventOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Schema } from "effect"
@@ -36,12 +36,12 @@ const POLICIES: ReadonlyArray<PolicyDocument> = [
 const decodeStored = Schema.decodeUnknownSync(StoredCheckResultEvent)
 
 /** What a service's tables show of its past. */
-const pastOf = ({ endedAt, history, silences, stories }: Course): ReadonlyArray<PastEntry> => {
+const pastOf = ({ endedAt, history, silences, scenarios }: Course): ReadonlyArray<PastEntry> => {
   const results = history.toReversed().map((item): PastEntry => {
     const { agent_id, received_at, ...event } = decodeStored(item)
     return { entry: "results", agent_id, at: received_at, events: [{ ...event, observed_at: received_at }] }
   })
-  const others = stories.flatMap(({ acts, incident }): ReadonlyArray<PastEntry> => {
+  const others = scenarios.flatMap(({ log, incident }): ReadonlyArray<PastEntry> => {
     const { incident_key, kind, opened_at, opener_agent_id: agent_id, resolved_at } = incident
     const died: ReadonlyArray<PastEntry> = incident_key.endsWith("/@heartbeat")
       ? [
@@ -51,10 +51,10 @@ const pastOf = ({ endedAt, history, silences, stories }: Course): ReadonlyArray<
       : []
     return [
       ...died,
-      ...acts.flatMap(({ ack_until: until, act, acted_at: at }): ReadonlyArray<PastEntry> => {
-        if (act === "acknowledged" && until !== undefined)
+      ...log.flatMap(({ ack_until: until, action, logged_at: at }): ReadonlyArray<PastEntry> => {
+        if (action === "acknowledged" && until !== undefined)
           return [{ entry: "acknowledged", kind, incident_key, until, at }]
-        return act === "withdrawn" ? [{ entry: "withdrawn", kind, incident_key, at }] : []
+        return action === "withdrawn" ? [{ entry: "withdrawn", kind, incident_key, at }] : []
       }),
     ]
   })
@@ -91,17 +91,17 @@ describe("a trial of a policy", () => {
         const start = Instant.fromMicros(0n)
         const agents = AGENTS.map((agent_id) => ({ agent_id, hostname: agent_id }))
         const options = { staleAfter: rules.staleAfter, ports, agents, start, since: start }
-        const trial = new PolicyTrial({ policy, notifiers: rules.notifiers }, options)
+        const trial = new Backtest({ policy, notifiers: rules.notifiers }, options)
         const past = pastOf(course)
         for (let from = 0; from < past.length; from += 7) trial.take(past.slice(from, from + 7))
-        const { messages, withheld } = trial.end(course.endedAt)
+        const { messages, held } = trial.end(course.endedAt)
         assert.deepStrictEqual(
           Object.fromEntries(messages),
           countsOf(course.notifications.map(({ notification }) => notification.receiver)),
         )
         const unsent = course.outbox.filter(({ state }) => state === "discarded" || state === "pending")
         assert.deepStrictEqual(
-          withheld.reduce((sum, { firings, outcome }) => sum + (outcome === "sent" ? 0 : firings), 0),
+          held.reduce((sum, { firings, outcome }) => sum + (outcome === "sent" ? 0 : firings), 0),
           unsent.length,
         )
       }),
@@ -120,7 +120,7 @@ describe("a trial of a policy", () => {
     const policy: PolicyDocument = {
       routes: [{ steps: [{ to: ["debug"] }, { after: Duration.seconds(45), to: ["webhook"] }] }],
     }
-    const trial = new PolicyTrial(
+    const trial = new Backtest(
       { policy, notifiers: rules.notifiers },
       {
         staleAfter: defaultRules.staleAfter,
@@ -146,7 +146,7 @@ describe("a trial of a policy", () => {
     const start = at(0)
     const [agent_id = AGENTS[0]] = AGENTS
     assert(agent_id !== undefined)
-    const trial = new PolicyTrial(
+    const trial = new Backtest(
       { policy: {}, notifiers: ["debug"] },
       {
         staleAfter: defaultRules.staleAfter,

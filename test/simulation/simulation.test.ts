@@ -32,8 +32,8 @@ const texts = (facts: Comparable): ReadonlyArray<string> =>
     ),
   )
 
-const incidentsOfService = ({ stories }: Course): Comparable =>
-  stories.map(({ incident, changes }) => ({
+const incidentsOfService = ({ scenarios }: Course): Comparable =>
+  scenarios.map(({ incident, changes }) => ({
     ...toIncident(incident),
     id: undefined,
     timeline: changes

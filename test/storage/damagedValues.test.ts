@@ -81,22 +81,22 @@ const idOf = (name: string): string => uuidV7(BigInt(START_MILLIS), name)
 /** A row in every table that has JSON. */
 const fill = Effect.fnUntraced(function* (replica: Replica) {
   const { agent_id, registration_id } = agentRecord("a")
-  yield* write(replica, [], (workspace) => {
-    workspace.agents.put(agentRecord("a", { labels: { team: "web" } }))
-    workspace.checks.put(checkRecord(agentRecord("a"), "disk"))
-    workspace.incidents.put(incidentRecord("x"))
-    workspace.members.put(memberRecord({ incident: "x", agent: "a", check: "disk" }))
-    workspace.expectations.put({
+  yield* write(replica, [], (unit) => {
+    unit.agents.put(agentRecord("a", { labels: { team: "web" } }))
+    unit.checks.put(checkRecord(agentRecord("a"), "disk"))
+    unit.incidents.put(incidentRecord("x"))
+    unit.members.put(memberRecord({ incident: "x", agent: "a", check: "disk" }))
+    unit.expectations.put({
       ...checkRecord({ agent_id, registration_id }, "disk"),
       origin: "agent",
       terms: { after_millis: 1_000, severity: "critical", notifications_enabled: true },
       expected_from: start,
-      look_at: undefined,
+      next_evaluation_at: undefined,
       incident_id: incidentRecord("x").id,
       labels: { team: "web" },
       labelled_at: start,
     })
-    workspace.replicas.put({
+    unit.replicas.put({
       id: idOf("replica"),
       version: "1.0.0",
       policy_hash: "",
@@ -105,7 +105,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       seen_at: start,
       ended_at: start,
     })
-    workspace.silences.put({
+    unit.silences.put({
       id: SilenceId.make(idOf("silence")),
       matchers: [{ field: "check_id", op: "=", value: "disk" }],
       starts_at: start,
@@ -114,7 +114,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       created_by: "eva",
       created_at: start,
     })
-    workspace.recordAudit({
+    unit.recordAudit({
       id: AuditId.make(idOf("audit")),
       recorded_at: start,
       actor: "eva",
@@ -157,7 +157,7 @@ const describeDamage = <Place>(subject: Damageable<Place>): void => {
               assert.strictEqual(kindOf(entry?.subjects), "array")
               assert.include(["object", "undefined"], kindOf(entry?.parameters))
               assert.strictEqual(kindOf((yield* replica.storage.replicas)[0]?.receivers), "array")
-              assert.lengthOf((yield* queries.expectedChecks({ limit: 10, is_stale: true })).items, 1)
+              assert.lengthOf((yield* queries.expectedChecks({ limit: 10, is_overdue: true })).items, 1)
               yield* replica.ingest.events(keyOf("a"), { agent_id: AgentId.make("a"), events: [eventOf(1)] })
               yield* replica.ingest.heartbeat(keyOf("a"), heartbeatOf("a", { labels: { team: "web" } }))
             }),

@@ -133,8 +133,8 @@ describe("a key-value store that rejects writes", () => {
       const { storage } = yield* openOn(store)
       const establish = Effect.flip(storage.establish("pepper_check", "a value"))
       store.next = ["kept and rejected", "rejected"]
-      assert.deepInclude(yield* establish, { reason: "unavailable", isUnsettled: true })
-      assert.notProperty(yield* establish, "isUnsettled")
+      assert.deepInclude(yield* establish, { reason: "unavailable", isUnknown: true })
+      assert.notProperty(yield* establish, "isUnknown")
     }),
   )
 
@@ -154,7 +154,7 @@ describe("a key-value store that rejects writes", () => {
               store.next = [...ends]
               yield* Effect.ignore(take(replica, taken))
               store.next = []
-              yield* write(replica, [], (workspace) => workspace.incidents.put(incidentRecord(`later-${n}`)))
+              yield* write(replica, [], (unit) => unit.incidents.put(incidentRecord(`later-${n}`)))
               assert.deepStrictEqual(rowsIn(store.kept), rowsIn(store.acknowledged))
             }
           },

@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
-import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
+import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { HistoryRows, MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -46,7 +46,7 @@ describe("the tables of the memory storage", () => {
         for (const item of yield* transact(storage, claim))
           yield* transact(
             storage,
-            settleAttempts([{ claim: item.claim, result: { outcome: "delivered" }, random: 0 }]),
+            recordResults([{ claim: item.claim, result: { outcome: "delivered" }, random: 0 }]),
           )
       }
       yield* replica.admission.remove(AgentId.make("a"))
@@ -58,7 +58,7 @@ describe("the tables of the memory storage", () => {
       ))
         yield* transact(
           storage,
-          settleAttempts([{ claim: item.claim, result: { outcome: "refused", error: "gone" }, random: 0 }]),
+          recordResults([{ claim: item.claim, result: { outcome: "refused", error: "gone" }, random: 0 }]),
         )
       yield* TestClock.adjust(Duration.days(1))
       const before = yield* Instant.now

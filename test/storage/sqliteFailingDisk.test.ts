@@ -36,7 +36,7 @@ const arbitraryAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ action: fc.constant("lose power" as const), share }) },
 )
 
-const arbitraryStory = fc.record({
+const arbitraryScenario = fc.record({
   seed: fc.integer(),
   actions: fc.array(arbitraryAction, { minLength: 5, maxLength: LONGEST, size: "max" }),
   /**
@@ -252,10 +252,8 @@ const openStorage = Effect.fnUntraced(function* (
 
 const putAgent = (name: string) =>
   // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
-  function* (workspace: {
-    readonly agents: { readonly put: (agent: ReturnType<typeof agentRecord>) => void }
-  }) {
-    workspace.agents.put(agentRecord(name))
+  function* (unit: { readonly agents: { readonly put: (agent: ReturnType<typeof agentRecord>) => void } }) {
+    unit.agents.put(agentRecord(name))
     return name
   }
 
@@ -263,22 +261,22 @@ describe("a database on a disk that fails", () => {
   it.live(
     "keeps acknowledged data through a power loss at any moment, and never applies a damaged log",
     () =>
-      forAll(arbitraryStory, { runs: RUNS }, ({ seed, actions, isKeptShort }) =>
+      forAll(arbitraryScenario, { runs: RUNS }, ({ seed, actions, isKeptShort }) =>
         Effect.gen(function* () {
           const folder = mkdtempSync(join(tmpdir(), "tocsin-failing-"))
-          const story = new Story(folder, { seed, isKeptShort })
+          const scenario = new Story(folder, { seed, isKeptShort })
           const end = Effect.gen(function* () {
-            story.closeReader()
-            yield* story.close()
+            scenario.closeReader()
+            yield* scenario.close()
             rmSync(folder, { recursive: true, force: true })
           })
           yield* Effect.ensuring(
             Effect.gen(function* () {
-              yield* story.open()
-              // A story that hangs fails with the step that it waits for.
-              for (const action of actions) yield* Effect.timeout(story.act(action), PATIENCE)
-              yield* story.act({ action: "lose power", share: 0 })
-              yield* story.act({ action: "restart" })
+              yield* scenario.open()
+              // A scenario that hangs fails with the step that it waits for.
+              for (const action of actions) yield* Effect.timeout(scenario.act(action), PATIENCE)
+              yield* scenario.act({ action: "lose power", share: 0 })
+              yield* scenario.act({ action: "restart" })
             }),
             end,
           )

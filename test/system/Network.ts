@@ -1,5 +1,5 @@
 import { agentCalls, expectationsCall } from "@tocsin/adapter-http/handlers/agentCalls"
-import { statusOf } from "@tocsin/adapter-http/direct/answerText"
+import { statusOf } from "@tocsin/adapter-http/fastpath/answerText"
 import {
   type CoreError,
   errorBody,

@@ -168,7 +168,7 @@ const follow: Deed = ({ draws, servers }) => {
   )
 }
 
-const acts: ReadonlyArray<readonly [string, (stage: Stage) => Effect.Effect<string>]> = [
+const log: ReadonlyArray<readonly [string, (stage: Stage) => Effect.Effect<string>]> = [
   [
     "accepts",
     ({ servers, agents, draws }) =>
@@ -244,11 +244,11 @@ const acts: ReadonlyArray<readonly [string, (stage: Stage) => Effect.Effect<stri
 ]
 
 const act: Deed = (stage) => {
-  const [name, deed] = stage.draws.pick(acts) ?? ["does nothing", () => words("")]
+  const [name, deed] = stage.draws.pick(log) ?? ["does nothing", () => words("")]
   return Effect.map(deed(stage), (outcome) => `ann ${name}: ${outcome}`)
 }
 
-/** The kinds of what can happen. A story has some of them. */
+/** The kinds of what can happen. A scenario has some of them. */
 export const DEEDS: Readonly<Record<string, Deed>> = {
   crash,
   stop,
@@ -276,7 +276,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   ),
 }
 
-/** What happens in every story. */
+/** What happens in every scenario. */
 export const USUAL: ReadonlyArray<Deed> = [
   turn,
   turn,

@@ -8,21 +8,21 @@ export const defects: Readonly<Record<string, () => Defect>> = {
   },
   "a claim ignores leases": () => ({
     spoils: (workspace, tables) => {
-      if (workspace.found.claimableOutbox === undefined) return
+      if (workspace.searchResults.claimableOutbox === undefined) return
       const sending = Array.from(tables.outbox.values()).filter(({ state }) => state === "sending")
       for (const item of sending) workspace.outbox.load(item.id, item)
-      workspace.found.expiredOutbox = sending
+      workspace.searchResults.expiredOutbox = sending
     },
   }),
   "a claim ignores the order of an incident": () => ({
     spoils: (workspace, tables) => {
-      const { claimableOutbox: found } = workspace.found
+      const { claimableOutbox: found } = workspace.searchResults
       if (found === undefined) return
       const isFound = new Set(found.map(({ row }) => row.id))
       const waiting = Array.from(tables.outbox.values()).filter(
         ({ event_type, id, state }) => state === "pending" && event_type === "resolved" && !isFound.has(id),
       )
-      workspace.found.claimableOutbox = [
+      workspace.searchResults.claimableOutbox = [
         ...found,
         ...waiting.flatMap((row) => {
           const incident = tables.incidents.get(row.incident_id)

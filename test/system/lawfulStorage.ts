@@ -1,9 +1,9 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
-import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
+import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Effect } from "effect"
@@ -14,9 +14,9 @@ import { OPERATOR } from "./Servers.ts"
 /** A planted defect, which the simulation must find. */
 export interface Defect {
   /** Spoils what a search found. */
-  readonly spoils?: (workspace: Workspace, tables: MemoryTables) => void
+  readonly spoils?: (workspace: UnitOfWork, tables: MemoryTables) => void
   /** Whether a command is answered, and its changes are not kept. */
-  readonly loses?: (changes: WorkspaceChanges) => boolean
+  readonly loses?: (changes: UnitOfWorkChanges) => boolean
 }
 
 /** What a storage in the simulation works with. */
@@ -46,7 +46,7 @@ export const lawfulStorage = (
 ): Storage["Service"] => {
   const memory = MemoryStorage.make(tables)
 
-  const judge = (changes: WorkspaceChanges, isAct: boolean): void => {
+  const judge = (changes: UnitOfWorkChanges, isAct: boolean): void => {
     counted.commits += 1
     for (const { after, before } of changes.outbox)
       say(`outbox ${after?.receiver} ${after?.event_type} ${before?.state ?? "absent"} to ${after?.state}`)

@@ -5,7 +5,7 @@ import { decodeEventBatchRequest } from "@tocsin/contract/decodeRequest"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Transition } from "@tocsin/contract/TransitionTable"
-import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
@@ -28,7 +28,7 @@ export interface CommitEvidence {
 /** An attempt that failed after its agent went makes two moves in one transaction. */
 const MOST_MOVES = 2
 
-const stateMoves = (changes: WorkspaceChanges): ReadonlyArray<string> => {
+const stateMoves = (changes: UnitOfWorkChanges): ReadonlyArray<string> => {
   const move = <Row>(
     table: ReadonlyArray<Transition>,
     rows: ReadonlyArray<{ readonly before: Row | undefined; readonly after: Row | undefined }>,
@@ -117,7 +117,7 @@ const ofItem = (
 }
 
 /** The laws that each commit keeps, whatever happens; the broken ones in words. */
-export const lawsOfCommit = (changes: WorkspaceChanges, evidence: CommitEvidence): ReadonlyArray<string> => [
+export const lawsOfCommit = (changes: UnitOfWorkChanges, evidence: CommitEvidence): ReadonlyArray<string> => [
   ...stateMoves(changes),
   ...changes.outbox.flatMap(({ after, before }) =>
     before === undefined || after === undefined ? [] : ofItem(before, after, evidence),
@@ -126,7 +126,7 @@ export const lawsOfCommit = (changes: WorkspaceChanges, evidence: CommitEvidence
 ]
 
 /** Each change by an operator writes a row in its transaction; what changes nothing writes none (docs/rules.md#audit). */
-const ofAudit = (changes: WorkspaceChanges, isAct: boolean): ReadonlyArray<string> => {
+const ofAudit = (changes: UnitOfWorkChanges, isAct: boolean): ReadonlyArray<string> => {
   if (!isAct) return changes.audit.some(({ via }) => via !== "system") ? ["an audit row without an act"] : []
   const isChange = Object.entries(changes).some(([name, rows]) => name !== "audit" && rows.length > 0)
   if (isChange === changes.audit.length > 0) return []

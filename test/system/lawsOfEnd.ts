@@ -40,7 +40,7 @@ const ofIncidents = ({ agents, service }: Stage): ReadonlyArray<string> => {
       admission_state === "accepted" && isDead(agent_id) ? [`${agent_id}/@heartbeat`] : [],
     ),
     ...Array.from(rows.checks.values()).flatMap(({ agent_id, stale_incident_id }) =>
-      stale_incident_id !== undefined && isDead(agent_id) ? [`${agent_id}/@stale`] : [],
+      stale_incident_id !== undefined && isDead(agent_id) ? [`${agent_id}/@overdue`] : [],
     ),
   ]
   const open = Array.from(rows.incidents.values()).flatMap(({ incident_key, kind, state }) =>
@@ -90,7 +90,7 @@ const ofNotifications = ({ service }: Stage): ReadonlyArray<string> => {
  * Whether a receiver need not know how this item's incident ended: it refused the item, or the agent
  * or check went before an attempt succeeded (docs/rules.md#discarded-rows).
  */
-const mayBeUnknown = ({ counts_from, created_at, first_attempted_at, state }: OutboxRecord): boolean =>
+const mayBeUnknown = ({ age_starts_at, created_at, first_attempted_at, state }: OutboxRecord): boolean =>
   state === "failed" ||
-  counts_from !== created_at ||
+  age_starts_at !== created_at ||
   (state === "discarded" && first_attempted_at !== undefined)

@@ -2,13 +2,13 @@ import process from "node:process"
 import { parseArgs } from "node:util"
 import { DEEP, smallWorlds, wordsOf } from "../worlds/smallWorlds.ts"
 import { simulateSystem } from "./simulateSystem.ts"
-import { storyOf } from "./storyOf.ts"
+import { scenarioOf } from "./scenarioOf.ts"
 
 const USAGE = `npm run simulate-faults -- [--seeds N] [--first N] [--seed N] [--worlds]
 Plays the whole system on a virtual clock, with faults drawn from each seed.
   --seeds N   how many seeds to play; 300 unless given
   --first N   the first of them; a new one unless given
-  --seed N    plays this one and prints its story
+  --seed N    plays this one and prints its scenario
   --worlds    explores small worlds exhaustively instead; takes minutes and 3 GB of memory
 `
 const PROGRESS_EVERY = 500
@@ -24,7 +24,7 @@ const playAll = async (first: number, seeds: number): Promise<void> => {
   for (let seed = first; seed < first + seeds; seed++) {
     const simulated = await simulateSystem(seed)
     if (simulated.broken.length > 0) {
-      process.stdout.write(`${storyOf(simulated)}\n`)
+      process.stdout.write(`${scenarioOf(simulated)}\n`)
       process.exitCode = 1
       return
     }
@@ -42,7 +42,7 @@ const playOne = async (seed: number): Promise<void> => {
   const simulated = await simulateSystem(seed)
   const isKept = simulated.broken.length === 0
   process.stdout.write(
-    `${isKept ? `${simulated.log.join("\n")}\n\nSeed ${seed} keeps every law.` : storyOf(simulated)}\n`,
+    `${isKept ? `${simulated.log.join("\n")}\n\nSeed ${seed} keeps every law.` : scenarioOf(simulated)}\n`,
   )
   if (!isKept) process.exitCode = 1
 }

@@ -30,7 +30,7 @@ const MINUTES_TO_RECOVER = 4
 const MINUTES_TO_THE_END = 150
 const IDLE = Duration.seconds(100)
 
-/** Plays the story of a seed: the whole system on one virtual clock, with its faults. */
+/** Plays the scenario of a seed: the whole system on one virtual clock, with its faults. */
 export const simulateSystem = async (seed: number, defect: Defect = {}): Promise<Simulated> => {
   const time = new VirtualTime()
   const log: Array<string> = []
@@ -43,16 +43,16 @@ export const simulateSystem = async (seed: number, defect: Defect = {}): Promise
     say(`BROKEN ${line}`)
   }
   const counted = { commits: 0 }
-  const story = play({ seed, defect, time, say, complain, storageClock, counted }).pipe(
+  const scenario = play({ seed, defect, time, say, complain, storageClock, counted }).pipe(
     Effect.scoped,
     Random.withSeed(seed),
     Effect.provideService(References.MinimumLogLevel, "None"),
   )
   try {
-    await time.run(story, clock)
+    await time.run(scenario, clock)
   } catch (error) {
     complain(
-      `the story ends early: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      `the scenario ends early: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     )
   }
   return { seed, log, broken, minutes: time.now / 60_000, commits: counted.commits }
@@ -121,7 +121,7 @@ const play = Effect.fnUntraced(function* ({
   const later = (millis: number, end: () => void) =>
     Effect.asVoid(Effect.forkIn(Effect.delay(Effect.sync(end), millis), scope))
   const stage: Stage = { draws, time, service, servers, agents, storageClock, later }
-  // Each story has some kinds of faults, so that rare combinations come up.
+  // Each scenario has some kinds of faults, so that rare combinations come up.
   const deeds = [...USUAL, ...Object.values(DEEDS).filter(() => draws.chance(0.35))]
   for (const fate of ["refused", "requestLost", "answerLost", "late", "twice"] as const)
     if (draws.chance(0.3)) network[fate] = draws.oneOf(0.02, 0.1, 0.25)
@@ -136,7 +136,7 @@ const play = Effect.fnUntraced(function* ({
     yield* Effect.sleep(draws.oneOf(100, 1_000, 5_000, 20_000, 61_000))
     const deed = draws.pick(deeds)
     if (deed === undefined) continue
-    // An act waits for its storage; the story does not.
+    // An act waits for its storage; the scenario does not.
     yield* Effect.forkIn(
       Effect.flatMap(deed(stage), (words) => Effect.sync(() => say(words))),
       scope,

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { propertyRuns, propertySeed } from "@tocsin/testing/propertyRuns"
 import { defects } from "./defects.ts"
 import { simulateSystem, type Simulated } from "./simulateSystem.ts"
-import { storyOf } from "./storyOf.ts"
+import { scenarioOf } from "./scenarioOf.ts"
 
 const FIRST_SEED = propertySeed ?? Math.trunc(performance.timeOrigin)
 const SEEDS = propertyRuns(300)
-/** Each planted defect shows within so many stories. */
+/** Each planted defect shows within so many scenarios. */
 const SEEDS_OF_A_DEFECT = 100
 
 const firstBroken = async (defect: string): Promise<Simulated> => {
@@ -14,18 +14,18 @@ const firstBroken = async (defect: string): Promise<Simulated> => {
     const found = await simulateSystem(seed, defects[defect]?.())
     if (found.broken.length > 0) return found
   }
-  return assert.fail(`no story shows that ${defect}`)
+  return assert.fail(`no scenario shows that ${defect}`)
 }
 
 describe("the whole system on one virtual clock, with faults drawn from a seed", () => {
   it("keeps every law", async () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
       const simulated = await simulateSystem(seed)
-      if (simulated.broken.length > 0) assert.fail(storyOf(simulated))
+      if (simulated.broken.length > 0) assert.fail(scenarioOf(simulated))
     }
   })
 
-  it("repeats the story of a seed byte for byte", async () => {
+  it("repeats the scenario of a seed byte for byte", async () => {
     const [first, second] = [await simulateSystem(FIRST_SEED), await simulateSystem(FIRST_SEED)]
     assert.isAbove(first.log.length, 100)
     assert.strictEqual(first.log.join("\n"), second.log.join("\n"))

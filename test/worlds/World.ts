@@ -1,7 +1,7 @@
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { transact } from "@tocsin/adapter-memory/transact"
 import type { ClaimedItem } from "@tocsin/core/notifications/claimOutbox"
@@ -39,7 +39,7 @@ const copyOf = (tables: MemoryTables): MemoryTables => {
   for (const kind of ["named", "automatic"] as const)
     fill(copy.openIncidents[kind], tables.openIncidents[kind])
   return Object.assign(copy, {
-    mark: tables.mark,
+    serviceHeartbeat: tables.serviceHeartbeat,
     pendingAgents: tables.pendingAgents,
     lastSeq: tables.lastSeq,
   })
@@ -57,7 +57,7 @@ const fill = (to: Map<unknown, unknown>, from: ReadonlyMap<unknown, unknown>): v
 export interface Stepped<A> {
   readonly world: World
   readonly reply: A
-  readonly changes: WorkspaceChanges
+  readonly changes: UnitOfWorkChanges
 }
 
 /** Runs a command in a copy of a world. */

@@ -67,7 +67,7 @@ export const keyOf = (agent: AgentId, number = 1) => {
   return key
 }
 
-export const beats = (agent: AgentId, now: Instant, key = keyOf(agent)) =>
+export const heartbeats = (agent: AgentId, now: Instant, key = keyOf(agent)) =>
   heartbeat({
     request: heartbeatOf(agent, { observed_at: now, hostname: "h" }),
     key,

@@ -2,7 +2,7 @@ import type { World } from "./World.ts"
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** Rows that decide nothing: stories, the audit, and the results behind the newest. */
+/** Rows that decide nothing: scenarios, the audit, and the results behind the newest. */
 const rowsOf = ({ tables }: World): ReadonlyArray<object> => [
   ...tables.agents.values(),
   ...tables.keys.values(),
@@ -10,7 +10,7 @@ const rowsOf = ({ tables }: World): ReadonlyArray<object> => [
   ...tables.incidents.values(),
   ...Array.from(tables.members.values()).flatMap((ofIncident) => Array.from(ofIncident.values())),
   ...tables.outbox.values(),
-  ...(tables.mark === undefined ? [] : [tables.mark]),
+  ...(tables.serviceHeartbeat === undefined ? [] : [tables.serviceHeartbeat]),
 ]
 
 /**

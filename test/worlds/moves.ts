@@ -1,20 +1,20 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
-import { leaveMark } from "@tocsin/core/liveness/outage"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { sweepDeadAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
 import { decideExpiry, removeExpired } from "@tocsin/adapter-memory/expire"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
+import { recordResults } from "@tocsin/core/notifications/recordResults"
 import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
 import { type RetentionName, RetentionRules } from "@tocsin/core/retention/RetentionRules"
 import { Duration } from "effect"
 import {
   accepts,
   acceptsEach,
-  beats,
+  heartbeats,
   blocks,
   INCIDENTS,
   keyOf,
@@ -28,7 +28,7 @@ import { AGENTS, copied, inWorld, type Replica, type World } from "./World.ts"
 /** What a move led to, with what the laws judge. */
 export interface Moved {
   readonly world: World
-  readonly changes?: WorkspaceChanges
+  readonly changes?: UnitOfWorkChanges
   readonly isAct?: boolean
   /** An outcome that the reply promises, and that does not hold. */
   readonly broken?: string
@@ -91,7 +91,7 @@ const reporting =
 
 /** Ways of one agent. */
 const ofAgent = (agent: AgentId) => [
-  single(`${agent} beats`, (now) => beats(agent, now)),
+  single(`${agent} heartbeats`, (now) => heartbeats(agent, now)),
   reporting(agent, "disk", "critical"),
   reporting(agent, "disk", "ok"),
   reporting(agent, "load", "critical"),
@@ -126,7 +126,7 @@ const settle =
       const attempt = world.replicas[at]?.attempt
       if (attempt === undefined) return undefined
       const ended = { claim: attempt.claim, result, random: 0.5 }
-      const { changes, world: after } = inWorld(world, settleAttempts([ended]))
+      const { changes, world: after } = inWorld(world, recordResults([ended]))
       return { world: withReplica(after, at, { attempt: undefined }), changes }
     },
   })
@@ -184,9 +184,9 @@ const restart = (at: number): Move => ({
   },
 })
 
-/** Time passes, for the first process to count; it marks meanwhile or not. */
+/** Time passes, for the first process to count; it service heartbeats meanwhile or not. */
 const passes =
-  (name: string, seconds: number, marks: boolean) =>
+  (name: string, seconds: number, serviceHeartbeats: boolean) =>
   (at: number): Move => ({
     name,
     make: (world) => {
@@ -196,9 +196,11 @@ const passes =
         ...from,
         now: Instant.fromMicros(from.now + BigInt(Math.round(by * 1_000_000))),
       })
-      if (!marks) return { world: inWorld(later(begun, seconds), leaveMark(RULES)).world }
+      if (!serviceHeartbeats)
+        return { world: inWorld(later(begun, seconds), writeServiceHeartbeat(RULES)).world }
       let after = begun
-      for (let part = 0; part < 3; part++) after = inWorld(later(after, seconds / 3), leaveMark(RULES)).world
+      for (let part = 0; part < 3; part++)
+        after = inWorld(later(after, seconds / 3), writeServiceHeartbeat(RULES)).world
       return { world: after }
     },
   })
@@ -242,7 +244,7 @@ export const ALPHABET: ReadonlyArray<Move> = [
 /** What two processes do to the same rows. */
 export const alphabetOf = (at: number): ReadonlyArray<Move> =>
   [
-    single("agent-a beats", (now) => beats(AGENTS[0], now)),
+    single("agent-a heartbeats", (now) => heartbeats(AGENTS[0], now)),
     reporting(AGENTS[0], "load", "critical"),
     reporting(AGENTS[0], "load", "ok"),
     reporting(AGENTS[1], "load", "critical"),
@@ -263,11 +265,11 @@ export const alphabetOf = (at: number): ReadonlyArray<Move> =>
     return { name: `${at}: ${name}`, make }
   })
 
-/** The agents of the alphabet beat and are accepted. */
+/** The agents of the alphabet heartbeat and are accepted. */
 export const enrolled = (world: World): World => {
-  let after = inWorld(world, leaveMark(RULES)).world
+  let after = inWorld(world, writeServiceHeartbeat(RULES)).world
   for (const agent of AGENTS) {
-    after = inWorld(after, beats(agent, after.now)).world
+    after = inWorld(after, heartbeats(agent, after.now)).world
     after = inWorld(after, accepts(agent)).world
   }
   return after
@@ -277,8 +279,9 @@ export const enrolled = (world: World): World => {
 export const eventful = (world: World): World => {
   const [a] = AGENTS
   const marked = (from: World, seconds: number) =>
-    inWorld({ ...from, now: Instant.plus(from.now, Duration.seconds(seconds)) }, leaveMark(RULES)).world
+    inWorld({ ...from, now: Instant.plus(from.now, Duration.seconds(seconds)) }, writeServiceHeartbeat(RULES))
+      .world
   let after = marked(marked(marked(enrolled(world), 110), 110), 110)
   after = inWorld(after, reports(a, "load", "critical", after.now)).world
-  return inWorld(after, beats(a, after.now, keyOf(a, 2))).world
+  return inWorld(after, heartbeats(a, after.now, keyOf(a, 2))).world
 }

@@ -1,7 +1,7 @@
 import { Duration, Effect, Schedule } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 
-const LOOK_EVERY = Duration.millis(250)
+const REEVALUATE_EVERY = Duration.millis(250)
 const LIMIT = Duration.minutes(5)
 const STILL_LOOKS = 12
 
@@ -13,8 +13,8 @@ const settle = <A>(
 ): Effect.Effect<A, BenchFailure> =>
   look.pipe(
     Effect.repeat({
-      schedule: Schedule.spaced(LOOK_EVERY),
-      times: Duration.toMillis(LIMIT) / Duration.toMillis(LOOK_EVERY),
+      schedule: Schedule.spaced(REEVALUATE_EVERY),
+      times: Duration.toMillis(LIMIT) / Duration.toMillis(REEVALUATE_EVERY),
       until: isSettled,
     }),
     Effect.filterOrFail(isSettled, () => new BenchFailure({ message: tooLong() })),

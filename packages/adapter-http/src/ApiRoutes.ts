@@ -16,7 +16,7 @@ import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
 import type { AllowedOrigins } from "./request/AllowedOrigins.ts"
 import type { OperatorTokens } from "./request/access.ts"
 import * as authentication from "./request/authentication.ts"
-import * as everyResponse from "./response/everyResponse.ts"
+import * as responseMiddleware from "./response/responseMiddleware.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import { stream } from "./handlers/streamHandler.ts"
@@ -65,7 +65,7 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
       AgentHandlers.ops(trustedHops),
       OperatorHandlers.ops,
       OperatorHandlers.namedOperators,
-      OperatorHandlers.incidentActs,
+      OperatorHandlers.incidentActions,
       OperatorHandlers.policy,
       OperatorHandlers.silences,
       stream,
@@ -86,9 +86,9 @@ const failedAuthentications = ({ trustedHops = 0 }: ApiOptions) =>
 const watched = (options: ApiOptions, api: ReadonlyArray<KnownRoute>) => {
   const { metrics } = options
   return metrics === undefined
-    ? everyResponse.layer({ ...options, routes: api })
+    ? responseMiddleware.layer({ ...options, routes: api })
     : Layer.merge(
-        everyResponse.layer({ ...options, routes: [...api, METRICS_ROUTE] }),
+        responseMiddleware.layer({ ...options, routes: [...api, METRICS_ROUTE] }),
         metricsRoute({ ...options, metrics }),
       )
 }

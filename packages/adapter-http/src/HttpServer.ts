@@ -2,7 +2,7 @@
  * The v1 API over node:http. The entry point is {@link layer}:
  *
  * ```ts
- * HttpServer.layer({ host: "127.0.0.1", port: 0, uiTokens: [Redacted.make("…")] })
+ * HttpServer.layer({ host: "127.0.0.1", port: 0, operatorTokens: [Redacted.make("…")] })
  * ```
  *
  * It requires Ingest, Admission, Queries, Hashing, Ids and Readiness, and provides
@@ -20,7 +20,7 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import * as ApiRoutes from "./ApiRoutes.ts"
-import * as AgentFront from "./direct/AgentFront.ts"
+import * as AgentFront from "./fastpath/AgentFront.ts"
 import * as NodeServer from "./NodeServer.ts"
 import type { ConsoleFiles } from "./pages/ConsoleRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"

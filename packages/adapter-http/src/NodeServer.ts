@@ -8,9 +8,9 @@ import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { nodeServices } from "./nodeServices.ts"
 import { readInParts } from "./request/readInParts.ts"
-import { inOrder, latestAnswer } from "./response/inOrder.ts"
+import { pipelining, latestAnswer } from "./response/pipelining.ts"
 import { UnreadAnswers } from "./response/UnreadAnswers.ts"
-import type { AgentFront, Behind } from "./direct/AgentFront.ts"
+import type { AgentFront, Behind } from "./fastpath/AgentFront.ts"
 
 /** Limits on slow clients (docs/rules.md#slow-clients). */
 const HEADERS_TIMEOUT_MILLIS = 10_000
@@ -203,7 +203,7 @@ class FrontedServer extends Server {
   #onRequest(message: IncomingMessage, response: ServerResponse): boolean {
     this.#arrivals.note()
     this.#unreadAnswers.watch(response)
-    inOrder(message.socket, response, () => {
+    pipelining(message.socket, response, () => {
       if (this.listenerCount("request") > 0) super.emit("request", message, response)
       else this.#early.push([message, response])
     })
@@ -224,7 +224,7 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
       requestTimeout: REQUEST_TIMEOUT_MILLIS,
       connectionsCheckingInterval: CHECKING_INTERVAL_MILLIS,
       keepAliveTimeout: KEEP_ALIVE_MILLIS,
-      // Node's own refusal would not name the request; everyResponse refuses it instead.
+      // Node's own refusal would not name the request; responseMiddleware refuses it instead.
       requireHostHeader: false,
       // There is no protocol to upgrade to: answer such a request like any other (RFC 9110, 7.8).
       shouldUpgradeCallback: () => false,
@@ -250,7 +250,7 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
     response.on("finish", () => socket.destroySoon())
     // Node no longer listens. "close" follows.
     socket.on("error", () => {})
-    inOrder(socket, response, () => {
+    pipelining(socket, response, () => {
       response.assignSocket(socket)
       server.emit("request", request, response)
     })

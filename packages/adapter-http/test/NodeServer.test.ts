@@ -4,7 +4,7 @@ import process from "node:process"
 import { assert, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpServer, HttpServerResponse } from "effect/http"
-import * as AgentFront from "../src/direct/AgentFront.ts"
+import * as AgentFront from "../src/fastpath/AgentFront.ts"
 import * as NodeServer from "../src/NodeServer.ts"
 import * as Intake from "../src/request/Intake.ts"
 import * as FailureLog from "../src/response/FailureLog.ts"
@@ -87,7 +87,7 @@ layer(testServer(), { excludeTestServices: true })("a request", (it) => {
         const received = yield* exchange((socket) =>
           socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: example.com\r\n\r\nmore`),
         )
-        assert.match(received, /^HTTP\/1.1 404 Not Found\r\n/)
+        assert.match(received, /^HTTP\/1.1 404 Not SearchResults\r\n/)
         assert.include(received, `x-request-id: ${REQUEST_ID}`)
         assert.include(received, '"code":"not_found"')
         assert.match(received, /\r\nconnection: close\r\n/i)
@@ -287,7 +287,7 @@ it.live("a client that asks to connect to somewhere else and resets its connecti
 
 it.live("a request that comes before the routes are built is answered once they are", () =>
   Effect.gen(function* () {
-    const options = { uiTokens: [] }
+    const options = { operatorTokens: [] }
     const listening = NodeServer.layer({ host: "127.0.0.1", port: 0 }, AgentFront.make(options)).pipe(
       Layer.provide([Intake.layer, FailureLog.layer]),
       Layer.provide(stubServices({})),

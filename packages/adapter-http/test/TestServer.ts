@@ -82,7 +82,7 @@ export const testServer = (stubs: Stubs = {}, options: Partial<ApiServer.ServerO
   ApiServer.layer({
     host: "127.0.0.1",
     port: 0,
-    uiTokens: [Redacted.make("another"), Redacted.make(UI_TOKEN)],
+    operatorTokens: [Redacted.make("another"), Redacted.make(UI_TOKEN)],
     ...options,
   }).pipe(Layer.provide(stubServices(stubs)), Layer.provide(collecting))
 

@@ -43,12 +43,12 @@ export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
   readonly held = new Agenda<OutboxId>()
 
   protected override note(item: OutboxRecord, isGone: boolean): void {
-    const { id, leased_until, look_at, next_attempt_at, state } = item
+    const { id, leased_until, next_evaluation_at, next_attempt_at, state } = item
     const ofItem = (isSo: boolean, at: Instant | undefined) => (isSo && !isGone ? at : undefined)
     const { leased, waiting } = this.#deliveriesTo(item.receiver)
     waiting.set(id, ofItem(state === "pending" || state === "retry", next_attempt_at))
     leased.set(id, ofItem(true, leased_until))
-    this.held.set(id, ofItem(isHeld(item), look_at))
+    this.held.set(id, ofItem(isHeld(item), next_evaluation_at))
   }
 
   /** What these receivers are to get; a receiver without items has nothing. */
@@ -70,7 +70,7 @@ export class IncidentRows extends DueRows<IncidentId, IncidentRecord> {
   /** When open incidents are to be looked at. */
   readonly looks = new Agenda<IncidentId>()
 
-  protected override note({ id, next_look_at, state }: IncidentRecord, isGone: boolean): void {
-    this.looks.set(id, state === "open" && !isGone ? next_look_at : undefined)
+  protected override note({ id, next_evaluation_at, state }: IncidentRecord, isGone: boolean): void {
+    this.looks.set(id, state === "open" && !isGone ? next_evaluation_at : undefined)
   }
 }

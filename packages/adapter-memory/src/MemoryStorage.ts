@@ -6,7 +6,7 @@ import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
 import { isHeld } from "@tocsin/core/holds/heldItems"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { type IncidentStory, Storage, type StoryLimits } from "@tocsin/core/ports/Storage"
+import { type IncidentTimeline, Storage, type TimelineLimits } from "@tocsin/core/ports/Storage"
 import {
   type Backlog,
   type BacklogState,
@@ -40,7 +40,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
     counts: (aliveSince) => Effect.sync(() => counts(tables, aliveSince)),
     metricCounts: Effect.sync(() => metricCounts(tables)),
-    silentAgents: (seenBefore, limit) => Effect.sync(() => silentAgents(tables, seenBefore, limit)),
+    staleAgents: (seenBefore, limit) => Effect.sync(() => staleAgents(tables, seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       Effect.sync(() =>
         Array.from(tables.agents.values())
@@ -69,10 +69,10 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
       }),
     untilNextDue: (receivers, now) => Effect.sync(() => untilNextDue(tables, receivers, now)),
     hints: Stream.never,
-    topicsOfOthers: Stream.never,
+    remoteChanges: Stream.never,
     check: (agentId, checkId) =>
       Effect.sync(() => tables.checks.get(tables.agents.get(agentId)?.registration_id ?? "")?.get(checkId)),
-    incident: (id, limits) => Effect.sync(() => incidentStory(tables, id, limits)),
+    incident: (id, limits) => Effect.sync(() => incidentTimeline(tables, id, limits)),
     operatorOfToken: (hash) =>
       Effect.sync(() =>
         Array.from(tables.operators.values()).find(
@@ -80,7 +80,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
         ),
       ),
     replicas: Effect.sync(() => Array.from(tables.replicas.values())),
-    mark: Effect.sync(() => tables.mark),
+    serviceHeartbeat: Effect.sync(() => tables.serviceHeartbeat),
     establish: (name, value) =>
       Effect.sync(() => {
         const kept = tables.established.get(name) ?? value
@@ -107,7 +107,7 @@ const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCount
   }
 }
 
-const silentAgents = (
+const staleAgents = (
   tables: MemoryTables,
   seenBefore: Instant.Instant,
   limit: number,
@@ -127,13 +127,13 @@ const dueExpectations = (
 ): ReadonlyArray<ExpectationRecord> =>
   Array.from(tables.expectations.values())
     .flatMap((ofAgent) => Array.from(ofAgent.values()))
-    .filter((row) => row.look_at !== undefined && row.look_at <= now)
+    .filter((row) => row.next_evaluation_at !== undefined && row.next_evaluation_at <= now)
     .filter((row) => after === undefined || compareLooks(row, after) > 0)
     .toSorted(compareLooks)
     .slice(0, limit)
 
 const compareLooks = (a: ExpectationRecord, b: ExpectationRecord): number => {
-  for (const name of ["look_at", "agent_id", "check_id", "registration_id"] as const) {
+  for (const name of ["next_evaluation_at", "agent_id", "check_id", "registration_id"] as const) {
     const [left = 0n, right = 0n] = [a[name], b[name]]
     if (left !== right) return left < right ? -1 : 1
   }
@@ -160,11 +160,11 @@ const untilNextDue = (
   return next === undefined ? undefined : Duration.nanos((next - now) * 1_000n)
 }
 
-const incidentStory = (
+const incidentTimeline = (
   tables: MemoryTables,
   id: IncidentId,
-  limits: StoryLimits,
-): IncidentStory | undefined => {
+  limits: TimelineLimits,
+): IncidentTimeline | undefined => {
   const incident = tables.incidents.get(id)
   if (incident === undefined) return undefined
   const members = Array.from(tables.members.get(id)?.values() ?? []).toSorted(
@@ -178,7 +178,7 @@ const incidentStory = (
     members: members.slice(0, limits.members),
     labels: members.slice(0, limits.members).map((member) => labelsOf(tables, member)),
     changes: (tables.incidentChanges.get(id) ?? []).toReversed().slice(0, limits.changes),
-    acts: (tables.incidentActs.get(id) ?? []).toReversed().slice(0, limits.acts),
+    log: (tables.incidentLog.get(id) ?? []).toReversed().slice(0, limits.log),
     outbox: outbox.slice(0, limits.outbox),
   }
 }
@@ -218,11 +218,11 @@ const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {
 
 const withItem = (
   backlog: Backlog | undefined,
-  { notifier, counts_from }: OutboxRecord,
+  { notifier, age_starts_at }: OutboxRecord,
   state: BacklogState,
 ): Backlog => ({
   notifier,
   state,
   items: upToLimit((backlog?.items ?? 0) + 1),
-  waiting_since: Instant.min(backlog?.waiting_since ?? counts_from, counts_from),
+  waiting_since: Instant.min(backlog?.waiting_since ?? age_starts_at, age_starts_at),
 })

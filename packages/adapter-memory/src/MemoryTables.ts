@@ -18,9 +18,9 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { OperatorName } from "@tocsin/contract/Operators"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { IncidentChangeRecord, IncidentKind } from "@tocsin/core/model/IncidentRecord"
-import type { IncidentActRecord } from "@tocsin/core/model/IncidentActRecord"
+import type { IncidentLogRecord } from "@tocsin/core/model/IncidentLogRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { MarkRecord } from "@tocsin/core/model/MarkRecord"
+import type { ServiceHeartbeatRecord } from "@tocsin/core/model/ServiceHeartbeatRecord"
 import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import type { OperatorRecord } from "@tocsin/core/model/OperatorRecord"
@@ -96,8 +96,8 @@ export class MemoryTables {
   /** The alerts of an incident, by {@link alertKey}. */
   readonly alerts = new Map<IncidentId, Map<string, AlertRecord>>()
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
-  readonly incidentActs = new Map<IncidentId, Array<IncidentActRecord>>()
-  mark: MarkRecord | undefined
+  readonly incidentLog = new Map<IncidentId, Array<IncidentLogRecord>>()
+  serviceHeartbeat: ServiceHeartbeatRecord | undefined
   readonly operators = new Map<OperatorName, OperatorRecord>()
   readonly replicas = new Map<string, ReplicaRecord>()
   /** In the order in which they were recorded. */

@@ -4,7 +4,7 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { IncidentActRecord } from "@tocsin/core/model/IncidentActRecord"
+import type { IncidentLogRecord } from "@tocsin/core/model/IncidentLogRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { type AlertRecord, isUnended, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import {
@@ -26,7 +26,7 @@ const noRows = () => ({
   outbox: Array.of<OutboxRecord>(),
   members: Array.of<MemberRecord>(),
   incidentChanges: Array.of<IncidentChangeRecord>(),
-  incidentActs: Array.of<IncidentActRecord>(),
+  incidentLog: Array.of<IncidentLogRecord>(),
   alerts: Array.of<AlertRecord>(),
   incidents: Array.of<IncidentRecord>(),
   audit: Array.of<AuditRecord>(),
@@ -42,7 +42,10 @@ export const decideExpiry = (
   piece: RetentionPiece,
 ): { readonly result: RetentionResult; readonly expired: ExpiredRows } => {
   const expired = noRows()
-  const result = expireNow({ look: look(tables), setAside: () => {}, remove: remove(tables, expired) }, piece)
+  const result = expireNow(
+    { look: look(tables), quarantine: () => {}, remove: remove(tables, expired) },
+    piece,
+  )
   return { result, expired }
 }
 
@@ -57,22 +60,22 @@ export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void 
     removeInner(tables.outboxOfIncidents, row.incident_id, row.id)
   }
   for (const row of expired.members) removeInner(tables.members, row.incident_id, memberKey(row))
-  for (const row of expired.incidentChanges) removeFromStory(tables.incidentChanges, row)
-  for (const row of expired.incidentActs) removeFromStory(tables.incidentActs, row)
+  for (const row of expired.incidentChanges) removeFromTimeline(tables.incidentChanges, row)
+  for (const row of expired.incidentLog) removeFromTimeline(tables.incidentLog, row)
   for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, alertKey(row))
   for (const row of expired.incidents) tables.incidents.delete(row.id)
   for (const row of expired.audit) tables.audit.delete(row.id)
   for (const row of expired.silences) tables.silences.delete(row.id)
 }
 
-const removeFromStory = <Row extends { readonly incident_id: IncidentId }>(
-  stories: Map<IncidentId, Array<Row>>,
+const removeFromTimeline = <Row extends { readonly incident_id: IncidentId }>(
+  timelines: Map<IncidentId, Array<Row>>,
   row: Row,
 ): void => {
-  const story = stories.get(row.incident_id)
+  const timeline = timelines.get(row.incident_id)
   // Rows go from the first one on.
-  story?.splice(story.indexOf(row), 1)
-  if (story?.length === 0) stories.delete(row.incident_id)
+  timeline?.splice(timeline.indexOf(row), 1)
+  if (timeline?.length === 0) timelines.delete(row.incident_id)
 }
 
 const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
@@ -109,7 +112,7 @@ const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"no
     notifications: noting(expired.outbox, (keys) => rowsAt<string, OutboxRecord>(tables.outbox, keys)),
     members: noting(expired.members, (keys) => rowsIn(tables.members, keys)),
     changes: noting(expired.incidentChanges, (keys) => rowsIn(tables.incidentChanges, keys)),
-    acts: noting(expired.incidentActs, (keys) => rowsIn(tables.incidentActs, keys)),
+    log: noting(expired.incidentLog, (keys) => rowsIn(tables.incidentLog, keys)),
     alerts: noting(expired.alerts, (keys) => rowsIn(tables.alerts, keys)),
     incidents: noting(expired.incidents, (keys) => rowsAt<string, IncidentRecord>(tables.incidents, keys)),
     // The subjects of a row are part of it here.
@@ -172,7 +175,10 @@ function* oldOutbox(tables: MemoryTables, { before }: RetentionPiece): Generator
     const row = {
       ...item,
       key: item.id,
-      incident: incident && { ...incident, isHeld: isHeld(tables, incident.id) },
+      incident: incident && {
+        ...incident,
+        hasUnfinishedNotification: hasUnfinishedNotification(tables, incident.id),
+      },
     }
     if (RetentionRules.outbox.judge(row, before) === "expired") yield row
   }
@@ -183,7 +189,11 @@ function* oldIncidents(
   { before }: RetentionPiece,
 ): Generator<RetentionFacts["incidents"]> {
   for (const incident of tables.incidents.values()) {
-    const row = { ...incident, key: incident.id, isHeld: isHeld(tables, incident.id) }
+    const row = {
+      ...incident,
+      key: incident.id,
+      hasUnfinishedNotification: hasUnfinishedNotification(tables, incident.id),
+    }
     if (RetentionRules.incidents.judge(row, before) === "expired") yield row
   }
 }
@@ -192,4 +202,5 @@ function* oldAudit(tables: MemoryTables, { before }: RetentionPiece): Generator<
   for (const { id, recorded_at } of tables.audit.values()) if (recorded_at < before) yield { key: id }
 }
 
-const isHeld = (tables: MemoryTables, id: IncidentId): boolean => outboxOf(tables, id).some(isUnended)
+const hasUnfinishedNotification = (tables: MemoryTables, id: IncidentId): boolean =>
+  outboxOf(tables, id).some(isUnended)

@@ -1,8 +1,8 @@
 import type { AgentKeyRecord } from "@tocsin/core/model/AgentRecord"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
-import type { Change } from "@tocsin/core/engine/workspace/Table"
-import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
+import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { type IncidentRecord, isCut } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
@@ -12,7 +12,7 @@ import { alertKey, memberKey, type MemoryTables } from "./MemoryTables.ts"
  * Writes the changes of a transaction into the tables. Cannot fail half-way: it only sets and
  * deletes map entries.
  */
-export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges): void => {
+export const persistChanges = (tables: MemoryTables, changes: UnitOfWorkChanges): void => {
   for (const { registration_id } of changes.removedAgents) tables.removedRegistrations.add(registration_id)
   for (const { before, after } of changes.agents) {
     tables.pendingAgents +=
@@ -33,7 +33,8 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
   for (const { after } of changes.members) if (after !== undefined) persistMember(tables, after)
   for (const { after } of changes.outbox) if (after !== undefined) persistOutbox(tables, after)
   for (const change of changes.alerts) persistAlert(tables, change)
-  for (const { after } of changes.marks) tables.mark = after ?? tables.mark
+  for (const { after } of changes.serviceHeartbeats)
+    tables.serviceHeartbeat = after ?? tables.serviceHeartbeat
   for (const { before, after } of changes.operators) {
     if (after !== undefined) tables.operators.set(after.name, after)
     else if (before !== undefined) tables.operators.delete(before.name)
@@ -45,12 +46,12 @@ export const persistChanges = (tables: MemoryTables, changes: WorkspaceChanges):
   for (const row of changes.audit) tables.audit.set(row.id, row)
   for (const { after } of changes.silences) if (after !== undefined) tables.silences.set(after.id, after)
   for (const change of changes.incidentChanges) append(tables.incidentChanges, change)
-  for (const act of changes.incidentActs) append(tables.incidentActs, act)
-  for (const cut of changes.storyCuts) {
-    const story = tables.incidentChanges.get(cut.incident_id) ?? []
+  for (const act of changes.incidentLog) append(tables.incidentLog, act)
+  for (const cut of changes.timelineCuts) {
+    const timeline = tables.incidentChanges.get(cut.incident_id) ?? []
     tables.incidentChanges.set(
       cut.incident_id,
-      story.filter((change) => !isCut(change, cut)),
+      timeline.filter((change) => !isCut(change, cut)),
     )
   }
   for (const check of changes.removedChecks) {
@@ -93,12 +94,12 @@ export const removeInner = <K, K2>(
 }
 
 const append = <Row extends { readonly incident_id: IncidentId }>(
-  stories: Map<IncidentId, Array<Row>>,
+  timelines: Map<IncidentId, Array<Row>>,
   row: Row,
 ): void => {
-  const story = stories.get(row.incident_id)
-  if (story === undefined) stories.set(row.incident_id, [row])
-  else story.push(row)
+  const timeline = timelines.get(row.incident_id)
+  if (timeline === undefined) timelines.set(row.incident_id, [row])
+  else timeline.push(row)
 }
 
 const inner = <K, K2, V>(maps: Map<K, Map<K2, V>>, key: K): Map<K2, V> => {

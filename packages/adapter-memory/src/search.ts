@@ -1,18 +1,18 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { Loaders } from "@tocsin/core/engine/workspace/loadParts"
-import type { RowRequest, Search } from "@tocsin/core/engine/workspace/RowRequest"
-import type { WithIncident } from "@tocsin/core/engine/workspace/Found"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { Loaders } from "@tocsin/core/engine/unitOfWork/loadParts"
+import type { RowRequest, Search } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { firstInOrder } from "./firstInOrder.ts"
 import { labelsOf, type MemoryTables, outboxOf } from "./MemoryTables.ts"
 
-/** The tables that a request reads, and the workspace that it fills; `now` is the storage's clock too. */
+/** The tables that a request reads, and the unit of work that it fills; `now` is the storage's clock too. */
 export interface Reading {
   readonly tables: MemoryTables
-  readonly workspace: Workspace
+  readonly unit: UnitOfWork
   readonly now: Instant
 }
 
@@ -31,7 +31,7 @@ const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident
   })
 
 const searchOutbox = (
-  { now, tables, workspace }: Reading,
+  { now, tables, unit }: Reading,
   { receivers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
 ): void => {
   const claimable = (id: OutboxId) => {
@@ -42,17 +42,17 @@ const searchOutbox = (
   const deliveries = tables.outbox.deliveriesOf(receivers)
   const due = deliveries.flatMap(({ waiting }) => waiting.due(now, limit, claimable))
   const expired = deliveries.flatMap(({ leased }) => leased.due(now, limit, (id) => tables.outbox.get(id)))
-  const { found } = workspace
+  const { searchResults: found } = unit
   const first = deliveries.length === 1 ? due : due.toSorted(compareDue).slice(0, limit)
   found.claimableOutbox = withIncident(tables, first)
   found.expiredOutbox = expired.slice(0, limit)
   found.storageTime = now
-  for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
-  for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
+  for (const { row } of found.claimableOutbox) unit.outbox.load(row.id, row)
+  for (const row of found.expiredOutbox) unit.outbox.load(row.id, row)
 }
 
 const searchUnclaimed = (
-  { now, tables, workspace }: Reading,
+  { now, tables, unit }: Reading,
   { listed, untouchedSince, limit }: NonNullable<RowRequest["unclaimedOutbox"]>,
 ): void => {
   const others = Array.from(tables.outbox.values()).filter((item) => !listed.includes(item.receiver))
@@ -62,12 +62,12 @@ const searchUnclaimed = (
   )
   const leased = others.filter((item) => item.leased_until !== undefined && item.leased_until < endBy(item))
   const unclaimed = [...waiting.slice(0, limit), ...leased.slice(0, limit)]
-  workspace.found.unclaimedOutbox = unclaimed
-  for (const item of unclaimed) workspace.outbox.load(item.id, item)
+  unit.searchResults.unclaimedOutbox = unclaimed
+  for (const item of unclaimed) unit.outbox.load(item.id, item)
 }
 
 const searchAlerts = (
-  { now, tables, workspace }: Reading,
+  { now, tables, unit }: Reading,
   { limit, receiver }: NonNullable<RowRequest["claimableAlerts"]>,
 ): void => {
   const due = Array.from(tables.alerts.values())
@@ -79,9 +79,9 @@ const searchAlerts = (
         (alert.leased_until === undefined || alert.leased_until <= now),
     )
     .toSorted((a, b) => (a.next_at < b.next_at ? -1 : 1))
-  workspace.found.claimableAlerts = withIncident(tables, due.slice(0, limit))
-  workspace.found.storageTime = now
-  for (const { row } of workspace.found.claimableAlerts) workspace.alerts.load(row, row)
+  unit.searchResults.claimableAlerts = withIncident(tables, due.slice(0, limit))
+  unit.searchResults.storageTime = now
+  for (const { row } of unit.searchResults.claimableAlerts) unit.alerts.load(row, row)
 }
 
 /** The first present members of an incident by `compareMembers` of which `isWanted` is true. */
@@ -102,23 +102,23 @@ export const SEARCHES: Loaders<Reading, Search> = {
   claimableOutbox: searchOutbox,
   unclaimedOutbox: searchUnclaimed,
   claimableAlerts: searchAlerts,
-  heldOutbox: ({ now, tables, workspace }, { limit }) => {
+  heldOutbox: ({ now, tables, unit }, { limit }) => {
     const { held } = tables.outbox
-    workspace.found.heldOutbox = held.due(now, limit, (id) => tables.outbox.get(id)?.incident_id)
+    unit.searchResults.heldOutbox = held.due(now, limit, (id) => tables.outbox.get(id)?.incident_id)
   },
-  dueIncidents: ({ now, tables, workspace }, { limit }) => {
-    workspace.found.dueIncidents = tables.incidents.looks.due(now, limit, (id) => id)
+  dueIncidents: ({ now, tables, unit }, { limit }) => {
+    unit.searchResults.dueIncidents = tables.incidents.looks.due(now, limit, (id) => id)
   },
-  incidentsToRead: ({ tables, workspace }, ids) => {
-    workspace.found.incidentsToRead = new Map(
+  incidentsToRead: ({ tables, unit }, ids) => {
+    unit.searchResults.incidentsToRead = new Map(
       ids.flatMap((id) => {
         const incident = tables.incidents.get(id)
         return incident === undefined ? [] : [[id, incident]]
       }),
     )
   },
-  loudMembers: ({ tables, workspace }, asked) => {
-    workspace.found.loudMembers = new Map(
+  loudMembers: ({ tables, unit }, asked) => {
+    unit.searchResults.loudMembers = new Map(
       asked.flatMap(({ incident_id, limit }) => {
         const first = firstMembers(tables, incident_id, limit, ({ is_loud }) => is_loud)
         const loud = first.map((member) => {
@@ -129,8 +129,8 @@ export const SEARCHES: Loaders<Reading, Search> = {
       }),
     )
   },
-  openings: ({ tables, workspace }, asked) => {
-    workspace.found.openings = new Map(
+  openings: ({ tables, unit }, asked) => {
+    unit.searchResults.openings = new Map(
       asked.map(({ incident, limit, since, until }) => [
         incident.id,
         Array.from(tables.incidents.values())
@@ -144,21 +144,21 @@ export const SEARCHES: Loaders<Reading, Search> = {
       ]),
     )
   },
-  silencesInForce: ({ now, tables, workspace: { found } }, { endingAfter }) => {
+  silencesInForce: ({ now, tables, unit: { searchResults: found } }, { endingAfter }) => {
     found.silencesInForce = Array.from(tables.silences.values()).filter(
       ({ ends_at, starts_at }) => starts_at <= now && ends_at > endingAfter,
     )
-    found.mark = tables.mark
+    found.serviceHeartbeat = tables.serviceHeartbeat
   },
-  unendedSilences: ({ now, tables, workspace }) => {
+  unendedSilences: ({ now, tables, unit }) => {
     const all = Array.from(tables.silences.values())
-    workspace.found.unendedSilences = all.filter(({ ends_at }) => ends_at > now)
+    unit.searchResults.unendedSilences = all.filter(({ ends_at }) => ends_at > now)
   },
-  idlePendingAgents: ({ tables, workspace }, { seenBefore, limit }) => {
+  idlePendingAgents: ({ tables, unit }, { seenBefore, limit }) => {
     const agents = Array.from(tables.agents.values())
       .filter((agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore)
       .slice(0, limit)
-    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
-    workspace.found.idlePendingAgents = agents.map((agent) => agent.agent_id)
+    for (const agent of agents) unit.agents.load(agent.agent_id, agent)
+    unit.searchResults.idlePendingAgents = agents.map((agent) => agent.agent_id)
   },
 }

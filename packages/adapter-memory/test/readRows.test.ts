@@ -118,7 +118,7 @@ interface Story {
   }>
 }
 
-const story: fc.Arbitrary<Story> = fc.record({
+const scenario: fc.Arbitrary<Story> = fc.record({
   first: fc.array(tableChange, { maxLength: 200, size: "max" }),
   steps: fc.array(
     fc.record({
@@ -155,11 +155,11 @@ const FIRST_ROW = { filter: {}, direction: "asc", from: undefined, isBackward: f
 
 describe("pages of lists in memory", () => {
   it.effect("are what filtering and sorting all rows gives, whatever changes between them", () =>
-    forAll(story, { runs: 300 }, (one) => Effect.sync(() => follow(new MemoryTables(), one))),
+    forAll(scenario, { runs: 300 }, (one) => Effect.sync(() => follow(new MemoryTables(), one))),
   )
 
   it.effect("are the same where few of many rows pass", () =>
-    forAll(story, { runs: 5 }, (one) => Effect.sync(() => follow(many(), one))),
+    forAll(scenario, { runs: 5 }, (one) => Effect.sync(() => follow(many(), one))),
   )
 
   it("are the same where many rows pass, but none of the first ones", () => {

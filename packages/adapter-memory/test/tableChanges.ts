@@ -3,7 +3,7 @@ import { AuditId } from "@tocsin/contract/Audit"
 import { AgentId, CheckId, KeyHash, SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { OperatorName } from "@tocsin/contract/Operators"
-import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { decideExpiry, removeExpired } from "../src/expire.ts"
 import type { MemoryTables } from "../src/MemoryTables.ts"
 import { persistChanges } from "../src/persistChanges.ts"
@@ -38,11 +38,11 @@ export const outboxState = fc.constantFrom("pending", "sending", "sent", "retry"
 export type TableChange = (tables: MemoryTables) => void
 
 const written =
-  (put: (workspace: Workspace, tables: MemoryTables) => void): TableChange =>
+  (put: (unit: UnitOfWork, tables: MemoryTables) => void): TableChange =>
   (tables) => {
-    const workspace = new Workspace()
-    put(workspace, tables)
-    persistChanges(tables, workspace.changes())
+    const unit = new UnitOfWork()
+    put(unit, tables)
+    persistChanges(tables, unit.changes())
   }
 
 const registrations = fc.nat(1)
@@ -50,14 +50,12 @@ const registrations = fc.nat(1)
 const agents = fc
   .record({ name: agentName, registration: registrations, act: fc.constantFrom("put", "put", "remove") })
   .map(({ act, name, registration }) =>
-    written((workspace, tables) => {
+    written((unit, tables) => {
       const known = tables.agents.get(AgentId.make(name))
-      workspace.agents.load(AgentId.make(name), known)
-      if (act === "remove" && known !== undefined) workspace.removeAgent(known)
+      unit.agents.load(AgentId.make(name), known)
+      if (act === "remove" && known !== undefined) unit.removeAgent(known)
       else
-        workspace.agents.put(
-          agentRecord(name, { registration_id: registrationIdOf(`${name} ${registration}`) }),
-        )
+        unit.agents.put(agentRecord(name, { registration_id: registrationIdOf(`${name} ${registration}`) }))
     }),
   )
 
@@ -72,13 +70,13 @@ const refOf = (choice: { readonly name: string; readonly registration: number; r
 const checks = fc
   .record({ ...ofCheck, act: fc.constantFrom("put", "put", "delete", "remove") })
   .map((choice) =>
-    written((workspace, tables) => {
+    written((unit, tables) => {
       const ref = refOf(choice)
       const known = tables.checks.get(ref.registration_id)?.get(ref.check_id)
-      workspace.checks.load(ref, known)
-      if (known === undefined || choice.act === "put") workspace.checks.put(checkRecord(ref, choice.check))
-      else if (choice.act === "delete") workspace.checks.delete(ref)
-      else workspace.removeCheck(known)
+      unit.checks.load(ref, known)
+      if (known === undefined || choice.act === "put") unit.checks.put(checkRecord(ref, choice.check))
+      else if (choice.act === "delete") unit.checks.delete(ref)
+      else unit.removeCheck(known)
     }),
   )
 
@@ -95,7 +93,7 @@ const expectations = fc
           origin: "policy",
           terms: { after_millis: 1_000, severity: "warning", notifications_enabled: true },
           expected_from: Instant.fromMicros(0n),
-          look_at: undefined,
+          next_evaluation_at: undefined,
           incident_id: act === "overdue" ? incidentIdOf("stale") : undefined,
           labels: undefined,
           labelled_at: undefined,
@@ -106,8 +104,8 @@ const expectations = fc
 const results = fc
   .record({ ...ofCheck, event: number, received_at: moment })
   .map(({ event, received_at, ...choice }) =>
-    written((workspace) => {
-      workspace.store({ ...eventOf(event, { check_id: choice.check }), ...refOf(choice), received_at })
+    written((unit) => {
+      unit.store({ ...eventOf(event, { check_id: choice.check }), ...refOf(choice), received_at })
     }),
   )
 
@@ -121,8 +119,8 @@ const incidents = fc
     member: fc.option(fc.record({ agent: agentName, check: checkName }), { nil: undefined }),
   })
   .map(({ isAcknowledged, member, n, ...row }) =>
-    written((workspace) => {
-      workspace.incidents.put(
+    written((unit) => {
+      unit.incidents.put(
         incidentRecord(`${n}`, {
           ...row,
           state: row.resolved_at === undefined ? "open" : "resolved",
@@ -134,7 +132,7 @@ const incidents = fc
           }),
         }),
       )
-      if (member !== undefined) workspace.members.put(memberRecord({ incident: `${n}`, ...member }))
+      if (member !== undefined) unit.members.put(memberRecord({ incident: `${n}`, ...member }))
     }),
   )
 
@@ -145,18 +143,18 @@ const outbox = fc
     state: outboxState,
     notifier: fc.constantFrom("debug", "webhook"),
     event_type: fc.constantFrom("firing", "resolved"),
-    look_at: fc.option(moment, { nil: undefined }),
+    next_evaluation_at: fc.option(moment, { nil: undefined }),
     created_at: moment,
     updated_at: moment,
   })
   .map(({ incident, n, ...row }) =>
-    written((workspace) => workspace.outbox.put(outboxRecord(`${n}`, `${incident}`, row))),
+    written((unit) => unit.outbox.put(outboxRecord(`${n}`, `${incident}`, row))),
   )
 
 const keys = fc
   .record({ n: number, blocked_at: moment, act: fc.constantFrom("block", "block", "accept", "delete") })
   .map(({ act, blocked_at, n }) =>
-    written((workspace, tables) => {
+    written((unit, tables) => {
       const {
         blacklist_id,
         blocked_at: at,
@@ -164,10 +162,10 @@ const keys = fc
         state,
         ...fields
       } = blockedKeyRecord(`${n}`, { blocked_at })
-      workspace.keys.load(fields.key_hash, tables.keys.get(fields.key_hash))
-      if (act === "delete") workspace.keys.delete(fields.key_hash)
-      else if (act === "accept") workspace.keys.put({ ...fields, state: "accepted" })
-      else workspace.keys.put({ ...fields, state, blacklist_id, blocked_at: at, hostname })
+      unit.keys.load(fields.key_hash, tables.keys.get(fields.key_hash))
+      if (act === "delete") unit.keys.delete(fields.key_hash)
+      else if (act === "accept") unit.keys.put({ ...fields, state: "accepted" })
+      else unit.keys.put({ ...fields, state, blacklist_id, blocked_at: at, hostname })
     }),
   )
 
@@ -194,8 +192,8 @@ const operators = fc.record({ name: agentName, isDeleted: fc.boolean() }).map(({
 const audit = fc
   .record({ n: fc.nat(1_000), recorded_at: moment, actor: agentName, subject: agentName })
   .map(({ actor, n, recorded_at, subject }) =>
-    written((workspace) =>
-      workspace.recordAudit({
+    written((unit) =>
+      unit.recordAudit({
         id: AuditId.make(`audit ${n}`),
         recorded_at,
         actor,
@@ -211,8 +209,8 @@ const audit = fc
 const silences = fc
   .record({ n: number, starts_at: moment, ends_at: moment, created_at: moment })
   .map(({ n, ...times }) =>
-    written((workspace) =>
-      workspace.silences.put({
+    written((unit) =>
+      unit.silences.put({
         ...times,
         id: SilenceId.make(incidentIdOf(`silence ${n}`)),
         matchers: [],

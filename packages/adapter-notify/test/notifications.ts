@@ -20,7 +20,7 @@ export const firing: DeliveryAttempt = {
   severity: "critical",
   summary: "/var is 97 % full",
   created_at: at("2026-01-31T08:30:00.250Z"),
-  counts_from: at("2026-01-31T08:30:00.250Z"),
+  age_starts_at: at("2026-01-31T08:30:00.250Z"),
   due_at: at("2026-01-31T08:30:00.250Z"),
   acknowledgement: undefined,
   attempt: 1,
@@ -45,7 +45,7 @@ export const resolved: DeliveryAttempt = {
   event_type: "resolved",
   cause: undefined,
   created_at: at("2026-01-31T08:42:10Z"),
-  counts_from: at("2026-01-31T08:42:10Z"),
+  age_starts_at: at("2026-01-31T08:42:10Z"),
   incident: { ...firing.incident, resolved_at: at("2026-01-31T08:42:10Z"), members: 0 },
 }
 

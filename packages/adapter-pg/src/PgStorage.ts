@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
+import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
@@ -9,7 +9,7 @@ import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptio
 import { connect, type Database } from "./Database.ts"
 import { GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer } from "./hints/Announcer.ts"
-import { signsOfOthers } from "./hints/signsOfOthers.ts"
+import { remoteWakeups } from "./hints/remoteWakeups.ts"
 import { expire } from "./retention/expire.ts"
 import { TopicAnnouncer } from "./hints/TopicAnnouncer.ts"
 import { readPage } from "./lists/readPage.ts"
@@ -20,11 +20,11 @@ import { read } from "./reads/read.ts"
 import { readMetricCounts } from "./reads/readMetricCounts.ts"
 import { systemReads } from "./reads/systemReads.ts"
 import { readChecks, readDueExpectations, readExpectations } from "./reads/readExpectations.ts"
-import { readIncidentStory } from "./reads/readIncidentStory.ts"
+import { readIncidentTimeline } from "./reads/readIncidentTimeline.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
 import { checkTable, findCheck } from "./tables/CheckTable.ts"
-import { establish, findMark, markTable } from "./tables/MarkTable.ts"
+import { establish, findServiceHeartbeat, serviceHeartbeatTable } from "./tables/ServiceHeartbeatTable.ts"
 import { findOperatorOfToken, operatorTable } from "./tables/OperatorTable.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
@@ -76,7 +76,7 @@ export interface PgStorageOptions extends PgPoolOptions {
 const probe = "SELECT current_setting('transaction_read_only')::boolean AS is_read_only"
 
 /** Writes nothing. On a read-only server it fails, and its connection is closed. */
-const writeNothing = "UPDATE mark SET name = name WHERE false"
+const writeNothing = "UPDATE service_heartbeat SET name = name WHERE false"
 
 /**
  * A statement of a group waits for locks for a second at most. If it waits longer, the server is
@@ -147,7 +147,7 @@ export const layer = ({
         instruments,
         topics,
       })
-      const others = yield* signsOfOthers(listener.pg, sender)
+      const others = yield* remoteWakeups(listener.pg, sender)
       return make({ groups, database, prober, groupDatabase, others })
     }),
   )
@@ -158,7 +158,7 @@ interface Connected {
   readonly prober: Database
   /** Its plans use indexes. */
   readonly groupDatabase: Database
-  readonly others: Pick<Storage["Service"], "hints" | "topicsOfOthers">
+  readonly others: Pick<Storage["Service"], "hints" | "remoteChanges">
 }
 
 const make = (connected: Connected): Storage["Service"] => {
@@ -170,14 +170,14 @@ const make = (connected: Connected): Storage["Service"] => {
     decode: (row: SqlConnection.Row) => A,
   ): Effect.Effect<A | undefined, StorageError> =>
     retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
-  const silenceScans = makeSilenceScans(systemReads(sql))
+  const staleAgentScans = makeStaleAgentScans(systemReads(sql))
   return Storage.of({
-    transact: (command) => groups.transact(silenceScans.watch(command)),
+    transact: (command) => groups.transact(staleAgentScans.watch(command)),
     page: (request) => retryTransient(readPage(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], agentTable.decode),
-    counts: (aliveSince) => retryTransient(silenceScans.counts(aliveSince)),
+    counts: (aliveSince) => retryTransient(staleAgentScans.counts(aliveSince)),
     metricCounts: retryTransient(readMetricCounts(sql)),
-    silentAgents: (seenBefore, limit) => retryTransient(silenceScans.silentAgents(seenBefore, limit)),
+    staleAgents: (seenBefore, limit) => retryTransient(staleAgentScans.staleAgents(seenBefore, limit)),
     agentsWithPendingKey: (after, limit) =>
       retryTransient(
         // Every id comes after the empty text. The column contains only AgentIds.
@@ -192,12 +192,12 @@ const make = (connected: Connected): Storage["Service"] => {
     untilNextDue: (receivers, now) => retryTransient(untilNextDue(groupDatabase.pg, receivers, now)),
     ...others,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),
-    incident: (id, limits) => retryTransient(readIncidentStory(sql, id, limits)),
+    incident: (id, limits) => retryTransient(readIncidentTimeline(sql, id, limits)),
     operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash], operatorTable.decode),
     replicas: retryTransient(
       Effect.map(read(sql, findReplicas, []), (rows) => rows.map(replicaTable.decode)),
     ),
-    mark: findOne(findMark, ["service"], markTable.decode),
+    serviceHeartbeat: findOne(findServiceHeartbeat, ["service"], serviceHeartbeatTable.decode),
     establish: (name, value) =>
       retryTransient(
         // The statement returns one row with this column, always.

@@ -115,7 +115,7 @@ const racedConstraints = new Set([
   "agent_pkey",
   "agent_key_pkey",
   "incident_open",
-  "mark_pkey",
+  "service_heartbeat_pkey",
   "operator_pkey",
 ])
 

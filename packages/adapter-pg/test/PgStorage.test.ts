@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"
@@ -17,9 +17,9 @@ import { transact } from "@tocsin/testing/transact"
 const { agent_id } = agentRecord("a")
 
 /** Writes the agent `a`, over the one that is there. */
-const write: Command<void> = function* (workspace) {
+const write: Command<void> = function* (unit) {
   yield { agents: [agent_id] }
-  workspace.putAgent(agentRecord("a", { checks_ok: (workspace.agents.get(agent_id)?.checks_ok ?? 0) + 1 }))
+  unit.putAgent(agentRecord("a", { checks_ok: (unit.agents.get(agent_id)?.checks_ok ?? 0) + 1 }))
 }
 
 /** An error as its reason, once it is certain that nothing in it tells the URL or its password. */
@@ -207,7 +207,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       yield* eventually(Effect.isSuccess(storage.probe))
       assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), limited.url), "unavailable")
       assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), limited.url), "unavailable")
-      // Another pool has lent meanwhile, as for a read or the service's mark.
+      // Another pool has lent meanwhile, as for a read or the service heartbeat.
       yield* limited.allow(2)
       yield* storage.agent(agent_id)
       assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), limited.url), "unavailable")

@@ -22,9 +22,9 @@ layer(Layer.empty)("a database whose settings", (it) => {
     Effect.gen(function* () {
       const url = yield* databaseWith("array_nulls = off")
       const storage = yield* openStorage({ url })
-      yield* transact(storage, function* (workspace) {
+      yield* transact(storage, function* (unit) {
         yield { agents: [agent_id] }
-        workspace.putAgent(agentRecord("a"))
+        unit.putAgent(agentRecord("a"))
       })
       assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
     }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),
@@ -46,9 +46,9 @@ layer(Layer.empty)("a database whose settings", (it) => {
       const url = yield* databaseWith("idle_in_transaction_session_timeout = '1ms'")
       yield* databaseWith("idle_session_timeout = '1min'")
       const storage = yield* openStorage({ url })
-      yield* transact(storage, function* (workspace) {
+      yield* transact(storage, function* (unit) {
         yield { agents: [agent_id] }
-        workspace.putAgent(agentRecord("a"))
+        unit.putAgent(agentRecord("a"))
       })
       assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
       const { replica } = yield* ScratchPostgres

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { sweepSilentAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
+import { sweepStaleAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import type { RetentionName } from "@tocsin/core/retention/RetentionRules"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
@@ -39,7 +39,7 @@ const setUp = Effect.gen(function* () {
         Effect.provideService(effect, CurrentInstruments, instruments),
       ),
     )
-  const sweep = sweepSilentAgents(replica.storage, replica.commits, {
+  const sweep = sweepStaleAgents(replica.storage, replica.commits, {
     rules: defaultRules,
     incidents: replica.incidents,
     limit: 100,
@@ -65,8 +65,8 @@ layer(ScratchPostgres.layer, { excludeTestServices: true })(
     it.effect("is skipped by the search for dead agents, and found once it is free", () =>
       Effect.gen(function* () {
         const { passedOver, replica, sweep, whileHeld } = yield* setUp
-        yield* write(replica, [], (workspace) => {
-          for (const name of NAMES) workspace.agents.put(agentRecord(name))
+        yield* write(replica, [], (unit) => {
+          for (const name of NAMES) unit.agents.put(agentRecord(name))
         })
         const dead = Effect.map(rowsOf(replica, "incidents"), agentIds)
         assert.strictEqual(yield* whileHeld(sweep), FREE.length)

@@ -22,7 +22,7 @@ const OF_COORDINATOR: Readonly<Record<string, string>> = {
 
 /** Parts of statements that find a row in another way, with the reason. */
 const OTHERWISE: Readonly<Record<string, string>> = {
-  "stored_1.ctid": "update_if_fresh writes where it has locked, by agent_id, in the same statement",
+  "stored_1.ctid": "compare_and_swap writes where it has locked, by agent_id, in the same statement",
 }
 
 /** What PostgreSQL understands of a statement: its plan for any parameters. */

@@ -2,11 +2,11 @@ import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/contract/Instant"
 import { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
-import { decideSync } from "@tocsin/core/engine/workspace/Decision"
+import { decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
-import { makeSilenceScans } from "@tocsin/core/liveness/SilenceScan"
+import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
 import { Clock, Duration, Effect, Layer } from "effect"
-import { GroupCommit, NeedsOwnWorkspace } from "./transactions/GroupCommit.ts"
+import { GroupCommit, NeedsOwnUnit } from "./transactions/GroupCommit.ts"
 import { makePageReads } from "./lists/readPage.ts"
 import { loadRows } from "./transactions/loadRows.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
@@ -19,7 +19,7 @@ import { makeExpiry } from "./retention/expire.ts"
 import { makeTables, type Tables } from "./tables/makeTables.ts"
 import { isSearch } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
-import { signsOfOthers } from "./reads/signsOfOthers.ts"
+import { remoteWakeups } from "./reads/remoteWakeups.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
 import { realFile } from "./connection/FileIdentity.ts"
 import { isLocked, SqliteFailures } from "./connection/SqliteFailures.ts"
@@ -97,19 +97,19 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   const { tables } = rows
   const readPage = makePageReads(connection)
   const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
-  const silenceScans = makeSilenceScans(systemReads(connection, read))
+  const staleAgentScans = makeStaleAgentScans(systemReads(connection, read))
   const metricCounts = makeMetricCounts(connection)
   const expire = makeExpiry(connection)
   return Storage.of({
     transact: (asked) => {
-      const command = silenceScans.watch(asked)
+      const command = staleAgentScans.watch(asked)
       return Clock.clockWith((clock) =>
-        commits.submit((workspace, isFirst) => {
+        commits.submit((unit, isFirst) => {
           // The moment of the decision, not of the call: a command may have waited for another process.
           const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
-          return decideSync(command(workspace, now), (scope) => {
-            if (!isFirst && isSearch(scope)) throw new NeedsOwnWorkspace()
-            loadRows({ rows, workspace, now }, scope)
+          return decideSync(command(unit, now), (scope) => {
+            if (!isFirst && isSearch(scope)) throw new NeedsOwnUnit()
+            loadRows({ rows, unit, now }, scope)
           })
         }),
       )
@@ -128,23 +128,23 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
             members,
             labels: members.map(tables.expectations.labelsOf),
             changes: tables.incidentChanges.latest(id, limits.changes),
-            acts: tables.incidentActs.latest(id, limits.acts),
+            log: tables.incidentLog.latest(id, limits.log),
             outbox: tables.outbox.latest(id, limits.outbox),
           }
         }),
       ),
     operatorOfToken: (hash) => read(() => tables.operators.ofToken(hash)),
     replicas: read(() => tables.replicas.all()),
-    mark: read(() => tables.marks.find("service")),
-    counts: silenceScans.counts,
+    serviceHeartbeat: read(() => tables.serviceHeartbeats.find("service")),
+    counts: staleAgentScans.counts,
     metricCounts: read(() => connection.snapshot(metricCounts)),
-    silentAgents: silenceScans.silentAgents,
+    staleAgents: staleAgentScans.staleAgents,
     dueExpectations: ({ after, limit, now }) => read(() => tables.expectations.due(now, after, limit)),
     expectations: (checks) => read(() => checks.flatMap((ref) => tables.expectations.find(ref) ?? [])),
     checks: (checks) => read(() => checks.flatMap((ref) => tables.checks.find(ref) ?? [])),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (receivers, now) => read(() => untilNextDue(tables, receivers, now)),
-    ...signsOfOthers(connection),
+    ...remoteWakeups(connection),
     expire: (piece) => commits.submitAlone(() => expire(piece)),
     establish: (name, value) => commits.submitAlone(() => tables.established.establish(name, value)),
     probe: Effect.suspend(() => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { agentRecord } from "@tocsin/testing/records"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -29,8 +29,8 @@ export const openStorage = (
 /** Writes an agent; its reply is the agent's name. */
 export const putAgent = (name: string, changes: Partial<AgentRecord> = {}): Command<string> =>
   // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
-  function* (workspace) {
-    workspace.agents.put(agentRecord(name, changes))
+  function* (unit) {
+    unit.agents.put(agentRecord(name, changes))
     return name
   }
 

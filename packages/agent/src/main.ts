@@ -2,7 +2,7 @@
 import "./requireNode.ts"
 import "./withoutDebugger.ts"
 import "./slowConnections.ts"
-import "./lessMemory.ts"
+import "./v8Flags.ts"
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"
 import { importNrpe } from "./commands/importNrpe.ts"

@@ -15,7 +15,7 @@ export interface BlacklistParameters extends Query<"listBlacklist"> {}
 /** Filters and paging of checks. */
 export interface CheckListParameters extends Query<"listChecks"> {}
 
-/** Filters and paging of checks that must report; `is_stale` selects overdue ones. */
+/** Filters and paging of checks that must report; `is_overdue` selects overdue ones. */
 export interface ExpectedCheckListParameters extends Query<"listExpectedChecks"> {}
 
 /** Filters and paging of stored results. */

@@ -185,7 +185,7 @@ export type SilencePreview = Exclude<Answer<"createSilence">, Silence>
 export interface NoteRequest extends Body<"noteIncident"> {}
 
 /** What somebody did about an incident. */
-export interface IncidentAct extends Answer<"noteIncident"> {}
+export interface IncidentLogEntry extends Answer<"noteIncident"> {}
 
 /** The policy in force in the process that answered; it contains no secret. */
 export interface PolicyInForce extends Answer<"getPolicy"> {}

@@ -60,9 +60,9 @@ export const AcknowledgedAll = Schema.Struct({
 }).annotate({ identifier: "AcknowledgedAll", description: "What became of each incident." })
 
 /** What somebody did about an incident, as it is shown. */
-export const IncidentAct = Schema.Struct({
+export const IncidentLogEntry = Schema.Struct({
   at: InstantFromString,
-  act: Schema.Literals(["acknowledged", "withdrawn", "worsened", "ran_out", "noted"]).annotate({
+  action: Schema.Literals(["acknowledged", "withdrawn", "worsened", "ran_out", "noted"]).annotate({
     description:
       "worsened: the incident became worse than acknowledged, which ended the acknowledgement. ran_out: its time was over.",
   }),
@@ -70,4 +70,4 @@ export const IncidentAct = Schema.Struct({
   text: Schema.optionalKey(Schema.String),
   until: Schema.optionalKey(InstantFromString),
   severity: Schema.optionalKey(Severity),
-}).annotate({ identifier: "IncidentAct", description: "What somebody did about an incident." })
+}).annotate({ identifier: "IncidentLogEntry", description: "What somebody did about an incident." })

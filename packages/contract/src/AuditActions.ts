@@ -59,7 +59,7 @@ export const AuditActions = {
     change: "the time of its acknowledgement was over",
     parameters: [],
   },
-  "incident.noted": { subject: "incident", change: "a note was added to its story", parameters: ["text"] },
+  "incident.noted": { subject: "incident", change: "a note was added to its timeline", parameters: ["text"] },
   "operator.created": { subject: "operator", change: "created", parameters: ["role", "expires_at"] },
   "operator.changed": {
     subject: "operator",

@@ -6,7 +6,7 @@ export const TopicNames = {
   agents: "agents and their keys",
   blacklist: "blocked keys",
   checks: "checks, their results and what is expected of them",
-  incidents: "incidents with their stories and acknowledgements",
+  incidents: "incidents with their timelines and acknowledgements",
   outbox: "notifications",
   silences: "silences",
   policy: "the policy in force, with its windows",

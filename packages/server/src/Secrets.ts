@@ -1,6 +1,6 @@
 import process from "node:process"
 import { Context, Effect, Layer, Queue, Result } from "effect"
-import { onHangup } from "./hangups.ts"
+import { onHangup } from "./onSighup.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import type { Settings } from "./settings/Settings.ts"
 
@@ -73,9 +73,9 @@ export class Secrets {
   get reloading(): Layer.Layer<never> {
     return Layer.effectDiscard(
       Effect.gen({ self: this }, function* () {
-        const hangups = yield* Queue.sliding<void>(1)
-        onHangup(() => void Queue.offerUnsafe(hangups, undefined))
-        yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(hangups), this.#reload)))
+        const onSighup = yield* Queue.sliding<void>(1)
+        onHangup(() => void Queue.offerUnsafe(onSighup, undefined))
+        yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(onSighup), this.#reload)))
       }),
     )
   }

@@ -9,7 +9,7 @@ import { EXIT_CODES, type ExitName } from "./exitCodes.ts"
 import { Output } from "./output/Output.ts"
 import { presenterLayer } from "./output/presenterLayer.ts"
 import { withoutSecrets } from "./output/texts.ts"
-import { ProgramModule } from "@tocsin/simulation/trialThread"
+import { ProgramModule } from "@tocsin/simulation/backtestThread"
 
 type CommandError = Effect.Error<ReturnType<typeof program>>
 

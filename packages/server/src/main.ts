@@ -2,7 +2,7 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net"
 import process from "node:process"
 import { isMainThread } from "node:worker_threads"
-import { noteHangups } from "./hangups.ts"
+import { noteHangups } from "./onSighup.ts"
 
 // Lookups of names get half of libuv's threads, and each name whose server is silent holds one. The
 // variable counts only before the first work for a thread.
@@ -16,7 +16,7 @@ process.on("SIGUSR1", () => {})
 
 const args = process.argv.slice(2)
 // Each loads only what it needs: the command line would add some MiB to the server's idle memory.
-if (!isMainThread) (await import("@tocsin/simulation/trialThread")).runTrialThread()
+if (!isMainThread) (await import("@tocsin/simulation/backtestThread")).runTrialThread()
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   noteHangups()
   const { serve } = await import("./serve.ts")

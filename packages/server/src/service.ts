@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
-import { beatsLayer } from "./beats.ts"
+import { watchdogLayer } from "./watchdog.ts"
 import { connectionWarning } from "./connectionAdvice.ts"
 import { consoleFiles } from "./consoleFiles.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
@@ -22,7 +22,7 @@ import {
   storageLayer,
   storageName,
 } from "./storage.ts"
-import { uiTokens } from "./uiTokens.ts"
+import { operatorTokens } from "./operatorTokens.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */
 export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
@@ -30,7 +30,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
       const secrets = new Secrets(settings)
-      const tokens = yield* uiTokens(settings, process.stderr.isTTY === true)
+      const tokens = yield* operatorTokens(settings, process.stderr.isTTY === true)
       const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
       const services = Tocsin.services({
         storage: storageLayer(settings, onStorageLost),
@@ -50,7 +50,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         {
           host: settings.SERVICE_HOST,
           port: settings.SERVICE_PORT,
-          uiTokens: secrets.list(({ SERVICE_AUTH_TOKEN }) => SERVICE_AUTH_TOKEN ?? tokens),
+          operatorTokens: secrets.list(({ SERVICE_AUTH_TOKEN }) => SERVICE_AUTH_TOKEN ?? tokens),
           readTokens: secrets.list(({ SERVICE_READ_TOKEN = [] }) => SERVICE_READ_TOKEN),
           trustedHops: settings.SERVICE_TRUST_PROXY,
           allowedOrigins: settings.SERVICE_ALLOWED_ORIGINS,
@@ -67,7 +67,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
           Layer.mergeAll(
             server,
             Tocsin.background,
-            beatsLayer(secrets, settings),
+            watchdogLayer(secrets, settings),
             connectionWarning(settings),
             policyReloading(secrets),
           ),

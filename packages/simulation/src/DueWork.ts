@@ -1,8 +1,8 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { WithIncident } from "@tocsin/core/engine/workspace/Found"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace, WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { isHeld } from "@tocsin/core/holds/heldItems"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { loadRows } from "@tocsin/adapter-memory/loadRows"
@@ -40,12 +40,12 @@ export class DueWork {
   }
 
   /** When the timers of an incident are to be looked at next. */
-  get nextLook(): Instant | undefined {
+  get nextEvaluation(): Instant | undefined {
     return this.#tables.incidents.looks.next
   }
 
   /** Takes the changes of a command. */
-  note({ incidents }: Pick<WorkspaceChanges, "incidents">): void {
+  note({ incidents }: Pick<UnitOfWorkChanges, "incidents">): void {
     if (this.#openings === undefined) return
     for (const { after, before } of incidents)
       if (before === undefined && after !== undefined) this.#openings.note(after)
@@ -58,18 +58,19 @@ export class DueWork {
   }
 
   /** Loads the rows of a request. */
-  load(workspace: Workspace, request: RowRequest, now: Instant): void {
+  load(unit: UnitOfWork, request: RowRequest, now: Instant): void {
     const { heldOutbox, openings } = request
-    if (openings !== undefined) this.#openings?.find(workspace, openings)
-    else if (heldOutbox !== undefined) workspace.found.heldOutbox = this.#takeHeld(now)
-    else loadRows(this.#tables, workspace, request, now)
+    if (openings !== undefined) this.#openings?.find(unit, openings)
+    else if (heldOutbox !== undefined) unit.searchResults.heldOutbox = this.#takeHeld(now)
+    else loadRows(this.#tables, unit, request, now)
   }
 
   #takeHeld(now: Instant): ReadonlyArray<IncidentId> {
     const { outbox } = this.#tables
     const taken = outbox.held.take(now).flatMap((id) => outbox.get(id) ?? [])
     // One that is examined early, and stays as it is, is examined again when its holds end.
-    for (const item of taken) if (isHeld(item)) outbox.held.set(item.id, laterThan(now, item.look_at))
+    for (const item of taken)
+      if (isHeld(item)) outbox.held.set(item.id, laterThan(now, item.next_evaluation_at))
     return taken.map(({ incident_id }) => incident_id)
   }
 }

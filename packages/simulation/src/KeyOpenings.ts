@@ -1,8 +1,8 @@
 import type { Duration } from "effect"
 import type { IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { IncidentKind, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 
 /**
@@ -29,7 +29,7 @@ export class KeyOpenings {
   }
 
   /** Answers a search for openings. */
-  find({ found }: Workspace, asked: NonNullable<RowRequest["openings"]>): void {
+  find({ searchResults: found }: UnitOfWork, asked: NonNullable<RowRequest["openings"]>): void {
     found.openings = new Map(
       asked.map(({ incident: { id, incident_key, kind }, limit, since, until }) => [
         id,

@@ -1,7 +1,7 @@
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
-import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
-import { Workspace, type WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import { type Command, decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
+import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { gatherHolds, type HoldOptions, type Holds } from "@tocsin/core/holds/gatherHolds"
 import { canBeHeld, heldAtClaim, isHeld } from "@tocsin/core/holds/heldItems"
 import { heldItems } from "@tocsin/core/holds/readHolds"
@@ -10,9 +10,9 @@ import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { persistChanges, persistOutbox } from "@tocsin/adapter-memory/persistChanges"
 import { claim } from "@tocsin/core/notifications/claimOutbox"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { attempted } from "@tocsin/core/notifications/settleAttempts"
+import { attempted } from "@tocsin/core/notifications/recordResults"
 import type { DueWork } from "./DueWork.ts"
-import type { HeldBy, SimulationListener, WithheldFiring } from "./SimulationListener.ts"
+import type { HeldBy, SimulationListener, HeldFiring } from "./SimulationListener.ts"
 
 interface Options extends HoldOptions {
   readonly listener: SimulationListener
@@ -24,7 +24,7 @@ export class SimulatedCommits {
   readonly #due: DueWork
   readonly #options: Options
   readonly #listener: SimulationListener
-  /** What has withheld each firing that waits. */
+  /** What has held each firing that waits. */
   readonly #held = new Map<OutboxId, HeldBy>()
 
   constructor(tables: MemoryTables, due: DueWork, options: Options) {
@@ -35,7 +35,7 @@ export class SimulatedCommits {
   }
 
   /** Takes the open incidents. Returns the firings that are still held. */
-  end(): ReadonlyArray<WithheldFiring> {
+  end(): ReadonlyArray<HeldFiring> {
     const held = Array.from(this.#held.keys()).flatMap(
       (id) => this.#unsent(this.#tables.outbox.get(id)) ?? [],
     )
@@ -52,9 +52,9 @@ export class SimulatedCommits {
   }
 
   #transact<A>(command: Command<A>, at: Instant.Instant) {
-    const workspace = new Workspace()
-    const reply = this.#decide(command, workspace, at)
-    const changes = workspace.changes()
+    const unit = new UnitOfWork()
+    const reply = this.#decide(command, unit, at)
+    const changes = unit.changes()
     persistChanges(this.#tables, changes)
     // Known event IDs stay; nothing reads the rows. Clearing makes a new table, also of an empty one.
     const { audit, history } = this.#tables
@@ -65,8 +65,8 @@ export class SimulatedCommits {
     return { reply, changes }
   }
 
-  #decide<A>(command: Command<A>, workspace: Workspace, at: Instant.Instant): A {
-    return decideSync(command(workspace, at), (request) => this.#due.load(workspace, request, at))
+  #decide<A>(command: Command<A>, unit: UnitOfWork, at: Instant.Instant): A {
+    return decideSync(command(unit, at), (request) => this.#due.load(unit, request, at))
   }
 
   /** Sends what is due, at the first attempt; holds what a claim would. */
@@ -74,8 +74,8 @@ export class SimulatedCommits {
     const due = this.#due.take(at)
     if (due.length === 0) return
     const firings = due.flatMap(({ incident, row }) => (canBeHeld(row) ? [incident] : []))
-    const gather: Command<Holds> = (workspace, now) => gatherHolds(workspace, firings, this.#options, now)
-    const holds = firings.length === 0 ? undefined : this.#decide(gather, new Workspace(), at)
+    const gather: Command<Holds> = (unit, now) => gatherHolds(unit, firings, this.#options, now)
+    const holds = firings.length === 0 ? undefined : this.#decide(gather, new UnitOfWork(), at)
     for (const found of due) {
       const { incident, row } = found
       const by = holds?.onItem(incident, row) ?? []
@@ -95,7 +95,7 @@ export class SimulatedCommits {
   }
 
   /** Notes the firings that are held now, and reports those that were discarded. */
-  #noteUnsent({ outbox }: WorkspaceChanges, at: Instant.Instant): void {
+  #noteUnsent({ outbox }: UnitOfWorkChanges, at: Instant.Instant): void {
     const held = outbox.flatMap(({ after }) => (after !== undefined && isHeld(after) ? [after] : []))
     if (held.length > 0) this.#noteHeld(held, at)
     for (const { after } of outbox) {
@@ -107,7 +107,7 @@ export class SimulatedCommits {
   }
 
   #noteHeld(items: ReadonlyArray<OutboxRecord>, at: Instant.Instant): void {
-    const holds = this.#decide(heldItems(items, this.#options), new Workspace(), at)
+    const holds = this.#decide(heldItems(items, this.#options), new UnitOfWork(), at)
     for (const { id } of items) this.#noteHolds(id, holds.get(id)?.held_by ?? [])
   }
 
@@ -116,7 +116,7 @@ export class SimulatedCommits {
     this.#held.set(id, [...known, ...heldBy.filter((by) => !known.includes(by))])
   }
 
-  #unsent(item: OutboxRecord | undefined): WithheldFiring | undefined {
+  #unsent(item: OutboxRecord | undefined): HeldFiring | undefined {
     const incident = item && this.#tables.incidents.get(item.incident_id)
     return item && incident && { item, incident, heldBy: this.#held.get(item.id) ?? [] }
   }
@@ -129,7 +129,7 @@ export class SimulatedCommits {
     for (const item of tables.outboxOfIncidents.get(id) ?? []) tables.outbox.delete(item)
     tables.outboxOfIncidents.delete(id)
     tables.incidentChanges.delete(id)
-    tables.incidentActs.delete(id)
+    tables.incidentLog.delete(id)
     tables.members.delete(id)
     tables.alerts.delete(id)
     tables.incidents.delete(id)

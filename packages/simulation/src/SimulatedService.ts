@@ -13,8 +13,8 @@ import {
 } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import { type Command, commandOf, type Decision } from "@tocsin/core/engine/workspace/Decision"
-import { ensure } from "@tocsin/core/engine/workspace/ensure"
+import { type Command, commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
+import { load } from "@tocsin/core/engine/unitOfWork/load"
 import { examineHeld } from "@tocsin/core/holds/examineHeld"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
@@ -26,12 +26,12 @@ import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
 import { countingIds, newId } from "@tocsin/core/ports/Ids"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
-import { lookAtDueIncidents, lookAtIncidents } from "@tocsin/core/timers/lookAtIncidents"
+import { evaluateDueIncidents, evaluateIncidents } from "@tocsin/core/timers/evaluateIncidents"
 import { DueWork } from "./DueWork.ts"
-import { PastChecks, type PastResults } from "./PastChecks.ts"
+import { BacktestChecks, type PastResults } from "./BacktestChecks.ts"
 import { SimulatedCommits } from "./SimulatedCommits.ts"
 import type { ResultsEntry } from "./readLines.ts"
-import type { SimulationListener, WithheldFiring } from "./SimulationListener.ts"
+import type { SimulationListener, HeldFiring } from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
 import { type KnownAgent, registrationOf } from "./registrationOf.ts"
 
@@ -57,7 +57,7 @@ export class SimulatedService {
   readonly #commits: SimulatedCommits
   readonly #ids = countingIds()
   readonly #keys = new Map<AgentId, KeyIdentity>()
-  readonly #past = new PastChecks()
+  readonly #past = new BacktestChecks()
   /** Agents with a known heartbeat: only these can fall silent. */
   readonly #watched = new Set<AgentId>()
   readonly #rules: RuleOptions
@@ -66,7 +66,7 @@ export class SimulatedService {
   /** The next time of work on what is due. */
   #tickAt: Instant.Instant
   /** When all open incidents are to be looked at, because a silence has changed. */
-  #lookAllAt: Instant.Instant | undefined
+  #evaluateAllAt: Instant.Instant | undefined
   /** No agent dies before; absent if none can. */
   #quietUntil: Instant.Instant | undefined
 
@@ -136,10 +136,10 @@ export class SimulatedService {
     this.#commits.run(this.#past.follow(results, { incidents: this.#options, sha256 }), at)
   }
 
-  /** Drops what only reports show, to stay small: the stories of incidents. */
+  /** Drops what only reports show, to stay small: the timelines of incidents. */
   forget(): void {
-    const { incidentActs, incidentChanges } = this.#tables
-    for (const rows of [incidentActs, incidentChanges]) rows.clear()
+    const { incidentLog, incidentChanges } = this.#tables
+    for (const rows of [incidentLog, incidentChanges]) rows.clear()
   }
 
   /** Acknowledges the open incidents of a key, or the one of a kind, and returns what became of each. */
@@ -174,7 +174,7 @@ export class SimulatedService {
   silence<A>(command: Command<A>, at: Instant.Instant): A {
     const reply = this.#commits.run(command, at)
     this.#due.examineAll(at)
-    if (this.#options.policy().hasTimers) this.#lookAllAt ??= at
+    if (this.#options.policy().hasTimers) this.#evaluateAllAt ??= at
     return reply
   }
 
@@ -191,7 +191,7 @@ export class SimulatedService {
   }
 
   /** Ends the simulation, and takes the open incidents. Returns the firings that are still held. */
-  end(): ReadonlyArray<WithheldFiring> {
+  end(): ReadonlyArray<HeldFiring> {
     return this.#commits.end()
   }
 
@@ -202,26 +202,26 @@ export class SimulatedService {
   }
 
   get #nextDue(): Instant.Instant | undefined {
-    const { nextExamination, nextLook } = this.#due
-    const due = [this.#quietUntil, this.#lookAllAt, nextExamination, nextLook]
+    const { nextExamination, nextEvaluation } = this.#due
+    const due = [this.#quietUntil, this.#evaluateAllAt, nextExamination, nextEvaluation]
     return Instant.earliest(due.filter((at) => at !== undefined))
   }
 
   #tick(at: Instant.Instant): void {
     if (this.#quietUntil !== undefined && this.#quietUntil <= at) this.#sweep(at)
-    const { nextExamination, nextLook } = this.#due
+    const { nextExamination, nextEvaluation } = this.#due
     if (nextExamination !== undefined && nextExamination <= at)
       this.#commits.run(examineHeld(this.#options, ALL), at)
-    if (this.#lookAllAt !== undefined && this.#lookAllAt <= at) this.#lookAtAll(at)
-    if (nextLook !== undefined && nextLook <= at)
-      this.#commits.run(lookAtDueIncidents(this.#options, ALL), at)
+    if (this.#evaluateAllAt !== undefined && this.#evaluateAllAt <= at) this.#evaluateAll(at)
+    if (nextEvaluation !== undefined && nextEvaluation <= at)
+      this.#commits.run(evaluateDueIncidents(this.#options, ALL), at)
   }
 
-  #lookAtAll(at: Instant.Instant): void {
-    this.#lookAllAt = undefined
+  #evaluateAll(at: Instant.Instant): void {
+    this.#evaluateAllAt = undefined
     const open = Array.from(this.#tables.incidents.values()).filter(({ state }) => state === "open")
     const ids = open.map(({ id }) => id)
-    this.#commits.run(lookAtIncidents(this.#options, ids), at)
+    this.#commits.run(evaluateIncidents(this.#options, ids), at)
   }
 
   #sweep(at: Instant.Instant): void {
@@ -269,16 +269,16 @@ export class SimulatedService {
 
 /** Opens or resolves the heartbeat incident of an agent that is known. */
 const onAgent = commandOf(function* (
-  workspace,
+  unit,
   now,
   agentId: AgentId,
   { decide, isDead }: { readonly isDead: boolean; readonly decide: typeof openHeartbeatIncident },
   options: IncidentOptions,
 ): Decision<void> {
-  yield* ensure(workspace, { agents: [agentId] })
-  const agent = workspace.agents.get(agentId)
+  yield* load(unit, { agents: [agentId] })
+  const agent = unit.agents.get(agentId)
   if (agent === undefined || (agent.heartbeat_incident_id !== undefined) !== isDead) return
-  workspace.putAgent(yield* decide(workspace, agent, now, options))
+  unit.putAgent(yield* decide(unit, agent, now, options))
 })
 
 const tickAfter = (tick: Instant.Instant): Instant.Instant => Instant.fromMicros(tick + TICK)

@@ -4,7 +4,7 @@ import { format } from "@tocsin/contract/Instant"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
 import { silenceTimes } from "@tocsin/core/silences/silenceTimes"
-import type { SilenceAct } from "./readActs.ts"
+import type { SilenceAct } from "./readLog.ts"
 import type { SimulatedService } from "./SimulatedService.ts"
 import type { HeldBy } from "./SimulationListener.ts"
 import { simulatedSignature } from "./simulatedSignature.ts"
@@ -50,7 +50,7 @@ export class SimulatedSilences {
     }
   }
 
-  /** What withheld a firing, with the names of silences instead of their IDs. */
+  /** What held a firing, with the names of silences instead of their IDs. */
   named(heldBy: HeldBy): HeldBy {
     return heldBy.map((by) => this.#names.get(by) ?? by)
   }

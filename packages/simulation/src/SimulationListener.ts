@@ -1,11 +1,11 @@
 import type * as Instant from "@tocsin/contract/Instant"
-import type { Hold } from "@tocsin/core/holds/holdsOf"
+import type { Hold } from "@tocsin/core/holds/computeHolds"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { UnsentFiring } from "./SimulationReport.ts"
 
-/** What withheld a firing, in the order in which it was found. */
+/** What held a firing, in the order in which it was found. */
 export type HeldBy = ReadonlyArray<Hold["by"]>
 
 /** A notification, and when it would have been sent. */
@@ -17,7 +17,7 @@ export interface SentNotification {
 }
 
 /** A firing that was discarded, or is held. */
-export interface WithheldFiring {
+export interface HeldFiring {
   readonly item: OutboxRecord
   readonly incident: IncidentRecord
   readonly heldBy: HeldBy
@@ -27,7 +27,7 @@ export interface WithheldFiring {
 export type UnsentReason = UnsentFiring["reason"]
 
 /** Why a firing was not sent: one that is not discarded is still held. */
-export const reasonOf = ({ incident, item }: WithheldFiring): UnsentReason =>
+export const reasonOf = ({ incident, item }: HeldFiring): UnsentReason =>
   item.state !== "discarded" ? "still_held" : incident.state === "open" ? "replaced" : "resolved"
 
 /** An incident in its final state, with its changes. */
@@ -39,6 +39,6 @@ export interface EndedIncident {
 /** Hears what becomes of notifications and incidents. */
 export interface SimulationListener {
   readonly sent: (sent: SentNotification) => void
-  readonly discarded: (unsent: WithheldFiring) => void
+  readonly discarded: (unsent: HeldFiring) => void
   readonly ended: (incident: EndedIncident) => void
 }

@@ -42,7 +42,7 @@ const Change = Schema.Struct({
 export const SimulatedIncident = Schema.Struct({ ...Incident.fields, timeline: Schema.Array(Change) })
 export type SimulatedIncident = typeof SimulatedIncident.Type
 
-/** What withheld a firing: `ack`, `after`, `silence:NAME` as the input names it, or `window:NAME`. */
+/** What held a firing: `ack`, `after`, `silence:NAME` as the input names it, or `window:NAME`. */
 const heldBy = Schema.Array(Schema.String)
 
 /** A notification, taken as delivered by its first attempt. */
@@ -61,15 +61,15 @@ export const SimulatedNotification = Schema.Struct({
   check_id: Schema.NullOr(Schema.String),
   /** How many checks are in the incident at that moment. */
   members: NonNegativeInteger,
-  /** With a policy or acts, as the next two. */
+  /** With a policy or log entries, as the next two. */
   receiver: Schema.optionalKey(NotifierName),
-  /** 0 if nothing withheld it. */
+  /** 0 if nothing held it. */
   held_for_seconds: Schema.optionalKey(Schema.Number),
   held_by: Schema.optionalKey(heldBy),
 })
 export type SimulatedNotification = typeof SimulatedNotification.Type
 
-/** A firing that was withheld until it was discarded, or until the end. */
+/** A firing that was held until it was discarded, or until the end. */
 export const UnsentFiring = Schema.Struct({
   /** When it was discarded, or the end of the simulation. */
   at: InstantFromString,
@@ -108,7 +108,7 @@ export const SimulationReport = Schema.Struct({
   incidents: Schema.Array(SimulatedIncident),
   /** In the order in which they would have been sent. */
   notifications: Schema.Array(SimulatedNotification),
-  /** With a policy or acts: firings that were not sent, in the order in which that was decided. */
+  /** With a policy or log entries: firings that were not sent, in the order in which that was decided. */
   unsent: Schema.optionalKey(Schema.Array(UnsentFiring)),
   refused: Schema.Array(RefusedLine),
 })

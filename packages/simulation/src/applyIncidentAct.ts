@@ -2,14 +2,14 @@ import { Result } from "effect"
 import { acknowledgedUntil } from "@tocsin/core/acknowledgements/acknowledgedUntil"
 import { format } from "@tocsin/contract/Instant"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import type { IncidentAct } from "./readActs.ts"
+import type { IncidentLogEntry } from "./readLog.ts"
 import type { SimulatedService } from "./SimulatedService.ts"
 import { simulatedSignature } from "./simulatedSignature.ts"
 
 /** Does what a line states about an incident. Fails with the reason if it is impossible. */
 export const applyIncidentAct = (
   service: SimulatedService,
-  act: IncidentAct,
+  act: IncidentLogEntry,
   rules: RuleOptions,
 ): Result.Result<void, string> => {
   const { incident_key: key, received_at: at } = act

@@ -5,7 +5,7 @@ import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckResultEvent, HeartbeatRequest } from "@tocsin/contract/Requests"
 import { StoredCheckResultEvent } from "@tocsin/contract/Resources"
-import { type ActEntry, readAct } from "./readActs.ts"
+import { type ActEntry, readAct } from "./readLog.ts"
 import type { RefusedLine } from "./SimulationReport.ts"
 
 /** A request that the service received, and when. */

@@ -11,7 +11,7 @@ import {
   type HeldBy,
   reasonOf,
   type SentNotification,
-  type WithheldFiring,
+  type HeldFiring,
 } from "./SimulationListener.ts"
 import type {
   RefusedLine,
@@ -132,7 +132,7 @@ const holdOf = ({ at, heldBy, notification }: SentNotification) => ({
   held_by: heldBy,
 })
 
-const unsentFiring = (firing: WithheldFiring, at: Instant): UnsentFiring => {
+const unsentFiring = (firing: HeldFiring, at: Instant): UnsentFiring => {
   const { heldBy, incident, item } = firing
   return {
     at,

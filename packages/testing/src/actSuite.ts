@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SilenceRequest } from "@tocsin/contract/Silences"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { lookUnderCovers } from "@tocsin/core/holds/lookUnderCovers"
+import { reevaluateHeld } from "@tocsin/core/holds/reevaluateHeld"
 import * as Instant from "@tocsin/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
@@ -116,8 +116,8 @@ export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("a silence that is ended by hand frees what it held at the next look", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", {}]])
-        yield* write(replica, [{ incidents: [INCIDENT] }], (workspace) =>
-          workspace.members.put(memberRecord({ incident: "a", agent: "db", check: "disk" })),
+        yield* write(replica, [{ incidents: [INCIDENT] }], (unit) =>
+          unit.members.put(memberRecord({ incident: "a", agent: "db", check: "disk" })),
         )
         const { expireSilence, silence: create } = yield* silencingOn(replica)
         const { id } = yield* create(silence({}))
@@ -125,7 +125,7 @@ export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           claimOutbox({ receivers: ["debug"], limit: 10, lease: Duration.minutes(1), random: 0 }),
         )
         assert.deepStrictEqual(yield* claim, [])
-        const look = lookUnderCovers(replica.storage, replica.commits, { ...replica.incidents, limit: 10 })
+        const look = reevaluateHeld(replica.storage, replica.commits, { ...replica.incidents, limit: 10 })
         while (yield* look);
         yield* TestClock.adjust("5 seconds")
         assert.deepStrictEqual((yield* claimable(replica, 10)).claimableOutbox, [])

@@ -139,7 +139,7 @@ const describeActions = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-const describeCrowd = <Place>(subject: StorageUnderTest<Place>): void => {
+const describeManyAgents = <Place>(subject: StorageUnderTest<Place>): void => {
   it.live("accepting all of 2,500 pending agents counts each", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
@@ -202,7 +202,7 @@ export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): voi
   describe("concurrent admission", () => {
     describeRegistrations(subject)
     describeActions(subject)
-    describeCrowd(subject)
+    describeManyAgents(subject)
     describeUnblocking(subject)
   })
 }

@@ -22,22 +22,22 @@ export const alertClaimSuite = <Place>(subject: StorageUnderTest<Place>): void =
       () =>
         Effect.gen(function* () {
           const replica = yield* openWith(subject, [])
-          yield* write(replica, [], (workspace) => {
-            for (const name of ["a", "b", "c", "d", "e"]) workspace.incidents.put(incidentRecord(name))
+          yield* write(replica, [], (unit) => {
+            for (const name of ["a", "b", "c", "d", "e"]) unit.incidents.put(incidentRecord(name))
             for (const receiver of ALERT_RECEIVERS) {
               const put = (incident: string, changes: Partial<AlertRecord>) =>
-                workspace.alerts.put(alertRecord(incident, { receiver, ...changes }))
+                unit.alerts.put(alertRecord(incident, { receiver, ...changes }))
               put("a", { next_at: start })
               put("a", { severity: "warning", next_at: after(-9), ended_at: start })
               put("b", { next_at: after(-5), leased_until: LONG_AGO })
               put("c", { next_at: after(-60), leased_until: FAR_OFF })
               put("d", { next_at: after(1) })
             }
-            workspace.alerts.put(alertRecord("e", { receiver: "third_router", next_at: start }))
+            unit.alerts.put(alertRecord("e", { receiver: "third_router", next_at: start }))
           })
           const found = (receiver: NotifierName, limit: number) =>
-            observe(replica, [{ claimableAlerts: { receiver, limit } }], (workspace) =>
-              workspace.found.claimableAlerts.map(({ row, incident }) => [
+            observe(replica, [{ claimableAlerts: { receiver, limit } }], (unit) =>
+              unit.searchResults.claimableAlerts.map(({ row, incident }) => [
                 row.receiver,
                 row.severity,
                 incident.id,
@@ -58,11 +58,11 @@ export const alertClaimSuite = <Place>(subject: StorageUnderTest<Place>): void =
     race(subject, { name: "an alert is claimed by one client" }, (replica) =>
       Effect.gen(function* () {
         const incidents = range(20).map((n) => `incident ${n}`)
-        yield* write(replica(0), [], (workspace) => {
+        yield* write(replica(0), [], (unit) => {
           for (const name of incidents) {
-            workspace.incidents.put(incidentRecord(name))
+            unit.incidents.put(incidentRecord(name))
             for (const receiver of ALERT_RECEIVERS)
-              workspace.alerts.put(alertRecord(name, { receiver, next_at: LONG_AGO }))
+              unit.alerts.put(alertRecord(name, { receiver, next_at: LONG_AGO }))
           }
         })
         const claim = (n: number, receiver: NotifierName) =>

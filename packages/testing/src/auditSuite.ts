@@ -43,8 +43,8 @@ const auditRecord: fc.Arbitrary<AuditRecord> = fc.record({
 })
 
 const put = (replica: Replica, rows: ReadonlyArray<AuditRecord>) =>
-  write(replica, [], (workspace) => {
-    for (const row of rows) workspace.recordAudit(row)
+  write(replica, [], (unit) => {
+    for (const row of rows) unit.recordAudit(row)
   })
 
 const roundTrip = (replica: Replica) =>
@@ -193,9 +193,9 @@ const expires = Effect.fnUntraced(function* (replica: Replica) {
   yield* transact(
     replica.storage,
     // oxlint-disable-next-line eslint/require-yield -- it only writes
-    function* (workspace, now) {
+    function* (unit, now) {
       for (const half of [many.slice(0, 100), many.slice(100, 200), many.slice(200)])
-        recordAudit(workspace, now, signedBy("ann"), "agent.deleted", half, {})
+        recordAudit(unit, now, signedBy("ann"), "agent.deleted", half, {})
     },
   )
   yield* expireAll(replica.storage, { rule: "audit", before: at(8), limit: 3 })

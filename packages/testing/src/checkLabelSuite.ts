@@ -21,7 +21,7 @@ const labelled = (labels: Labels | undefined): ExpectationRecord => ({
   origin: "agent",
   terms: undefined,
   expected_from: start,
-  look_at: undefined,
+  next_evaluation_at: undefined,
   incident_id: undefined,
   labels,
   labelled_at: start,
@@ -41,9 +41,10 @@ const read = Effect.fnUntraced(function* (replica: Replica) {
   const [listed] = yield* replica.storage.expectations([ref])
   const loudMembers = [{ incident_id: id, limit: 1 }]
   const [member] =
-    (yield* observe(replica, [{ loudMembers }], ({ found }) => found.loudMembers.get(id))) ?? []
-  const story = yield* replica.storage.incident(id, atMost(1))
-  return [row?.labels, listed?.labels, member?.labels, story?.labels[0]]
+    (yield* observe(replica, [{ loudMembers }], ({ searchResults: found }) => found.loudMembers.get(id))) ??
+    []
+  const scenario = yield* replica.storage.incident(id, atMost(1))
+  return [row?.labels, listed?.labels, member?.labels, scenario?.labels[0]]
 })
 
 /** Labels of checks are stored as they are declared. */
@@ -58,10 +59,10 @@ export const checkLabelSuite = <Place>(subject: StorageUnderTest<Place>): void =
           only === undefined ? Effect.scoped(Effect.flatMap(open, use)) : use(only)
         yield* reopened((replica) =>
           Effect.gen(function* () {
-            yield* write(replica, [request], (workspace) => {
-              workspace.putAgent(agent)
-              workspace.incidents.put(incidentRecord("x"))
-              workspace.putMember(memberRecord({ incident: "x", agent: "a", check: "disk" }))
+            yield* write(replica, [request], (unit) => {
+              unit.putAgent(agent)
+              unit.incidents.put(incidentRecord("x"))
+              unit.putMember(memberRecord({ incident: "x", agent: "a", check: "disk" }))
             })
             assert.deepStrictEqual(yield* read(replica), Array(4).fill(undefined))
             yield* label(replica, { team: "db" })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
+import { recordResults } from "@tocsin/core/notifications/recordResults"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -89,9 +89,9 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("items without an incident are never claimed and take no place", () =>
     Effect.gen(function* () {
       const replica = yield* openWith(subject, [["due", "a", {}]])
-      yield* write(replica, [], (workspace) => {
+      yield* write(replica, [], (unit) => {
         for (const n of Array.from({ length: 8 }, (_, index) => index))
-          workspace.outbox.put(outboxRecord(`orphan ${n}`, "gone", { next_attempt_at: after(-60 - n) }))
+          unit.outbox.put(outboxRecord(`orphan ${n}`, "gone", { next_attempt_at: after(-60 - n) }))
       })
       const { claimableOutbox } = yield* claimable(replica, 8)
       assert.deepStrictEqual(
@@ -143,10 +143,10 @@ const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
           ["ended", "a", sending(ended)],
           ["held", "b", sending(held)],
         ])
-        yield* write(replica, [], (workspace) => {
+        yield* write(replica, [], (unit) => {
           for (const receiver of ALERT_RECEIVERS) {
-            workspace.alerts.put(alertRecord("a", { receiver, leased_until: ended }))
-            workspace.alerts.put(alertRecord("b", { receiver, leased_until: held }))
+            unit.alerts.put(alertRecord("a", { receiver, leased_until: ended }))
+            unit.alerts.put(alertRecord("b", { receiver, leased_until: held }))
           }
         })
         assert.deepStrictEqual(
@@ -155,7 +155,11 @@ const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
         )
         for (const receiver of ALERT_RECEIVERS) {
           const request = { claimableAlerts: { receiver, limit: 10 } }
-          const alerts = yield* observe(replica, [request], ({ found }) => found.claimableAlerts)
+          const alerts = yield* observe(
+            replica,
+            [request],
+            ({ searchResults: found }) => found.claimableAlerts,
+          )
           assert.deepStrictEqual(
             alerts.map(({ row }) => row.incident_id),
             [incidentIdOf("a")],
@@ -216,7 +220,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
               sent.push({ incident_id: item.claim.incident_id, event_type: item.notification.event_type })
               yield* transact(
                 storage,
-                settleAttempts([{ claim: item.claim, result: { outcome: "delivered" }, random: 0 }]),
+                recordResults([{ claim: item.claim, result: { outcome: "delivered" }, random: 0 }]),
               )
             }
             // Items of other processes may release later ones.
@@ -225,12 +229,12 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
           }
         })
       yield* Effect.all(range(4).map(work), { concurrency: "unbounded" })
-      const story = new Map<string, ReadonlyArray<string>>()
+      const scenario = new Map<string, ReadonlyArray<string>>()
       for (const { incident_id, event_type } of sent) {
-        story.set(incident_id, [...(story.get(incident_id) ?? []), event_type])
+        scenario.set(incident_id, [...(scenario.get(incident_id) ?? []), event_type])
       }
-      assert.strictEqual(story.size, incidents.length)
-      for (const told of story.values()) assert.deepStrictEqual(told, ["firing", "resolved"])
+      assert.strictEqual(scenario.size, incidents.length)
+      for (const told of scenario.values()) assert.deepStrictEqual(told, ["firing", "resolved"])
       const first = yield* rowsOf(replica(1), "outbox", { state: "sent" })
       assert.strictEqual(first.length, 2 * incidents.length)
       assert.isTrue(first.every((row) => row.attempts === 1))

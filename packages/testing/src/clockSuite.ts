@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { keepMark } from "@tocsin/core/clock/keepMark"
-import { setRight } from "@tocsin/core/clock/setRight"
+import { keepServiceHeartbeat } from "@tocsin/core/clock/keepServiceHeartbeat"
+import { repairClocks } from "@tocsin/core/clock/repairClocks"
 import { CheckId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import { leaveMark } from "@tocsin/core/liveness/outage"
+import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -38,7 +38,7 @@ const open = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place
   return yield* openReplica(subject)
 })
 
-const setAllRight = ({ commits, storage }: Replica) => setRight(storage, commits, defaultRules)
+const repairAll = ({ commits, storage }: Replica) => repairClocks(storage, commits, defaultRules)
 
 const TRIED = { first_attempted_at: after(-30) }
 
@@ -52,7 +52,7 @@ const expectation: ExpectationRecord = {
   origin: "agent",
   terms: { every_millis: 60_000, after_millis: 180_000, severity: "unknown", notifications_enabled: true },
   expected_from: start,
-  look_at: after(185),
+  next_evaluation_at: after(185),
   incident_id: undefined,
   labels: { team: "web" },
   labelled_at: start,
@@ -67,27 +67,29 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         Effect.gen(function* () {
           const replica = yield* open(subject)
           const put = (of: typeof agent, check: typeof disk, expected: Partial<ExpectationRecord>) =>
-            write(replica, [{ agents: [of.agent_id] }], (workspace) => {
-              workspace.putAgent(of)
-              workspace.checks.put(check)
+            write(replica, [{ agents: [of.agent_id] }], (unit) => {
+              unit.putAgent(of)
+              unit.checks.put(check)
               const { agent_id, registration_id } = of
-              workspace.expectations.put({ ...expectation, agent_id, registration_id, ...expected })
+              unit.expectations.put({ ...expectation, agent_id, registration_id, ...expected })
             })
           yield* put(
-            { ...agent, last_seen_at: ahead(), contact_from: ahead(-60) },
+            { ...agent, last_seen_at: ahead(), reachable_from: ahead(-60) },
             { ...disk, received_at: ahead() },
-            { expected_from: ahead(-90), look_at: ahead(185) },
+            { expected_from: ahead(-90), next_evaluation_at: ahead(185) },
           )
-          const other = agentRecord("b", { last_seen_at: after(-60), contact_from: after(-900) })
+          const other = agentRecord("b", { last_seen_at: after(-60), reachable_from: after(-900) })
           const ofOther = { ...checkRecord(other, "disk"), received_at: after(-100) }
-          yield* put(other, ofOther, { expected_from: after(-900), look_at: ahead(185) })
-          yield* setAllRight(replica)
-          yield* setAllRight(replica)
+          yield* put(other, ofOther, { expected_from: after(-900), next_evaluation_at: ahead(185) })
+          yield* repairAll(replica)
+          yield* repairAll(replica)
           assert.deepStrictEqual(yield* rowsOf(replica, "agents"), [agent, other])
           assert.deepStrictEqual(yield* rowsOf(replica, "checks"), [disk, ofOther])
           const expectations = yield* replica.storage.expectations([disk, ofOther])
           assert.deepStrictEqual(
-            new Map(expectations.map((row) => [String(row.agent_id), [row.expected_from, row.look_at]])),
+            new Map(
+              expectations.map((row) => [String(row.agent_id), [row.expected_from, row.next_evaluation_at]]),
+            ),
             new Map([
               ["a", [start, after(185)]],
               // It last reported 100 s ago.
@@ -100,36 +102,36 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("notifications wait as long as they were to, and timers and alerts are due", () =>
       Effect.gen(function* () {
         const replica = yield* open(subject)
-        const written = { updated_at: ahead(), counts_from: after(-60) }
+        const written = { updated_at: ahead(), age_starts_at: after(-60) }
         const items = {
           tried: { ...written, ...TRIED, state: "retry", attempts: 1, next_attempt_at: ahead(5) },
-          new: { counts_from: ahead(), next_attempt_at: ahead(), updated_at: ahead() },
+          new: { age_starts_at: ahead(), next_attempt_at: ahead(), updated_at: ahead() },
           sent: { ...ENDED, ...written, first_attempted_at: ahead(-1) },
           underWay: { ...sending(ahead(60)), ...written, first_attempted_at: ahead() },
           // The storage's clock was right.
           leased: { ...sending(after(50)), ...written, ...TRIED },
-          held: { ...written, next_attempt_at: undefined, look_at: ahead(60) },
+          held: { ...written, next_attempt_at: undefined, next_evaluation_at: ahead(60) },
           failed: { ...ENDED, ...written, state: "failed" },
           patient: { ...TRIED, state: "retry", attempts: 9, next_attempt_at: after(14_000) },
         } as const
-        yield* write(replica, [], (workspace) => {
-          workspace.incidents.put(incidentRecord("i", { opened_at: ahead(), next_look_at: ahead(900) }))
-          workspace.members.put(memberRecord({ incident: "i", agent: "a", check: "disk" }))
+        yield* write(replica, [], (unit) => {
+          unit.incidents.put(incidentRecord("i", { opened_at: ahead(), next_evaluation_at: ahead(900) }))
+          unit.members.put(memberRecord({ incident: "i", agent: "a", check: "disk" }))
           for (const [name, changes] of Object.entries(items))
-            workspace.outbox.put(outboxRecord(name, "i", changes))
+            unit.outbox.put(outboxRecord(name, "i", changes))
           for (const receiver of ALERT_RECEIVERS)
-            workspace.alerts.put(alertRecord("i", { receiver, next_at: ahead(60), leased_until: ahead(60) }))
+            unit.alerts.put(alertRecord("i", { receiver, next_at: ahead(60), leased_until: ahead(60) }))
         })
-        yield* setAllRight(replica)
-        const right = { updated_at: start, counts_from: after(-60) }
+        yield* repairAll(replica)
+        const right = { updated_at: start, age_starts_at: after(-60) }
         const expected = {
           tried: { ...items.tried, ...right, next_attempt_at: after(5) },
-          new: { counts_from: start, next_attempt_at: start, updated_at: start },
+          new: { age_starts_at: start, next_attempt_at: start, updated_at: start },
           sent: { ...items.sent, ...right },
           underWay: { ...items.underWay, ...sending(after(60)) },
           leased: items.leased,
-          held: { ...items.held, ...right, look_at: start },
-          failed: { ...items.failed, updated_at: start, counts_from: after(-60 - DAY) },
+          held: { ...items.held, ...right, next_evaluation_at: start },
+          failed: { ...items.failed, updated_at: start, age_starts_at: after(-60 - DAY) },
           patient: items.patient,
         } as const
         const found = yield* rowsOf(replica, "outbox")
@@ -138,11 +140,11 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           assert.deepStrictEqual(row, outboxRecord(name, "i", changes), name)
         }
         assert.deepStrictEqual(yield* rowsOf(replica, "incidents"), [
-          incidentRecord("i", { next_look_at: start }),
+          incidentRecord("i", { next_evaluation_at: start }),
         ])
         const refs = ALERT_RECEIVERS.map((receiver) => alertRecord("i", { receiver }))
-        const alerts = yield* observe(replica, [{ alerts: refs }], (workspace) =>
-          refs.map((ref) => workspace.alerts.get(ref)),
+        const alerts = yield* observe(replica, [{ alerts: refs }], (unit) =>
+          refs.map((ref) => unit.alerts.get(ref)),
         )
         assert.deepStrictEqual(alerts, refs)
       }),
@@ -153,13 +155,13 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const replica = yield* open(subject)
         const resolved = { state: "resolved", resolved_by: "event" } as const
         const waiting = { event_type: "resolved", next_attempt_at: ahead(), updated_at: ahead() } as const
-        yield* write(replica, [], (workspace) => {
-          workspace.incidents.put(incidentRecord("long ago", { ...resolved, resolved_at: after(-9) }))
-          workspace.incidents.put(incidentRecord("ahead", { ...resolved, resolved_at: ahead() }))
-          workspace.outbox.put(outboxRecord("of long ago", "long ago", waiting))
-          workspace.alerts.put(alertRecord("ahead", { ended_at: ahead(), next_at: ahead(60) }))
+        yield* write(replica, [], (unit) => {
+          unit.incidents.put(incidentRecord("long ago", { ...resolved, resolved_at: after(-9) }))
+          unit.incidents.put(incidentRecord("ahead", { ...resolved, resolved_at: ahead() }))
+          unit.outbox.put(outboxRecord("of long ago", "long ago", waiting))
+          unit.alerts.put(alertRecord("ahead", { ended_at: ahead(), next_at: ahead(60) }))
         })
-        yield* setAllRight(replica)
+        yield* repairAll(replica)
         const [item] = yield* rowsOf(replica, "outbox")
         assert.strictEqual(item?.next_attempt_at, start)
         const alert = alertRecord("ahead", { ended_at: start })
@@ -169,20 +171,23 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     )
 
     it.effect(
-      "the mark stays ahead until all is right, so that a crash or another process does not hide it",
+      "the service heartbeat stays ahead until all is right, so that a crash or another process does not hide it",
       () =>
         Effect.gen(function* () {
           const replica = yield* open(subject)
           const { commits, storage } = replica
-          const markedAt = Effect.map(storage.mark, (mark) => mark?.marked_at)
+          const serviceHeartbeatAt = Effect.map(
+            storage.serviceHeartbeat,
+            (serviceHeartbeat) => serviceHeartbeat?.beat_at,
+          )
           yield* TestClock.setTime(START_MILLIS + DAY * 1_000)
-          assert.isFalse(yield* transact(storage, leaveMark(defaultRules)))
+          assert.isFalse(yield* transact(storage, writeServiceHeartbeat(defaultRules)))
           yield* TestClock.setTime(START_MILLIS)
-          assert.isTrue(yield* transact(storage, leaveMark(defaultRules)))
-          assert.strictEqual(yield* markedAt, ahead())
-          yield* keepMark(storage, commits, defaultRules)
-          assert.strictEqual(yield* markedAt, start)
-          assert.isFalse(yield* transact(storage, leaveMark(defaultRules)))
+          assert.isTrue(yield* transact(storage, writeServiceHeartbeat(defaultRules)))
+          assert.strictEqual(yield* serviceHeartbeatAt, ahead())
+          yield* keepServiceHeartbeat(storage, commits, defaultRules)
+          assert.strictEqual(yield* serviceHeartbeatAt, start)
+          assert.isFalse(yield* transact(storage, writeServiceHeartbeat(defaultRules)))
         }),
     )
 
@@ -190,12 +195,10 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.gen(function* () {
         const replica = yield* open(subject)
         const { commits, storage } = replica
-        const right = keepMark(storage, commits, defaultRules)
-        const wrong = keepMark(storage, commits, defaultRules)
+        const right = keepServiceHeartbeat(storage, commits, defaultRules)
+        const wrong = keepServiceHeartbeat(storage, commits, defaultRules)
         const opens = (name: string) =>
-          write(replica, [], (workspace) =>
-            workspace.incidents.put(incidentRecord(name, { opened_at: ahead() })),
-          )
+          write(replica, [], (unit) => unit.incidents.put(incidentRecord(name, { opened_at: ahead() })))
         const openedAt = (name: string) =>
           Effect.map(rowsOf(replica, "incidents"), (rows) =>
             rows.filter(({ id }) => id === incidentIdOf(name)).map(({ opened_at }) => opened_at),

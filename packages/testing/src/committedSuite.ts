@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import { namesOf as namesOfTopics, topicsNamed } from "@tocsin/core/topics/Topics"
-import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "@tocsin/core/engine/workspace/CommandChanges"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import { reporting } from "@tocsin/core/engine/workspace/Outcome"
+import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "@tocsin/core/engine/unitOfWork/CommandChanges"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import { reporting } from "@tocsin/core/engine/unitOfWork/Outcome"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Effect, Exit } from "effect"
 import { incidentIdOf, incidentRecord, outboxRecord, write } from "./records.ts"
@@ -20,38 +20,38 @@ const look = (agent: string): Command<string> =>
 
 /** Changes an agent and nothing else. */
 const seen = (agent: string): Command<string> =>
-  function* (workspace, now) {
+  function* (unit, now) {
     const id = AgentId.make(agent)
     yield { agents: [id] }
-    const before = workspace.agents.get(id)
-    if (before !== undefined) workspace.putAgent({ ...before, last_seen_at: now, hostname: "seen" })
+    const before = unit.agents.get(id)
+    if (before !== undefined) unit.putAgent({ ...before, last_seen_at: now, hostname: "seen" })
     return agent
   }
 
 /** Opens an incident with an outbox item, both called like the agent. */
 const open = (agent: string): Command<string> =>
-  function* (workspace) {
+  function* (unit) {
     yield { agents: [AgentId.make(agent)] }
-    workspace.incidents.put(incidentRecord(agent))
-    workspace.outbox.put(outboxRecord(agent, agent))
+    unit.incidents.put(incidentRecord(agent))
+    unit.outbox.put(outboxRecord(agent, agent))
     return agent
   }
 
 /** Writes the agent's name into the incident that all of them share. */
 const share = (agent: string): Command<string> =>
-  function* (workspace) {
+  function* (unit) {
     yield { agents: [AgentId.make(agent)] }
     yield { incidents: [incidentIdOf("shared")] }
-    const before = workspace.incidents.get(incidentIdOf("shared"))
-    if (before !== undefined) workspace.incidents.put({ ...before, summary: agent })
+    const before = unit.incidents.get(incidentIdOf("shared"))
+    if (before !== undefined) unit.incidents.put({ ...before, summary: agent })
     return agent
   }
 
 /** Makes a storage decide the other commands of its group again. */
 const fail = (agent: string): Command<string> =>
-  function* (workspace) {
+  function* (unit) {
     yield { agents: [AgentId.make(agent)] }
-    workspace.incidents.put(incidentRecord(`failed ${agent}`))
+    unit.incidents.put(incidentRecord(`failed ${agent}`))
     throw new Error("thrown by a decision")
   }
 
@@ -165,7 +165,7 @@ export const committedSuite = <Place>(subject: StorageUnderTest<Place>): void =>
           const last = (yield* replica.storage.incident(incidentIdOf("shared"), {
             members: 0,
             changes: 0,
-            acts: 0,
+            log: 0,
             outbox: 0,
           }))?.incident.summary
           assert.sameMembers(

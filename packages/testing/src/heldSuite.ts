@@ -12,7 +12,7 @@ import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
-const HELD = { next_attempt_at: undefined, look_at: after(60) }
+const HELD = { next_attempt_at: undefined, next_evaluation_at: after(60) }
 
 const acknowledged = (replica: Replica, incident: string) =>
   transact(
@@ -36,9 +36,9 @@ const examine = (replica: Replica) => transact(replica.storage, examineHeld(repl
 
 const itemsOf = (replica: Replica, incident: string) =>
   observe(replica, [{ incidents: [incidentIdOf(incident)] }], ({ outbox }) =>
-    outbox.group(incidentIdOf(incident)).map(({ id, look_at, next_attempt_at }) => ({
+    outbox.group(incidentIdOf(incident)).map(({ id, next_evaluation_at, next_attempt_at }) => ({
       id,
-      isHeld: look_at !== undefined,
+      isHeld: next_evaluation_at !== undefined,
       isDue: next_attempt_at !== undefined,
     })),
   )
@@ -69,13 +69,13 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("are found for examination from their time on, longest due first", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [
-          ["late", "late", { ...HELD, look_at: after(-5) }],
-          ["later", "later", { ...HELD, look_at: after(-60) }],
-          ["now", "now", { ...HELD, look_at: after(0) }],
-          ["not yet", "not yet", { ...HELD, look_at: after(1) }],
+          ["late", "late", { ...HELD, next_evaluation_at: after(-5) }],
+          ["later", "later", { ...HELD, next_evaluation_at: after(-60) }],
+          ["now", "now", { ...HELD, next_evaluation_at: after(0) }],
+          ["not yet", "not yet", { ...HELD, next_evaluation_at: after(1) }],
         ])
         const found = (limit: number) =>
-          observe(replica, [{ heldOutbox: { limit } }], (workspace) => workspace.found.heldOutbox)
+          observe(replica, [{ heldOutbox: { limit } }], (unit) => unit.searchResults.heldOutbox)
         assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
         assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
       }),

@@ -23,13 +23,12 @@ const expire = ({ storage }: Replica, before: Instant.Instant, limit = 100) =>
 const putHistory = (replica: Replica, name: string) => {
   const agent = agentRecord(name)
   const { agent_id, registration_id } = agent
-  return transact(replica.storage, function* (workspace) {
+  return transact(replica.storage, function* (unit) {
     yield { agents: [agent_id] }
-    workspace.putAgent(agent)
-    for (const n of range(6))
-      workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: at(n) })
+    unit.putAgent(agent)
+    for (const n of range(6)) unit.store({ ...eventOf(n), agent_id, registration_id, received_at: at(n) })
     const cpu = eventOf(9, { check_id: "cpu" })
-    workspace.store({ ...cpu, agent_id, registration_id, received_at: at(0) })
+    unit.store({ ...cpu, agent_id, registration_id, received_at: at(0) })
   })
 }
 
@@ -79,11 +78,11 @@ export const historyRetentionSuite = <Place>(subject: StorageUnderTest<Place>): 
         const replica = yield* openReplica(subject)
         const agent = agentRecord("a")
         const { agent_id, registration_id } = agent
-        yield* transact(replica.storage, function* (workspace) {
+        yield* transact(replica.storage, function* (unit) {
           yield { agents: [agent_id] }
-          workspace.putAgent(agent)
+          unit.putAgent(agent)
           for (const [n, received] of [0, 50, 1, 2, 60, 3, 4].entries())
-            workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: at(received) })
+            unit.store({ ...eventOf(n), agent_id, registration_id, received_at: at(received) })
         })
         assert.strictEqual(yield* expire(replica, at(3), 2), 3)
         assert.deepStrictEqual(yield* eventsOf(replica, ...range(7)), [6, 5, 4, 1])

@@ -17,26 +17,26 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
-        yield* write(replica, [], (workspace) => {
-          workspace.incidents.put(incidentRecord("x"))
-          workspace.incidents.put(incidentRecord("automatic x", { ...named("x"), kind: "automatic" }))
-          workspace.incidents.put(
+        yield* write(replica, [], (unit) => {
+          unit.incidents.put(incidentRecord("x"))
+          unit.incidents.put(incidentRecord("automatic x", { ...named("x"), kind: "automatic" }))
+          unit.incidents.put(
             incidentRecord("old x", { ...named("x"), state: "resolved", resolved_at: start }),
           )
-          workspace.incidents.put(incidentRecord("y", { state: "resolved", resolved_at: start }))
-          for (const state of states) workspace.outbox.put(outboxRecord(state, "x", { state }))
-          workspace.outbox.put(outboxRecord("of old", "old x"))
+          unit.incidents.put(incidentRecord("y", { state: "resolved", resolved_at: start }))
+          for (const state of states) unit.outbox.put(outboxRecord(state, "x", { state }))
+          unit.outbox.put(outboxRecord("of old", "old x"))
         })
         const refs = [named("x"), { ...named("x"), kind: "automatic" as const }, named("y"), named("z")]
         const kept = states.filter((state) => state !== "discarded").toSorted()
-        const byKey = yield* observe(replica, [{ openIncidents: refs }], (workspace) => ({
-          ids: refs.map((ref) => workspace.openIncidents.get(ref)?.id),
-          rows: refs.map((ref) => workspace.openIncident(ref)?.kind),
-          items: workspace.outbox
+        const byKey = yield* observe(replica, [{ openIncidents: refs }], (unit) => ({
+          ids: refs.map((ref) => unit.openIncidents.get(ref)?.id),
+          rows: refs.map((ref) => unit.openIncident(ref)?.kind),
+          items: unit.outbox
             .group(incidentIdOf("x"))
             .map((item) => item.state)
             .toSorted(),
-          isOldLoaded: workspace.outbox.isLoaded(outboxIdOf("of old")),
+          isOldLoaded: unit.outbox.isLoaded(outboxIdOf("of old")),
         }))
         assert.deepStrictEqual(byKey, {
           ids: [incidentIdOf("x"), incidentIdOf("automatic x"), undefined, undefined],
@@ -45,10 +45,10 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
           isOldLoaded: false,
         })
         const ids = ["x", "old x", "nothing"].map(incidentIdOf)
-        const byId = yield* observe(replica, [{ incidents: ids }], (workspace) => ({
-          states: ids.map((id) => workspace.incidents.get(id)?.state),
-          items: ids.map((id) => workspace.outbox.group(id).length),
-          open: workspace.openIncidents.get(named("x"))?.id,
+        const byId = yield* observe(replica, [{ incidents: ids }], (unit) => ({
+          states: ids.map((id) => unit.incidents.get(id)?.state),
+          items: ids.map((id) => unit.outbox.group(id).length),
+          open: unit.openIncidents.get(named("x"))?.id,
         }))
         assert.deepStrictEqual(byId, {
           states: ["open", "resolved", undefined],
@@ -65,9 +65,9 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
           memberRecord({ incident, agent, check }, left ? { left_at: start } : {})
         const present = [member("x", "a", "disk"), member("y", "a", "disk"), member("x", "b", "disk")]
         const past = [member("x", "a", "cpu", true), member("x", "c", "disk", true)]
-        yield* write(replica, [], (workspace) => {
-          for (const name of ["x", "y"]) workspace.incidents.put(incidentRecord(name))
-          for (const row of [...present, ...past]) workspace.members.put(row)
+        yield* write(replica, [], (unit) => {
+          for (const name of ["x", "y"]) unit.incidents.put(incidentRecord(name))
+          for (const row of [...present, ...past]) unit.members.put(row)
         })
         const refs = [member("x", "a", "disk"), member("x", "a", "cpu"), member("y", "b", "disk")]
         const byName = yield* observe(
@@ -76,14 +76,14 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
           ({ members }) => refs.map((ref) => members.get(ref)?.left_at),
         )
         assert.deepStrictEqual(byName, [undefined, start, undefined])
-        const ofAgents = yield* observe(replica, [{ membersOfAgents: [a, c, nobody] }], (workspace) => ({
-          a: workspace
+        const ofAgents = yield* observe(replica, [{ membersOfAgents: [a, c, nobody] }], (unit) => ({
+          a: unit
             .membershipsOf(a)
             .map((row) => `${row.incident_id}/${row.check_id}`)
             .toSorted(),
-          others: [b, c, nobody].map((id) => workspace.membershipsOf(id).length),
-          isPastLoaded: past.some((row) => workspace.members.isLoaded(row)),
-          isKnown: [a, b, c, nobody].map((id) => workspace.membersOfAgents.has(id)),
+          others: [b, c, nobody].map((id) => unit.membershipsOf(id).length),
+          isPastLoaded: past.some((row) => unit.members.isLoaded(row)),
+          isKnown: [a, b, c, nobody].map((id) => unit.membersOfAgents.has(id)),
         }))
         assert.deepStrictEqual(ofAgents, {
           a: [`${incidentIdOf("x")}/disk`, `${incidentIdOf("y")}/disk`].toSorted(),
@@ -104,20 +104,20 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
               { severity, change_seq: 10 + index },
             ),
         )
-        yield* write(replica, [], (workspace) => {
-          for (const name of ["x", "empty"]) workspace.incidents.put(incidentRecord(name))
-          for (const row of rows) workspace.members.put(row)
+        yield* write(replica, [], (unit) => {
+          for (const name of ["x", "empty"]) unit.incidents.put(incidentRecord(name))
+          for (const row of rows) unit.members.put(row)
           const gone = { change_seq: 99, left_at: start }
-          workspace.members.put(memberRecord({ incident: "x", agent: "a", check: "gone" }, gone))
-          workspace.members.put(memberRecord({ incident: "empty", agent: "a", check: "gone" }, gone))
+          unit.members.put(memberRecord({ incident: "x", agent: "a", check: "gone" }, gone))
+          unit.members.put(memberRecord({ incident: "empty", agent: "a", check: "gone" }, gone))
         })
         const worst = (name: string, limit: number) => {
           const incident_id = incidentIdOf(name)
           const rowRequests = [{ incidents: [incident_id] }, { worstMembers: { incident_id, limit } }]
-          return observe(replica, rowRequests, (workspace) => {
-            const ranking = workspace.rankings.get(incident_id)
+          return observe(replica, rowRequests, (unit) => {
+            const ranking = unit.rankings.get(incident_id)
             return {
-              members: workspace
+              members: unit
                 .membersOf(incident_id)
                 .map((member): string => member.check_id)
                 .toSorted(),

@@ -153,8 +153,8 @@ export const inconsistencies = Effect.fnUntraced(function* (
   const history = yield* rowsOf(replica, "history")
   const overdue = yield* rowsOf(replica, "overdue")
   const agentIds = agents.map((agent) => agent.agent_id)
-  const members = yield* observe(replica, [{ membersOfAgents: agentIds }], (workspace) =>
-    agentIds.flatMap((agentId) => workspace.membershipsOf(agentId)),
+  const members = yield* observe(replica, [{ membersOfAgents: agentIds }], (unit) =>
+    agentIds.flatMap((agentId) => unit.membershipsOf(agentId)),
   )
   const counts = yield* replica.queries.summary
   const open = incidents.filter((incident) => incident.state === "open")

@@ -59,10 +59,10 @@ const describeBatches = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const agent_id = AgentId.make("a")
       const increment = (n: number) =>
-        transact(replica(n).storage, function* (workspace) {
+        transact(replica(n).storage, function* (unit) {
           yield { agents: [agent_id] }
-          const agent = workspace.agents.get(agent_id) ?? agentRecord("a")
-          workspace.putAgent({ ...agent, checks_ok: agent.checks_ok + 1 })
+          const agent = unit.agents.get(agent_id) ?? agentRecord("a")
+          unit.putAgent({ ...agent, checks_ok: agent.checks_ok + 1 })
           return agent.checks_ok
         })
       const seen = yield* Effect.forEach(range(100), increment, atOnce)

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect, Fiber } from "effect"
 import { incidentIdOf, incidentRecord, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"
@@ -16,20 +16,20 @@ const SHARED = incidentIdOf("shared")
 /** Something that commands replace by a number, so that the next one sees whether it was kept. */
 interface Stamped {
   readonly requests: ReadonlyArray<RowRequest>
-  readonly replace: (workspace: Workspace, stamp: number) => number
+  readonly replace: (unit: UnitOfWork, stamp: number) => number
 }
 
-const stampAgent = (workspace: Workspace, stamp: number): number => {
-  const agent = workspace.agents.get(ONE)
+const stampAgent = (unit: UnitOfWork, stamp: number): number => {
+  const agent = unit.agents.get(ONE)
   assert.isDefined(agent)
-  workspace.putAgent({ ...agent, last_seen_at: Instant.fromMicros(start + BigInt(stamp)) })
+  unit.putAgent({ ...agent, last_seen_at: Instant.fromMicros(start + BigInt(stamp)) })
   return Number(agent.last_seen_at - start)
 }
 
-const stampIncident = (workspace: Workspace, stamp: number): number => {
-  const incident = workspace.incidents.get(SHARED)
+const stampIncident = (unit: UnitOfWork, stamp: number): number => {
+  const incident = unit.incidents.get(SHARED)
   assert.isDefined(incident)
-  workspace.incidents.put({ ...incident, summary: String(stamp) })
+  unit.incidents.put({ ...incident, summary: String(stamp) })
   return Number(incident.summary)
 }
 
@@ -41,9 +41,9 @@ const KINDS: ReadonlyMap<string, Stamped> = new Map([
 ])
 
 const stamping = ({ replace, requests }: Stamped, stamp: number, onDecided: () => void): Command<number> =>
-  function* (workspace) {
+  function* (unit) {
     yield* requests
-    const former = replace(workspace, stamp)
+    const former = replace(unit, stamp)
     onDecided()
     return former
   }

@@ -56,8 +56,8 @@ interface Said {
 }
 
 const shownBy = (replica: Replica) =>
-  observe(replica, [{ openIncidents: [SHARED] }], (workspace) => {
-    const incident = workspace.openIncident(SHARED)
+  observe(replica, [{ openIncidents: [SHARED] }], (unit) => {
+    const incident = unit.openIncident(SHARED)
     return {
       severity: incident?.severity,
       summary: incident?.summary,

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { leaveMark } from "@tocsin/core/liveness/outage"
+import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
-import { sweepSilentAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
+import { sweepStaleAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { inconsistencies } from "./inconsistencies.ts"
@@ -35,16 +35,16 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const heartbeat_incident_id = incidentIdOf("x")
-      yield* write(replica, [], (workspace) => {
-        workspace.incidents.put(incidentRecord("x"))
-        workspace.agents.put(agentRecord("then", at(0n)))
-        workspace.agents.put(agentRecord("earlier", at(-1_000_000n)))
-        workspace.agents.put(agentRecord("after", at(1n)))
-        workspace.agents.put(agentRecord("known", { ...at(-5n), heartbeat_incident_id }))
-        workspace.agents.put(agentRecord("pending", { ...at(-5n), ...pending("pending") }))
+      yield* write(replica, [], (unit) => {
+        unit.incidents.put(incidentRecord("x"))
+        unit.agents.put(agentRecord("then", at(0n)))
+        unit.agents.put(agentRecord("earlier", at(-1_000_000n)))
+        unit.agents.put(agentRecord("after", at(1n)))
+        unit.agents.put(agentRecord("known", { ...at(-5n), heartbeat_incident_id }))
+        unit.agents.put(agentRecord("pending", { ...at(-5n), ...pending("pending") }))
       })
       const silent = (limit: number) =>
-        Effect.map(replica.storage.silentAgents(start, limit), (ids) => ids.map((id): string => id))
+        Effect.map(replica.storage.staleAgents(start, limit), (ids) => ids.map((id): string => id))
       assert.deepStrictEqual(yield* silent(10), ["earlier", "then"])
       assert.strictEqual((yield* silent(1)).length, 1)
     }),
@@ -57,8 +57,8 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* TestClock.setTime(START_MILLIS)
       const names = Array.from({ length: 4_100 }, (_, n) => `agent-${n}`)
       const seen = (name: string, n: number) => agentRecord(name, at(BigInt(-n) * 50_000n))
-      yield* write(replica, [], (workspace) => {
-        for (const [n, name] of names.entries()) workspace.agents.put(seen(name, n))
+      yield* write(replica, [], (unit) => {
+        for (const [n, name] of names.entries()) unit.agents.put(seen(name, n))
       })
       const look = Effect.gen(function* () {
         const now = yield* Instant.now
@@ -71,7 +71,7 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
           { agents_online: online, agents_offline: accepted.length - online },
         )
         const dead = accepted.filter((agent) => agent.last_seen_at <= Instant.minus(now, deadAfter))
-        const silent = yield* replica.storage.silentAgents(Instant.minus(now, deadAfter), 500)
+        const silent = yield* replica.storage.staleAgents(Instant.minus(now, deadAfter), 500)
         assert.isTrue(silent.every((id) => dead.some((agent) => agent.agent_id === id)))
         assert.strictEqual(silent.length, Math.min(500, dead.length))
       })
@@ -81,11 +81,11 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
         yield* look
       }
       const lateStart = agentRecord("accepted-late", { ...at(-1n), ...pending("accepted-late") })
-      yield* write(replica, [], (workspace) => workspace.agents.put(lateStart))
+      yield* write(replica, [], (unit) => unit.agents.put(lateStart))
       yield* look
-      yield* write(replica, [{ agents: [lateStart.agent_id, AgentId.make("agent-7")] }], (workspace) => {
-        workspace.agents.put({ ...lateStart, ...agentRecord("accepted-late", at(-1n)) })
-        workspace.agents.delete(AgentId.make("agent-7"))
+      yield* write(replica, [{ agents: [lateStart.agent_id, AgentId.make("agent-7")] }], (unit) => {
+        unit.agents.put({ ...lateStart, ...agentRecord("accepted-late", at(-1n)) })
+        unit.agents.delete(AgentId.make("agent-7"))
       })
       yield* look
     }),
@@ -111,18 +111,18 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("idle pending agents: pending, last seen at or before the bound", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
-      yield* write(replica, [], (workspace) => {
+      yield* write(replica, [], (unit) => {
         for (const [name, micros] of [
           ["then", 0n],
           ["earlier", -1n],
           ["after", 1n],
         ] as const) {
-          workspace.agents.put(agentRecord(name, { ...at(micros), ...pending(name) }))
+          unit.agents.put(agentRecord(name, { ...at(micros), ...pending(name) }))
         }
-        workspace.agents.put(agentRecord("accepted", at(-1n)))
+        unit.agents.put(agentRecord("accepted", at(-1n)))
       })
       const idle = (limit: number) =>
-        observe(replica, [{ idlePendingAgents: { seenBefore: start, limit } }], ({ found }) =>
+        observe(replica, [{ idlePendingAgents: { seenBefore: start, limit } }], ({ searchResults: found }) =>
           found.idlePendingAgents.map((id): string => id),
         )
       assert.sameMembers(yield* idle(10), ["then", "earlier"])
@@ -130,18 +130,18 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  it.effect("the mark: none at first, then the latest", () =>
+  it.effect("the service heartbeat: none at first, then the latest", () =>
     Effect.gen(function* () {
       const { storage } = yield* openReplica(subject)
-      assert.isUndefined(yield* storage.mark)
+      assert.isUndefined(yield* storage.serviceHeartbeat)
       yield* TestClock.setTime(START_MILLIS)
-      yield* transact(storage, leaveMark(defaultRules))
+      yield* transact(storage, writeServiceHeartbeat(defaultRules))
       yield* TestClock.adjust("1 hour")
-      yield* transact(storage, leaveMark(defaultRules))
+      yield* transact(storage, writeServiceHeartbeat(defaultRules))
       const now = Instant.fromMillis(START_MILLIS + 3_600_000)
-      assert.deepStrictEqual(yield* storage.mark, {
+      assert.deepStrictEqual(yield* storage.serviceHeartbeat, {
         name: "service",
-        marked_at: now,
+        beat_at: now,
         outage_began_at: Instant.fromMillis(START_MILLIS),
         outage_ended_at: now,
       })
@@ -153,11 +153,11 @@ const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "each dead agent opens one incident in concurrent sweeps" }, (replica) =>
     Effect.gen(function* () {
       const names = Array.from({ length: 30 }, (_, n) => `agent-${n}`)
-      yield* write(replica(0), [], (workspace) => {
-        for (const name of names) workspace.agents.put(agentRecord(name))
+      yield* write(replica(0), [], (unit) => {
+        for (const name of names) unit.agents.put(agentRecord(name))
       })
       const sweep = (n: number) =>
-        sweepSilentAgents(replica(n).storage, replica(n).commits, {
+        sweepStaleAgents(replica(n).storage, replica(n).commits, {
           rules: defaultRules,
           incidents: replica(n).incidents,
           limit: 7,
@@ -182,16 +182,23 @@ const describeSweeps = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  race(subject, { name: "marks of several replicas never go back" }, (replica) =>
+  race(subject, { name: "service heartbeats of several replicas never go back" }, (replica) =>
     Effect.gen(function* () {
-      const marks = yield* Effect.forEach(
+      const serviceHeartbeats = yield* Effect.forEach(
         Array.from({ length: 20 }),
         (_, n) =>
-          Effect.andThen(transact(replica(n).storage, leaveMark(defaultRules)), replica(n).storage.mark),
+          Effect.andThen(
+            transact(replica(n).storage, writeServiceHeartbeat(defaultRules)),
+            replica(n).storage.serviceHeartbeat,
+          ),
         { concurrency: "unbounded" },
       )
-      const last = (yield* replica(0).storage.mark)?.marked_at ?? 0n
-      assert.isTrue(marks.every((mark) => mark !== undefined && mark.marked_at <= last))
+      const last = (yield* replica(0).storage.serviceHeartbeat)?.beat_at ?? 0n
+      assert.isTrue(
+        serviceHeartbeats.every(
+          (serviceHeartbeat) => serviceHeartbeat !== undefined && serviceHeartbeat.beat_at <= last,
+        ),
+      )
     }),
   )
 }
@@ -220,18 +227,18 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
       const replica = yield* openReplica(subject)
       const member = (check: string, changes: Parameters<typeof memberRecord>[1]) =>
         memberRecord({ incident: "x", agent: "a", check }, changes)
-      yield* write(replica, [], (workspace) => {
-        workspace.incidents.put(incidentRecord("x"))
-        workspace.incidents.put(incidentRecord("y"))
-        workspace.members.put(member("left-long-ago", { change_seq: 1, left_at: start }))
-        workspace.members.put(member("left", { change_seq: 9, left_at: start }))
-        workspace.members.put(member("unknown", { change_seq: 8, severity: "unknown" }))
-        workspace.members.put(member("older", { change_seq: 2 }))
-        workspace.members.put(member("newer", { change_seq: 3 }))
-        workspace.members.put(memberRecord({ incident: "y", agent: "a", check: "other" }))
+      yield* write(replica, [], (unit) => {
+        unit.incidents.put(incidentRecord("x"))
+        unit.incidents.put(incidentRecord("y"))
+        unit.members.put(member("left-long-ago", { change_seq: 1, left_at: start }))
+        unit.members.put(member("left", { change_seq: 9, left_at: start }))
+        unit.members.put(member("unknown", { change_seq: 8, severity: "unknown" }))
+        unit.members.put(member("older", { change_seq: 2 }))
+        unit.members.put(member("newer", { change_seq: 3 }))
+        unit.members.put(memberRecord({ incident: "y", agent: "a", check: "other" }))
         for (const n of [1, 2, 3, 4]) {
-          workspace.outbox.put(outboxRecord(`item ${n}`, n === 4 ? "y" : "x", { incident_seq: n }))
-          workspace.recordChange({
+          unit.outbox.put(outboxRecord(`item ${n}`, n === 4 ? "y" : "x", { incident_seq: n }))
+          unit.recordChange({
             incident_id: incidentIdOf(n === 4 ? "y" : "x"),
             seq: n,
             changed_at: start,
@@ -243,7 +250,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
           })
         }
       })
-      const story = (limit: number) =>
+      const scenario = (limit: number) =>
         Effect.map(replica.storage.incident(incidentIdOf("x"), atMost(limit)), (found) => ({
           id: found?.incident.id,
           members: found?.members.map((row): string => row.check_id),
@@ -252,8 +259,8 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         }))
       const members = ["newer", "older", "unknown", "left", "left-long-ago"]
       const id = incidentIdOf("x")
-      assert.deepStrictEqual(yield* story(10), { id, members, changes: [3, 2, 1], outbox: [3, 2, 1] })
-      assert.deepStrictEqual(yield* story(2), {
+      assert.deepStrictEqual(yield* scenario(10), { id, members, changes: [3, 2, 1], outbox: [3, 2, 1] })
+      assert.deepStrictEqual(yield* scenario(2), {
         id,
         members: members.slice(0, 2),
         changes: [3, 2],
@@ -265,7 +272,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
 }
 
 /**
- * Dead agents, marks, and single rows (docs/rules.md#outages-of-the-service, docs/rules.md#events).
+ * Dead agents, service heartbeats, and single rows (docs/rules.md#outages-of-the-service, docs/rules.md#events).
  */
 export const livenessSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("liveness and single rows", () => {

@@ -30,10 +30,10 @@ export const enqueue = (
   replica: Replica,
   items: ReadonlyArray<readonly [string, string, Partial<OutboxRecord>]>,
 ) =>
-  write(replica, [], (workspace) => {
+  write(replica, [], (unit) => {
     const incidents = new Set(items.map(([, incident]) => incident))
-    for (const name of incidents) workspace.incidents.put(incidentRecord(name))
-    for (const [name, incident, changes] of items) workspace.outbox.put(outboxRecord(name, incident, changes))
+    for (const name of incidents) unit.incidents.put(incidentRecord(name))
+    for (const [name, incident, changes] of items) unit.outbox.put(outboxRecord(name, incident, changes))
   })
 
 /** A storage with such items, at {@link start}. */
@@ -52,7 +52,7 @@ export const claimable = (
   replica: Replica,
   limit: number,
   receivers: ReadonlyArray<NotifierName> = ["debug"],
-) => observe(replica, [{ claimableOutbox: { receivers, limit } }], ({ found }) => found)
+) => observe(replica, [{ claimableOutbox: { receivers, limit } }], ({ searchResults: found }) => found)
 
 /** The ids of items by their names. */
 export const ids = (...names: ReadonlyArray<string>) => names.map((name) => outboxIdOf(name))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { NotifierName } from "@tocsin/contract/Status"
 import * as Instant from "@tocsin/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { settleAttempts } from "@tocsin/core/notifications/settleAttempts"
+import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { Duration, Effect } from "effect"
 import { observe } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
@@ -29,10 +29,8 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["named, being sent", "i", { ...sending(LONG_AGO), receiver: "night" }],
         ])
         const found = (limit: number, untouchedSince = start) =>
-          observe(
-            replica,
-            [{ unclaimedOutbox: { listed: ["webhook"], untouchedSince, limit } }],
-            (workspace) => workspace.found.unclaimedOutbox.map((row) => workspace.outbox.get(row.id)?.id),
+          observe(replica, [{ unclaimedOutbox: { listed: ["webhook"], untouchedSince, limit } }], (unit) =>
+            unit.searchResults.unclaimedOutbox.map((row) => unit.outbox.get(row.id)?.id),
           )
         assert.sameMembers(yield* found(10), [
           ...ids("old", "old retry", "being sent", "named", "named, being sent"),
@@ -49,7 +47,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const [claimed] = yield* transact(replica.storage, claim)
         if (claimed === undefined) return assert.fail("nothing was claimed")
         const result = { outcome: "refused", error: "no\0 \ud83d" } as const
-        yield* transact(replica.storage, settleAttempts([{ claim: claimed.claim, result, random: 0 }]))
+        yield* transact(replica.storage, recordResults([{ claim: claimed.claim, result, random: 0 }]))
         const [item] = yield* rowsOf(replica, "outbox")
         assert.deepStrictEqual([item?.state, item?.last_error], ["failed", "no  \ufffd"])
       }),
@@ -89,9 +87,9 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         ])
         assert.strictEqual(yield* until("debug"), 2.5)
         assert.isUndefined(yield* until("messenger"))
-        yield* write(replica, [], (workspace) => {
-          workspace.alerts.put(alertRecord("a", { next_at: after(30) }))
-          workspace.alerts.put(alertRecord("a", { receiver: "second_router", next_at: after(40) }))
+        yield* write(replica, [], (unit) => {
+          unit.alerts.put(alertRecord("a", { next_at: after(30) }))
+          unit.alerts.put(alertRecord("a", { receiver: "second_router", next_at: after(40) }))
         })
         assert.isUndefined(yield* until("messenger"))
         assert.strictEqual(yield* until("alert_router"), 30_000)
@@ -103,10 +101,10 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("how long until an alert is due whose last lease has ended", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["sent", "a", ENDED]])
-        yield* write(replica, [], (workspace) => {
+        yield* write(replica, [], (unit) => {
           const ended = { leased_until: after(-5) }
-          workspace.alerts.put(alertRecord("a", { ...ended, next_at: after(30) }))
-          workspace.alerts.put(alertRecord("a", { ...ended, receiver: "second_router", next_at: after(40) }))
+          unit.alerts.put(alertRecord("a", { ...ended, next_at: after(30) }))
+          unit.alerts.put(alertRecord("a", { ...ended, receiver: "second_router", next_at: after(40) }))
         })
         const until = (receiver: NotifierName) =>
           Effect.map(
@@ -143,8 +141,8 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["resolved", "a", { event_type: "resolved", incident_seq: 2 }],
           ["of a present agent", "b", sending(LONG_AGO)],
         ])
-        yield* write(replica, [{ incidents: [incidentIdOf("a")] }], (workspace) =>
-          workspace.incidents.put(
+        yield* write(replica, [{ incidents: [incidentIdOf("a")] }], (unit) =>
+          unit.incidents.put(
             incidentRecord("a", { state: "resolved", resolved_at: start, resolved_by: "agent_gone" }),
           ),
         )

@@ -39,14 +39,14 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
           accepted_key_hash: undefined,
           pending_key_hash: keyHashOf("d"),
         } as const
-        yield* write(replica, [], (workspace) => {
-          workspace.agents.put(seen("a", 1n, { checks_ok: 1, checks_warning: 20, checks_unknown: 4_000 }))
-          workspace.agents.put(seen("b", 0n, { checks_ok: 5, checks_critical: 300 }))
-          workspace.agents.put(seen("c", -1n))
-          workspace.agents.put(seen("d", 1n, pending))
-          workspace.incidents.put(incidentRecord("x"))
-          workspace.incidents.put(incidentRecord("y"))
-          workspace.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
+        yield* write(replica, [], (unit) => {
+          unit.agents.put(seen("a", 1n, { checks_ok: 1, checks_warning: 20, checks_unknown: 4_000 }))
+          unit.agents.put(seen("b", 0n, { checks_ok: 5, checks_critical: 300 }))
+          unit.agents.put(seen("c", -1n))
+          unit.agents.put(seen("d", 1n, pending))
+          unit.incidents.put(incidentRecord("x"))
+          unit.incidents.put(incidentRecord("y"))
+          unit.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
         })
         assert.deepStrictEqual(yield* replica.storage.counts(start), {
           agents_online: 1,
@@ -67,19 +67,19 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
       const nothing = { agents_pending: 0, agents_dead: 0, keys_blocked: 0, incidents, backlog: [] }
       assert.deepStrictEqual<unknown>(yield* replica.storage.metricCounts, nothing)
       yield* register(replica, "p", "q")
-      yield* write(replica, [], (workspace) => {
-        workspace.agents.put(agentRecord("alive"))
-        workspace.agents.put(agentRecord("dead", { heartbeat_incident_id: incidentIdOf("x") }))
-        workspace.keys.put(blockedKeyRecord("blocked"))
-        workspace.incidents.put(incidentRecord("x"))
-        workspace.incidents.put(incidentRecord("y", { severity: "warning" }))
-        workspace.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
+      yield* write(replica, [], (unit) => {
+        unit.agents.put(agentRecord("alive"))
+        unit.agents.put(agentRecord("dead", { heartbeat_incident_id: incidentIdOf("x") }))
+        unit.keys.put(blockedKeyRecord("blocked"))
+        unit.incidents.put(incidentRecord("x"))
+        unit.incidents.put(incidentRecord("y", { severity: "warning" }))
+        unit.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
       })
-      const since = (seconds: number) => ({ created_at: after(seconds), counts_from: after(seconds) })
+      const since = (seconds: number) => ({ created_at: after(seconds), age_starts_at: after(seconds) })
       yield* enqueue(replica, [
         ["late", "a", since(-1)],
         ["first", "b", { ...since(-5), event_type: "resolved" }],
-        ["released", "h", { created_at: after(-99), counts_from: after(-2) }],
+        ["released", "h", { created_at: after(-99), age_starts_at: after(-2) }],
         ["second", "h", { ...since(-3), event_type: "resolved" }],
         ["again", "c", { ...since(-9), state: "retry" }],
         ["being sent", "d", { ...sending(FAR_OFF), notifier: "a_pager" }],

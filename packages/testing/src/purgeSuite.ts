@@ -92,11 +92,11 @@ const describeOne = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* enroll(replica, "a")
       yield* report(replica, "a")
       const anew = agentRecord("a", { hostname: "anew", registered_at: Instant.fromMicros(7n) })
-      yield* transact(replica.storage, function* (workspace) {
+      yield* transact(replica.storage, function* (unit) {
         yield { agents: [a] }
-        const former = workspace.agents.get(a)
-        if (former !== undefined) workspace.removeAgent(former)
-        workspace.putAgent(anew)
+        const former = unit.agents.get(a)
+        if (former !== undefined) unit.removeAgent(former)
+        unit.putAgent(anew)
       })
       assertSame(yield* replica.storage.agent(a), anew)
       assert.deepStrictEqual(yield* lengths(replica), [0, 0])

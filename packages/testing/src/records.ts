@@ -6,9 +6,9 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { Decision } from "@tocsin/core/engine/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { Decision } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import {
   AgentId,
   BlacklistId,
@@ -20,7 +20,7 @@ import {
   OutboxId,
   RegistrationId,
 } from "@tocsin/contract/Identifiers"
-import type { StorageError, StoryLimits } from "@tocsin/core/ports/Storage"
+import type { StorageError, TimelineLimits } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
 import { START_MILLIS, start } from "./samples.ts"
@@ -52,7 +52,7 @@ export const agentRecord = (name: string, changes: Partial<AgentRecord> = {}): A
   labels: undefined,
   observed_at: start,
   last_seen_at: start,
-  contact_from: start,
+  reachable_from: start,
   registered_at: start,
   accepted_key_hash: keyHashOf(name),
   pending_key_hash: undefined,
@@ -121,8 +121,8 @@ export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = 
   members_unknown: 0,
   members_critical: 0,
   ...NOT_ACKNOWLEDGED,
-  next_look_at: undefined,
-  acts: 0,
+  next_evaluation_at: undefined,
+  log_entries: 0,
   ...changes,
 })
 
@@ -162,12 +162,12 @@ export const outboxRecord = (
   attempts: 0,
   first_attempted_at: undefined,
   next_attempt_at: start,
-  look_at: undefined,
+  next_evaluation_at: undefined,
   released_at: undefined,
   last_error: undefined,
   leased_until: undefined,
   created_at: start,
-  counts_from: start,
+  age_starts_at: start,
   updated_at: start,
   ...changes,
 })
@@ -186,11 +186,11 @@ export const alertRecord = (incident: string, changes: Partial<AlertRecord> = {}
   ...changes,
 })
 
-/** Limits of an incident's story: the number of rows of each kind. */
-export const atMost = (rows: number): StoryLimits => ({
+/** Limits of an incident's scenario: the number of rows of each kind. */
+export const atMost = (rows: number): TimelineLimits => ({
   members: rows,
   changes: rows,
-  acts: rows,
+  log: rows,
   outbox: rows,
 })
 
@@ -200,9 +200,9 @@ export const atMost = (rows: number): StoryLimits => ({
 export const write = (
   { storage }: Replica,
   rowRequests: ReadonlyArray<RowRequest>,
-  put: (workspace: Workspace) => void,
+  put: (unit: UnitOfWork) => void,
 ): Effect.Effect<void, StorageError> =>
-  transact(storage, function* (workspace): Decision<void> {
+  transact(storage, function* (unit): Decision<void> {
     yield* rowRequests
-    put(workspace)
+    put(unit)
   })

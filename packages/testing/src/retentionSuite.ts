@@ -3,7 +3,7 @@ import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { replay } from "@tocsin/core/notifications/replay"
 import type { RetentionName } from "@tocsin/core/retention/RetentionRules"
 import { Effect } from "effect"
@@ -46,18 +46,13 @@ const resolved = (n: number): Partial<IncidentRecord> => ({
 })
 
 /** An incident with past members, a change for each, and an alert at each receiver. */
-const putIncident = (
-  workspace: Workspace,
-  name: string,
-  changes: Partial<IncidentRecord>,
-  members = 1,
-): void => {
-  workspace.incidents.put(incidentRecord(name, changes))
-  for (const receiver of ALERT_RECEIVERS) workspace.alerts.put(alertRecord(name, { receiver }))
+const putIncident = (unit: UnitOfWork, name: string, changes: Partial<IncidentRecord>, members = 1): void => {
+  unit.incidents.put(incidentRecord(name, changes))
+  for (const receiver of ALERT_RECEIVERS) unit.alerts.put(alertRecord(name, { receiver }))
   for (const n of range(members)) {
     const agent = n === 0 ? "a" : `a-${n}`
-    workspace.members.put(memberRecord({ incident: name, agent, check: "disk" }, { left_at: start }))
-    workspace.recordChange({
+    unit.members.put(memberRecord({ incident: name, agent, check: "disk" }, { left_at: start }))
+    unit.recordChange({
       incident_id: incidentIdOf(name),
       seq: n + 1,
       changed_at: start,
@@ -74,9 +69,9 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("incidents resolved before the bound, with their members, changes and alerts", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
-      yield* write(replica, [], (workspace) => {
-        putIncident(workspace, "open", { opened_at: at(-9) })
-        for (const n of range(4)) putIncident(workspace, `resolved ${n}`, resolved(n))
+      yield* write(replica, [], (unit) => {
+        putIncident(unit, "open", { opened_at: at(-9) })
+        for (const n of range(4)) putIncident(unit, `resolved ${n}`, resolved(n))
       })
       // Each has a member, a change and two alerts.
       assert.strictEqual(yield* expire(replica, "incidents", at(2), 1), 2 * 5)
@@ -84,8 +79,8 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
       const found = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
       assert.sameMembers(found, left)
       assert.isUndefined(yield* replica.storage.incident(incidentIdOf("resolved 0"), atMost(10)))
-      const story = yield* replica.storage.incident(incidentIdOf("resolved 2"), atMost(10))
-      assert.deepStrictEqual([story?.members.length, story?.changes.length], [1, 1])
+      const scenario = yield* replica.storage.incident(incidentIdOf("resolved 2"), atMost(10))
+      assert.deepStrictEqual([scenario?.members.length, scenario?.changes.length], [1, 1])
       const ofAgent = yield* rowsOf(replica, "incidents", { agent_id: AgentId.make("a") })
       assert.strictEqual(ofAgent.length, 3)
       for (const receiver of ALERT_RECEIVERS) {
@@ -100,8 +95,8 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const [members, limit] = [40, 25]
-      yield* write(replica, [], (workspace) => {
-        for (const n of range(3)) putIncident(workspace, `large ${n}`, resolved(n), members)
+      yield* write(replica, [], (unit) => {
+        for (const n of range(3)) putIncident(unit, `large ${n}`, resolved(n), members)
       })
       let after: string | undefined
       let isMore = true
@@ -126,18 +121,18 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
-      yield* write(replica, [], (workspace) => {
+      yield* write(replica, [], (unit) => {
         for (const state of states) {
-          putIncident(workspace, state, resolved(0))
-          workspace.outbox.put(outboxRecord(state, state, inState(state)))
+          putIncident(unit, state, resolved(0))
+          unit.outbox.put(outboxRecord(state, state, inState(state)))
         }
       })
       yield* expire(replica, "incidents", at(100), 4)
       const left = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
       assert.sameMembers(left, ["pending", "sending", "retry"].map(incidentIdOf))
       for (const id of left) {
-        const story = yield* replica.storage.incident(id, atMost(10))
-        assert.deepStrictEqual([story?.members.length, story?.changes.length], [1, 1])
+        const scenario = yield* replica.storage.incident(id, atMost(10))
+        assert.deepStrictEqual([scenario?.members.length, scenario?.changes.length], [1, 1])
       }
     }),
   )
@@ -147,10 +142,10 @@ const describeReplays = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "incidents: none expires while one of its notifications is replayed" }, (replica) =>
     Effect.gen(function* () {
       const names = range(24).map((n) => `incident ${n}`)
-      yield* write(replica(0), [], (workspace) => {
+      yield* write(replica(0), [], (unit) => {
         for (const name of names) {
-          putIncident(workspace, name, resolved(0), 3)
-          workspace.outbox.put(outboxRecord(name, name, { ...inState("failed"), event_type: "resolved" }))
+          putIncident(unit, name, resolved(0), 3)
+          unit.outbox.put(outboxRecord(name, name, { ...inState("failed"), event_type: "resolved" }))
         }
       })
       const replayed = (n: number) =>
@@ -191,20 +186,18 @@ const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
-      yield* write(replica, [], (workspace) => {
-        putIncident(workspace, "old", resolved(-2))
-        putIncident(workspace, "held", resolved(-2))
-        putIncident(workspace, "recent", resolved(0))
-        putIncident(workspace, "open", { opened_at: at(-9) })
+      yield* write(replica, [], (unit) => {
+        putIncident(unit, "old", resolved(-2))
+        putIncident(unit, "held", resolved(-2))
+        putIncident(unit, "recent", resolved(0))
+        putIncident(unit, "open", { opened_at: at(-9) })
         for (const state of states) {
           const row = { ...inState(state), created_at: at(-5) }
           const others = isEnded(state) ? ["old"] : []
           for (const incident of ["held", "recent", "open", "gone", ...others])
-            workspace.outbox.put(
-              outboxRecord(`${incident} ${state}`, incident, { ...row, updated_at: at(-1) }),
-            )
+            unit.outbox.put(outboxRecord(`${incident} ${state}`, incident, { ...row, updated_at: at(-1) }))
           if (isEnded(state))
-            workspace.outbox.put(outboxRecord(`old, new ${state}`, "old", { ...row, updated_at: at(0) }))
+            unit.outbox.put(outboxRecord(`old, new ${state}`, "old", { ...row, updated_at: at(0) }))
         }
       })
       // An item without an incident cannot be sent in any state.
@@ -224,13 +217,13 @@ const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("a piece reads a bounded number of outbox items, even when an open incident keeps them all", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
-      yield* write(replica, [], (workspace) => {
-        putIncident(workspace, "open", { opened_at: at(-9) })
-        putIncident(workspace, "old", resolved(-2))
+      yield* write(replica, [], (unit) => {
+        putIncident(unit, "open", { opened_at: at(-9) })
+        putIncident(unit, "old", resolved(-2))
         const row = { ...inState("sent"), created_at: at(-5), updated_at: at(-5) }
         for (const n of range(10)) {
-          workspace.outbox.put(outboxRecord(`kept ${n}`, "open", row))
-          workspace.outbox.put(outboxRecord(`expired ${n}`, "old", row))
+          unit.outbox.put(outboxRecord(`kept ${n}`, "open", row))
+          unit.outbox.put(outboxRecord(`expired ${n}`, "old", row))
         }
       })
       assert.isAtMost((yield* firstPiece(replica, "outbox", at(0), 3)).removed, 3)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { recordAudit } from "@tocsin/core/audit/recordAudit"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"
@@ -16,17 +16,17 @@ const a = AgentId.make("a")
 const failure = new Error("thrown by a decision")
 
 /** Changes a row of every table, then throws. */
-const changeAllAndThrow: Command<never> = function* (workspace, now) {
+const changeAllAndThrow: Command<never> = function* (unit, now) {
   yield { agents: [a], keysOfAgents: [a], pendingAgents: true }
-  workspace.putAgent(agentRecord("a", { hostname: "must not be kept" }))
-  workspace.putAgent(agentRecord("a", { hostname: "must not be kept either" }))
-  workspace.keys.delete(keyHashOf("a"))
-  workspace.incidents.put(incidentRecord("x"))
-  workspace.members.put(memberRecord({ incident: "x", agent: "a", check: "disk" }))
-  workspace.outbox.put(outboxRecord("x", "x"))
+  unit.putAgent(agentRecord("a", { hostname: "must not be kept" }))
+  unit.putAgent(agentRecord("a", { hostname: "must not be kept either" }))
+  unit.keys.delete(keyHashOf("a"))
+  unit.incidents.put(incidentRecord("x"))
+  unit.members.put(memberRecord({ incident: "x", agent: "a", check: "disk" }))
+  unit.outbox.put(outboxRecord("x", "x"))
   const { registration_id } = agentRecord("a")
-  recordAudit(workspace, now, signedBy("ann"), "agent.deleted", [a], {})
-  workspace.store({ ...eventOf(9), agent_id: a, registration_id, received_at: now })
+  recordAudit(unit, now, signedBy("ann"), "agent.deleted", [a], {})
+  unit.store({ ...eventOf(9), agent_id: a, registration_id, received_at: now })
   yield { membersOfAgents: [a] }
   throw failure
 }

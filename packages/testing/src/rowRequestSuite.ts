@@ -28,7 +28,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
         // No row is locked, so skipping locked rows changes nothing.
         for (const rowRequest of [
           { agents: [a, nobody] },
-          { agents: [a, nobody], passesHeld: true as const },
+          { agents: [a, nobody], skipLocked: true as const },
         ]) {
           const seen = yield* observe(replica, [rowRequest], ({ agents }) => ({
             a: agents.get(a)?.hostname,
@@ -55,13 +55,13 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
           names.map((name) => keys.get(keyHashOf(name))?.state),
         )
         assert.deepStrictEqual(states, ["superseded", "accepted", "blocked", "pending", undefined])
-        const hashes = yield* observe(replica, [{ keysOfAgents: [a, nobody] }], (workspace) => ({
-          a: workspace.keys
+        const hashes = yield* observe(replica, [{ keysOfAgents: [a, nobody] }], (unit) => ({
+          a: unit.keys
             .group("a")
             .map((key) => key.key_hash)
             .toSorted(),
-          isKnown: [a, nobody, c].map((id) => workspace.keysOfAgents.has(id)),
-          isOtherLoaded: workspace.keys.isLoaded(keyHashOf("c")),
+          isKnown: [a, nobody, c].map((id) => unit.keysOfAgents.has(id)),
+          isOtherLoaded: unit.keys.isLoaded(keyHashOf("c")),
         }))
         assert.deepStrictEqual(hashes, {
           a: ["a", "a second", "a fourth"].map(keyHashOf).toSorted(),
@@ -98,10 +98,10 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
         yield* send(replica, "b", [eventOf(2, { check_id: "cpu" })])
         const checks = { agent_id: a, check_ids: [disk, cpu] }
         for (const rowRequests of [[{ agents: [a], checks }], [{ agents: [a] }, { checks }]]) {
-          const seen = yield* observe(replica, rowRequests, (workspace) => {
-            const registration_id = workspace.agents.get(a)?.registration_id ?? registrationIdOf("none")
+          const seen = yield* observe(replica, rowRequests, (unit) => {
+            const registration_id = unit.agents.get(a)?.registration_id ?? registrationIdOf("none")
             return [disk, cpu].map(
-              (check_id) => workspace.checks.get({ agent_id: a, registration_id, check_id })?.status,
+              (check_id) => unit.checks.get({ agent_id: a, registration_id, check_id })?.status,
             )
           })
           assert.deepStrictEqual(seen, ["critical", undefined])
@@ -161,7 +161,7 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
     it.effect("the number of pending agents", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
-        const count = observe(replica, [{ pendingAgents: true }], (workspace) => workspace.pendingAgents)
+        const count = observe(replica, [{ pendingAgents: true }], (unit) => unit.pendingAgents)
         assert.strictEqual(yield* count, 0)
         yield* register(replica, "a", "b", "c")
         assert.strictEqual(yield* count, 3)
@@ -203,26 +203,22 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
           members: [],
           membersOfAgents: [],
         }
-        const seen = yield* observe(
-          replica,
-          [{ ...rowRequest, checks }, { history }, nothing],
-          (workspace) => {
-            const registration_id = workspace.agents.get(a)?.registration_id ?? registrationIdOf("none")
-            return {
-              check: workspace.checks.get({ agent_id: a, registration_id, check_id: disk })?.status,
-              lastCheck: workspace.checks.get({
-                agent_id: a,
-                registration_id,
-                check_id: CheckId.make(`check-${MANY - 1}`),
-              }),
-              key: workspace.keys.get(keyHashOf("a"))?.state,
-              incident: workspace.openIncident(named("shared"))?.severity,
-              members: workspace.membershipsOf(a).length,
-              isKnown: workspace.knownEvents.has(registration_id, eventId(1)),
-              pending: workspace.pendingAgents,
-            }
-          },
-        )
+        const seen = yield* observe(replica, [{ ...rowRequest, checks }, { history }, nothing], (unit) => {
+          const registration_id = unit.agents.get(a)?.registration_id ?? registrationIdOf("none")
+          return {
+            check: unit.checks.get({ agent_id: a, registration_id, check_id: disk })?.status,
+            lastCheck: unit.checks.get({
+              agent_id: a,
+              registration_id,
+              check_id: CheckId.make(`check-${MANY - 1}`),
+            }),
+            key: unit.keys.get(keyHashOf("a"))?.state,
+            incident: unit.openIncident(named("shared"))?.severity,
+            members: unit.membershipsOf(a).length,
+            isKnown: unit.knownEvents.has(registration_id, eventId(1)),
+            pending: unit.pendingAgents,
+          }
+        })
         assert.deepStrictEqual(seen, {
           check: "critical",
           lastCheck: undefined,
@@ -239,11 +235,11 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         yield* enroll(replica, "a")
-        yield* transact(replica.storage, function* (workspace) {
+        yield* transact(replica.storage, function* (unit) {
           yield { agents: [a] }
-          workspace.putAgent(agentRecord("a", { hostname: "changed" }))
+          unit.putAgent(agentRecord("a", { hostname: "changed" }))
           yield { agents: [a], keysOfAgents: [a] }
-          workspace.keys.delete(keyHashOf("a"))
+          unit.keys.delete(keyHashOf("a"))
           yield { keys: [keyHashOf("a")], keysOfAgents: [a] }
         })
         assert.strictEqual((yield* replica.storage.agent(a))?.hostname, "changed")

@@ -51,8 +51,8 @@ const silence = (name: string, from: number, until: number): SilenceRecord => ({
 })
 
 const put = (replica: Replica, silences: ReadonlyArray<SilenceRecord>) =>
-  write(replica, [{ silences: silences.map(({ id }) => id) }], (workspace) => {
-    for (const one of silences) workspace.silences.put(one)
+  write(replica, [{ silences: silences.map(({ id }) => id) }], (unit) => {
+    for (const one of silences) unit.silences.put(one)
   })
 
 /** Silences. */
@@ -90,12 +90,14 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         ]
         yield* put(replica, all)
         const inForce = (endingAfter: number) =>
-          observe(replica, [{ silencesInForce: { endingAfter: after(endingAfter) } }], ({ found }) =>
-            found.silencesInForce.map(({ id }) => id).toSorted(),
+          observe(
+            replica,
+            [{ silencesInForce: { endingAfter: after(endingAfter) } }],
+            ({ searchResults: found }) => found.silencesInForce.map(({ id }) => id).toSorted(),
           )
         assert.deepStrictEqual(yield* inForce(0), [idOf("active")])
         assert.deepStrictEqual(yield* inForce(-9), [idOf("active"), idOf("ended")].toSorted())
-        const unended = observe(replica, [{ unendedSilences: true }], ({ found }) =>
+        const unended = observe(replica, [{ unendedSilences: true }], ({ searchResults: found }) =>
           found.unendedSilences.map(({ id }) => id).toSorted(),
         )
         assert.deepStrictEqual(yield* unended, [idOf("active"), idOf("scheduled")].toSorted())
@@ -113,20 +115,20 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const replica = yield* openReplica(subject)
         const key = { incident_key: IncidentKey.make("flapping") }
         const ended = { state: "resolved", resolved_at: after(0), ...key } as const
-        yield* write(replica, [], (workspace) => {
+        yield* write(replica, [], (unit) => {
           for (const seconds of [-100, -50, -40, -10])
-            workspace.incidents.put(incidentRecord(String(seconds), { ...ended, opened_at: after(seconds) }))
-          workspace.incidents.put(
+            unit.incidents.put(incidentRecord(String(seconds), { ...ended, opened_at: after(seconds) }))
+          unit.incidents.put(
             incidentRecord("automatic", { ...ended, kind: "automatic", opened_at: after(-20) }),
           )
-          workspace.incidents.put(incidentRecord("now", { ...key, opened_at: after(0) }))
+          unit.incidents.put(incidentRecord("now", { ...key, opened_at: after(0) }))
         })
         const incident = { kind: "named", id: incidentIdOf("now"), ...key } as const
         const found = (limit: number) =>
           observe(
             replica,
             [{ openings: [{ incident, since: after(-50), until: after(0), limit }] }],
-            (workspace) => workspace.found.openings.get(incident.id),
+            (unit) => unit.searchResults.openings.get(incident.id),
           )
         assert.deepStrictEqual(yield* found(9), [after(0), after(-10), after(-40)])
         assert.deepStrictEqual(yield* found(2), [after(0), after(-10)])

@@ -1,7 +1,7 @@
 import { describe } from "@effect/vitest"
 import { actSuite } from "./actSuite.ts"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
-import { auditStorySuite } from "./model/auditStorySuite.ts"
+import { auditScenarioSuite } from "./model/auditScenarioSuite.ts"
 import { auditSuite } from "./auditSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { checkLabelSuite } from "./checkLabelSuite.ts"
@@ -33,7 +33,7 @@ import { agentRowSuite } from "./rows/agentRowSuite.ts"
 import { incidentRowSuite } from "./rows/incidentRowSuite.ts"
 import { rowRequestSuite } from "./rowRequestSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
-import { storySuite } from "./storySuite.ts"
+import { scenarioSuite } from "./scenarioSuite.ts"
 import { textSuite } from "./textSuite.ts"
 import { silenceSuite } from "./silenceSuite.ts"
 import { timerSuite } from "./timerSuite.ts"
@@ -66,7 +66,7 @@ const TIMEOUT_MILLIS = 120_000
  *
  * Random tests print a seed, a path and the smallest counterexample when they fail. `PROPERTY_SEED`
  * and `PROPERTY_PATH` in the environment repeat that run, and `PROPERTY_RUNS=20` runs each property
- * twenty times as often. The largest, `modelSuite`, plays random stories on the storage and on the
+ * twenty times as often. The largest, `modelSuite`, plays random scenarios on the storage and on the
  * memory storage, and compares every reply and all rows.
  */
 export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -91,7 +91,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     operatorSuite(subject)
     replicaSuite(subject)
     auditSuite(subject)
-    auditStorySuite(subject)
+    auditScenarioSuite(subject)
     livenessSuite(subject)
     clockSuite(subject)
     checkRemovalSuite(subject)
@@ -99,7 +99,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     purgeSuite(subject)
     historyRetentionSuite(subject)
     retentionSuite(subject)
-    storySuite(subject)
+    scenarioSuite(subject)
     rollbackSuite(subject)
     ingestRaceSuite(subject)
     admissionRaceSuite(subject)

@@ -39,7 +39,7 @@ const HOSTILE = [
   "\\x00 \\u0000 $1 ?1 :name {} %s",
   "\r\n\t\b\f\v\u001b[31m",
   " leading and trailing ",
-  "\ufeffbyte order mark",
+  "\ufeffbyte order service heartbeat",
   "e\u0301 is not \u00e9",
   "\u{1f469}\u200d\u{1f4bb} \u202eright to left",
   "",

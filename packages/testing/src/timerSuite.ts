@@ -2,7 +2,7 @@ import { AgentId } from "@tocsin/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { lookAtDueIncidents } from "@tocsin/core/timers/lookAtIncidents"
+import { evaluateDueIncidents } from "@tocsin/core/timers/evaluateIncidents"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { observe } from "./observe.ts"
@@ -22,17 +22,20 @@ const ROUTES = [
 
 const look = (replica: Replica, limit = 500) => {
   const policy = compilePolicy(Result.getOrThrow(readPolicy({ routes: ROUTES }, RECEIVERS)), RECEIVERS)
-  return transact(replica.storage, lookAtDueIncidents({ ...replica.incidents, policy: () => policy }, limit))
+  return transact(
+    replica.storage,
+    evaluateDueIncidents({ ...replica.incidents, policy: () => policy }, limit),
+  )
 }
 
 /** An open incident of one member on a host `db-1`, whose next look is due. */
 const putDue = (replica: Replica, names: ReadonlyArray<string>) =>
-  write(replica, [{ agents: [AgentId.make("db")] }], (workspace) => {
-    workspace.putAgent(agentRecord("db", { hostname: "db-1" }))
+  write(replica, [{ agents: [AgentId.make("db")] }], (unit) => {
+    unit.putAgent(agentRecord("db", { hostname: "db-1" }))
     for (const name of names) {
       const counts = { members_critical: 1, member_changes: 1 }
-      workspace.incidents.put(incidentRecord(name, { ...counts, next_look_at: after(0) }))
-      workspace.members.put(memberRecord({ incident: name, agent: "db", check: "disk" }))
+      unit.incidents.put(incidentRecord(name, { ...counts, next_evaluation_at: after(0) }))
+      unit.members.put(memberRecord({ incident: name, agent: "db", check: "disk" }))
     }
   })
 
@@ -43,16 +46,20 @@ export const timerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)
         const replica = yield* openReplica(subject)
-        yield* write(replica, [], (workspace) => {
+        yield* write(replica, [], (unit) => {
           for (const [name, seconds] of Object.entries({ late: -5, later: -60, now: 0, "not yet": 1 }))
-            workspace.incidents.put(incidentRecord(name, { next_look_at: after(seconds) }))
-          workspace.incidents.put(incidentRecord("never"))
+            unit.incidents.put(incidentRecord(name, { next_evaluation_at: after(seconds) }))
+          unit.incidents.put(incidentRecord("never"))
           // A replica of an earlier version resolves incidents without clearing it.
-          const resolved = { state: "resolved", resolved_at: after(0), next_look_at: after(-9) } as const
-          workspace.incidents.put(incidentRecord("resolved", resolved))
+          const resolved = {
+            state: "resolved",
+            resolved_at: after(0),
+            next_evaluation_at: after(-9),
+          } as const
+          unit.incidents.put(incidentRecord("resolved", resolved))
         })
         const found = (limit: number) =>
-          observe(replica, [{ dueIncidents: { limit } }], (workspace) => workspace.found.dueIncidents)
+          observe(replica, [{ dueIncidents: { limit } }], (unit) => unit.searchResults.dueIncidents)
         assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
         assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
       }),
@@ -61,29 +68,27 @@ export const timerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("finds the first loud present members of incidents, worst first, with their agents", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
-        yield* write(replica, [{ agents: [AgentId.make("a")] }], (workspace) => {
-          workspace.putAgent(agentRecord("a", { hostname: "host-a", labels: { team: "db" } }))
+        yield* write(replica, [{ agents: [AgentId.make("a")] }], (unit) => {
+          unit.putAgent(agentRecord("a", { hostname: "host-a", labels: { team: "db" } }))
           for (const name of ["several", "silent", "of a deleted agent"])
-            workspace.incidents.put(incidentRecord(name))
+            unit.incidents.put(incidentRecord(name))
           const several = (check: string, agent = "a") => ({ incident: "several", agent, check })
-          workspace.members.put(memberRecord(several("silent"), { is_loud: false }))
-          workspace.members.put(memberRecord(several("left"), { left_at: after(0) }))
-          workspace.members.put(memberRecord(several("first"), { severity: "unknown", change_seq: 3 }))
-          workspace.members.put(memberRecord(several("latest"), { severity: "unknown", change_seq: 4 }))
-          workspace.members.put(memberRecord(several("mild"), { severity: "warning", change_seq: 5 }))
-          workspace.members.put(
-            memberRecord({ incident: "silent", agent: "a", check: "c" }, { is_loud: false }),
-          )
-          workspace.members.put(memberRecord({ incident: "of a deleted agent", agent: "gone", check: "c" }))
+          unit.members.put(memberRecord(several("silent"), { is_loud: false }))
+          unit.members.put(memberRecord(several("left"), { left_at: after(0) }))
+          unit.members.put(memberRecord(several("first"), { severity: "unknown", change_seq: 3 }))
+          unit.members.put(memberRecord(several("latest"), { severity: "unknown", change_seq: 4 }))
+          unit.members.put(memberRecord(several("mild"), { severity: "warning", change_seq: 5 }))
+          unit.members.put(memberRecord({ incident: "silent", agent: "a", check: "c" }, { is_loud: false }))
+          unit.members.put(memberRecord({ incident: "of a deleted agent", agent: "gone", check: "c" }))
         })
         const incidents = ["several", "silent", "of a deleted agent", "unknown"].map(incidentIdOf)
         const found = (limit: number) =>
           observe(
             replica,
             [{ loudMembers: incidents.map((incident_id) => ({ incident_id, limit })) }],
-            (workspace) =>
+            (unit) =>
               incidents.map((id) =>
-                workspace.found.loudMembers
+                unit.searchResults.loudMembers
                   .get(id)
                   ?.map(({ agent, member }) => [member.check_id, agent?.hostname, agent?.labels]),
               ),

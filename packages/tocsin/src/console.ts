@@ -12,7 +12,7 @@ export type { ConsoleFiles }
  *
  * const monitor = await createMonitor({
  *   storage: sqlite("monitoring.db"),
- *   uiTokens: [process.env.UI_TOKEN ?? ""],
+ *   operatorTokens: [process.env.UI_TOKEN ?? ""],
  *   basePath: "/monitoring",
  *   console: await consoleFiles(),
  * })

@@ -63,7 +63,7 @@ export const createMonitor = async (options: MonitorOptions): Promise<Monitor> =
  * chosen otherwise.
  */
 export const start = async (
-  { tocsin, http, delivers, keepsHouse, beats }: ReadOptions,
+  { tocsin, http, delivers, keepsHouse, watchdog }: ReadOptions,
   log: Layer.Layer<never>,
 ): Promise<{ readonly services: Context.Context<MonitorServices>; readonly scope: Scope.Closeable }> => {
   const layer = Layer.mergeAll(
@@ -71,7 +71,7 @@ export const start = async (
     Replicas.layer,
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse ? Housekeeping.layer : Layer.empty,
-    beats === undefined ? Layer.empty : Tocsin.beats(beats),
+    watchdog === undefined ? Layer.empty : Tocsin.watchdog(watchdog),
   ).pipe(Layer.provideMerge(Tocsin.services(tocsin)), Layer.provideMerge(log))
   const scope = Scope.makeUnsafe()
   const built = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
@@ -123,7 +123,7 @@ export const assemble = (
     ...agentCalls(
       calls,
       services,
-      roleOf(sha256, { reader: http.readTokens ?? [], operator: http.uiTokens }),
+      roleOf(sha256, { reader: http.readTokens ?? [], operator: http.operatorTokens }),
     ),
     ...monitorCalls(calls, services),
   }

@@ -35,8 +35,8 @@ export {
 } from "@tocsin/contract/Resources"
 export { HealthExamination } from "@tocsin/core/health/HealthExamination"
 export {
-  type Beat,
-  BeatReceiver,
+  type WatchdogPing,
+  WatchdogReceiver,
   type DeliveryResult,
   type Notifier,
   Notifiers,
@@ -70,8 +70,8 @@ export { Hashing } from "@tocsin/core/ports/Hashing"
 export { Ids } from "@tocsin/core/ports/Ids"
 export { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 export { Storage, StorageError } from "@tocsin/core/ports/Storage"
-export type { Command } from "@tocsin/core/engine/workspace/Decision"
-export { Outcome, reporting } from "@tocsin/core/engine/workspace/Outcome"
+export type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+export { Outcome, reporting } from "@tocsin/core/engine/unitOfWork/Outcome"
 export * as Instant from "@tocsin/contract/Instant"
 
 export * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"

@@ -7,14 +7,14 @@
  * import express from "express"
  * import { createMonitor, slack, sqlite } from "tocsin"
  *
- * const monitor = await createMonitor({ storage: sqlite("monitoring.db"), notifiers: [slack({ url })], uiTokens: [token] })
+ * const monitor = await createMonitor({ storage: sqlite("monitoring.db"), notifiers: [slack({ url })], operatorTokens: [token] })
  * express().use(monitor.node).listen(8080)
  * ```
  */
 export { createMonitor } from "./createMonitor.ts"
 export { newEventId } from "@tocsin/client"
 export type { Monitor } from "./Monitor.ts"
-export type { BeatOption, MonitorOptions, RetentionOption } from "./options/MonitorOptions.ts"
+export type { WatchdogOption, MonitorOptions, RetentionOption } from "./options/MonitorOptions.ts"
 export type { RateOption } from "./options/MonitorOptions.ts"
 export type { DurationOption } from "@tocsin/client"
 export type { PolicyOption } from "./policy/givenPolicy.ts"

@@ -66,7 +66,7 @@ export interface SimulationOptions {
   readonly notifiers?: ReadonlyArray<string> | undefined
   /**
    * Who is notified of what and when, as `createMonitor` takes it; the report then states what
-   * withheld each notification. No file or variable that it names is read. Without it, every
+   * held each notification. No file or variable that it names is read. Without it, every
    * notifier is notified of everything.
    */
   readonly policy?: PolicyOption | undefined

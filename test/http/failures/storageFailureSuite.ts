@@ -80,7 +80,7 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
     )
   }
 
-  const unsettled = new StorageError({ reason: "unavailable", isUnsettled: true, message: MESSAGE })
+  const unsettled = new StorageError({ reason: "unavailable", isUnknown: true, message: MESSAGE })
   for (const isKept of [true, false]) {
     let isSettled = true
     scenario(

@@ -42,7 +42,7 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
   const { together } = onStorage(subject)
 
   together("bodies", (it) => {
-    const beat = (body: string | ReadonlyArray<string>) =>
+    const heartbeat = (body: string | ReadonlyArray<string>) =>
       call("POST", "/api/v1/heartbeat", {
         token: newAgent().key,
         body: typeof body === "string" ? body : body.map((part) => Buffer.from(part)),
@@ -52,8 +52,8 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
       "1,048,576 bytes are accepted and one more is refused, in parts of %d",
       (size) =>
         Effect.gen(function* () {
-          assert.strictEqual((yield* beat(inParts(heartbeatOf(LIMIT), size))).status, 202)
-          const refused = yield* beat(inParts(heartbeatOf(LIMIT + 1), size))
+          assert.strictEqual((yield* heartbeat(inParts(heartbeatOf(LIMIT), size))).status, 202)
+          const refused = yield* heartbeat(inParts(heartbeatOf(LIMIT + 1), size))
           expectError(refused, 413, "payload_too_large")
           assert.strictEqual(refused.headers.connection, "close")
         }),
@@ -61,8 +61,8 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
 
     it.effect("1,048,576 bytes are accepted and one more is refused, with a length", () =>
       Effect.gen(function* () {
-        assert.strictEqual((yield* beat(heartbeatOf(LIMIT))).status, 202)
-        const refused = yield* beat(heartbeatOf(LIMIT + 1))
+        assert.strictEqual((yield* heartbeat(heartbeatOf(LIMIT))).status, 202)
+        const refused = yield* heartbeat(heartbeatOf(LIMIT + 1))
         expectError(refused, 413, "payload_too_large")
         assert.strictEqual(refused.headers.connection, "close")
       }),
@@ -71,8 +71,8 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
     it.effect("bytes are counted, not characters", () =>
       Effect.gen(function* () {
         const json = JSON.stringify(heartbeatBody(newAgent(), { labels: { note: "\u00e9" } }))
-        assert.strictEqual((yield* beat(json.padEnd(LIMIT - 1, " "))).status, 202)
-        expectError(yield* beat(json.padEnd(LIMIT, " ")), 413, "payload_too_large")
+        assert.strictEqual((yield* heartbeat(json.padEnd(LIMIT - 1, " "))).status, 202)
+        expectError(yield* heartbeat(json.padEnd(LIMIT, " ")), 413, "payload_too_large")
       }),
     )
 

@@ -60,12 +60,12 @@ export const headerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.deepStrictEqual([health.status, health.body], [200, { status: "ok" }])
         assert.isUndefined(health.headers["content-encoding"])
         const agent = newAgent()
-        const beat = yield* call("POST", "/api/v1/heartbeat", {
+        const heartbeat = yield* call("POST", "/api/v1/heartbeat", {
           token: agent.key,
           json: heartbeatBody(agent),
           headers,
         })
-        assert.deepStrictEqual([beat.status, beat.body], [202, { accepted: false }])
+        assert.deepStrictEqual([heartbeat.status, heartbeat.body], [202, { accepted: false }])
         assert.strictEqual(
           (yield* operate("GET", `/api/v1/agents/${agent.agent_id}?x=1`, { headers })).status,
           200,

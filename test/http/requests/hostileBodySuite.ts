@@ -209,7 +209,7 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
       Effect.gen(function* () {
         const agent = newAgent()
         const body = JSON.stringify(heartbeatBody(agent))
-        const beat = (headers: Record<string, string>) =>
+        const heartbeat = (headers: Record<string, string>) =>
           call("POST", "/api/v1/heartbeat", { token: agent.key, body, headers })
         for (const type of [
           "text/plain",
@@ -218,13 +218,13 @@ export const hostileBodySuite = <Place>(subject: StorageUnderTest<Place>): void 
           "nonsense",
           "",
         ]) {
-          assert.strictEqual((yield* beat({ "content-type": type })).status, 202, type)
+          assert.strictEqual((yield* heartbeat({ "content-type": type })).status, 202, type)
         }
         for (const encoding of ["identity", "Identity", "IDENTITY"]) {
-          assert.strictEqual((yield* beat({ "content-encoding": encoding })).status, 202, encoding)
+          assert.strictEqual((yield* heartbeat({ "content-encoding": encoding })).status, 202, encoding)
         }
         for (const encoding of ["gzip", "x-gzip", "br", "deflate", "zstd", "gzip, identity", "unknown"]) {
-          expectError(yield* beat({ "content-encoding": encoding }), 400, "validation", encoding)
+          expectError(yield* heartbeat({ "content-encoding": encoding }), 400, "validation", encoding)
         }
       }),
     )

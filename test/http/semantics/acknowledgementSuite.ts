@@ -35,7 +35,7 @@ const openIncident = Effect.gen(function* () {
     turns,
     acknowledge: (json: object = {}, token?: string) =>
       token === undefined ? operate("PUT", pathOf(id), { json }) : call("PUT", pathOf(id), { json, token }),
-    story: Effect.map(operate("GET", `/ops/v1/incidents/${String(id)}`), (answer) => body(answer, 200)),
+    scenario: Effect.map(operate("GET", `/ops/v1/incidents/${String(id)}`), (answer) => body(answer, 200)),
   }
 })
 
@@ -45,7 +45,7 @@ const responder = Effect.fnUntraced(function* (name: string) {
   return String(body(answer, 201)["token"])
 })
 
-const actsOf = (story: Item): ReadonlyArray<Item> => story["acts"] as ReadonlyArray<Item>
+const actsOf = (scenario: Item): ReadonlyArray<Item> => scenario["log"] as ReadonlyArray<Item>
 
 /** How people acknowledge and note incidents over HTTP (docs/rules.md#acknowledgements). */
 export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -54,13 +54,13 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
   scenario("an acknowledgement names who, until when and for which severity; withdrawing it ends it", () =>
     Effect.gen(function* () {
       const { clock } = yield* Tocsin
-      const { acknowledge, id, story } = yield* openIncident
+      const { acknowledge, id, scenario } = yield* openIncident
       const token = yield* responder("eva")
       const given = body(yield* acknowledge({ note: "on it", for: "2h" }, token), 200)
       const at = new Date(clock.currentTimeMillisUnsafe()).toISOString()
       const until = new Date(clock.currentTimeMillisUnsafe() + 7_200_000).toISOString()
       assert.deepStrictEqual(given, { by: "eva", note: "on it", at, until, severity: "warning" })
-      assert.deepStrictEqual((yield* story)["acknowledgement"], given)
+      assert.deepStrictEqual((yield* scenario)["acknowledgement"], given)
 
       const replaced = body(yield* acknowledge({ severity: "warning" }), 200)
       assert.match(String(replaced["by"]), /^token-[0-9a-f]{8}$/)
@@ -72,7 +72,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
 
       assert.deepStrictEqual(body(yield* operate("DELETE", pathOf(id)), 200), { count: 1 })
       assert.deepStrictEqual(body(yield* operate("DELETE", pathOf(id)), 200), { count: 0 })
-      const told = yield* story
+      const told = yield* scenario
       assert.isNull(told["acknowledgement"])
       assert.deepStrictEqual(
         actsOf(told).map(({ act }) => act),
@@ -83,7 +83,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
 
   scenario("of two operators who acknowledge at the same time, the later counts and both are on record", () =>
     Effect.gen(function* () {
-      const { acknowledge, story } = yield* openIncident
+      const { acknowledge, scenario } = yield* openIncident
       const tokens = [yield* responder("ann"), yield* responder("bob")]
       const answers = yield* Effect.forEach(tokens, (token) => acknowledge({}, token), {
         concurrency: "unbounded",
@@ -92,10 +92,10 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
         answers.map((answer) => body(answer, 200)["by"]),
         ["ann", "bob"],
       )
-      const told = yield* story
-      const acts = actsOf(told)
-      assert.deepStrictEqual(acts.map(({ by }) => by).toSorted(), ["ann", "bob"])
-      assert.strictEqual((told["acknowledgement"] as Item)["by"], acts[0]?.["by"])
+      const told = yield* scenario
+      const log = actsOf(told)
+      assert.deepStrictEqual(log.map(({ by }) => by).toSorted(), ["ann", "bob"])
+      assert.strictEqual((told["acknowledgement"] as Item)["by"], log[0]?.["by"])
     }),
   )
 
@@ -114,7 +114,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
 
   scenario("a bad acknowledgement is refused, with the name of the field", () =>
     Effect.gen(function* () {
-      const { acknowledge, story } = yield* openIncident
+      const { acknowledge, scenario } = yield* openIncident
       const soon = "2026-03-01T13:00:00Z"
       const bad: ReadonlyArray<readonly [json: object, field: string]> = [
         [{ for: "1h", until: soon }, "for and until"],
@@ -130,7 +130,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
       ]
       for (const [json, field] of bad)
         assert.include(expectError(yield* acknowledge(json), 400, "validation"), field, JSON.stringify(json))
-      assert.isNull((yield* story)["acknowledgement"])
+      assert.isNull((yield* scenario)["acknowledgement"])
       body(yield* acknowledge({ for: "7d", note: "x".repeat(1_024) }), 200)
     }),
   )
@@ -149,25 +149,25 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
           { id: UNKNOWN, outcome: "unknown" },
         ],
       })
-      assert.deepInclude((yield* one.story)["acknowledgement"], { note: "all" })
+      assert.deepInclude((yield* one.scenario)["acknowledgement"], { note: "all" })
       for (const refused of [{ ids: [] }, { ids: Array.from({ length: 201 }, () => UNKNOWN) }, {}])
         assert.include(expectError(yield* operate("POST", path, { json: refused }), 400, "validation"), "ids")
     }),
   )
 
-  scenario("a note is part of the story of an incident, open or resolved", () =>
+  scenario("a note is part of the scenario of an incident, open or resolved", () =>
     Effect.gen(function* () {
-      const { id, story, turns } = yield* openIncident
+      const { id, scenario, turns } = yield* openIncident
       const path = `/ops/v1/incidents/${String(id)}/notes`
       const token = yield* responder("eva")
       const first = body(
         yield* call("POST", path, { json: { text: "disk ordered\r\nby Eva\n" }, token }),
         201,
       )
-      assert.deepInclude(first, { act: "noted", by: "eva", text: "disk ordered\r\nby Eva\n" })
+      assert.deepInclude(first, { action: "noted", by: "eva", text: "disk ordered\r\nby Eva\n" })
       yield* turns("ok", 0)
       const second = body(yield* operate("POST", path, { json: { text: "x".repeat(4_096) } }), 201)
-      assert.deepStrictEqual(actsOf(yield* story), [second, first])
+      assert.deepStrictEqual(actsOf(yield* scenario), [second, first])
       for (const text of ["", "x".repeat(4_097), "\n".repeat(4_097), "a\rb", "a\tb", "\u001b[2J"])
         assert.include(
           expectError(yield* operate("POST", path, { json: { text } }), 400, "validation"),
@@ -181,14 +181,14 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
   scenario("a token that only reads changes nothing", () =>
     Effect.gen(function* () {
       const { readToken: token } = yield* Tocsin
-      const { acknowledge, id, story } = yield* openIncident
+      const { acknowledge, id, scenario } = yield* openIncident
       expectError(yield* acknowledge({}, token), 403, "forbidden")
       expectError(yield* call("DELETE", pathOf(id), { token }), 403, "forbidden")
       const many = { json: { ids: [id] }, token }
       expectError(yield* call("POST", "/ops/v1/incidents/acknowledge", many), 403, "forbidden")
       const noted = { json: { text: "a" }, token }
       expectError(yield* call("POST", `/ops/v1/incidents/${String(id)}/notes`, noted), 403, "forbidden")
-      assert.deepStrictEqual(actsOf(yield* story), [])
+      assert.deepStrictEqual(actsOf(yield* scenario), [])
     }),
   )
 }

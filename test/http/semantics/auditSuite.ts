@@ -44,7 +44,7 @@ const populated = Effect.fnUntraced(function* (storage: () => Storage["Service"]
         ...outboxRecord("dead", "x", { state: "failed", event_type: "resolved" }),
         incident_id: id as never,
       })
-      const held = { next_attempt_at: undefined, look_at: start } as const
+      const held = { next_attempt_at: undefined, next_evaluation_at: start } as const
       workspace.outbox.put({ ...outboxRecord("held", "x", held), incident_id: id as never })
     },
   )

@@ -19,7 +19,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { Policies } from "@tocsin/core/usecases/Policies"
-import { ThisReplica } from "@tocsin/core/usecases/ThisReplica"
+import { ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
@@ -91,7 +91,7 @@ export class Tocsin extends Context.Service<
         const server = HttpServer.layerWithOperations({
           host: "127.0.0.1",
           port: 0,
-          uiTokens: [Redacted.make(tokens.uiToken), Redacted.make(tokens.otherUiToken)],
+          operatorTokens: [Redacted.make(tokens.uiToken), Redacted.make(tokens.otherUiToken)],
           readTokens: [Redacted.make(tokens.readToken)],
         })
         const { spoil = (sound: Storage["Service"]) => sound, storageTimeout = "10 seconds" } = options
@@ -112,7 +112,7 @@ export class Tocsin extends Context.Service<
             Queries.layer,
             Operations.layer,
             Operators.layer,
-            Policies.layer.pipe(Layer.provide(ThisReplica.layer)),
+            Policies.layer.pipe(Layer.provide(ReplicaIdentity.layer)),
             TopicFeed.layer,
           ]),
           Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),

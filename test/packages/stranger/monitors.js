@@ -37,12 +37,17 @@ const critical = () => ({
 const tellOfAnIncident = async (storage) => {
   /** @type {Array<string>} */
   const told = []
-  const { promise: isTold, resolve } = Promise.withResolvers()
+  const { promise: isNotified, resolve } = Promise.withResolvers()
   const pager = {
     name: "pager",
     send: (/** @type {import("tocsin").Notification} */ { text }) => resolve(told.push(text)),
   }
-  await using monitor = await createMonitor({ storage, notifiers: [pager], uiTokens: [TOKEN], log: false })
+  await using monitor = await createMonitor({
+    storage,
+    notifiers: [pager],
+    operatorTokens: [TOKEN],
+    log: false,
+  })
   await monitor.heartbeat(KEY, heartbeat)
   await assert.rejects(
     monitor.events(KEY, critical()),
@@ -50,7 +55,7 @@ const tellOfAnIncident = async (storage) => {
   )
   await monitor.agents.accept("web-1")
   await monitor.events(KEY, critical())
-  await isTold
+  await isNotified
   assert.match(told.join("\n"), /web-1\/disk/)
   const server = createServer(monitor.node).listen(0, "127.0.0.1")
   await once(server, "listening")

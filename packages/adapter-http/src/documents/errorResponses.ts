@@ -2,7 +2,7 @@ import type { ErrorCode } from "@tocsin/contract/Errors"
 import { String } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { JsonObject } from "./plainSchema.ts"
-import { REQUEST_ID } from "./story.ts"
+import { REQUEST_ID } from "./scenario.ts"
 
 /** Header fields that some errors have, by the names that the definition gives them. */
 const ofErrors: Readonly<Record<string, { readonly name: string; readonly header: JsonObject }>> = {

@@ -1,7 +1,7 @@
 import { incidentExamples } from "./incidentExamples.ts"
 import { silenceExamples } from "./silenceExamples.ts"
 import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
-import * as story from "./story.ts"
+import * as scenario from "./scenario.ts"
 
 const operator = {
   name: "ann",
@@ -17,8 +17,8 @@ const withToken = (summary: string): OperationExamples["success"] => ({
 })
 
 const explanation = {
-  agent: story.AGENT,
-  check: story.CHECK_STATE,
+  agent: scenario.AGENT,
+  check: scenario.CHECK_STATE,
   reasons: [
     "The newest result, observed at 2026-01-31T08:29:58.120Z, reported critical with exit code 2.",
     "It differed from the one before and was stored as a change.",
@@ -27,8 +27,8 @@ const explanation = {
   received_at: "2026-01-31T08:29:58.903Z",
   age_seconds: 62.5,
   skew_seconds: 0.783,
-  last_change: story.STORED_EVENT,
-  incident: story.OPEN_INCIDENT,
+  last_change: scenario.STORED_EVENT,
+  incident: scenario.OPEN_INCIDENT,
 }
 
 /**
@@ -46,7 +46,7 @@ export const pathParameters: Readonly<
 export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   heartbeat: {
     request: {
-      usual: { summary: "A web server that is well", value: story.HEARTBEAT },
+      usual: { summary: "A web server that is well", value: scenario.HEARTBEAT },
     },
     success: {
       accepted: { summary: "An operator has accepted the key", value: { accepted: true } },
@@ -57,13 +57,13 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     request: {
       change: {
         summary: "A disk that has filled up, and a load that is well",
-        value: { agent_id: "web-01", events: [story.FULL_DISK, story.STEADY_LOAD] },
+        value: { agent_id: "web-01", events: [scenario.FULL_DISK, scenario.STEADY_LOAD] },
       },
       quiet: {
         summary: "A result without notifications, in an incident that several agents share",
         value: {
           agent_id: "web-01",
-          events: [{ ...story.FULL_DISK, notifications_enabled: false, incident_key: "storage/full" }],
+          events: [{ ...scenario.FULL_DISK, notifications_enabled: false, incident_key: "storage/full" }],
         },
       },
     },
@@ -78,26 +78,30 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     success: {
       page: {
         summary: "The first of several pages",
-        value: { items: [story.PENDING_AGENT, story.AGENT], next_cursor: story.CURSOR, prev_cursor: null },
+        value: {
+          items: [scenario.PENDING_AGENT, scenario.AGENT],
+          next_cursor: scenario.CURSOR,
+          prev_cursor: null,
+        },
       },
     },
   },
-  getAgent: { success: { agent: { summary: "An accepted agent that is alive", value: story.AGENT } } },
+  getAgent: { success: { agent: { summary: "An accepted agent that is alive", value: scenario.AGENT } } },
   deleteAgent: counted("The agent is deleted", 1),
   acceptAgent: counted("The key is accepted", 1),
   blockAgent: counted("The key is blocked", 1),
   acceptAll: counted("Three agents are accepted", 3),
   blockAll: counted("Two keys are blocked", 2),
   removeAll: counted("Two agents are removed", 2),
-  listBlacklist: lastPage(story.BLACKLIST_ITEM),
+  listBlacklist: lastPage(scenario.BLACKLIST_ITEM),
   deleteBlacklist: counted("Four rows are deleted", 4),
   deleteBlacklistRow: {
-    parameters: { key_id: story.BLACKLIST_ITEM.id },
+    parameters: { key_id: scenario.BLACKLIST_ITEM.id },
     ...counted("The row is deleted", 1),
   },
-  listChecks: lastPage(story.CHECK_STATE),
-  queryEvents: lastPage(story.STORED_EVENT),
-  listIncidents: lastPage(story.OPEN_INCIDENT),
+  listChecks: lastPage(scenario.CHECK_STATE),
+  queryEvents: lastPage(scenario.STORED_EVENT),
+  listIncidents: lastPage(scenario.OPEN_INCIDENT),
   getSummary: {
     success: {
       counts: {
@@ -137,17 +141,17 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   },
   listExpectedChecks: lastPage(
     {
-      ...story.CHECK_STATE,
+      ...scenario.CHECK_STATE,
       expected_at: "2026-01-31T08:32:28.903Z",
-      is_stale: false,
+      is_overdue: false,
       labels: { team: "db" },
     },
     "A check that must report within the next minutes",
   ),
-  listOutbox: lastPage(story.OUTBOX_ITEM, "A notification that is retried in a few seconds"),
-  replay: { parameters: { id: story.OUTBOX_ID }, ...counted("It is pending again", 1) },
-  release: { parameters: { id: story.OUTBOX_ID }, ...counted("It is sent now", 1) },
-  listHeldOutbox: lastPage(story.HELD_ITEM, "A notification that an acknowledgement holds"),
+  listOutbox: lastPage(scenario.OUTBOX_ITEM, "A notification that is retried in a few seconds"),
+  replay: { parameters: { id: scenario.OUTBOX_ID }, ...counted("It is pending again", 1) },
+  release: { parameters: { id: scenario.OUTBOX_ID }, ...counted("It is sent now", 1) },
+  listHeldOutbox: lastPage(scenario.HELD_ITEM, "A notification that an acknowledgement holds"),
   testNotifier: {
     parameters: { notifier: "webhook" },
     success: {
@@ -173,7 +177,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   listAudit: lastPage({
-    id: story.OUTBOX_ID,
+    id: scenario.OUTBOX_ID,
     at: "2026-03-01T08:30:00.000Z",
     actor: "ann",
     via: "api",
@@ -209,7 +213,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
         value: {
           items: [
             {
-              ...story.POLICY.windows[0],
+              ...scenario.POLICY.windows[0],
               occurrences: [{ starts_at: "2026-02-01T01:00:00.000Z", ends_at: "2026-02-01T05:00:00.000Z" }],
             },
           ],
@@ -222,7 +226,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
       small: {
         summary: "A policy with one receiver",
         value: {
-          policy: story.POLICY,
+          policy: scenario.POLICY,
           hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
           receivers: [{ name: "chat", notifier: "messenger" }],
           replicas: [
@@ -272,7 +276,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     success: {
       usual: {
         summary: "The beginning of a stream, and one event",
-        value: `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${story.OPEN_INCIDENT.opened_at}"}\n\n`,
+        value: `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${scenario.OPEN_INCIDENT.opened_at}"}\n\n`,
       },
     },
   },

@@ -1,8 +1,8 @@
 import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
-import * as story from "./story.ts"
+import * as scenario from "./scenario.ts"
 
 const incidentDetail = {
-  incident: story.OPEN_INCIDENT,
+  incident: scenario.OPEN_INCIDENT,
   members: [
     {
       agent_id: "web-01",
@@ -26,20 +26,20 @@ const incidentDetail = {
   ],
   timeline_left_out: 0,
   acknowledgement: null,
-  acts: [],
+  log: [],
   held_by: [],
-  deliveries: [story.SENT_ITEM],
+  deliveries: [scenario.SENT_ITEM],
 }
 
 /** Examples of what operators read of incidents and do about them. */
 export const incidentExamples: Readonly<Record<string, OperationExamples>> = {
-  listHeldIncidents: lastPage(story.HELD_INCIDENT, "An acknowledged incident"),
+  listHeldIncidents: lastPage(scenario.HELD_INCIDENT, "An acknowledged incident"),
   showIncident: {
-    parameters: { id: story.INCIDENT_ID },
+    parameters: { id: scenario.INCIDENT_ID },
     success: { open: { summary: "An open incident of one check", value: incidentDetail } },
   },
   acknowledge: {
-    parameters: { id: story.INCIDENT_ID },
+    parameters: { id: scenario.INCIDENT_ID },
     request: {
       default: { summary: "For the default time", value: {} },
       hours: {
@@ -47,26 +47,26 @@ export const incidentExamples: Readonly<Record<string, OperationExamples>> = {
         value: { note: "Disk ordered", for: "2h", severity: "critical" },
       },
     },
-    success: { acknowledged: { summary: "Acknowledged", value: story.ACKNOWLEDGEMENT } },
+    success: { acknowledged: { summary: "Acknowledged", value: scenario.ACKNOWLEDGEMENT } },
   },
   withdrawAcknowledgement: {
-    parameters: { id: story.INCIDENT_ID },
+    parameters: { id: scenario.INCIDENT_ID },
     ...counted("It is no longer acknowledged", 1),
   },
   acknowledgeAll: {
     request: {
-      one: { summary: "One incident, for a day", value: { ids: [story.INCIDENT_ID], for: "1d" } },
+      one: { summary: "One incident, for a day", value: { ids: [scenario.INCIDENT_ID], for: "1d" } },
     },
     success: {
       acknowledged: {
         summary: "Acknowledged",
-        value: { items: [{ id: story.INCIDENT_ID, outcome: "acknowledged" }] },
+        value: { items: [{ id: scenario.INCIDENT_ID, outcome: "acknowledged" }] },
       },
     },
   },
   noteIncident: {
-    parameters: { id: story.INCIDENT_ID },
-    request: { note: { summary: "A note", value: { text: story.NOTE.text } } },
-    success: { noted: { summary: "Noted", value: story.NOTE } },
+    parameters: { id: scenario.INCIDENT_ID },
+    request: { note: { summary: "A note", value: { text: scenario.NOTE.text } } },
+    success: { noted: { summary: "Noted", value: scenario.NOTE } },
   },
 }

@@ -1,18 +1,18 @@
 import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
-import * as story from "./story.ts"
+import * as scenario from "./scenario.ts"
 
 /** Examples of the operations on silences. */
 export const silenceExamples: Readonly<Record<string, OperationExamples>> = {
-  listSilences: lastPage(story.SILENCE),
+  listSilences: lastPage(scenario.SILENCE),
   getSilence: {
-    parameters: { id: story.SILENCE_ID },
-    success: { active: { summary: "A silence in force", value: story.SILENCE } },
+    parameters: { id: scenario.SILENCE_ID },
+    success: { active: { summary: "A silence in force", value: scenario.SILENCE } },
   },
   createSilence: {
     request: {
       team: {
         summary: "All agents of a team, for two hours",
-        value: { matchers: story.SILENCE.matchers, for: "2h", comment: story.SILENCE.comment },
+        value: { matchers: scenario.SILENCE.matchers, for: "2h", comment: scenario.SILENCE.comment },
       },
       confirmed: {
         summary: "The disks of every agent",
@@ -24,7 +24,7 @@ export const silenceExamples: Readonly<Record<string, OperationExamples>> = {
         },
       },
     },
-    success: { created: { summary: "Created", value: story.SILENCE } },
+    success: { created: { summary: "Created", value: scenario.SILENCE } },
     byStatus: {
       200: {
         previewed: {
@@ -34,18 +34,18 @@ export const silenceExamples: Readonly<Record<string, OperationExamples>> = {
             open_incidents: 1,
             held_now: 0,
             needs_confirm: false,
-            sample: [story.OPEN_INCIDENT],
+            sample: [scenario.OPEN_INCIDENT],
           },
         },
       },
     },
   },
   changeSilence: {
-    parameters: { id: story.SILENCE_ID },
+    parameters: { id: scenario.SILENCE_ID },
     request: {
       comment: { summary: "Another comment", value: { comment: "Disks arrive at noon" } },
     },
-    success: { changed: { summary: "The silence as changed", value: story.SILENCE } },
+    success: { changed: { summary: "The silence as changed", value: scenario.SILENCE } },
   },
-  expireSilence: { parameters: { id: story.SILENCE_ID }, ...counted("The silence has ended", 1) },
+  expireSilence: { parameters: { id: scenario.SILENCE_ID }, ...counted("The silence has ended", 1) },
 }

@@ -75,9 +75,9 @@ export const namedOperators = HttpApiBuilder.group(
 )
 
 /** The endpoints of /ops/v1 by which people act on incidents: the operator who calls is who acts. */
-export const incidentActs = HttpApiBuilder.group(
+export const incidentActions = HttpApiBuilder.group(
   OpsApi,
-  "incidentActs",
+  "incidentActions",
   Effect.fnUntraced(function* (handlers) {
     const useCases = answering(incidentActUseCases(yield* Operations))
     return handlers

@@ -3,7 +3,12 @@ import type { Operations } from "@tocsin/core/usecases/Operations"
 import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { Policies } from "@tocsin/core/usecases/Policies"
 import type { Queries } from "@tocsin/core/usecases/Queries"
-import { toAcknowledgement, toAct, toIncidentDetail, toNotifierTest } from "@tocsin/core/usecases/toResources"
+import {
+  toAcknowledgement,
+  toLogEntry,
+  toIncidentDetail,
+  toNotifierTest,
+} from "@tocsin/core/usecases/toResources"
 import { Effect, Record } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { TocsinApi } from "@tocsin/contract/api/TocsinApi"
@@ -74,8 +79,8 @@ export const incidentActUseCases = (operations: Operations["Service"]) =>
       Effect.map(operations.acknowledge(params.id, payload), toAcknowledgement),
     withdrawAcknowledgement: ({ params }) => operations.withdraw(params.id),
     acknowledgeAll: ({ payload }) => operations.acknowledgeAll(payload),
-    noteIncident: ({ params, payload }) => Effect.map(operations.note(params.id, payload), toAct),
-  }) satisfies UseCases<(typeof OpsApi)["groups"]["incidentActs"]["endpoints"]>
+    noteIncident: ({ params, payload }) => Effect.map(operations.note(params.id, payload), toLogEntry),
+  }) satisfies UseCases<(typeof OpsApi)["groups"]["incidentActions"]["endpoints"]>
 
 /** The use case of each endpoint for the policy. */
 export const policyUseCases = (policies: Policies["Service"]) =>

@@ -12,7 +12,7 @@ const FIRST = "/"
 const ROBOTS = "/robots.txt"
 
 /** Requests need no token, so the storage is read no more often than this. */
-const LOOK_EVERY = Duration.seconds(5)
+const EXAMINE_EVERY = Duration.seconds(5)
 
 // Search engines must not index monitoring.
 const robots = HttpServerResponse.text("User-agent: *\nDisallow: /\n")
@@ -33,7 +33,7 @@ const layer = (
       const startedAt = yield* Instant.now
       const { isReady, isDraining } = yield* Readiness
       const { examine } = yield* HealthExamination
-      const look = yield* Effect.cachedWithTTL(examine(false), LOOK_EVERY)
+      const look = yield* Effect.cachedWithTTL(examine(false), EXAMINE_EVERY)
       const state = Effect.gen(function* (): Effect.fn.Return<ServiceState> {
         const ready = yield* isReady
         const upFor = Duration.nanos(((yield* Instant.now) - startedAt) * 1_000n)

@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
-import { Line, type Place as LinePlace } from "@tocsin/core/engine/Line"
+import { LinkedQueue, type QueueNode } from "@tocsin/core/engine/LinkedQueue"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { announcedBytes, MAX_BODY_BYTES } from "./RequestBody.ts"
@@ -49,7 +49,7 @@ export interface Place {
   /** Whether it waits; otherwise it is inside. */
   isWaiting: boolean
   /** Where it is among those. */
-  position: LinePlace | undefined
+  position: QueueNode | undefined
 }
 
 /**
@@ -67,9 +67,9 @@ export class Intake {
   #whole = 0
   #turn = 0
   #timer: NodeJS.Timeout | undefined
-  readonly #inside = new Line<Place>()
+  readonly #inside = new LinkedQueue<Place>()
   // In the order of their admission.
-  readonly #waiting = new Line<Place>()
+  readonly #waiting = new LinkedQueue<Place>()
   /** How many requests wait on each paused connection. */
   readonly #paused = new Map<Socket, number>()
   readonly #limits: IntakeLimits

@@ -12,7 +12,7 @@ import type { Failure } from "../response/failures.ts"
  * the lists as they are, so that their owner may change them.
  */
 export interface OperatorTokens {
-  readonly uiTokens: ReadonlyArray<Redacted.Redacted>
+  readonly operatorTokens: ReadonlyArray<Redacted.Redacted>
   readonly readTokens?: ReadonlyArray<Redacted.Redacted> | undefined
 }
 
@@ -40,7 +40,7 @@ const notForAgents: Failure<"unauthorized"> = {
 }
 const notValid: Failure<"unauthorized"> = {
   code: "unauthorized",
-  message: "this token is not valid; use a token from SERVICE_AUTH_TOKEN, or uiTokens in a program",
+  message: "this token is not valid; use a token from SERVICE_AUTH_TOKEN, or operatorTokens in a program",
 }
 /** The refusal of a token that no named operator has. */
 export const noLongerValid: Failure<"unauthorized"> = {
@@ -100,13 +100,13 @@ const nameOf = (token: Redacted.Redacted, sha256: Hashing["Service"]["sha256"]):
 
 /** The rules of access for these tokens. */
 export const make = (
-  { uiTokens, readTokens = [], metrics }: ServiceTokens,
+  { operatorTokens, readTokens = [], metrics }: ServiceTokens,
   { sha256 }: Pick<Hashing["Service"], "sha256">,
 ): Access => {
   const access = metrics?.access
   const scraper = access?.tokens ?? []
   // The last role counts: a token in both settings of operators may change things.
-  const roleOf = Roles.roleOf(sha256, { scraper, reader: readTokens, operator: uiTokens })
+  const roleOf = Roles.roleOf(sha256, { scraper, reader: readTokens, operator: operatorTokens })
   return {
     agent: (authorization) => {
       const key = tokenOf(authorization)

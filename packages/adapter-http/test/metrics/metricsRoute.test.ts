@@ -28,7 +28,7 @@ const scrape = (stubs: Stubs, times: number) =>
       Effect.sync(() =>
         HttpRouter.toWebHandler(
           ApiRoutes.layer({
-            uiTokens: [Redacted.make(UI_TOKEN)],
+            operatorTokens: [Redacted.make(UI_TOKEN)],
             metrics: { access: { tokens: [], isOpen: true }, version: "1.2.3" },
           }).pipe(Layer.provide([Layer.fresh(stubServices(stubs)), HttpServer.layerServices])),
         ),

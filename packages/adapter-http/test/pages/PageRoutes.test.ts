@@ -29,7 +29,7 @@ const served = <A, E>(
   test: Effect.Effect<A, E, Layer.Success<ReturnType<typeof ApiServer.layerWithPages>>>,
 ) => {
   const server = ApiServer.layerWithPages(
-    { host: "127.0.0.1", port: 0, uiTokens: [Redacted.make("operator-token")] },
+    { host: "127.0.0.1", port: 0, operatorTokens: [Redacted.make("operator-token")] },
     { version, storage: "SQLite" },
     console,
   ).pipe(

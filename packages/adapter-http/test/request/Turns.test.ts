@@ -53,7 +53,7 @@ const LARGE = JSON.stringify(heartbeat).padEnd(1_000_000, " ")
 it.live("large bodies are parsed one a turn, and small ones immediately", () =>
   Effect.gen(function* () {
     const turn = yield* turnsOfLoop
-    const turnsOf = (body: string) =>
+    const delaysOf = (body: string) =>
       Effect.forEach(
         Array.from({ length: 5 }, () =>
           HttpServerRequest.fromWeb(new Request("http://a/", { method: "POST", body })),
@@ -61,7 +61,7 @@ it.live("large bodies are parsed one a turn, and small ones immediately", () =>
         (request) => Effect.map(readJson(request), turn),
         { concurrency: "unbounded" },
       )
-    assert.strictEqual(new Set(yield* turnsOf(LARGE)).size, 5)
-    assert.isBelow(new Set(yield* turnsOf(JSON.stringify(heartbeat))).size, 5)
+    assert.strictEqual(new Set(yield* delaysOf(LARGE)).size, 5)
+    assert.isBelow(new Set(yield* delaysOf(JSON.stringify(heartbeat))).size, 5)
   }).pipe(Effect.provideService(RequestId, REQUEST_ID), Effect.scoped),
 )

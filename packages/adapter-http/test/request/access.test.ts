@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import * as Access from "../../src/request/access.ts"
 
-const tokens = { uiTokens: [Redacted.make("operator")], readTokens: [Redacted.make("reader")] }
+const tokens = { operatorTokens: [Redacted.make("operator")], readTokens: [Redacted.make("reader")] }
 
 const mayRead = (metrics: Access.MetricsAccess, operators: Access.OperatorTokens) => {
   const hashing = { sha256: (text: string) => hash("sha256", text) }
@@ -36,12 +36,12 @@ describe("who may read the metrics", () => {
   })
 
   it("includes everyone if they are open, and no one if no token is set", () => {
-    assert.isTrue(mayRead({ tokens: [], isOpen: true }, { uiTokens: [] })(undefined))
-    assert.isFalse(mayRead({ tokens: [], isOpen: false }, { uiTokens: [] })("Bearer x"))
+    assert.isTrue(mayRead({ tokens: [], isOpen: true }, { operatorTokens: [] })(undefined))
+    assert.isFalse(mayRead({ tokens: [], isOpen: false }, { operatorTokens: [] })("Bearer x"))
   })
   it("follows what changes", () => {
     const access = { tokens: [], isOpen: true }
-    const may = mayRead(access, { uiTokens: [] })
+    const may = mayRead(access, { operatorTokens: [] })
     assert.isTrue(may(undefined))
     access.isOpen = false
     assert.isFalse(may(undefined))

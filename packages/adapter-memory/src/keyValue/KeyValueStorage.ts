@@ -3,9 +3,9 @@ import { decideExpiry, removeExpired } from "../expire.ts"
 import { loadRows } from "../loadRows.ts"
 import type { MemoryTables } from "../MemoryTables.ts"
 import { persistChanges } from "../persistChanges.ts"
-import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
-import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
-import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { type Command, decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
+import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import * as Instant from "@tocsin/contract/Instant"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
@@ -73,7 +73,7 @@ const readFailure = (name: string, cause: unknown): StorageError =>
 const unsettled = (cause: unknown): StorageError =>
   new StorageError({
     reason: "unavailable",
-    isUnsettled: true,
+    isUnknown: true,
     message:
       "the store rejected a change and may have kept it: repeat the request, which first undoes that change",
     cause,
@@ -109,9 +109,9 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
 
   const transact = Effect.fnUntraced(function* <A>(command: Command<Outcome<A>>) {
     const now = yield* Instant.now
-    const workspace = new Workspace()
-    const outcome = decideSync(command(workspace, now), (scope) => loadRows(tables, workspace, scope, now))
-    const changes = workspace.changes()
+    const unit = new UnitOfWork()
+    const outcome = decideSync(command(unit, now), (scope) => loadRows(tables, unit, scope, now))
+    const changes = unit.changes()
     yield* write(changedRows(tables, changes))
     persistChanges(tables, changes)
     return outcome.committed()

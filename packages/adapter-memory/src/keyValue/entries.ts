@@ -1,8 +1,8 @@
 import { MemoryTables } from "../MemoryTables.ts"
 import type { ExpiredRows } from "../expire.ts"
 import { addResult, persistChanges } from "../persistChanges.ts"
-import type { Change } from "@tocsin/core/engine/workspace/Table"
-import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
+import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { type IncidentChangeRecord, isCut } from "@tocsin/core/model/IncidentRecord"
 import type { Entries } from "./KeyValueStore.ts"
 import { readRow, rowKeys, type RowKind, type Rows, writeRow } from "./rows.ts"
@@ -20,7 +20,7 @@ const inserted = (after: unknown): Change<unknown> => ({ before: undefined, afte
 const deleted = (before: unknown): Change<unknown> => ({ before, after: undefined })
 
 /** The rows that a transaction changes. `tables` are as they were before it. */
-export const changedRows = (tables: MemoryTables, changes: WorkspaceChanges): RowChanges => {
+export const changedRows = (tables: MemoryTables, changes: UnitOfWorkChanges): RowChanges => {
   const rows = new Map<string, Change<unknown>>()
   const change = <Row>(keyOf: (row: Row) => string, changed: ReadonlyArray<Change<Row>>): void => {
     for (const { before, after } of changed) {
@@ -36,14 +36,14 @@ export const changedRows = (tables: MemoryTables, changes: WorkspaceChanges): Ro
   change(rowKeys.incident_member, changes.members)
   change(rowKeys.outbox, changes.outbox)
   change(rowKeys.alert, changes.alerts)
-  change(rowKeys.mark, changes.marks)
+  change(rowKeys.service_heartbeat, changes.serviceHeartbeats)
   change(rowKeys.operator, changes.operators)
   change(rowKeys.silence, changes.silences)
   change(rowKeys.replica, changes.replicas)
   for (const row of changes.incidentChanges) rows.set(rowKeys.incident_change(row), inserted(row))
   for (const row of changes.audit) rows.set(rowKeys.audit(row), inserted(row))
-  for (const row of changes.incidentActs) rows.set(rowKeys.incident_act(row), inserted(row))
-  for (const cut of changes.storyCuts) {
+  for (const row of changes.incidentLog) rows.set(rowKeys.incident_log(row), inserted(row))
+  for (const cut of changes.timelineCuts) {
     const isOfCut = (row: IncidentChangeRecord) => row.incident_id === cut.incident_id && isCut(row, cut)
     for (const row of (tables.incidentChanges.get(cut.incident_id) ?? []).filter(isOfCut))
       rows.set(rowKeys.incident_change(row), deleted(row))
@@ -77,7 +77,7 @@ export const expiredRows = (expired: ExpiredRows): RowChanges => {
   remove(rowKeys.outbox, expired.outbox)
   remove(rowKeys.incident_member, expired.members)
   remove(rowKeys.incident_change, expired.incidentChanges)
-  remove(rowKeys.incident_act, expired.incidentActs)
+  remove(rowKeys.incident_log, expired.incidentLog)
   remove(rowKeys.alert, expired.alerts)
   remove(rowKeys.incident, expired.incidents)
   remove(rowKeys.audit, expired.audit)
@@ -113,14 +113,14 @@ const tablesOf = (rowsOf: <Kind extends RowKind>(kind: Kind) => ReadonlyArray<Ro
     members: added("incident_member"),
     outbox: added("outbox"),
     alerts: added("alert"),
-    marks: added("mark"),
+    serviceHeartbeats: added("service_heartbeat"),
     operators: added("operator"),
     silences: added("silence"),
     replicas: added("replica"),
     incidentChanges: rowsOf("incident_change").toSorted((a, b) => a.seq - b.seq),
-    incidentActs: rowsOf("incident_act").toSorted((a, b) => a.seq - b.seq),
+    incidentLog: rowsOf("incident_log").toSorted((a, b) => a.seq - b.seq),
     audit: rowsOf("audit"),
-    storyCuts: [],
+    timelineCuts: [],
     removedChecks: [],
     removedAgents: rowsOf("removed_registration"),
     history: [],

@@ -5,9 +5,9 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { IncidentActRecord } from "@tocsin/core/model/IncidentActRecord"
+import type { IncidentLogRecord } from "@tocsin/core/model/IncidentLogRecord"
 import type { MemberRecord, MemberRef } from "@tocsin/core/model/MemberRecord"
-import type { MarkRecord } from "@tocsin/core/model/MarkRecord"
+import type { ServiceHeartbeatRecord } from "@tocsin/core/model/ServiceHeartbeatRecord"
 import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { OperatorRecord } from "@tocsin/core/model/OperatorRecord"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
@@ -24,11 +24,11 @@ export interface Rows {
   readonly incident: IncidentRecord
   readonly incident_member: MemberRecord
   readonly incident_change: IncidentChangeRecord
-  readonly incident_act: IncidentActRecord
+  readonly incident_log: IncidentLogRecord
   readonly audit: AuditRecord
   readonly outbox: OutboxRecord
   readonly alert: AlertRecord
-  readonly mark: MarkRecord
+  readonly service_heartbeat: ServiceHeartbeatRecord
   readonly operator: OperatorRecord
   readonly silence: SilenceRecord
   readonly replica: ReplicaRecord
@@ -50,13 +50,13 @@ export const rowKeys = {
   incident_member: (row: MemberRef) => `incident_member/${row.incident_id}/${row.agent_id}/${row.check_id}`,
   incident_change: (row: Pick<IncidentChangeRecord, "incident_id" | "seq">) =>
     `incident_change/${row.incident_id}/${row.seq}`,
-  incident_act: (row: Pick<IncidentActRecord, "incident_id" | "seq">) =>
-    `incident_act/${row.incident_id}/${row.seq}`,
+  incident_log: (row: Pick<IncidentLogRecord, "incident_id" | "seq">) =>
+    `incident_log/${row.incident_id}/${row.seq}`,
   audit: (row: Pick<AuditRecord, "id">) => `audit/${row.id}`,
   outbox: (row: Pick<OutboxRecord, "id">) => `outbox/${row.id}`,
   // Without a receiver, as versions that know only this one wrote it.
   alert: ({ incident_id, receiver, severity }: AlertRef) => `alert/${incident_id}/${receiver}/${severity}`,
-  mark: (row: { readonly name: string }) => `mark/${row.name}`,
+  service_heartbeat: (row: { readonly name: string }) => `service_heartbeat/${row.name}`,
   operator: (row: Pick<OperatorRecord, "name">) => `operator/${row.name}`,
   silence: (row: Pick<SilenceRecord, "id">) => `silence/${row.id}`,
   replica: (row: Pick<ReplicaRecord, "id">) => `replica/${row.id}`,

@@ -82,7 +82,7 @@ const embeddedIpv4 = (address: string): ReadonlyArray<string> => {
   )
 }
 
-/** Which addresses notifiers and beats must not call. */
+/** Which addresses notifiers and watchdog pings must not call. */
 export interface TargetPolicy {
   /**
    * Also refuses private addresses and loopback (SERVICE_DENY_PRIVATE_TARGETS,

@@ -59,7 +59,7 @@ export const IncidentMessage = Schema.Struct({
     incident: WebhookIncident,
     links: Schema.optionalKey(
       Schema.Struct({
-        incident: Schema.String.annotate({ description: "The incident's story, for operators." }),
+        incident: Schema.String.annotate({ description: "The incident's timeline, for operators." }),
       }),
     ),
   }),
@@ -110,8 +110,8 @@ export const incidentMessage = (
 const MICROS_PER_SECOND = 1_000_000n
 
 /** To the second as in `text`. Never negative: a clock may have been set back since the incident opened. */
-const secondsOf = ({ counts_from, event_type, incident }: DeliveryAttempt): number => {
-  const until = event_type === "resolved" ? (incident.resolved_at ?? counts_from) : counts_from
+const secondsOf = ({ age_starts_at, event_type, incident }: DeliveryAttempt): number => {
+  const until = event_type === "resolved" ? (incident.resolved_at ?? age_starts_at) : age_starts_at
   return Math.max(0, Number(until / MICROS_PER_SECOND - incident.opened_at / MICROS_PER_SECOND))
 }
 

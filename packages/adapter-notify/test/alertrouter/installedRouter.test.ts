@@ -79,7 +79,7 @@ const becoming = (origin: string, count: number) =>
     Effect.timeout("10 seconds"),
   )
 
-const story = (command: string) =>
+const scenario = (command: string) =>
   Effect.gen(function* () {
     const origin = yield* startAlertmanager(command)
     const router = yield* alertRouter({
@@ -128,5 +128,5 @@ const story = (command: string) =>
 
 describe("a real Alertmanager", () => {
   const reason = binary === undefined ? " (skipped: prometheus-alertmanager is not installed)" : ""
-  it.live.skipIf(binary === undefined)(`has what fires, until it ends${reason}`, () => story(binary ?? ""))
+  it.live.skipIf(binary === undefined)(`has what fires, until it ends${reason}`, () => scenario(binary ?? ""))
 })

@@ -153,8 +153,8 @@ describe("a webhook's message", () => {
   }
 
   it("says why, to whom and how long after the opening it became due", () => {
-    const counts_from = Instant.plus(firing.incident.opened_at, Duration.minutes(15))
-    assert.deepStrictEqual(dataOf({ ...firing, receiver: "pager", cause: "escalation", counts_from }), {
+    const age_starts_at = Instant.plus(firing.incident.opened_at, Duration.minutes(15))
+    assert.deepStrictEqual(dataOf({ ...firing, receiver: "pager", cause: "escalation", age_starts_at }), {
       receiver: "pager",
       cause: "escalation",
       firing_for_seconds: 900,
@@ -163,14 +163,14 @@ describe("a webhook's message", () => {
   })
 
   it("of a resolution says how long the incident was open, whenever it is sent", () => {
-    const counts_from = Instant.plus(resolved.created_at, Duration.hours(3))
-    assert.strictEqual(dataOf({ ...resolved, counts_from }).firing_for_seconds, 730)
+    const age_starts_at = Instant.plus(resolved.created_at, Duration.hours(3))
+    assert.strictEqual(dataOf({ ...resolved, age_starts_at }).firing_for_seconds, 730)
     assert.isUndefined(dataOf(resolved).cause)
   })
 
   it("never has a negative time, even if the clock was set back", () => {
-    const counts_from = Instant.minus(firing.created_at, Duration.hours(1))
-    assert.strictEqual(dataOf({ ...firing, counts_from }).firing_for_seconds, 0)
+    const age_starts_at = Instant.minus(firing.created_at, Duration.hours(1))
+    assert.strictEqual(dataOf({ ...firing, age_starts_at }).firing_for_seconds, 0)
   })
 
   it("links to the incident below the public address", () => {

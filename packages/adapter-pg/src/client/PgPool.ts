@@ -1,6 +1,6 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
 import * as Sessions from "@effect/sql-pg/PgPool"
-import { Line } from "@tocsin/core/engine/Line"
+import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import { Duration, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
@@ -50,7 +50,7 @@ type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 
 /** An open connection: when it answered last, and whether it has its settings. */
 interface Known {
-  heardAt: number
+  reportedAt: number
   isSetUp: boolean
 }
 
@@ -86,9 +86,9 @@ const countIn = (open: Opened): Effect.Effect<void, never, Scope.Scope> =>
 export class PgPool {
   readonly #primary: Primary
   readonly #known = new WeakMap<Session.PgConnection, Known>()
-  readonly #leases = new Line<PgLease>()
+  readonly #leases = new LinkedQueue<PgLease>()
   /** In the order in which their statements were sent. */
-  readonly #watches = new Line<Watch>()
+  readonly #watches = new LinkedQueue<Watch>()
   readonly #connectTimeout: Duration.Duration
   readonly #replyMillis: number
   readonly #maxConnections: number
@@ -177,8 +177,8 @@ export class PgPool {
     scope: Scope.Closeable,
     restore: Restore,
   ): Effect.fn.Return<PgConnection, SqlError.SqlError> {
-    const known = this.#known.get(session) ?? { heardAt: this.#open.lastAt, isSetUp: false }
-    if (known.heardAt <= this.#host.silentSince) {
+    const known = this.#known.get(session) ?? { reportedAt: this.#open.lastAt, isSetUp: false }
+    if (known.reportedAt <= this.#host.silentSince) {
       yield* this.#primary.invalidate(session)
       yield* Scope.close(scope, Exit.void)
       return yield* this.#lend(restore)
@@ -229,7 +229,7 @@ export class PgPool {
         stop: () => {
           clearTimeout(timer)
           place.leave()
-          if (!watch.isLate) known.heardAt = performance.now()
+          if (!watch.isLate) known.reportedAt = performance.now()
         },
       }
       // The driver closes a connection whose lease ends under a running statement.

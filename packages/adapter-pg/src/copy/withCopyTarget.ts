@@ -41,11 +41,11 @@ const inUse = (message: string): StorageError => new StorageError({ reason: "in_
 // The lock of migrations: servers that start wait for it.
 const LOCK = `SELECT pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migrations}) AS is_free`
 
-/** Servers leave a mark every five seconds. An older one is that of a server that ended. */
+/** Servers leave a service heartbeat every five seconds. An older one is that of a server that ended. */
 const MARKED_LATELY = Duration.seconds(30)
 
 /** Every first start fills these tables. They are no reason to refuse, and are overwritten. */
-const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "mark", "replica"]
+const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "service_heartbeat", "replica"]
 
 const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
   const [lock] = yield* sql.unsafe<{ is_free: boolean }>(LOCK)
@@ -56,11 +56,11 @@ const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
   }
   yield* verifyServer(sql)
   yield* requireNoConnection(sql)
-  // A migration would hold up a server that only its mark shows.
-  if ((yield* verifySchema(sql)) !== undefined) yield* requireNoMark({ sql, pg })
+  // A migration would hold up a server that only its service heartbeat shows.
+  if ((yield* verifySchema(sql)) !== undefined) yield* requireNoServiceHeartbeat({ sql, pg })
   yield* applyMissing(sql)
   yield* sql.unsafe(`LOCK TABLE ${copiedTables.map(({ name }) => name).join(", ")} IN ACCESS EXCLUSIVE MODE`)
-  yield* requireNoMark({ sql, pg })
+  yield* requireNoServiceHeartbeat({ sql, pg })
   for (const { name } of copiedTables) {
     if (LEFT_BY_STARTS.includes(name)) {
       yield* sql.unsafe(`DELETE FROM ${name}`)
@@ -85,10 +85,10 @@ const requireNoConnection = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   if (servers !== undefined && servers.count > 0n) return yield* inUse(STOP_SERVERS)
 })
 
-const requireNoMark = Effect.fnUntraced(function* ({ sql, pg }: Database) {
+const requireNoServiceHeartbeat = Effect.fnUntraced(function* ({ sql, pg }: Database) {
   const now = yield* readStorageTime(pg)
-  const [mark] = yield* sql<{ marked_at: bigint }>`SELECT marked_at FROM mark`.unprepared
-  if (mark !== undefined && mark.marked_at > Instant.minus(now, MARKED_LATELY))
+  const [serviceHeartbeat] = yield* sql<{ beat_at: bigint }>`SELECT beat_at FROM service_heartbeat`.unprepared
+  if (serviceHeartbeat !== undefined && serviceHeartbeat.beat_at > Instant.minus(now, MARKED_LATELY))
     return yield* inUse(STOP_SERVERS)
 })
 

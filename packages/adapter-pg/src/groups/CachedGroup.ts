@@ -2,8 +2,8 @@ import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { AgentCache, CachedAgent } from "../cache/AgentCache.ts"
-import { beginCommand, decideOnRows, type KnownRows } from "../cache/decideOnRows.ts"
-import type { AgentUpdate, Written } from "../cache/verifyingUpdate.ts"
+import { beginCommand, decideOptimistically, type CachedRows } from "../cache/decideOptimistically.ts"
+import type { AgentUpdate, Written } from "../cache/optimisticUpdate.ts"
 import type { RowVersion } from "../transactions/Loading.ts"
 import { momentOf, moved, refused, type Submission } from "./Submission.ts"
 
@@ -12,7 +12,7 @@ const MAX_COMMANDS = 256
 const MAX_CHECKS = 800
 
 /** What the group's decisions made of one agent so far. */
-class Draft implements KnownRows {
+class Draft implements CachedRows {
   readonly #cached: CachedAgent
   readonly #checks = new Map<CheckId, CheckRecord>()
   readonly members: Array<Submission<"cached">> = []
@@ -89,7 +89,7 @@ export class CachedGroup {
     if (this.#cache.isBeingWritten(scope.agent_id)) return moved(arrived, "early", {})
     const draft = this.#draftOf(scope.agent_id)
     if (draft === undefined) return moved(arrived, "locked", { scope, next: undefined })
-    const tried = decideOnRows(begun, scope, draft)
+    const tried = decideOptimistically(begun, scope, draft)
     switch (tried.kind) {
       case "unshareable":
         return moved(arrived, "alone", {})

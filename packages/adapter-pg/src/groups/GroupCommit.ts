@@ -1,14 +1,14 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { cacheCounters, CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
-import { Line } from "@tocsin/core/engine/Line"
+import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import type { Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import { Outcome } from "@tocsin/core/engine/workspace/Outcome"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
 import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
 import { AgentCache } from "../cache/AgentCache.ts"
-import type { CommandScope } from "../cache/CommandScope.ts"
-import { type Written, writeIfFresh } from "../cache/verifyingUpdate.ts"
+import type { CommandGroup } from "../cache/CommandGroup.ts"
+import { type Written, compareAndSwap } from "../cache/optimisticUpdate.ts"
 import type { CommandDatabase } from "../Database.ts"
 import type { TopicAnnouncer } from "../hints/TopicAnnouncer.ts"
 import * as RealTime from "../RealTime.ts"
@@ -70,7 +70,7 @@ export class GroupCommit {
   readonly #lockedMeter: CommitMeter
   readonly #lookups: ReturnType<typeof cacheCounters>
   readonly #arrivals = new Lane<Submission<"arrived">>(CACHED_GROUPS)
-  readonly #early = new Line<Submission<"early">>()
+  readonly #early = new LinkedQueue<Submission<"early">>()
   readonly #agents: ReadonlyArray<Lane<Submission<"locked">>>
   readonly #outbox = new Lane<Submission<"locked">>()
   #isClosed = false
@@ -177,7 +177,7 @@ export class GroupCommit {
 
   #write(group: CachedGroup): Effect.Effect<void> {
     const startedAt = performance.now()
-    return writeIfFresh(this.#options.groupDatabase.pg, group.begin(), this.#cache.serverRun).pipe(
+    return compareAndSwap(this.#options.groupDatabase.pg, group.begin(), this.#cache.serverRun).pipe(
       Effect.tapCause(logFailure),
       Effect.matchCause({
         onSuccess: (written) => this.#written(group, written, startedAt),
@@ -232,7 +232,7 @@ export class GroupCommit {
     return [...this.#agents, this.#outbox]
   }
 
-  #laneOf(scope: CommandScope): Lane<Submission<"locked">> {
+  #laneOf(scope: CommandGroup): Lane<Submission<"locked">> {
     if (scope.kind === "outbox") return this.#outbox
     return this.#agents[hashOf(scope.agent_id) % this.#agents.length] ?? this.#outbox
   }
@@ -275,5 +275,5 @@ const takeMembers = (lane: Lane<Submission<"locked">>): ReadonlyArray<Submission
   return members
 }
 
-const rowsOf = ({ request: { checks, outboxItems } }: CommandScope): number =>
+const rowsOf = ({ request: { checks, outboxItems } }: CommandGroup): number =>
   checks?.check_ids.length ?? outboxItems?.length ?? 0

@@ -1,4 +1,4 @@
-import { Line, type Place } from "@tocsin/core/engine/Line"
+import { LinkedQueue, type QueueNode } from "@tocsin/core/engine/LinkedQueue"
 import { Effect } from "effect"
 
 /** How many groups of a lane run at a time. */
@@ -15,7 +15,7 @@ const ONE_AT_A_TIME: LaneWidth = { groups: 1, besideFrom: 1 }
 
 /** A caller leaves its place to withdraw its item. */
 interface Called {
-  readonly caller: { place: Place | undefined }
+  readonly caller: { place: QueueNode | undefined }
 }
 
 /**
@@ -25,7 +25,7 @@ interface Called {
  */
 export class Lane<Item extends Called> {
   readonly #width: LaneWidth
-  readonly #waiting = new Line<Item>()
+  readonly #waiting = new LinkedQueue<Item>()
   #running = 0
   /** Workers without a group. */
   readonly #idle: Array<() => void> = []

@@ -1,11 +1,11 @@
 import * as Instant from "@tocsin/contract/Instant"
-import type { Place } from "@tocsin/core/engine/Line"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { QueueNode } from "@tocsin/core/engine/LinkedQueue"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { type Clock, Effect } from "effect"
-import type { CommandScope } from "../cache/CommandScope.ts"
+import type { CommandGroup } from "../cache/CommandGroup.ts"
 
 /** The reply or failure of a command, with which its caller's fiber continues. */
 export type Answer = Effect.Effect<unknown, StorageError>
@@ -16,16 +16,16 @@ export interface Caller {
   readonly clock: Clock.Clock
   readonly resume: (answer: Answer) => void
   /** Where its submission waits. */
-  place: Place | undefined
+  place: QueueNode | undefined
 }
 
 /** What a submission has in each state besides its caller. */
 interface Parts {
   readonly arrived: object
   readonly early: object
-  readonly cached: { readonly scope: CommandScope; readonly outcome: Outcome<unknown> }
+  readonly cached: { readonly scope: CommandGroup; readonly outcome: Outcome<unknown> }
   /** `next` is what it will probably ask for after its first request; `undefined` if not known. */
-  readonly locked: { readonly scope: CommandScope; readonly next: RowRequest | undefined }
+  readonly locked: { readonly scope: CommandGroup; readonly next: RowRequest | undefined }
   readonly alone: object
   /** An outcome is reported when its caller gets the reply, or would have got it. */
   readonly answered: { readonly answer: Answer | Outcome<unknown> }

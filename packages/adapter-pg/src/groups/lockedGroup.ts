@@ -1,15 +1,15 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { ensure } from "@tocsin/core/engine/workspace/ensure"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { load } from "@tocsin/core/engine/unitOfWork/load"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { AgentCache, Versioned } from "../cache/AgentCache.ts"
-import { type AgentScope, asksForFirstParts, type CommandScope, mayShare } from "../cache/CommandScope.ts"
-import { beginCommand, decideOnRows, type KnownRows } from "../cache/decideOnRows.ts"
-import { versionOf } from "../cache/verifyingUpdate.ts"
+import { type GroupKey, asksForFirstParts, type CommandGroup, mayShare } from "../cache/CommandGroup.ts"
+import { beginCommand, decideOptimistically, type CachedRows } from "../cache/decideOptimistically.ts"
+import { versionOf } from "../cache/optimisticUpdate.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import type { CommandDatabase } from "../Database.ts"
 import { commandTransaction, type Committed } from "../transactions/commandTransaction.ts"
@@ -53,12 +53,12 @@ const decideAll = Effect.fnUntraced(function* (
   loading: Loading,
   members: ReadonlyArray<Locked>,
 ): Effect.fn.Return<ReadonlyArray<Decided>, SqlError.SqlError> {
-  const { workspace } = loading
+  const { unit } = loading
   yield* loadRows(
     loading,
-    members.map(({ scope }): RowRequest => ({ ...scope.request, passesHeld: true })),
+    members.map(({ scope }): RowRequest => ({ ...scope.request, skipLocked: true })),
   )
-  const expected = members.map((member) => nextRequest(workspace, member))
+  const expected = members.map((member) => nextRequest(unit, member))
   yield* loadRows(
     loading,
     expected.filter((request) => request !== undefined),
@@ -73,13 +73,13 @@ const decideAll = Effect.fnUntraced(function* (
 })
 
 /** What a member will probably ask for next; `undefined` if it has to leave the group. */
-const nextRequest = (workspace: Workspace, member: Locked): RowRequest | undefined => {
+const nextRequest = (unit: UnitOfWork, member: Locked): RowRequest | undefined => {
   const { next, scope } = member
   if (scope.kind === "outbox") return next
-  const rows = knownRowsIn(workspace, scope)
+  const rows = knownRowsIn(unit, scope)
   if (rows === undefined || next !== undefined) return rows && next
   const begun = beginCommand(member.caller.command, momentOf(member))
-  const tried = begun && decideOnRows(begun, scope, rows)
+  const tried = begun && decideOptimistically(begun, scope, rows)
   if (tried?.kind === "decided") return {}
   return tried?.kind === "more" ? tried.next : undefined
 }
@@ -88,15 +88,15 @@ const decideShared = Effect.fnUntraced(function* (
   loading: Loading,
   member: Locked,
 ): Effect.fn.Return<Decided, SqlError.SqlError> {
-  const { workspace } = loading
-  workspace.beginCommand()
-  const decision = member.caller.command(workspace, momentOf(member))
+  const { unit } = loading
+  unit.beginCommand()
+  const decision = member.caller.command(unit, momentOf(member))
   let step = decision.next()
   while (step.done !== true) {
     const request = step.value
     if (mayShare(request, member.scope)) yield* loadRows(loading, [request])
-    else if (!isLoaded(workspace, request, member.scope)) {
-      if (!workspace.commandChanges().isWrite) return moved(member, "alone", {})
+    else if (!isLoaded(unit, request, member.scope)) {
+      if (!unit.commandChanges().isWrite) return moved(member, "alone", {})
       return yield* sqlError("UnknownError", {
         message: "A command of a group needs a transaction of its own",
         operation: "execute",
@@ -108,23 +108,23 @@ const decideShared = Effect.fnUntraced(function* (
 })
 
 /** Whether a request repeats a part of the first requests of the group. */
-const isLoaded = (workspace: Workspace, request: RowRequest, scope: CommandScope): boolean =>
-  asksForFirstParts(request, scope) && ensure(workspace, request).next().done === true
+const isLoaded = (unit: UnitOfWork, request: RowRequest, scope: CommandGroup): boolean =>
+  asksForFirstParts(request, scope) && load(unit, request).next().done === true
 
-const knownRowsIn = (workspace: Workspace, { agent_id }: AgentScope): KnownRows | undefined => {
-  const agent = workspace.agents.isLoaded(agent_id) ? workspace.agents.get(agent_id) : undefined
+const knownRowsIn = (unit: UnitOfWork, { agent_id }: GroupKey): CachedRows | undefined => {
+  const agent = unit.agents.isLoaded(agent_id) ? unit.agents.get(agent_id) : undefined
   if (agent === undefined) return undefined
   const { registration_id } = agent
   return {
     agent,
-    check: (check_id) => workspace.checks.get({ agent_id, registration_id, check_id }) ?? "absent",
+    check: (check_id) => unit.checks.get({ agent_id, registration_id, check_id }) ?? "absent",
   }
 }
 
 /** Updates the cache with what a committed group loaded and wrote. */
 const remember = (
   cache: AgentCache,
-  { ref, versions, workspace }: Committed<unknown>,
+  { ref, versions, unit }: Committed<unknown>,
   members: ReadonlyArray<Locked>,
 ): void => {
   if (ref === undefined) return
@@ -136,7 +136,7 @@ const remember = (
   for (const { scope } of members) {
     if (scope.kind !== "agent") continue
     const { agent_id, request } = scope
-    const agent = workspace.agents.get(agent_id)
+    const agent = unit.agents.get(agent_id)
     const found = versions.agents.get(agent_id)
     if (agent === undefined || found === undefined) {
       cache.drop(agent_id)
@@ -144,7 +144,7 @@ const remember = (
     }
     const { registration_id } = agent
     const checks = (request.checks?.check_ids ?? []).map((check_id) => {
-      const row = workspace.checks.get({ agent_id, registration_id, check_id })
+      const row = unit.checks.get({ agent_id, registration_id, check_id })
       return [check_id, row && versioned(row)] as const
     })
     cache.keep({ agent: versioned(agent), found, checks }, ref.server_run)

@@ -37,7 +37,7 @@ export interface PgInspection {
   /** Settings that are off, without which a committed change can be lost. */
   readonly unsafe: ReadonlyArray<string>
   readonly pepperCheck: string | undefined
-  readonly markedAt: Instant.Instant | undefined
+  readonly serviceHeartbeatAt: Instant.Instant | undefined
   /** The first values that do not hold the JSON that they must hold; see `damagedValue`. */
   readonly damaged: ReadonlyArray<string>
   /** Running totals that are not what the rows count; see `FIND_WRONG_TOTALS`. */
@@ -94,7 +94,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(
 )
 
 /** What is known of tables that cannot be read. */
-const UNREAD = { damaged: [], wrongTotals: [], pepperCheck: undefined, markedAt: undefined }
+const UNREAD = { damaged: [], wrongTotals: [], pepperCheck: undefined, serviceHeartbeatAt: undefined }
 
 /** Facts of the server and the database that need no table of the service. */
 const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -136,8 +136,8 @@ const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, isCur
   const [kept] = yield* sql<{ value: string }>`
     SELECT value FROM established WHERE name = 'pepper_check'
   `.unprepared
-  const [mark] = yield* sql<{ marked_at: bigint }>`
-    SELECT marked_at FROM mark WHERE name = 'service'
+  const [serviceHeartbeat] = yield* sql<{ beat_at: bigint }>`
+    SELECT beat_at FROM service_heartbeat WHERE name = 'service'
   `.unprepared
   return {
     closedTables,
@@ -147,7 +147,7 @@ const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, isCur
       ? (yield* sql.unsafe<{ wrong: string }>(FIND_WRONG_TOTALS).unprepared).map(({ wrong }) => wrong)
       : [],
     pepperCheck: kept?.value,
-    markedAt: mark && Instant.fromMicros(mark.marked_at),
+    serviceHeartbeatAt: serviceHeartbeat && Instant.fromMicros(serviceHeartbeat.beat_at),
   }
 })
 

@@ -10,7 +10,7 @@ import { TOTALS } from "./first/totals.ts"
  *
  * Each order of a list has one index that can serve it, so that no estimate decides how a page is
  * read. Times are microseconds since 1970. Text is compared bytewise. There are no foreign keys but
- * those of an incident's story: the locks of agents and incidents guard their rows, and tables can be
+ * those of an incident's timeline: the locks of agents and incidents guard their rows, and tables can be
  * distributed.
  */
 export const migration: Migration = {

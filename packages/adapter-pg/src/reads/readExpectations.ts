@@ -19,7 +19,7 @@ export const readDueExpectations = (
   { after, limit, now }: Parameters<Storage["Service"]["dueExpectations"]>[0],
 ): Effect.Effect<ReadonlyArray<ExpectationRecord>, SqlError.SqlError> => {
   const place = [
-    after?.look_at ?? LONG_AGO,
+    after?.next_evaluation_at ?? LONG_AGO,
     after?.agent_id ?? "",
     after?.check_id ?? "",
     after?.registration_id ?? LEAST_UUID,

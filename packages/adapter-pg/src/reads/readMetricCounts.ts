@@ -37,8 +37,8 @@ export const findBacklog = {
       (SELECT count(*) FROM (SELECT FROM outbox AS o
         WHERE o.listed_state = of_state.state AND o.notifier = of_notifier.notifier
         ORDER BY o.event_type, o.created_at ${COUNT_UP_TO}) AS counted) AS items,
-      (SELECT min(head.counts_from) FROM unnest($2::text[]) AS of_type (event_type) CROSS JOIN LATERAL (
-        SELECT o.counts_from FROM outbox AS o
+      (SELECT min(head.age_starts_at) FROM unnest($2::text[]) AS of_type (event_type) CROSS JOIN LATERAL (
+        SELECT o.age_starts_at FROM outbox AS o
         WHERE o.listed_state = of_state.state AND o.notifier = of_notifier.notifier
           AND o.event_type = of_type.event_type
         ORDER BY o.created_at LIMIT ${AGED_ITEMS}

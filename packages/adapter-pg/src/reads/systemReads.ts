@@ -4,10 +4,10 @@ import {
   makePass,
   type Pass,
   QUIET_KEPT,
-  type SilenceScanReads,
+  type StaleAgentScanReads,
   type Seen,
   type SystemTotals,
-} from "@tocsin/core/liveness/SilenceScan"
+} from "@tocsin/core/liveness/StaleAgentScan"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { read } from "./read.ts"
@@ -45,7 +45,7 @@ const findTotals = totalsWith(`agent_id = ANY($1) AND ${IS_SILENT}`)
 const findTotalsOfAll = totalsWith("admission_state = 'accepted' AND last_seen_at <= $1")
 
 /** The reads for the summary and the sweep for silent agents. */
-export const systemReads = (sql: SqlClient.SqlClient): SilenceScanReads<SqlError.SqlError> => ({
+export const systemReads = (sql: SqlClient.SqlClient): StaleAgentScanReads<SqlError.SqlError> => ({
   acceptances: Effect.map(read(sql, findAcceptances, []), ([row]) => Number(row?.["acceptances"])),
   pass: (bound) =>
     Effect.map(read(sql, findQuietAgents, [bound, QUIET_KEPT + 1]), (rows) => toPass(rows, bound)),
@@ -59,7 +59,7 @@ export const systemReads = (sql: SqlClient.SqlClient): SilenceScanReads<SqlError
       ...toTotals(row),
       agents_silent: Number(row?.["agents"]),
     })),
-  lookAtAll: (aliveSince) =>
+  evaluateAll: (aliveSince) =>
     Effect.map(read(sql, findTotalsOfAll, [aliveSince]), ([row]) => ({
       ...toTotals(row),
       agents_offline: Number(row?.["agents"]),

@@ -59,7 +59,7 @@ const tablesOf = (pg: Pg, held: Set<AgentId>): Tables => ({
     audit: ({ before, limit }) => read(pg, findOldAudit, [before, limit]),
     silences: ({ before, limit }) => read(pg, findOldSilences, [before, limit]),
   },
-  setAside: (keys) => Effect.asVoid(pg.query(keepHistory, [keys])),
+  quarantine: (keys) => Effect.asVoid(pg.query(keepHistory, [keys])),
   remove: (rows, keys, limit) =>
     Effect.map(pg.query(removals[rows], [keys, limit]), ([row]) => Number(row?.["removed"])),
 })
@@ -147,7 +147,7 @@ const hasOpenNotification = (incidentId: string): string =>
 
 /** Reads outbox items after `$1` in the order of their ids, with facts of their incidents. */
 const findOutbox = `SELECT o.id AS key, o.created_at, o.updated_at, i.id AS incident_id, i.resolved_at,
-         ${hasOpenNotification("o.incident_id")} AS is_held
+         ${hasOpenNotification("o.incident_id")} AS has_unfinished_notification
   FROM (SELECT * FROM outbox WHERE id > $1 ORDER BY id LIMIT $2) AS o
   LEFT JOIN incident AS i ON i.id = o.incident_id
   ORDER BY o.id`
@@ -155,13 +155,16 @@ const findOutbox = `SELECT o.id AS key, o.created_at, o.updated_at, i.id AS inci
 interface OutboxRow extends Omit<RetentionFacts["outbox"], "incident"> {
   readonly incident_id: string | null
   readonly resolved_at: Instant | null
-  readonly is_held: boolean
+  readonly has_unfinished_notification: boolean
 }
 
 const toOutbox = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<RetentionFacts["outbox"]> =>
-  rows.map(({ incident_id, is_held, resolved_at, ...row }) => ({
+  rows.map(({ incident_id, has_unfinished_notification, resolved_at, ...row }) => ({
     ...row,
-    incident: incident_id === null ? undefined : { resolved_at: resolved_at ?? undefined, isHeld: is_held },
+    incident:
+      incident_id === null
+        ? undefined
+        : { resolved_at: resolved_at ?? undefined, hasUnfinishedNotification: has_unfinished_notification },
   }))
 
 /** Reads incidents after `$1` in the order of their ids. */
@@ -172,7 +175,7 @@ const findIncidents =
 const lockFreeIncidents = "SELECT id FROM incident WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED"
 
 /** Finds incidents whose notifications have all ended. */
-const findSettledIncidents = `SELECT given.id FROM unnest($1::text[]) AS given (id) WHERE NOT ${hasOpenNotification("given.id")}`
+const findFinishedIncidents = `SELECT given.id FROM unnest($1::text[]) AS given (id) WHERE NOT ${hasOpenNotification("given.id")}`
 
 interface IncidentRow extends Pick<RetentionFacts["incidents"], "key" | "opened_at"> {
   readonly resolved_at: Instant | null
@@ -190,15 +193,16 @@ const incidents = Effect.fnUntraced(function* (pg: Pg, { before, after = "", lim
   const found = yield* read<IncidentRow>(pg, findIncidents, [after, limit])
   const rows = found.map((row) => ({ ...row, resolved_at: row.resolved_at ?? undefined }))
   const old = rows.filter(
-    (row) => RetentionRules.incidents.judge({ ...row, isHeld: false }, before) === "expired",
+    (row) =>
+      RetentionRules.incidents.judge({ ...row, hasUnfinishedNotification: false }, before) === "expired",
   )
   const free = new Set<string>()
   if (old.length > 0) {
     const locked = yield* read<Id>(pg, lockFreeIncidents, [old.map(({ key }) => key)])
-    const settled = yield* read<Id>(pg, findSettledIncidents, [locked.map(({ id }) => id)])
+    const settled = yield* read<Id>(pg, findFinishedIncidents, [locked.map(({ id }) => id)])
     for (const { id } of settled) free.add(id)
   }
-  return rows.map((row) => ({ ...row, isHeld: !free.has(row.key) }))
+  return rows.map((row) => ({ ...row, hasUnfinishedNotification: !free.has(row.key) }))
 })
 
 /**
@@ -245,7 +249,7 @@ const removals: Readonly<Record<RemovedRows, string>> = {
   ),
   members: by("incident_id", "incident_member"),
   changes: by("incident_id", "incident_change"),
-  acts: by("incident_id", "incident_act"),
+  log: by("incident_id", "incident_log"),
   alerts: by("incident_id", "alert"),
   incidents: by("id", "incident"),
   audit_subjects: by("audit_id", "audit_subject"),

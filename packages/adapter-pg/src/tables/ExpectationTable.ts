@@ -20,6 +20,6 @@ export const findExpectationsOfAgents = `${SELECT} FROM expectation AS x
 
 /** Reads those to be looked at by `$1`, longest due first, from the one after the given place. */
 export const findDueExpectations = `${SELECT} FROM expectation AS x
-  WHERE x.look_at IS NOT NULL AND x.look_at <= $1::int8
-    AND (x.look_at, x.agent_id, x.check_id, x.registration_id) > ($2::int8, $3::text, $4::text, $5::uuid)
-  ORDER BY x.look_at, x.agent_id, x.check_id, x.registration_id LIMIT $6::int8`
+  WHERE x.next_evaluation_at IS NOT NULL AND x.next_evaluation_at <= $1::int8
+    AND (x.next_evaluation_at, x.agent_id, x.check_id, x.registration_id) > ($2::int8, $3::text, $4::text, $5::uuid)
+  ORDER BY x.next_evaluation_at, x.agent_id, x.check_id, x.registration_id LIMIT $6::int8`

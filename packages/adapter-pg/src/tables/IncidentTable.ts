@@ -4,7 +4,7 @@ import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqlConnection } from "effect/sql"
 import { givenRows, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
-/** Incidents. The lock of an incident guards its members and its story too. */
+/** Incidents. The lock of an incident guards its members and its timeline too. */
 export const incidentTable = makeTable(storedTables.incident, {
   alias: "i",
   insertOrder: ["kind", "incident_key"],
@@ -31,7 +31,7 @@ export const findIncidents = `SELECT ${incidentTable.columns} FROM incident AS i
 
 /** Finds the incidents whose next look is due by `$1`, longest due first. */
 export const findDueIncidents = `SELECT i.id FROM incident AS i
-  WHERE i.next_look_at IS NOT NULL AND i.state = 'open' AND i.next_look_at <= $1 ORDER BY i.next_look_at LIMIT $2`
+  WHERE i.next_evaluation_at IS NOT NULL AND i.state = 'open' AND i.next_evaluation_at <= $1 ORDER BY i.next_evaluation_at LIMIT $2`
 
 /** The members of incidents, past and present. */
 export const memberTable = makeTable(storedTables.incident_member, { alias: "m" })
@@ -95,21 +95,21 @@ export const findMembersOfIncident = `SELECT ${memberTable.columns}, ${LABELS} F
 
 const { incident_change: change } = storedTables
 
-/** The stories of incidents: which member changed when. */
+/** The timelines of incidents: which member changed when. */
 export const incidentChangeTable = makeTable(change, { alias: "h" })
 
 /** What people did about incidents. */
-export const incidentActTable = makeTable(storedTables.incident_act, { alias: "t" })
+export const incidentLogTable = makeTable(storedTables.incident_log, { alias: "t" })
 
-/** Reads the latest acts of an incident. */
-export const findIncidentActs = `SELECT ${incidentActTable.columns} FROM incident_act AS t
+/** Reads the latest log entries of an incident. */
+export const findIncidentLog = `SELECT ${incidentLogTable.columns} FROM incident_log AS t
   WHERE t.incident_id = $1 ORDER BY t.seq DESC LIMIT $2`
 
 const cutColumns = { incident_id: change.columns.incident_id, up_to: change.columns.seq }
 
-/** Deletes what stories lose: changes after the first ones, up to `up_to`. */
-export const cutStories: RowStatement = {
-  name: "cut_stories",
+/** Deletes what timelines lose: changes after the first ones, up to `up_to`. */
+export const cutTimelines: RowStatement = {
+  name: "cut_timelines",
   columns: cutColumns,
   text: reporting(
     `DELETE FROM incident_change AS stored USING ${givenRows(cutColumns)}

@@ -51,7 +51,7 @@ export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
 
 /** Finds the incidents of held items that are to be examined by `$1`, longest due first. */
 export const findHeldOutbox = `SELECT o.incident_id FROM outbox AS o
-  WHERE o.look_at IS NOT NULL AND o.look_at <= $1 ORDER BY o.look_at LIMIT $2`
+  WHERE o.next_evaluation_at IS NOT NULL AND o.next_evaluation_at <= $1 ORDER BY o.next_evaluation_at LIMIT $2`
 
 /** Reads the receivers of items that wait or are being sent, one look into the index for each. */
 export const findWaitingReceivers = `WITH RECURSIVE waiting (receiver) AS (

@@ -1,8 +1,8 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { PgClient } from "../client/PgClient.ts"
 
 /** `xmin` of a stored row: the low 32 bits of the id of the transaction that wrote it. */
@@ -10,7 +10,7 @@ export type RowVersion = number
 
 /** The versions of the rows that a transaction loaded. */
 export interface RowVersions {
-  /** By row. Rows are immutable, so a row of the workspace that is found here is unchanged. */
+  /** By row. Rows are immutable, so a row of the unit of work that is found here is unchanged. */
   readonly rows: Map<AgentRecord | CheckRecord, RowVersion>
   /** Of agents as the transaction found them. */
   readonly agents: Map<AgentId, RowVersion>
@@ -19,7 +19,7 @@ export interface RowVersions {
 /** Where a transaction loads rows from, and where to. */
 export interface Loading {
   readonly pg: PgClient["Service"]
-  readonly workspace: Workspace
+  readonly unit: UnitOfWork
   readonly versions: RowVersions
 }
 
@@ -35,6 +35,6 @@ export const all = <Id>(
 /** A transaction that has loaded nothing yet. */
 export const beginLoading = (pg: PgClient["Service"]): Loading => ({
   pg,
-  workspace: new Workspace(),
+  unit: new UnitOfWork(),
   versions: { rows: new Map(), agents: new Map() },
 })

@@ -5,7 +5,7 @@ import type { PgClient } from "../client/PgClient.ts"
 import type { CommandDatabase, Database } from "../Database.ts"
 import { beginLoading, type Loading } from "./Loading.ts"
 import { type NewRows, persistChanges, type TransactionRef } from "./persistChanges.ts"
-import { settleCommit } from "./settleCommit.ts"
+import { resolveUnknownCommit } from "./resolveUnknownCommit.ts"
 
 /** Opens a transaction around an effect. */
 type Begin = <A>(
@@ -44,12 +44,12 @@ export const commandTransaction = <A, B>(
     let persisted: Committed<A> | undefined
     const body = Effect.tap(decideAndPersist(pg, newRows, decide), (written) => {
       persisted = written
-      return written.workspace.leavesDelivery ? announce(pg) : Effect.void
+      return written.unit.leavesDelivery ? announce(pg) : Effect.void
     })
     const settled = Effect.suspend(() => {
       // A decision that wrote nothing has nothing to lose.
       if (persisted?.ref === undefined) return Effect.succeed(persisted)
-      return Effect.map(settleCommit(pg, persisted.ref), (outcome) =>
+      return Effect.map(resolveUnknownCommit(pg, persisted.ref), (outcome) =>
         outcome === "committed" ? persisted : undefined,
       )
     })
@@ -76,7 +76,7 @@ const decideAndPersist = Effect.fnUntraced(function* <A>(
 ): Effect.fn.Return<Committed<A>, SqlError.SqlError> {
   const loading = beginLoading(pg)
   const reply = yield* decide(loading)
-  const ref = yield* persistChanges(pg, loading.workspace.changes(), newRows)
+  const ref = yield* persistChanges(pg, loading.unit.changes(), newRows)
   return { ...loading, reply, ref }
 })
 

@@ -21,7 +21,7 @@ const distinct = (refs: ReadonlyArray<IncidentRef>): ReadonlyArray<IncidentRef> 
 
 /** Loads incidents with their outbox items and alerts, with their locks. */
 export const loadIncidents = Effect.fnUntraced(function* (
-  { pg, workspace }: Loading,
+  { pg, unit }: Loading,
   requests: Requests,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const asked = all(requests, ({ incidents }) => incidents)
@@ -36,16 +36,16 @@ export const loadIncidents = Effect.fnUntraced(function* (
     const outbox = yield* ofEach(foundIds, pg.query(lockOutboxOfIncidents, [foundIds]), outboxTable.decode)
     const alerts = yield* ofEach(foundIds, pg.query(lockAlertsOfIncidents, [foundIds]), alertTable.decode)
     for (const incident of found) {
-      workspace.loadIncident(incident, outbox.get(incident.id) ?? [], alerts.get(incident.id) ?? [])
+      unit.loadIncident(incident, outbox.get(incident.id) ?? [], alerts.get(incident.id) ?? [])
     }
     const resolved = new Set(found.filter(({ state }) => state === "resolved").map(nameOf))
     for (const ref of refs) {
-      if (!resolved.has(nameOf(ref))) workspace.openIncidents.load(ref, undefined)
+      if (!resolved.has(nameOf(ref))) unit.openIncidents.load(ref, undefined)
     }
-    refs = refs.filter((ref) => !workspace.openIncidents.isLoaded(ref))
+    refs = refs.filter((ref) => !unit.openIncidents.isLoaded(ref))
     ids = []
   }
-  for (const id of asked) workspace.incidents.load(id, undefined)
+  for (const id of asked) unit.incidents.load(id, undefined)
 })
 
 /** Runs a query over incidents, unless there are none, and sorts its rows by incident. */
@@ -65,24 +65,24 @@ const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: 
 
 /** Loads memberships, which the locks of their incidents and agents guard. */
 export const loadMembers = Effect.fnUntraced(function* (
-  { pg, workspace }: Loading,
+  { pg, unit }: Loading,
   requests: Requests,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const load = (rows: ReadonlyArray<SqlConnection.Row>) => {
     const members = rows.map(memberTable.decode)
-    for (const member of members) workspace.members.load(member, member)
+    for (const member of members) unit.members.load(member, member)
     return members
   }
   const refs = all(requests, ({ members }) => members)
   if (refs.length > 0) {
     const wanted = refs.map(({ incident_id, agent_id, check_id }) => ({ incident_id, agent_id, check_id }))
     load(yield* pg.queryJson(findMembers, wanted))
-    for (const ref of refs) workspace.members.load(ref, undefined)
+    for (const ref of refs) unit.members.load(ref, undefined)
   }
   const agents = all(requests, ({ membersOfAgents }) => membersOfAgents)
   if (agents.length > 0) {
     load(yield* pg.query(findMembersOfAgents, [agents]))
-    for (const id of agents) workspace.membersOfAgents.add(id)
+    for (const id of agents) unit.membersOfAgents.add(id)
   }
   for (const { worstMembers } of requests) {
     if (worstMembers === undefined) continue
@@ -90,25 +90,25 @@ export const loadMembers = Effect.fnUntraced(function* (
     // One row more than asked for shows whether these are all.
     const rows = yield* pg.query(findWorstMembers, [incident_id, limit + 1])
     const worst = load(rows.slice(0, limit))
-    workspace.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: rows.length <= limit })
+    unit.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: rows.length <= limit })
   }
 })
 
 /** Loads outbox items and alerts by name, with their locks, without their incidents. */
 export const loadOutbox = Effect.fnUntraced(function* (
-  { pg, workspace }: Loading,
+  { pg, unit }: Loading,
   requests: Requests,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const ids = all(requests, ({ outboxItems }) => outboxItems)
   if (ids.length > 0) {
     for (const item of (yield* pg.query(lockOutbox, [ids])).map(outboxTable.decode))
-      workspace.outbox.load(item.id, item)
-    for (const id of ids) workspace.outbox.load(id, undefined)
+      unit.outbox.load(item.id, item)
+    for (const id of ids) unit.outbox.load(id, undefined)
   }
   const refs = all(requests, ({ alerts }) => alerts)
   if (refs.length === 0) return
   const wanted = refs.map(({ receiver, incident_id, severity }) => ({ receiver, incident_id, severity }))
   for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(alertTable.decode))
-    workspace.alerts.load(alert, alert)
-  for (const ref of refs) workspace.alerts.load(ref, undefined)
+    unit.alerts.load(alert, alert)
+  for (const ref of refs) unit.alerts.load(ref, undefined)
 })

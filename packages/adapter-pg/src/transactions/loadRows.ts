@@ -1,7 +1,7 @@
 import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import { sqlError } from "../client/toSqlError.ts"
@@ -17,7 +17,7 @@ import {
 import { checkTable, findChecks } from "../tables/CheckTable.ts"
 import { expectationTable, findExpectations, findExpectationsOfAgents } from "../tables/ExpectationTable.ts"
 import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
-import { markTable, lockMark } from "../tables/MarkTable.ts"
+import { serviceHeartbeatTable, lockServiceHeartbeat } from "../tables/ServiceHeartbeatTable.ts"
 import { lockOperators, operatorTable } from "../tables/OperatorTable.ts"
 import { lockSilences, silenceTable } from "../tables/SilenceTable.ts"
 import { lockReplicas, lockReports, replicaTable } from "../tables/ReplicaTable.ts"
@@ -25,7 +25,7 @@ import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
 /**
- * Loads the rows of requests into a workspace, in a transaction at READ COMMITTED. It takes locks
+ * Loads the rows of requests into a unit of work, in a transaction at READ COMMITTED. It takes locks
  * in one order, and reads what a lock guards in a later statement than the one that waited for it,
  * which sees what the previous holder left. Several requests at once read each table once. Searches
  * are left to `search`.
@@ -45,7 +45,7 @@ export const loadRows = Effect.fnUntraced(function* (
   yield* loadOperators(loading, requests)
   yield* loadSilences(loading, requests)
   if (requests.some(({ replicas }) => replicas)) yield* loadReplicas(loading)
-  if (requests.some(({ mark }) => mark)) yield* loadMark(loading)
+  if (requests.some(({ serviceHeartbeat }) => serviceHeartbeat)) yield* loadServiceHeartbeat(loading)
   if (requests.some(({ pendingAgents }) => pendingAgents)) yield* loadPendingAgents(loading)
 })
 
@@ -53,20 +53,20 @@ export const loadRows = Effect.fnUntraced(function* (
 const loadAgents = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
   const ids = all(requests, ({ agents }) => agents)
   if (ids.length === 0) return
-  const { pg, versions, workspace } = loading
-  const passesHeld = requests.some((request) => request.passesHeld)
-  for (const row of yield* pg.query(passesHeld ? lockFreeAgents : lockAgents, [ids])) {
+  const { pg, versions, unit } = loading
+  const skipLocked = requests.some((request) => request.skipLocked)
+  for (const row of yield* pg.query(skipLocked ? lockFreeAgents : lockAgents, [ids])) {
     const agent = versioned(row, agentTable.decode, versions)
     versions.agents.set(agent.agent_id, Number(row["version"]))
-    workspace.agents.load(agent.agent_id, agent)
+    unit.agents.load(agent.agent_id, agent)
   }
-  const missed = ids.filter((id) => !workspace.agents.isLoaded(id))
+  const missed = ids.filter((id) => !unit.agents.isLoaded(id))
   if (missed.length === 0) return
   // One that was not found is absent only if it is not there without a lock either.
   const held = new Set(
-    passesHeld ? (yield* pg.query(findAgentIds, [missed])).map((row) => row["agent_id"]) : [],
+    skipLocked ? (yield* pg.query(findAgentIds, [missed])).map((row) => row["agent_id"]) : [],
   )
-  for (const id of missed) if (!held.has(id)) workspace.agents.load(id, undefined)
+  for (const id of missed) if (!held.has(id)) unit.agents.load(id, undefined)
 })
 
 const versioned = <Row extends AgentRecord | CheckRecord>(
@@ -79,27 +79,27 @@ const versioned = <Row extends AgentRecord | CheckRecord>(
   return row
 }
 
-const loadKeys = Effect.fnUntraced(function* ({ pg, workspace }: Loading, requests: Requests) {
+const loadKeys = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
   const hashes = all(requests, ({ keys }) => keys)
   if (hashes.length > 0) {
-    for (const row of yield* pg.query(lockKeys, [hashes])) yield* loadKey(workspace, decodeKey(row))
-    for (const hash of hashes) workspace.keys.load(hash, undefined)
+    for (const row of yield* pg.query(lockKeys, [hashes])) yield* loadKey(unit, decodeKey(row))
+    for (const hash of hashes) unit.keys.load(hash, undefined)
   }
   const agents = all(requests, ({ keysOfAgents }) => keysOfAgents)
   if (agents.length > 0) {
-    for (const row of yield* pg.query(lockKeysOfAgents, [agents])) yield* loadKey(workspace, decodeKey(row))
-    for (const id of agents) workspace.keysOfAgents.add(id)
+    for (const row of yield* pg.query(lockKeysOfAgents, [agents])) yield* loadKey(unit, decodeKey(row))
+    for (const id of agents) unit.keysOfAgents.add(id)
   }
   const blocked = all(requests, ({ blacklist }) => blacklist)
   if (blocked.length === 0) return
   for (const row of yield* pg.query(lockBlacklist, [blocked])) {
     const key = decodeKey(row)
     if (key.state === "blocked") {
-      workspace.blacklist.load(key.blacklist_id, { id: key.blacklist_id, key_hash: key.key_hash })
+      unit.blacklist.load(key.blacklist_id, { id: key.blacklist_id, key_hash: key.key_hash })
     }
-    yield* loadKey(workspace, key)
+    yield* loadKey(unit, key)
   }
-  for (const id of blocked) workspace.blacklist.load(id, undefined)
+  for (const id of blocked) unit.blacklist.load(id, undefined)
 })
 
 /**
@@ -107,15 +107,15 @@ const loadKeys = Effect.fnUntraced(function* ({ pg, workspace }: Loading, reques
  * second one finds no agent, and then, in a later statement, the key that the first one registered.
  * It starts over.
  */
-const loadKey = (workspace: Workspace, key: AgentKeyRecord): Effect.Effect<void, SqlError.SqlError> => {
+const loadKey = (unit: UnitOfWork, key: AgentKeyRecord): Effect.Effect<void, SqlError.SqlError> => {
   const { agent_id, key_hash, state } = key
-  const isKnown = workspace.keys.isLoaded(key_hash)
-  workspace.keys.load(key_hash, key)
+  const isKnown = unit.keys.isLoaded(key_hash)
+  unit.keys.load(key_hash, key)
   const isOrphan =
     !isKnown &&
     state !== "blocked" &&
-    workspace.agents.isLoaded(agent_id) &&
-    workspace.agents.get(agent_id) === undefined
+    unit.agents.isLoaded(agent_id) &&
+    unit.agents.get(agent_id) === undefined
   return isOrphan
     ? sqlError("SerializationError", { message: "The agent was registered meanwhile", operation: "execute" })
     : Effect.void
@@ -126,7 +126,7 @@ const loadKey = (workspace: Workspace, key: AgentKeyRecord): Effect.Effect<void,
  * held ones are left out.
  */
 const ofRegistrations = <Id extends string>(
-  { workspace }: Loading,
+  { unit }: Loading,
   asked: ReadonlyArray<{ readonly agent_id: AgentId; readonly ids: ReadonlyArray<Id> }>,
 ) => {
   const wanted = new Map<AgentId, Set<Id>>()
@@ -136,7 +136,7 @@ const ofRegistrations = <Id extends string>(
     else for (const id of ids) known.add(id)
   }
   return Array.from(wanted).flatMap(([agent_id, ids]) => {
-    const agent = workspace.agents.isLoaded(agent_id) ? workspace.agents.get(agent_id) : undefined
+    const agent = unit.agents.isLoaded(agent_id) ? unit.agents.get(agent_id) : undefined
     return agent === undefined || ids.size === 0
       ? []
       : { agent_id, registration_id: agent.registration_id, ids: Array.from(ids) }
@@ -149,18 +149,18 @@ const loadChecks = Effect.fnUntraced(function* (loading: Loading, requests: Requ
   )
   const wanted = ofRegistrations(loading, asked)
   if (wanted.length === 0) return
-  const { pg, versions, workspace } = loading
+  const { pg, versions, unit } = loading
   for (const row of yield* pg.queryJson(findChecks, wanted)) {
     const check = versioned(row, checkTable.decode, versions)
-    workspace.checks.load(check, check)
+    unit.checks.load(check, check)
   }
   for (const { ids, ...registration } of wanted) {
-    for (const check_id of ids) workspace.checks.load({ ...registration, check_id }, undefined)
+    for (const check_id of ids) unit.checks.load({ ...registration, check_id }, undefined)
   }
 })
 
 const loadExpectations = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
-  const { pg, workspace } = loading
+  const { pg, unit } = loading
   const asked = requests.flatMap(({ expectations }) =>
     expectations === undefined ? [] : { agent_id: expectations.agent_id, ids: expectations.check_ids },
   )
@@ -168,18 +168,18 @@ const loadExpectations = Effect.fnUntraced(function* (loading: Loading, requests
   if (wanted.length > 0) {
     for (const row of yield* pg.queryJson(findExpectations, wanted)) {
       const expectation = expectationTable.decode(row)
-      workspace.expectations.load(expectation, expectation)
+      unit.expectations.load(expectation, expectation)
     }
     for (const { ids, ...registration } of wanted)
-      for (const check_id of ids) workspace.expectations.load({ ...registration, check_id }, undefined)
+      for (const check_id of ids) unit.expectations.load({ ...registration, check_id }, undefined)
   }
   const agents = all(requests, ({ expectationsOfAgents }) => expectationsOfAgents)
   if (agents.length === 0) return
   for (const row of yield* pg.query(findExpectationsOfAgents, [agents])) {
     const expectation = expectationTable.decode(row)
-    workspace.expectations.load(expectation, expectation)
+    unit.expectations.load(expectation, expectation)
   }
-  for (const id of agents) workspace.expectationsOfAgents.add(id)
+  for (const id of agents) unit.expectationsOfAgents.add(id)
 })
 
 const loadHistory = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
@@ -191,43 +191,43 @@ const loadHistory = Effect.fnUntraced(function* (loading: Loading, requests: Req
   const rows = yield* loading.pg.queryJson(findKnownEvents, wanted)
   for (const { ids, registration_id } of wanted) {
     const known = new Map(rows.filter((row) => row["registration_id"] === registration_id).map(decodeKnown))
-    loading.workspace.knownEvents.load(registration_id, ids, known)
+    loading.unit.knownEvents.load(registration_id, ids, known)
   }
 })
 
-const loadOperators = Effect.fnUntraced(function* ({ pg, workspace }: Loading, requests: Requests) {
+const loadOperators = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
   const names = all(requests, ({ operators }) => operators)
   if (names.length === 0) return
   for (const row of yield* pg.query(lockOperators, [names])) {
     const operator = operatorTable.decode(row)
-    workspace.operators.load(operator.name, operator)
+    unit.operators.load(operator.name, operator)
   }
-  for (const name of names) workspace.operators.load(name, undefined)
+  for (const name of names) unit.operators.load(name, undefined)
 })
 
-const loadSilences = Effect.fnUntraced(function* ({ pg, workspace }: Loading, requests: Requests) {
+const loadSilences = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
   const ids = all(requests, ({ silences }) => silences)
   if (ids.length === 0) return
   for (const row of yield* pg.query(lockSilences, [ids])) {
     const silence = silenceTable.decode(row)
-    workspace.silences.load(silence.id, silence)
+    unit.silences.load(silence.id, silence)
   }
-  for (const id of ids) workspace.silences.load(id, undefined)
+  for (const id of ids) unit.silences.load(id, undefined)
 })
 
-const loadReplicas = Effect.fnUntraced(function* ({ pg, workspace }: Loading) {
+const loadReplicas = Effect.fnUntraced(function* ({ pg, unit }: Loading) {
   yield* pg.query(lockReports, [])
   const rows = yield* pg.query(lockReplicas, [])
-  workspace.loadReplicas(rows.map(replicaTable.decode))
+  unit.loadReplicas(rows.map(replicaTable.decode))
 })
 
-const loadMark = ({ pg, workspace }: Loading) =>
-  Effect.map(pg.query(lockMark, ["service"]), (rows) =>
-    workspace.marks.load("service", rows.map(markTable.decode)[0]),
+const loadServiceHeartbeat = ({ pg, unit }: Loading) =>
+  Effect.map(pg.query(lockServiceHeartbeat, ["service"]), (rows) =>
+    unit.serviceHeartbeats.load("service", rows.map(serviceHeartbeatTable.decode)[0]),
   )
 
-const loadPendingAgents = Effect.fnUntraced(function* ({ pg, workspace }: Loading) {
+const loadPendingAgents = Effect.fnUntraced(function* ({ pg, unit }: Loading) {
   yield* pg.query(lockRegistrations, [])
   const rows = yield* pg.query(countPendingAgents, [])
-  workspace.loadPendingAgents(Number(rows[0]?.["pending"]))
+  unit.loadPendingAgents(Number(rows[0]?.["pending"]))
 })

@@ -1,7 +1,7 @@
 import { subjectRowsOf } from "@tocsin/core/model/AuditRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { Change } from "@tocsin/core/engine/workspace/Table"
-import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
+import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
@@ -13,14 +13,14 @@ import { checkTable } from "../tables/CheckTable.ts"
 import { expectationTable } from "../tables/ExpectationTable.ts"
 import { deleteHistoryOfChecks, insertHistory } from "../tables/HistoryTable.ts"
 import {
-  cutStories,
-  incidentActTable,
+  cutTimelines,
+  incidentLogTable,
   incidentChangeTable,
   incidentTable,
   memberTable,
 } from "../tables/IncidentTable.ts"
 import { columnArrays, type RowStatement, type Table } from "../tables/makeTable.ts"
-import { markTable } from "../tables/MarkTable.ts"
+import { serviceHeartbeatTable } from "../tables/ServiceHeartbeatTable.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
 import { silenceTable } from "../tables/SilenceTable.ts"
 import { replicaTable } from "../tables/ReplicaTable.ts"
@@ -49,7 +49,7 @@ export type NewRows = "upserted" | "inserted"
  */
 export const persistChanges = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
-  changes: WorkspaceChanges,
+  changes: UnitOfWorkChanges,
   newRows: NewRows,
 ): Effect.fn.Return<TransactionRef | undefined, SqlError.SqlError> {
   let ref: TransactionRef | undefined
@@ -82,7 +82,7 @@ interface Write {
 }
 
 /** In the order in which every transaction runs them. */
-const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Write> => {
+const writesOf = (changes: UnitOfWorkChanges, newRows: NewRows): ReadonlyArray<Write> => {
   const { alerts, incidents, members } = changes
   const newIncidents = new Set(
     incidents.flatMap(({ before, after }) => (before === undefined ? after?.id : [])),
@@ -106,11 +106,11 @@ const writesOf = (changes: WorkspaceChanges, newRows: NewRows): ReadonlyArray<Wr
       "upserted",
     ),
     each(incidentChangeTable.insert, changes.incidentChanges),
-    each(incidentActTable.insert, changes.incidentActs),
-    { statement: cutStories, rows: changes.storyCuts, writes: "any" },
+    each(incidentLogTable.insert, changes.incidentLog),
+    { statement: cutTimelines, rows: changes.timelineCuts, writes: "any" },
     ...rowWrites(outboxTable, changes.outbox, newRows),
     ...rowWrites(alertTable, alerts, "upserted"),
-    ...rowWrites(markTable, changes.marks, "inserted"),
+    ...rowWrites(serviceHeartbeatTable, changes.serviceHeartbeats, "inserted"),
     ...rowWrites(operatorTable, changes.operators, "inserted"),
     ...rowWrites(replicaTable, changes.replicas, "inserted"),
     each(auditTable.insert, changes.audit),

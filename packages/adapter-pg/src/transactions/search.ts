@@ -1,7 +1,7 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Found, LoudMember, WithIncident } from "@tocsin/core/engine/workspace/Found"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { SearchResults, LoudMember, WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
@@ -21,7 +21,7 @@ import {
   incidentTable,
   decodeLabelled,
 } from "../tables/IncidentTable.ts"
-import { findMark, markTable } from "../tables/MarkTable.ts"
+import { findServiceHeartbeat, serviceHeartbeatTable } from "../tables/ServiceHeartbeatTable.ts"
 import {
   findUnendedSilences,
   findSilencesInForce,
@@ -40,8 +40,8 @@ export const search = Effect.fnUntraced(function* (
   request: RowRequest,
   now: Instant.Instant,
 ): Effect.fn.Return<void, SqlError.SqlError> {
-  const { pg, workspace } = loading
-  const { found } = workspace
+  const { pg, unit } = loading
+  const { searchResults: found } = unit
   const { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents } = request
   const { dueIncidents, incidentsToRead, loudMembers } = request
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
@@ -62,7 +62,9 @@ export const search = Effect.fnUntraced(function* (
   if (silencesInForce !== undefined) {
     const rows = yield* pg.query(findSilencesInForce, [now, silencesInForce.endingAfter])
     found.silencesInForce = rows.map(silenceTable.decode)
-    found.mark = (yield* pg.query(findMark, ["service"])).map(markTable.decode)[0]
+    found.serviceHeartbeat = (yield* pg.query(findServiceHeartbeat, ["service"])).map(
+      serviceHeartbeatTable.decode,
+    )[0]
   }
   if (unendedSilences !== undefined) {
     yield* pg.query(lockSilenceCount, [])
@@ -77,23 +79,23 @@ export const search = Effect.fnUntraced(function* (
         ? []
         : yield* pg.query(lockUnclaimedOutbox, [unlisted, untouchedSince, limit, now])
     found.unclaimedOutbox = rows.map(outboxTable.decode)
-    for (const item of found.unclaimedOutbox) workspace.outbox.load(item.id, item)
+    for (const item of found.unclaimedOutbox) unit.outbox.load(item.id, item)
   }
   if (claimableAlerts !== undefined) yield* searchAlerts(loading, claimableAlerts, now)
   if (idlePendingAgents !== undefined) {
     const { seenBefore, limit } = idlePendingAgents
     const agents = (yield* pg.query(lockIdlePendingAgents, [seenBefore, limit])).map(agentTable.decode)
-    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
+    for (const agent of agents) unit.agents.load(agent.agent_id, agent)
     found.idlePendingAgents = agents.map((agent) => agent.agent_id)
   }
 })
 
 const searchOutbox = Effect.fnUntraced(function* (
-  { pg, workspace }: Loading,
+  { pg, unit }: Loading,
   { receivers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
   now: Instant.Instant,
 ) {
-  const { found } = workspace
+  const { searchResults: found } = unit
   const rows = yield* pg.query(lockClaimableOutbox, [receivers, now, limit])
   const items = rows.filter((row) => row["id"] !== null).map(outboxTable.decode)
   // One row or more, each with the same bigint, always.
@@ -103,26 +105,26 @@ const searchOutbox = Effect.fnUntraced(function* (
     items.filter(({ state }) => state !== "sending"),
   )
   found.expiredOutbox = items.filter(({ state }) => state === "sending")
-  for (const item of items) workspace.outbox.load(item.id, item)
+  for (const item of items) unit.outbox.load(item.id, item)
 })
 
 const searchAlerts = Effect.fnUntraced(function* (
-  { pg, workspace }: Loading,
+  { pg, unit }: Loading,
   { limit, receiver }: NonNullable<RowRequest["claimableAlerts"]>,
   now: Instant.Instant,
 ) {
   const storageTime = yield* readStorageTime(pg)
   const rows = yield* pg.query(lockClaimableAlerts, [now, storageTime, limit, receiver])
   const alerts = rows.map(alertTable.decode)
-  workspace.found.storageTime = storageTime
-  workspace.found.claimableAlerts = yield* withIncidents(pg, alerts)
-  for (const alert of alerts) workspace.alerts.load(alert, alert)
+  unit.searchResults.storageTime = storageTime
+  unit.searchResults.claimableAlerts = yield* withIncidents(pg, alerts)
+  for (const alert of alerts) unit.alerts.load(alert, alert)
 })
 
 const searchLoudMembers = Effect.fnUntraced(function* (
   pg: Loading["pg"],
   asked: NonNullable<RowRequest["loudMembers"]>,
-): Effect.fn.Return<Found["loudMembers"], SqlError.SqlError> {
+): Effect.fn.Return<SearchResults["loudMembers"], SqlError.SqlError> {
   const members = (yield* pg.queryJson(findLoudMembers, asked)).map(decodeLabelled)
   const names = Array.from(new Set(members.map(({ member }) => member.agent_id)))
   const agents = (yield* pg.query(findAgents, [names])).map(agentTable.decode)
@@ -140,7 +142,7 @@ const searchLoudMembers = Effect.fnUntraced(function* (
 const searchOpenings = Effect.fnUntraced(function* (
   pg: Loading["pg"],
   asked: NonNullable<RowRequest["openings"]>,
-): Effect.fn.Return<Found["openings"], SqlError.SqlError> {
+): Effect.fn.Return<SearchResults["openings"], SqlError.SqlError> {
   const wanted = asked.map(({ incident: { id, incident_key, kind }, limit, since, until }) => ({
     id,
     incident_key,

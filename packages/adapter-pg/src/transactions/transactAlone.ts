@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
 import { Effect } from "effect"
 import type { CommandDatabase } from "../Database.ts"
 import { commandTransaction, type Committed } from "./commandTransaction.ts"
@@ -34,7 +34,7 @@ export const transactAlone = <A>(
 
 const decideAlone = Effect.fnUntraced(function* <A>(loading: Loading, command: Command<A>) {
   const now = yield* Instant.now
-  const decision = command(loading.workspace, now)
+  const decision = command(loading.unit, now)
   let step = decision.next()
   while (step.done !== true) {
     yield* loadRows(loading, [step.value])

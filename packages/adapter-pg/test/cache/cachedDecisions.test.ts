@@ -388,12 +388,12 @@ layer(ScratchPostgres.layer)("a command that waits during a commit", (it) => {
       const agents = Array.from({ length: 12 }, (_, n) => `neighbour-${n}`)
       const { cached, observer } = yield* setUp(...agents)
       const spoil = (agent: string) =>
-        transact(cached.storage, function* (workspace) {
+        transact(cached.storage, function* (unit) {
           const agent_id = AgentId.make(agent)
           yield { agents: [agent_id] }
-          const row = workspace.agents.get(agent_id)
+          const row = unit.agents.get(agent_id)
           // PostgreSQL keeps no such text.
-          if (row !== undefined) workspace.putAgent({ ...row, hostname: "\0" })
+          if (row !== undefined) unit.putAgent({ ...row, hostname: "\0" })
         })
       const exits = yield* Effect.forEach(
         agents,

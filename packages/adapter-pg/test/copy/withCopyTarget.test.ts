@@ -32,7 +32,7 @@ layer(Layer.empty)("the target of a copy", (it) => {
           assert.include((yield* copied).message, "a server is using the database")
         }),
       ).pipe(Effect.provide(logging))
-      yield* sql`INSERT INTO mark (name, marked_at) VALUES ('service', (extract(epoch FROM now()) * 1000000)::int8)`
+      yield* sql`INSERT INTO service_heartbeat (name, beat_at) VALUES ('service', (extract(epoch FROM now()) * 1000000)::int8)`
       assert.include((yield* Effect.provide(copied, logging)).message, "a server is using the database")
       assert.deepStrictEqual(lines, [])
     }).pipe(Effect.provide(Layer.fresh(ScratchPostgres.layer))),

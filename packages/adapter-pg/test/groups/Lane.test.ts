@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Place } from "@tocsin/core/engine/Line"
+import type { QueueNode } from "@tocsin/core/engine/LinkedQueue"
 import { Effect, Fiber, Latch } from "effect"
 import { Lane } from "../../src/groups/Lane.ts"
 
-const item = (n: number) => ({ n, caller: { place: undefined as Place | undefined } })
+const item = (n: number) => ({ n, caller: { place: undefined as QueueNode | undefined } })
 
 /** A lane whose groups take all items, and end on demand. */
 const working = Effect.fnUntraced(function* (width?: ConstructorParameters<typeof Lane>[0]) {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import { Outcome, reporting } from "@tocsin/core/engine/workspace/Outcome"
+import { Outcome, reporting } from "@tocsin/core/engine/unitOfWork/Outcome"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { commandOf, type Decision } from "@tocsin/core/engine/workspace/Decision"
+import { commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
 import { boolean, integer, oneOf } from "@tocsin/test/properties/arbitraries"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { agentRecord, outboxIdOf } from "@tocsin/testing/records"
@@ -24,7 +24,7 @@ import { readFileSync } from "node:fs"
 const kinds = ["seen", "renamed", "joins", "registers", "searches", "settles", "throws"] as const
 type Kind = (typeof kinds)[number]
 
-const askingCommand = commandOf(function* (workspace, now, kind: Kind, agent_id: AgentId): Decision<string> {
+const askingCommand = commandOf(function* (unit, now, kind: Kind, agent_id: AgentId): Decision<string> {
   if (kind === "searches") yield { idlePendingAgents: { seenBefore: now, limit: 1 } }
   else if (kind === "settles") yield { outboxItems: [outboxIdOf("an item")] }
   else yield { agents: [agent_id] }
@@ -32,9 +32,9 @@ const askingCommand = commandOf(function* (workspace, now, kind: Kind, agent_id:
   if (kind === "registers") yield { pendingAgents: true }
   if (kind === "throws") throw new Error("as a decision with a defect")
   if (kind === "seen" || kind === "renamed") {
-    const agent = workspace.agents.get(agent_id)
+    const agent = unit.agents.get(agent_id)
     const change = kind === "seen" ? { last_seen_at: now } : { hostname: `renamed ${String(now)}` }
-    if (agent !== undefined) workspace.putAgent({ ...agent, ...change })
+    if (agent !== undefined) unit.putAgent({ ...agent, ...change })
   }
   return kind
 })

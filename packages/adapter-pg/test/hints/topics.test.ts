@@ -29,10 +29,10 @@ const setUp = Effect.gen(function* () {
 })
 
 /** What a replica hears of others from now on. */
-const heardBy = Effect.fnUntraced(function* ({ storage }: Replica) {
+const reportedBy = Effect.fnUntraced(function* ({ storage }: Replica) {
   const heard = new Set<string>()
   const note = (topics: Topics) => Effect.sync(() => namesOf(topics).forEach((name) => heard.add(name)))
-  yield* Effect.forkScoped(Stream.runForEach(storage.topicsOfOthers, note))
+  yield* Effect.forkScoped(Stream.runForEach(storage.remoteChanges, note))
   return heard
 })
 
@@ -41,12 +41,12 @@ layer(ScratchPostgres.layer)("topics of other processes", (it) => {
     Effect.gen(function* () {
       const { listening, open, sql } = yield* setUp
       const watcher = yield* open("watcher")
-      const heard = yield* heardBy(watcher)
+      const heard = yield* reportedBy(watcher)
       yield* listening("watcher")
       yield* Effect.scoped(Effect.flatMap(open("command"), (command) => enroll(command, "a")))
       yield* eventually(Effect.sync(() => heard.has("audit")))
       assert.deepStrictEqual(Array.from(heard).toSorted(), ["agents", "audit"])
-      const heardByOther = yield* heardBy(yield* open("other"))
+      const heardByOther = yield* reportedBy(yield* open("other"))
       yield* listening("other")
       heard.clear()
       yield* send(watcher, "a", [eventOf(1)])
@@ -62,7 +62,7 @@ layer(ScratchPostgres.layer)("topics of other processes", (it) => {
     Effect.gen(function* () {
       const { open, sql } = yield* setUp
       const replica = yield* open("both")
-      const heard = yield* heardBy(replica)
+      const heard = yield* reportedBy(replica)
       const hints = { count: 0 }
       yield* Effect.forkScoped(
         Stream.runForEach(replica.storage.hints, () => Effect.sync(() => hints.count++)),
@@ -83,7 +83,7 @@ layer(ScratchPostgres.layer)("topics of other processes", (it) => {
   it.effect("are all named once a lost connection is back", () =>
     Effect.gen(function* () {
       const { listening, open, sql } = yield* setUp
-      const heard = yield* heardBy(yield* open("deaf"))
+      const heard = yield* reportedBy(yield* open("deaf"))
       yield* listening("deaf")
       assert.strictEqual(heard.size, 0)
       yield* sql`

@@ -51,7 +51,7 @@ export const populateStatistics = Effect.fnUntraced(function* (sql: SqlClient.Sq
     FROM generate_series(1, ${ROWS}) AS n;
 
     INSERT INTO outbox (id, receiver, notifier, state, incident_id, event_type, incident_seq, severity, attempts, created_at,
-                        counts_from, updated_at)
+                        age_starts_at, updated_at)
     SELECT md5('item ' || n), 'debug', 'debug', 'sent', md5('incident ' || n), 'firing', 1, 'critical', 1,
            n * 7919 % 10007, n, n * 104729 % 10009
     FROM generate_series(1, ${ROWS}) AS n`)

@@ -17,11 +17,11 @@ const setUp = Effect.gen(function* () {
 
 /** Stores the n-th event of an agent, received at the instant n. */
 const store = (storage: Storage["Service"], name: string, n: number) =>
-  transact(storage, function* (workspace) {
+  transact(storage, function* (unit) {
     const { agent_id, registration_id } = agentRecord(name)
     yield { agents: [agent_id] }
-    workspace.putAgent(agentRecord(name))
-    workspace.store({ ...eventOf(n), agent_id, registration_id, received_at: Instant.fromMicros(BigInt(n)) })
+    unit.putAgent(agentRecord(name))
+    unit.store({ ...eventOf(n), agent_id, registration_id, received_at: Instant.fromMicros(BigInt(n)) })
   })
 
 const expireBefore = (storage: Storage["Service"], n: number) =>

@@ -70,7 +70,7 @@ layer(ScratchPostgres.layer)("the shapes of tables", (it) => {
     }),
   )
 
-  it.effect("mark no column as moving that is part of an index", () =>
+  it.effect("service heartbeat no column as moving that is part of an index", () =>
     Effect.gen(function* () {
       const sql = yield* migrated
       const indexes = yield* sql<{ name: string; definition: string }>`

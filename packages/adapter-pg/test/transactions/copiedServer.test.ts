@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { PgClient } from "../../src/client/PgClient.ts"
 import { SERVER_RUN } from "../../src/tables/makeTable.ts"
 import type { TransactionRef } from "../../src/transactions/persistChanges.ts"
-import { settleCommit } from "../../src/transactions/settleCommit.ts"
+import { resolveUnknownCommit } from "../../src/transactions/resolveUnknownCommit.ts"
 
 const connect = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })), (services) => ({
@@ -39,11 +39,11 @@ describe("a server that takes over from a copy of the files", () => {
         if (lost.transaction_id < foreign.transaction_id) lost = yield* commit(former)
         else foreign = yield* commit(other)
       }
-      assert.strictEqual(yield* settleCommit(former.pg, lost), "committed")
-      assert.strictEqual(yield* settleCommit(other.pg, foreign), "committed")
-      const error = yield* Effect.flip(settleCommit(other.pg, lost))
+      assert.strictEqual(yield* resolveUnknownCommit(former.pg, lost), "committed")
+      assert.strictEqual(yield* resolveUnknownCommit(other.pg, foreign), "committed")
+      const error = yield* Effect.flip(resolveUnknownCommit(other.pg, lost))
       assert.strictEqual(error.reason, "unavailable")
-      assert.isTrue(error.isUnsettled)
+      assert.isTrue(error.isUnknown)
     }),
   )
 })

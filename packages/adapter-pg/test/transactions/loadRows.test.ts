@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { IncidentKey } from "@tocsin/contract/Identifiers"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord, incidentIdOf, incidentRecord, keyHashOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
@@ -50,8 +50,8 @@ layer(ScratchPostgres.layer)("rows that change while a transaction waits for the
         const { holder, observer, storage } = yield* setUp
         const ref = { kind: "named" as const, incident_key: IncidentKey.make("shared") }
         // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-        yield* transact(storage, function* (workspace) {
-          workspace.incidents.put(incidentRecord("shared"))
+        yield* transact(storage, function* (unit) {
+          unit.incidents.put(incidentRecord("shared"))
         })
         const [former, next] = [incidentIdOf("shared"), incidentIdOf("next")]
         const { sql } = holder
@@ -69,9 +69,9 @@ layer(ScratchPostgres.layer)("rows that change while a transaction waits for the
             `,
             ),
           },
-          transact(storage, function* (workspace) {
+          transact(storage, function* (unit) {
             yield { openIncidents: [ref] }
-            return { open: workspace.openIncident(ref)?.id, former: workspace.incidents.get(former)?.state }
+            return { open: unit.openIncident(ref)?.id, former: unit.incidents.get(former)?.state }
           }),
         )
         assert.deepStrictEqual(found, { open: next, former: "resolved" })
@@ -87,11 +87,11 @@ layer(ScratchPostgres.layer)("rows that change while a transaction waits for the
         const key_hash = keyHashOf("a")
         let decided = 0
         // As a first heartbeat looks: for the agent, then for the key.
-        const look: Command<string> = function* (workspace) {
+        const look: Command<string> = function* (unit) {
           yield { agents: [agent_id] }
           decided += 1
           yield { keys: [key_hash] }
-          return `${workspace.agents.get(agent_id)?.admission_state} ${workspace.keys.get(key_hash)?.state}`
+          return `${unit.agents.get(agent_id)?.admission_state} ${unit.keys.get(key_hash)?.state}`
         }
         const { sql } = holder
         const seen = yield* whileHeld(

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { AgentId, SilenceId } from "@tocsin/contract/Identifiers"
 import { OperatorName } from "@tocsin/contract/Operators"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import {
   agentRecord,
@@ -28,17 +28,17 @@ const agent = AgentId.make("a")
 const silenceIdOf = (name: string) => SilenceId.make(incidentIdOf(`silence ${name}`))
 
 /** Two rows of each table whose rows requests name, and one of the others. */
-const putRows = (workspace: Workspace): void => {
+const putRows = (unit: UnitOfWork): void => {
   for (const name of ["a", "b"]) {
     const { agent_id, key_fingerprint } = agentRecord(name)
-    workspace.agents.put(agentRecord(name))
+    unit.agents.put(agentRecord(name))
     const seen = { created_at: start, last_seen_at: start }
-    workspace.keys.put({ ...seen, key_hash: keyHashOf(name), key_fingerprint, agent_id, state: "accepted" })
-    workspace.keys.put(blockedKeyRecord(`blocked-${name}`))
-    workspace.incidents.put(incidentRecord(name))
-    workspace.outbox.put(outboxRecord(name, name))
-    for (const receiver of ALERT_RECEIVERS) workspace.alerts.put(alertRecord(name, { receiver }))
-    workspace.operators.put({
+    unit.keys.put({ ...seen, key_hash: keyHashOf(name), key_fingerprint, agent_id, state: "accepted" })
+    unit.keys.put(blockedKeyRecord(`blocked-${name}`))
+    unit.incidents.put(incidentRecord(name))
+    unit.outbox.put(outboxRecord(name, name))
+    for (const receiver of ALERT_RECEIVERS) unit.alerts.put(alertRecord(name, { receiver }))
+    unit.operators.put({
       name: OperatorName.make(name),
       role: "read",
       token_hash: keyHashOf(`operator ${name}`),
@@ -50,15 +50,15 @@ const putRows = (workspace: Workspace): void => {
       last_used_at: undefined,
     })
     const times = { starts_at: start, ends_at: start, created_at: start }
-    workspace.silences.put({ ...times, id: silenceIdOf(name), matchers: [], comment: "", created_by: "eva" })
+    unit.silences.put({ ...times, id: silenceIdOf(name), matchers: [], comment: "", created_by: "eva" })
   }
-  workspace.marks.put({
+  unit.serviceHeartbeats.put({
     name: "service",
-    marked_at: start,
+    beat_at: start,
     outage_began_at: undefined,
     outage_ended_at: undefined,
   })
-  workspace.replicas.put({
+  unit.replicas.put({
     id: registrationIdOf("replica"),
     version: "1.2.3",
     policy_hash: "",
@@ -77,7 +77,7 @@ const TABLES = {
   alert: 4,
   operator: 2,
   silence: 2,
-  mark: 1,
+  serviceHeartbeat: 1,
   replica: 1,
 }
 
@@ -114,7 +114,7 @@ const cases: ReadonlyArray<readonly [request: RowRequest, locked: Readonly<Recor
   [{ alerts: [alertRecord("a", { receiver: "second_router" })] }, { alert: 1 }],
   [{ operators: [OperatorName.make("a")] }, { operator: 1 }],
   [{ silences: [silenceIdOf("a")] }, { silence: 1 }],
-  [{ mark: true }, { mark: 1 }],
+  [{ serviceHeartbeat: true }, { serviceHeartbeat: 1 }],
   // Where there may be no row to lock, a number is locked.
   [{ replicas: true }, { replica: 1, numbers: 1 }],
   [{ pendingAgents: true }, { numbers: 1 }],
@@ -129,8 +129,8 @@ layer(ScratchPostgres.layer)("a transaction", (it) => {
       const { sql } = yield* scratch.replica({ maxConnections: 1 })
       const observer = yield* scratch.replica({ maxConnections: 1 })
       // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-      yield* transact(storage, function* (workspace) {
-        putRows(workspace)
+      yield* transact(storage, function* (unit) {
+        putRows(unit)
       })
       const locks = yield* Effect.forEach(cases, ([request]) =>
         Effect.gen(function* () {

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Storage } from "@tocsin/core/ports/Storage"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, outboxRecord } from "@tocsin/testing/records"
 import { START_MILLIS } from "@tocsin/testing/samples"
@@ -28,21 +28,21 @@ const setUp = Effect.gen(function* () {
   const observer = yield* scratch.replica({ maxConnections: 1 })
   yield* holder.sql.unsafe("TRUNCATE incident, outbox, alert CASCADE")
   // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-  yield* transact(storage, function* (workspace) {
+  yield* transact(storage, function* (unit) {
     for (const name of NAMES) {
-      workspace.incidents.put(incidentRecord(name))
-      workspace.outbox.put(outboxRecord(name, name))
-      workspace.alerts.put(alertRecord(name))
+      unit.incidents.put(incidentRecord(name))
+      unit.outbox.put(outboxRecord(name, name))
+      unit.alerts.put(alertRecord(name))
     }
   })
   yield* TestClock.setTime(LATER_MILLIS)
   return { storage, holder, observer }
 })
 
-const look = <A>(storage: Storage["Service"], request: RowRequest, read: (workspace: Workspace) => A) =>
-  transact(storage, function* (workspace) {
+const look = <A>(storage: Storage["Service"], request: RowRequest, read: (unit: UnitOfWork) => A) =>
+  transact(storage, function* (unit) {
     yield request
-    return read(workspace)
+    return read(unit)
   })
 
 const limit = 10
@@ -51,25 +51,25 @@ const searches: ReadonlyArray<{
   readonly name: string
   readonly table: "outbox" | "alert"
   readonly request: RowRequest
-  readonly found: (workspace: Workspace) => ReadonlyArray<string>
+  readonly found: (unit: UnitOfWork) => ReadonlyArray<string>
 }> = [
   {
     name: "items to be sent",
     table: "outbox",
     request: { claimableOutbox: { receivers, limit } },
-    found: (workspace) => workspace.found.claimableOutbox.map(({ row }) => row.id),
+    found: (unit) => unit.searchResults.claimableOutbox.map(({ row }) => row.id),
   },
   {
     name: "items that nobody sends",
     table: "outbox",
     request: { unclaimedOutbox: { listed: [], untouchedSince: LATER, limit } },
-    found: (workspace) => workspace.found.unclaimedOutbox.map((row) => row.id),
+    found: (unit) => unit.searchResults.unclaimedOutbox.map((row) => row.id),
   },
   {
     name: "alerts",
     table: "alert",
     request: { claimableAlerts: { receiver: "alert_router", limit } },
-    found: (workspace) => workspace.found.claimableAlerts.map(({ row }) => row.incident_id),
+    found: (unit) => unit.searchResults.claimableAlerts.map(({ row }) => row.incident_id),
   },
 ]
 
@@ -101,11 +101,7 @@ layer(ScratchPostgres.layer)("what another transaction holds", (it) => {
           Effect.gen(function* () {
             yield* holder.sql`SELECT 1 FROM incident WHERE id = ${id} FOR UPDATE`
             const child = yield* Effect.forkChild(
-              look(
-                storage,
-                { incidents: ids.toReversed() },
-                (workspace) => workspace.incidents.get(id)?.state,
-              ),
+              look(storage, { incidents: ids.toReversed() }, (unit) => unit.incidents.get(id)?.state),
             )
             yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
             const free = yield* observer.sql<{ id: string }>`SELECT id FROM incident FOR UPDATE SKIP LOCKED`

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import type { CommandChanges } from "@tocsin/core/engine/workspace/CommandChanges"
-import type { Command, Decision } from "@tocsin/core/engine/workspace/Decision"
-import { reporting } from "@tocsin/core/engine/workspace/Outcome"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { CommandChanges } from "@tocsin/core/engine/unitOfWork/CommandChanges"
+import type { Command, Decision } from "@tocsin/core/engine/unitOfWork/Decision"
+import { reporting } from "@tocsin/core/engine/unitOfWork/Outcome"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"
@@ -22,18 +22,18 @@ const agentIdOf = (name: string) => AgentId.make(name)
  */
 const counter =
   (steps: ReadonlyArray<ReadonlyArray<string>>): Command<number> =>
-  (workspace) =>
-    count(workspace, steps)
+  (unit) =>
+    count(unit, steps)
 
-function* count(workspace: Workspace, steps: ReadonlyArray<ReadonlyArray<string>>): Decision<number> {
+function* count(unit: UnitOfWork, steps: ReadonlyArray<ReadonlyArray<string>>): Decision<number> {
   let counted = 0
   for (const step of steps) {
     const agents = step.map(agentIdOf)
     yield { agents }
     for (const agent_id of agents) {
-      const agent = workspace.agents.get(agent_id) ?? agentRecord(agent_id)
+      const agent = unit.agents.get(agent_id) ?? agentRecord(agent_id)
       counted = agent.checks_ok + 1
-      workspace.putAgent({ ...agent, checks_ok: counted })
+      unit.putAgent({ ...agent, checks_ok: counted })
     }
   }
   return counted
@@ -158,9 +158,9 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
       Effect.gen(function* () {
         const { network, storage } = yield* setUpCounter(agents)
         yield* network.breakNext("lost")
-        const found = yield* transact(storage, function* (workspace) {
+        const found = yield* transact(storage, function* (unit) {
           yield { agents: agents.map(agentIdOf) }
-          return workspace.agents.get(agentIdOf("one"))?.checks_ok
+          return unit.agents.get(agentIdOf("one"))?.checks_ok
         })
         assert.strictEqual(found, 1)
       }),

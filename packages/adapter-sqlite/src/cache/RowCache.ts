@@ -2,7 +2,7 @@ import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import { bytesAdded, bytesOfCheck } from "@tocsin/core/model/heldBytes"
-import type { WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
+import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { Tables } from "../tables/makeTables.ts"
 
 /** An agent with those of its checks that were requested. */
@@ -73,7 +73,7 @@ export class RowCache {
   }
 
   /** Takes over the changes of a commit. */
-  apply({ agents, checks }: Pick<WorkspaceChanges, "agents" | "checks">): void {
+  apply({ agents, checks }: Pick<UnitOfWorkChanges, "agents" | "checks">): void {
     for (const { before, after } of agents) {
       if (after !== undefined) this.#keepAgent(after)
       else if (before !== undefined) this.#forget(before.agent_id)

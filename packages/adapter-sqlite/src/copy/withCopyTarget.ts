@@ -75,7 +75,7 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
     database.exec(FAST)
     database.exec(LOCK)
     // The first start on a new file may write to these tables.
-    database.exec("DELETE FROM established; DELETE FROM mark")
+    database.exec("DELETE FROM established; DELETE FROM service_heartbeat")
   })
   const result = yield* use({
     write: (table, rows) =>

@@ -22,8 +22,8 @@ export interface SqliteInspection {
   readonly known: number
   /** The stored check value of the pepper; `undefined` before the first start. */
   readonly pepperCheck: string | undefined
-  /** The last sign of life of a server on it. */
-  readonly markedAt: Instant | undefined
+  /** The last service heartbeat of a server on it. */
+  readonly serviceHeartbeatAt: Instant | undefined
   /** The first values that do not hold the JSON that they must hold; see `damagedValue`. */
   readonly damaged: ReadonlyArray<string>
   /** Running totals that are not what the rows count; see `FIND_WRONG_TOTALS`. */
@@ -50,7 +50,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(function* (
         known: migrations.length,
         applied: undefined,
         pepperCheck: undefined,
-        markedAt: undefined,
+        serviceHeartbeatAt: undefined,
         damaged: [],
         wrongTotals: [],
       }
@@ -69,7 +69,7 @@ const inspectDatabase = (file: string): SqliteInspection =>
       applied,
       known: migrations.length,
       pepperCheck: one<string>("SELECT value FROM established WHERE name = 'pepper_check'"),
-      markedAt: one<Instant>("SELECT marked_at FROM mark WHERE name = 'service'"),
+      serviceHeartbeatAt: one<Instant>("SELECT beat_at FROM service_heartbeat WHERE name = 'service'"),
       damaged: isCurrent ? findDamaged(connection) : [],
       wrongTotals: isCurrent
         ? connection

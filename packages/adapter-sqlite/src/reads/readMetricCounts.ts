@@ -28,8 +28,8 @@ const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
     `SELECT count(*) FROM (SELECT 1 FROM ${items} AND notifier = ? ${COUNT_UP_TO})`,
   )
   const oldest = connection.query<[Instant | null]>(
-    `SELECT min(counts_from) FROM (
-      SELECT counts_from FROM ${items} AND notifier = ? AND event_type = ? ORDER BY created_at LIMIT ${AGED_ITEMS})`,
+    `SELECT min(age_starts_at) FROM (
+      SELECT age_starts_at FROM ${items} AND notifier = ? AND event_type = ? ORDER BY created_at LIMIT ${AGED_ITEMS})`,
   )
   return (): ReadonlyArray<Backlog> => {
     const backlog: Array<Backlog> = []

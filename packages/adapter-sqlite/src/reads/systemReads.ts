@@ -6,9 +6,9 @@ import {
   type Pass,
   QUIET_KEPT,
   type Seen,
-  type SilenceScanReads,
+  type StaleAgentScanReads,
   type SystemTotals,
-} from "@tocsin/core/liveness/SilenceScan"
+} from "@tocsin/core/liveness/StaleAgentScan"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -37,7 +37,7 @@ interface Step {
 }
 
 /** Prepares the reads for the summary and the sweep for silent agents. */
-export const systemReads = (connection: SqliteConnection, read: Read): SilenceScanReads<StorageError> => {
+export const systemReads = (connection: SqliteConnection, read: Read): StaleAgentScanReads<StorageError> => {
   const totals = connection.query<ReadonlyArray<bigint>>(FIND_TOTALS)
   const silentAmong = connection.query<[AgentId]>(
     `SELECT agent_id FROM json_each(?) AS wanted CROSS JOIN agent ON agent_id = wanted.value WHERE ${IS_SILENT} LIMIT ?`,
@@ -72,7 +72,7 @@ export const systemReads = (connection: SqliteConnection, read: Read): SilenceSc
     silent: (among, seenBefore, limit) => read(() => silent(among, seenBefore, limit)),
     look: (among, seenBefore) =>
       snapshot(() => ({ ...find(), agents_silent: silent(among, seenBefore, QUIET_KEPT).length })),
-    lookAtAll: (aliveSince) =>
+    evaluateAll: (aliveSince) =>
       snapshot(() => ({ ...find(), agents_offline: Number(offline.get(aliveSince)?.[0] ?? 0) })),
   }
 }

@@ -17,13 +17,18 @@ type OutboxFacts = readonly [
   updated_at: Instant,
   incident_id: string | null,
   resolved_at: Instant | null,
-  isHeld: bigint,
+  hasUnfinishedNotification: bigint,
 ]
 
-type IncidentFacts = readonly [id: string, opened_at: Instant, resolved_at: Instant | null, isHeld: bigint]
+type IncidentFacts = readonly [
+  id: string,
+  opened_at: Instant,
+  resolved_at: Instant | null,
+  hasUnfinishedNotification: bigint,
+]
 
 /** Whether a notification of an incident has not ended. */
-const isHeld = (incidentId: string): string =>
+const hasUnfinishedNotification = (incidentId: string): string =>
   `EXISTS (
     SELECT 1 FROM outbox AS other
     WHERE other.incident_id = ${incidentId} AND other.state IN ('pending', 'sending', 'retry')
@@ -40,12 +45,12 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
     ) FROM check_event AS old WHERE old.is_kept = 0 AND old.received_at < ? ORDER BY old.received_at LIMIT ?`,
   )
   const outbox = connection.query<OutboxFacts>(
-    `SELECT item.id, item.created_at, item.updated_at, incident.id, incident.resolved_at, ${isHeld("item.incident_id")}
+    `SELECT item.id, item.created_at, item.updated_at, incident.id, incident.resolved_at, ${hasUnfinishedNotification("item.incident_id")}
     FROM outbox AS item LEFT JOIN incident ON incident.id = item.incident_id
     WHERE item.id > ? ORDER BY item.id LIMIT ?`,
   )
   const incidents = connection.query<IncidentFacts>(
-    `SELECT id, opened_at, resolved_at, ${isHeld("incident.id")} FROM incident WHERE id > ? ORDER BY id LIMIT ?`,
+    `SELECT id, opened_at, resolved_at, ${hasUnfinishedNotification("incident.id")} FROM incident WHERE id > ? ORDER BY id LIMIT ?`,
   )
   const audit = connection.query<[id: string]>(
     "SELECT id FROM audit WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?",
@@ -64,7 +69,9 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
         created_at,
         updated_at,
         incident:
-          incident === null ? undefined : { resolved_at: resolved_at ?? undefined, isHeld: held === 1n },
+          incident === null
+            ? undefined
+            : { resolved_at: resolved_at ?? undefined, hasUnfinishedNotification: held === 1n },
       })),
     audit: ({ before, limit }) => audit.all(before, limit).map(([key]) => ({ key })),
     incidents: ({ after = "", limit }) =>
@@ -72,7 +79,7 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
         key,
         opened_at,
         resolved_at: resolved_at ?? undefined,
-        isHeld: held === 1n,
+        hasUnfinishedNotification: held === 1n,
       })),
   }
 }
@@ -102,7 +109,7 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
     notifications: by("id", "outbox"),
     members: by("incident_id", "incident_member"),
     changes: by("incident_id", "incident_change"),
-    acts: by("incident_id", "incident_act"),
+    log: by("incident_id", "incident_log"),
     alerts: by("incident_id", "alert"),
     incidents: by("id", "incident"),
     audit_subjects: by("audit_id", "audit_subject"),
@@ -117,7 +124,7 @@ export const makeRetentionTables = (connection: SqliteConnection): Tables => {
   const keep = connection.query(`UPDATE check_event SET is_kept = 1 WHERE seq IN ${GIVEN_NUMBERS}`)
   return {
     look: makeLooks(connection),
-    setAside: (keys) => {
+    quarantine: (keys) => {
       keep.run(JSON.stringify(keys))
     },
     remove: makeRemovals(connection),

@@ -1,7 +1,7 @@
 import type { AgentKeyRecord } from "@tocsin/core/model/AgentRecord"
 import type { AgentId, BlacklistId, KeyHash } from "@tocsin/contract/Identifiers"
 import { type StoredKey, storedTables } from "@tocsin/core/model/StoredTables"
-import type { Change } from "@tocsin/core/engine/workspace/Table"
+import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 

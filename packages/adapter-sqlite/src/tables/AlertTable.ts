@@ -1,7 +1,7 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { AlertRecord, AlertRef } from "@tocsin/core/model/OutboxRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"

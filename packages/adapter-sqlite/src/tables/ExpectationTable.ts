@@ -7,7 +7,14 @@ import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 
-type Place = [now: Instant, look_at: Instant, AgentId | "", CheckId | "", RegistrationId | "", limit: number]
+type Place = [
+  now: Instant,
+  next_evaluation_at: Instant,
+  AgentId | "",
+  CheckId | "",
+  RegistrationId | "",
+  limit: number,
+]
 
 /** Table `expectation`: checks that must report. */
 export const makeExpectationTable = (connection: SqliteConnection) => {
@@ -18,8 +25,8 @@ export const makeExpectationTable = (connection: SqliteConnection) => {
       AND registration_id = (SELECT a.registration_id FROM agent AS a WHERE a.agent_id = expectation.agent_id)`,
   )
   const due = table.all<Place>(
-    `WHERE look_at IS NOT NULL AND look_at <= ? AND (look_at, agent_id, check_id, registration_id) > (?, ?, ?, ?)
-    ORDER BY look_at, agent_id, check_id, registration_id LIMIT ?`,
+    `WHERE next_evaluation_at IS NOT NULL AND next_evaluation_at <= ? AND (next_evaluation_at, agent_id, check_id, registration_id) > (?, ?, ?, ?)
+    ORDER BY next_evaluation_at, agent_id, check_id, registration_id LIMIT ?`,
   )
   return {
     find: (ref: CheckRef): ExpectationRecord | undefined =>
@@ -32,7 +39,7 @@ export const makeExpectationTable = (connection: SqliteConnection) => {
     due: (now: Instant, after: ExpectationRecord | undefined, limit: number) =>
       due(
         now,
-        after?.look_at ?? LONG_AGO,
+        after?.next_evaluation_at ?? LONG_AGO,
         after?.agent_id ?? "",
         after?.check_id ?? "",
         after?.registration_id ?? "",

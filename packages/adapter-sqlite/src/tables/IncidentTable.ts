@@ -4,11 +4,11 @@ import {
   type IncidentRecord,
   type IncidentRef,
   FIRST_CHANGES,
-  type StoryCut,
+  type TimelineCut,
 } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord, MemberRef } from "@tocsin/core/model/MemberRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
-import type { Change } from "@tocsin/core/engine/workspace/Table"
+import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
 
@@ -23,8 +23,8 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.incident)
   const findOpen = table.one("WHERE kind = ? AND incident_key = ? AND state = 'open'")
   const due = connection.query<[IncidentId]>(
-    `SELECT id FROM incident INDEXED BY incident_by_next_look
-    WHERE next_look_at IS NOT NULL AND state = 'open' AND next_look_at <= ? ORDER BY next_look_at LIMIT ?`,
+    `SELECT id FROM incident INDEXED BY incident_by_next_evaluation
+    WHERE next_evaluation_at IS NOT NULL AND state = 'open' AND next_evaluation_at <= ? ORDER BY next_evaluation_at LIMIT ?`,
   )
   const openings = connection.query<[Instant]>(
     `SELECT opened_at FROM incident INDEXED BY incident_by_key
@@ -82,17 +82,17 @@ export const makeMemberTable = (connection: SqliteConnection) => {
   }
 }
 
-/** Table `incident_act`: what people did about incidents. */
-export const makeIncidentActTable = (connection: SqliteConnection) => {
-  const table = makeTable(connection, storedTables.incident_act)
+/** Table `incident_log`: what people did about incidents. */
+export const makeIncidentLogTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.incident_log)
   return {
     add: table.insert,
-    /** The latest acts of an incident, newest first. */
+    /** The latest log entries of an incident, newest first. */
     latest: table.all<[IncidentId, limit: number]>("WHERE incident_id = ? ORDER BY seq DESC LIMIT ?"),
   }
 }
 
-/** Table `incident_change`: the stories of incidents. */
+/** Table `incident_change`: the timelines of incidents. */
 export const makeIncidentChangeTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.incident_change)
   const cut = connection.query<never>(
@@ -100,7 +100,7 @@ export const makeIncidentChangeTable = (connection: SqliteConnection) => {
   )
   return {
     add: table.insert,
-    cut: ({ incident_id, up_to }: StoryCut): void => {
+    cut: ({ incident_id, up_to }: TimelineCut): void => {
       cut.get(incident_id, up_to)
     },
     /** The latest changes of an incident, newest first. */

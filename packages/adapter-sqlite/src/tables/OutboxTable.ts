@@ -2,7 +2,7 @@ import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable, type Table } from "./makeTable.ts"
@@ -30,8 +30,8 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     ORDER BY leased_until LIMIT ?`,
   )
   const held = connection.query<[IncidentId]>(
-    `SELECT incident_id FROM outbox INDEXED BY outbox_held WHERE look_at IS NOT NULL AND look_at <= ?
-    ORDER BY look_at LIMIT ?`,
+    `SELECT incident_id FROM outbox INDEXED BY outbox_held WHERE next_evaluation_at IS NOT NULL AND next_evaluation_at <= ?
+    ORDER BY next_evaluation_at LIMIT ?`,
   )
   // One look into the index for each receiver.
   const waitingReceivers = connection.query<[NotifierName]>(

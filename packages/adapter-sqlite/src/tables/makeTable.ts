@@ -5,7 +5,7 @@ import {
   jsonReaders,
   type TableShape,
 } from "@tocsin/core/model/TableShape"
-import type { Change } from "@tocsin/core/engine/workspace/Table"
+import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { isKeyTaken } from "../connection/SqliteFailures.ts"

@@ -7,12 +7,12 @@ import { makeCheckTable } from "./CheckTable.ts"
 import { makeExpectationTable } from "./ExpectationTable.ts"
 import { makeHistoryTable } from "./HistoryTable.ts"
 import {
-  makeIncidentActTable,
+  makeIncidentLogTable,
   makeIncidentChangeTable,
   makeIncidentTable,
   makeMemberTable,
 } from "./IncidentTable.ts"
-import { makeEstablishedTable, makeMarkTable } from "./MarkTable.ts"
+import { makeEstablishedTable, makeServiceHeartbeatTable } from "./ServiceHeartbeatTable.ts"
 import { makeOperatorTable } from "./OperatorTable.ts"
 import { makeReplicaTable } from "./ReplicaTable.ts"
 import { makeOutboxTable } from "./OutboxTable.ts"
@@ -29,10 +29,10 @@ export const makeTables = (connection: SqliteConnection) => ({
   incidents: makeIncidentTable(connection),
   members: makeMemberTable(connection),
   incidentChanges: makeIncidentChangeTable(connection),
-  incidentActs: makeIncidentActTable(connection),
+  incidentLog: makeIncidentLogTable(connection),
   outbox: makeOutboxTable(connection),
   alerts: makeAlertTable(connection),
-  marks: makeMarkTable(connection),
+  serviceHeartbeats: makeServiceHeartbeatTable(connection),
   operators: makeOperatorTable(connection),
   replicas: makeReplicaTable(connection),
   audit: makeAuditTable(connection),

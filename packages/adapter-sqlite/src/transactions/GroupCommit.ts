@@ -1,7 +1,7 @@
-import { Line } from "@tocsin/core/engine/Line"
+import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import type { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
-import { Workspace, type WorkspaceChanges } from "@tocsin/core/engine/workspace/Workspace"
-import type { Outcome } from "@tocsin/core/engine/workspace/Outcome"
+import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, identity } from "effect"
 import { type LockOptions, LockPatience } from "../connection/whileLocked.ts"
@@ -39,8 +39,8 @@ const GATHER_MILLIS = 2
 
 const committed = <A>(outcome: Outcome<A>): A => outcome.committed()
 
-/** Work that searches the tables needs an unused workspace: no search sees its changes. */
-export class NeedsOwnWorkspace extends Error {}
+/** Work that searches the tables needs an unused unit of work: no search sees its changes. */
+export class NeedsOwnUnit extends Error {}
 
 interface GroupCommitOptions extends LockOptions {
   readonly log: WriteAheadLog
@@ -59,7 +59,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #log: WriteAheadLog
   readonly #rows: StoredRows
-  readonly #queue = new Line<Task>()
+  readonly #queue = new LinkedQueue<Task>()
   #cancelNext: (() => void) | undefined
   #gathering: NodeJS.Timeout | undefined
   #lockDelays: LockPatience | undefined
@@ -183,7 +183,7 @@ export class GroupCommit {
     }
     const startedAt = performance.now()
     const group: Array<Task> = []
-    let changes: WorkspaceChanges
+    let changes: UnitOfWorkChanges
     try {
       changes = this.#write(group, startedAt)
     } catch (cause) {
@@ -207,7 +207,7 @@ export class GroupCommit {
   }
 
   /** Decides and writes a group in a transaction. */
-  #write(group: Array<Task>, startedAt: number): WorkspaceChanges {
+  #write(group: Array<Task>, startedAt: number): UnitOfWorkChanges {
     const millis = Math.min(Math.max(GROUP_MILLIS, startedAt - this.#dueSince), 2 * GROUP_MILLIS)
     try {
       return this.#connection.transaction(() => this.#decide(group, millis))
@@ -217,10 +217,10 @@ export class GroupCommit {
     }
   }
 
-  #decide(group: Array<Task>, millis: number): WorkspaceChanges {
+  #decide(group: Array<Task>, millis: number): UnitOfWorkChanges {
     this.#rows.cache.begin(this.#connection.dataVersion())
     this.#log.makeRoom()
-    const workspace = new Workspace()
+    const unit = new UnitOfWork()
     const startedAt = performance.now()
     const endsAt = startedAt + millis * this.#decidingPart
     for (let task = this.#queue.first; task !== undefined; task = this.#queue.first) {
@@ -228,11 +228,11 @@ export class GroupCommit {
       if (!isFirst && (task.isAlone || group.length >= GROUP_LIMIT || performance.now() > endsAt)) break
       this.#queue.take()
       group.push(task)
-      task.run(workspace, isFirst)
+      task.run(unit, isFirst)
       if (task.isAlone) break
     }
     const decidedAt = performance.now()
-    const changes = persistChanges(this.#rows.tables, workspace)
+    const changes = persistChanges(this.#rows.tables, unit)
     const part = (decidedAt - startedAt) / (performance.now() - startedAt)
     this.#decidingPart = Math.min(MOST_DECIDING, part)
     return changes
@@ -251,7 +251,7 @@ export class GroupCommit {
       this.#moveOn()
       return last.fail(this.#options.failures.toEffect(cause))
     }
-    if (cause instanceof NeedsOwnWorkspace) last.isAlone = true
+    if (cause instanceof NeedsOwnUnit) last.isAlone = true
     else {
       this.#options.meter.failed()
       for (const task of group) task.isAlone = true

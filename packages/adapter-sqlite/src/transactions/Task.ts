@@ -1,11 +1,11 @@
-import type { Place } from "@tocsin/core/engine/Line"
+import type { QueueNode } from "@tocsin/core/engine/LinkedQueue"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { LockPatience } from "../connection/whileLocked.ts"
 
-/** A caller's work inside a transaction. `isFirst`: the workspace is unused. */
-export type Work<A> = (workspace: Workspace, isFirst: boolean) => A
+/** A caller's work inside a transaction. `isFirst`: the unit of work is unused. */
+export type Work<A> = (unit: UnitOfWork, isFirst: boolean) => A
 
 /** What a task is made of besides its work and its caller. */
 export interface TaskOptions<Result, A> {
@@ -20,10 +20,10 @@ export interface TaskOptions<Result, A> {
 export interface Task {
   isAlone: boolean
   /** Where it waits. */
-  place: Place | undefined
+  place: QueueNode | undefined
   readonly patience: LockPatience
   /** Does the work; runs again after a rollback. */
-  readonly run: (workspace: Workspace, isFirst: boolean) => void
+  readonly run: (unit: UnitOfWork, isFirst: boolean) => void
   /** Gives the caller the result of the last run. */
   readonly answer: () => void
   readonly fail: (failure: Effect.Effect<never, StorageError>) => void
@@ -40,8 +40,8 @@ export const makeTask = <Result, A>(
     isAlone,
     place: undefined,
     patience,
-    run: (workspace, isFirst) => {
-      result = work(workspace, isFirst)
+    run: (unit, isFirst) => {
+      result = work(unit, isFirst)
     },
     answer: () => resume(Effect.succeed(replyOf(result))),
     fail: resume,

@@ -2,32 +2,32 @@ import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { LoudMember, WithIncident } from "@tocsin/core/engine/workspace/Found"
-import type { Loaders } from "@tocsin/core/engine/workspace/loadParts"
-import type { RowRequest, Search } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { LoudMember, WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
+import type { Loaders } from "@tocsin/core/engine/unitOfWork/loadParts"
+import type { RowRequest, Search } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { Tables } from "../tables/makeTables.ts"
 import type { StoredRows } from "./StoredRows.ts"
 
 /**
- * The rows that a request reads, and the workspace that it fills. `now` is the storage's clock too: all
+ * The rows that a request reads, and the unit of work that it fills. `now` is the storage's clock too: all
  * processes that can open one file share a machine. They hold no rows from one another either, since one
  * transaction at a time has the file to itself.
  */
 export interface Reading {
   readonly rows: StoredRows
-  readonly workspace: Workspace
+  readonly unit: UnitOfWork
   readonly now: Instant
 }
 
-/** Whether a request looks for rows in the tables, which know nothing of what a workspace has made of them. */
+/** Whether a request looks for rows in the tables, which know nothing of what a unit of work has made of them. */
 export const isSearch = (request: RowRequest): boolean =>
   Object.keys(request).some((part) => Object.hasOwn(SEARCHES, part))
 
 const loudMembers = (
   tables: Tables,
   asked: NonNullable<RowRequest["loudMembers"]>,
-): Workspace["found"]["loudMembers"] => {
+): UnitOfWork["searchResults"]["loudMembers"] => {
   const agents = new Map<AgentId, AgentRecord | undefined>()
   const agentOf = (id: AgentId) => {
     if (!agents.has(id)) agents.set(id, tables.agents.find(id))
@@ -57,59 +57,59 @@ const withIncidents = <Row extends { readonly incident_id: IncidentId }>(
 
 /** The searches of a request. */
 export const SEARCHES: Loaders<Reading, Search> = {
-  claimableOutbox: ({ now, rows: { tables }, workspace }, { receivers, limit }) => {
-    const { found } = workspace
+  claimableOutbox: ({ now, rows: { tables }, unit }, { receivers, limit }) => {
+    const { searchResults: found } = unit
     found.claimableOutbox = withIncidents(tables, tables.outbox.due(receivers, now, limit))
     found.expiredOutbox = tables.outbox.expired(receivers, now, limit)
     found.storageTime = now
-    for (const { row } of found.claimableOutbox) workspace.outbox.load(row.id, row)
-    for (const row of found.expiredOutbox) workspace.outbox.load(row.id, row)
+    for (const { row } of found.claimableOutbox) unit.outbox.load(row.id, row)
+    for (const row of found.expiredOutbox) unit.outbox.load(row.id, row)
   },
-  heldOutbox: ({ now, rows: { tables }, workspace }, { limit }) => {
-    workspace.found.heldOutbox = tables.outbox.held(now, limit)
+  heldOutbox: ({ now, rows: { tables }, unit }, { limit }) => {
+    unit.searchResults.heldOutbox = tables.outbox.held(now, limit)
   },
-  claimableAlerts: ({ now, rows: { tables }, workspace }, asked) => {
-    const { found } = workspace
+  claimableAlerts: ({ now, rows: { tables }, unit }, asked) => {
+    const { searchResults: found } = unit
     found.claimableAlerts = withIncidents(tables, tables.alerts.claimable(asked, now))
     found.storageTime = now
-    for (const { row } of found.claimableAlerts) workspace.alerts.load(row, row)
+    for (const { row } of found.claimableAlerts) unit.alerts.load(row, row)
   },
-  unclaimedOutbox: ({ now, rows: { tables }, workspace }, asked) => {
-    workspace.found.unclaimedOutbox = tables.outbox.unclaimed(asked, now)
-    for (const row of workspace.found.unclaimedOutbox) workspace.outbox.load(row.id, row)
+  unclaimedOutbox: ({ now, rows: { tables }, unit }, asked) => {
+    unit.searchResults.unclaimedOutbox = tables.outbox.unclaimed(asked, now)
+    for (const row of unit.searchResults.unclaimedOutbox) unit.outbox.load(row.id, row)
   },
-  dueIncidents: ({ now, rows: { tables }, workspace }, { limit }) => {
-    workspace.found.dueIncidents = tables.incidents.due(now, limit)
+  dueIncidents: ({ now, rows: { tables }, unit }, { limit }) => {
+    unit.searchResults.dueIncidents = tables.incidents.due(now, limit)
   },
-  incidentsToRead: ({ rows: { tables }, workspace }, ids) => {
-    workspace.found.incidentsToRead = new Map(
+  incidentsToRead: ({ rows: { tables }, unit }, ids) => {
+    unit.searchResults.incidentsToRead = new Map(
       ids.flatMap((id) => {
         const incident = tables.incidents.find(id)
         return incident === undefined ? [] : [[id, incident]]
       }),
     )
   },
-  loudMembers: ({ rows: { tables }, workspace }, asked) => {
-    workspace.found.loudMembers = loudMembers(tables, asked)
+  loudMembers: ({ rows: { tables }, unit }, asked) => {
+    unit.searchResults.loudMembers = loudMembers(tables, asked)
   },
-  openings: ({ rows: { tables }, workspace }, asked) => {
-    workspace.found.openings = new Map(
+  openings: ({ rows: { tables }, unit }, asked) => {
+    unit.searchResults.openings = new Map(
       asked.map(({ incident, limit, since, until }) => [
         incident.id,
         tables.incidents.openings(incident, { since, until, limit }),
       ]),
     )
   },
-  silencesInForce: ({ now, rows: { tables }, workspace: { found } }, { endingAfter }) => {
+  silencesInForce: ({ now, rows: { tables }, unit: { searchResults: found } }, { endingAfter }) => {
     found.silencesInForce = tables.silences.inForce(now, endingAfter)
-    found.mark = tables.marks.find("service")
+    found.serviceHeartbeat = tables.serviceHeartbeats.find("service")
   },
-  unendedSilences: ({ now, rows: { tables }, workspace }) => {
-    workspace.found.unendedSilences = tables.silences.unended(now)
+  unendedSilences: ({ now, rows: { tables }, unit }) => {
+    unit.searchResults.unendedSilences = tables.silences.unended(now)
   },
-  idlePendingAgents: ({ rows: { tables }, workspace }, { seenBefore, limit }) => {
+  idlePendingAgents: ({ rows: { tables }, unit }, { seenBefore, limit }) => {
     const agents = tables.agents.idlePending(seenBefore, limit)
-    for (const agent of agents) workspace.agents.load(agent.agent_id, agent)
-    workspace.found.idlePendingAgents = agents.map((agent) => agent.agent_id)
+    for (const agent of agents) unit.agents.load(agent.agent_id, agent)
+    unit.searchResults.idlePendingAgents = agents.map((agent) => agent.agent_id)
   },
 }

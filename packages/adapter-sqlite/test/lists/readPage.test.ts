@@ -92,8 +92,7 @@ const matchesNothing = (filter: object): boolean =>
   "held" in filter && filter.held === true && "state" in filter && filter.state !== "pending"
 
 /** Reads few rows, which are sorted: busy incidents of one agent or check, and silences. */
-const SORTED =
-  /^(?:SEARCH b |SEARCH r USING INDEX silence_by_end|SCAN r USING INDEX silence_by_created)/
+const SORTED = /^(?:SEARCH b |SEARCH r USING INDEX silence_by_end|SCAN r USING INDEX silence_by_created)/
 
 describe("plans of list pages", () => {
   const lists = Object.keys(ListOrders) as ReadonlyArray<ListName>
@@ -196,8 +195,8 @@ describe("pages of partitioned lists", () => {
     Effect.gen(function* () {
       const storage = yield* openStorage(yield* scratchFile)
       // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
-      yield* transact(storage, function* (workspace) {
-        for (const row of population) workspace.incidents.put(row)
+      yield* transact(storage, function* (unit) {
+        for (const row of population) unit.incidents.put(row)
       })
       const queries = queriesOf("incidents").filter(({ filter }) => !isByMember(filter))
       for (const query of queries) {

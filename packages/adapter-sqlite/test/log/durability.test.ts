@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import { agentRecord } from "@tocsin/testing/records"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { eventually, turn } from "../eventually.ts"
@@ -28,10 +28,10 @@ const openOnSlowDisk = Effect.gen(function* () {
 
 /** Says whether an agent is there; writes nothing. */
 const lookFor = (name: string): Command<boolean> =>
-  function* (workspace) {
+  function* (unit) {
     const agentId = AgentId.make(name)
     yield { agents: [agentId] }
-    return workspace.agents.get(agentId) !== undefined
+    return unit.agents.get(agentId) !== undefined
   }
 
 describe("a sync that hangs", () => {

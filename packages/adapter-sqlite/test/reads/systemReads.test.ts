@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
-import { makePass, QUIET_KEPT } from "@tocsin/core/liveness/SilenceScan"
+import { makePass, QUIET_KEPT } from "@tocsin/core/liveness/StaleAgentScan"
 import { agentRecord, incidentIdOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { Effect } from "effect"

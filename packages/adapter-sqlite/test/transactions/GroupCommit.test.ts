@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/workspace/Decision"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { purge } from "@tocsin/testing/expireAll"
 import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
@@ -32,11 +32,11 @@ const defective: Command<string> = function* () {
 }
 
 /** Opens a second incident for a key, which the schema refuses. */
-const contradictory: Command<string> = function* (workspace) {
+const contradictory: Command<string> = function* (unit) {
   yield {}
   for (const name of ["one", "other"]) {
     const { kind, incident_key } = incidentRecord("shared")
-    workspace.incidents.put(incidentRecord(name, { kind, incident_key }))
+    unit.incidents.put(incidentRecord(name, { kind, incident_key }))
   }
   return "never kept"
 }
@@ -92,8 +92,8 @@ describe("group commit", () => {
       const storage = yield* openStorage(yield* scratchFile)
       const order: Array<string> = []
       const noted = (name: string): Command<string> =>
-        function* (workspace, now) {
-          const reply = yield* putAgent(name)(workspace, now)
+        function* (unit, now) {
+          const reply = yield* putAgent(name)(unit, now)
           order.push(reply)
           return reply
         }
@@ -110,10 +110,10 @@ describe("group commit", () => {
         const storage = yield* openStorage(yield* scratchFile)
         const runs: Array<string> = []
         const noted = (name: string, scope: RowRequest = {}): Command<string> =>
-          function* (workspace, now) {
+          function* (unit, now) {
             runs.push(name)
             yield scope
-            return yield* putAgent(name)(workspace, now)
+            return yield* putAgent(name)(unit, now)
           }
         const search: RowRequest = { claimableOutbox: { receivers: ["debug"], limit: 1 } }
         // More than fit into a group, and in the first one both reasons to put it back.
@@ -133,9 +133,9 @@ describe("group commit", () => {
         const storage = yield* openStorage(yield* scratchFile)
         let runs = 0
         const counted = (name: string): Command<string> =>
-          function* (workspace, now) {
+          function* (unit, now) {
             runs += 1
-            return yield* putAgent(name)(workspace, now)
+            return yield* putAgent(name)(unit, now)
           }
         const commands = [counted("a"), defective, counted("b"), contradictory, counted("c")]
         const exits = yield* transactAll(storage, commands)
@@ -159,19 +159,19 @@ describe("group commit", () => {
       const storage = yield* openStorage(yield* scratchFile)
       const items = names(9)
       // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
-      yield* transact(storage, function* (workspace) {
-        workspace.incidents.put(incidentRecord("x"))
+      yield* transact(storage, function* (unit) {
+        unit.incidents.put(incidentRecord("x"))
       })
       const enqueue = (name: string): Command<ReadonlyArray<string>> =>
         // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
-        function* (workspace, now) {
-          workspace.outbox.put(outboxRecord(name, "x", { next_attempt_at: now }))
+        function* (unit, now) {
+          unit.outbox.put(outboxRecord(name, "x", { next_attempt_at: now }))
           return []
         }
-      const claim: Command<ReadonlyArray<string>> = function* (workspace, now) {
+      const claim: Command<ReadonlyArray<string>> = function* (unit, now) {
         yield { claimableOutbox: { receivers: ["debug"], limit: 2 } }
-        return workspace.found.claimableOutbox.map(({ row }) => {
-          workspace.outbox.put({ ...row, state: "sending", leased_until: now })
+        return unit.searchResults.claimableOutbox.map(({ row }) => {
+          unit.outbox.put({ ...row, state: "sending", leased_until: now })
           return row.id
         })
       }

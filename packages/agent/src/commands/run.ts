@@ -17,7 +17,7 @@ import { makeStateFolder } from "../spool/makeStateFolder.ts"
 import { asOwner } from "./actAsOwner.ts"
 import { type CommandOptions, readOptions, UsageError, valueOf } from "./options.ts"
 import { complain, reasonOf } from "./output.ts"
-import { incidentKeyOf, requireCheckId, spoolReport, termsOf, withSpool } from "./spoolReport.ts"
+import { incidentKeyOf, requireCheckId, spoolReport, decideTerms, withSpool } from "./spoolReport.ts"
 
 /** Where the result of a job goes, and what it means. */
 interface Target {
@@ -99,7 +99,7 @@ export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
  */
 const start = (target: Target, isAlone: boolean, pid?: number): StartedJob | undefined => {
   const { options, checkId } = target
-  const terms = { ...termsOf(options, target), severity: target.severity }
+  const terms = { ...decideTerms(options, target), severity: target.severity }
   makeStateFolder(options.state)
   let former: StartedJob | undefined
   asOwner(options.state, () =>

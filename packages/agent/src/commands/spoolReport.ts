@@ -31,7 +31,7 @@ export const incidentKeyOf = ({ "incident-key": key }: CommandOptions): string |
   key === undefined ? undefined : valueOf(incidentKey, "--incident-key", key)
 
 /** What the result of a check has by the configuration. A result is worth more than a valid configuration. */
-export const termsOf = (
+export const decideTerms = (
   { config: file }: Place,
   { checkId, incidentKey: given }: { readonly checkId: string; readonly incidentKey?: string | undefined },
 ): Pick<CheckReport, "notificationsEnabled" | "incidentKey"> => {
@@ -58,7 +58,7 @@ export const withSpool = (
 
 /** Writes a report to the spool, and removes notes with it. Throws where it cannot be kept. */
 export const spoolReport = (place: Place, bare: BareReport, forget: ReadonlyArray<string> = []): void => {
-  const report: CheckReport = { ...bare, ...termsOf(place, bare) }
+  const report: CheckReport = { ...bare, ...decideTerms(place, bare) }
   makeStateFolder(place.state)
   actAsOwner(place.state)
   withSpool(place.state, (file, at, isServerTime) =>

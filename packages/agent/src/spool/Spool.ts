@@ -4,7 +4,7 @@ import { newEventId } from "@tocsin/reporting/agent/eventId"
 import { fitting } from "@tocsin/reporting/agent/fitting"
 import { MemoryTail } from "@tocsin/reporting/agent/MemoryTail"
 import { wordsOf } from "../sending/wordsOf.ts"
-import { setAside } from "./setAside.ts"
+import { quarantine } from "./quarantine.ts"
 import type { OutgoingResult, ResultQueue } from "@tocsin/reporting/agent/ResultQueue"
 import type { CheckState } from "@tocsin/reporting/agent/resultRules"
 import { defaultOptions, type SpoolOptions } from "./spoolRules.ts"
@@ -286,7 +286,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   /** Sets a damaged file aside, so that the next one to open is a new one. */
   #startOver(damage: unknown): void {
     const { path, now, warn } = this.#options
-    const aside = setAside(path, now())
+    const aside = quarantine(path, now())
     warn(`${path} is damaged (${wordsOf(damage)}): it is now ${aside}, and a new spool starts empty`)
     this.#damage = undefined
     // The new file counts places from the beginning.

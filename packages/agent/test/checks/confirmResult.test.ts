@@ -24,8 +24,8 @@ const reportedOf = (
 
 describe("confirmation", () => {
   it("reports a change after as many results in a row as it needs, however they differ among each other", () => {
-    const story = ["ok", "critical", "ok", "warning", "critical", "unknown", "ok", "ok"] as const
-    assert.deepStrictEqual(reportedOf(story, { bad: 3, good: 2 }), [
+    const scenario = ["ok", "critical", "ok", "warning", "critical", "unknown", "ok", "ok"] as const
+    assert.deepStrictEqual(reportedOf(scenario, { bad: 3, good: 2 }), [
       true,
       false,
       true,
@@ -44,22 +44,22 @@ describe("confirmation", () => {
 
   it("reports everything without confirm", () => {
     fc.assert(
-      fc.property(fc.array(status), (story) => reportedOf(story, undefined).every((one) => one)),
+      fc.property(fc.array(status), (scenario) => reportedOf(scenario, undefined).every((one) => one)),
       { numRuns: propertyRuns(20) },
     )
   })
 
   it("turns only after enough results in a row, and no later", () => {
     fc.assert(
-      fc.property(fc.array(status, { maxLength: 60 }), limit, limit, (story, bad, good) => {
-        const reported = reportedOf(story, { bad, good })
+      fc.property(fc.array(status, { maxLength: 60 }), limit, limit, (scenario, bad, good) => {
+        const reported = reportedOf(scenario, { bad, good })
         let isWell = true
         let run = 0
-        for (const [index, one] of story.entries()) {
+        for (const [index, one] of scenario.entries()) {
           const isOk = one === "ok"
           run = isOk === isWell ? 0 : run + 1
           const turns = run >= (isOk ? good : bad)
-          assert.strictEqual(reported[index], run === 0 || turns, `result ${index} of ${story.join(" ")}`)
+          assert.strictEqual(reported[index], run === 0 || turns, `result ${index} of ${scenario.join(" ")}`)
           if (!turns || run === 0) continue
           isWell = isOk
           run = 0

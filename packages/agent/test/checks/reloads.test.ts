@@ -62,7 +62,7 @@ const move = fc.oneof(
 )
 type Move = typeof move extends fc.Arbitrary<infer M> ? M : never
 
-/** A host whose runs end when the story says, and that holds every reload to the laws. */
+/** A host whose runs end when the scenario says, and that holds every reload to the laws. */
 class Host {
   readonly #begun = performance.now()
   readonly #runs: Array<Run> = []
@@ -217,10 +217,10 @@ describe("reloads between runs", () => {
       fc.asyncProperty(
         moves,
         fc.uniqueArray(planned, { selector: ({ id }) => id, minLength: 1, maxLength: 3 }),
-        async (story, last) => {
+        async (scenario, last) => {
           vi.clearAllTimers()
           const host = new Host()
-          for (const act of story) await host.live(act)
+          for (const act of scenario) await host.live(act)
           await host.end(last)
         },
       ),
@@ -230,10 +230,10 @@ describe("reloads between runs", () => {
 
   it("and the end leave no timer, also where processes survive", async () => {
     await fc.assert(
-      fc.asyncProperty(moves, async (story) => {
+      fc.asyncProperty(moves, async (scenario) => {
         vi.clearAllTimers()
         const host = new Host()
-        for (const act of story) await host.live(act)
+        for (const act of scenario) await host.live(act)
         await host.stopStuck()
       }),
       { numRuns: propertyRuns(50) },

@@ -68,7 +68,7 @@ interface Recorded {
   counts: boolean
 }
 
-/** In memory where there is such a folder: a story waits for the disk thousands of times. */
+/** In memory where there is such a folder: a scenario waits for the disk thousands of times. */
 const FAST_FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir()
 
 /** An agent on a host of its own, with a server that fails as it is told. */
@@ -294,7 +294,7 @@ describe("an outage", () => {
           }
         },
       ),
-      // Smaller stories would be looked for longer than CI may take.
+      // Smaller scenarios would be looked for longer than CI may take.
       { numRuns: propertyRuns(4), endOnFailure: true },
     )
   })

@@ -189,13 +189,13 @@ describe("the spool", () => {
       fc.property(
         fc.array(fc.tuple(fc.nat(9), fc.nat(3)), { minLength: 400, maxLength: 900 }),
         fc.integer({ min: 250, max: 600 }),
-        (story, rows) => {
+        (scenario, rows) => {
           rmSync(folder, { recursive: true })
           folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tocsin-agent-"))
           const bounds = { bytes: rows * ROW_BYTES }
           const [spool, all] = [open(bounds), [] as Array<string>]
           let lost = 0
-          for (const [check, code] of story) {
+          for (const [check, code] of scenario) {
             record(spool, `check-${check}`, CODES[code] ?? "ok")
             all.push(`check-${check} ${CODES[code]}`)
             assert.isAtMost(spool.extent().bytes, bounds.bytes)

@@ -63,7 +63,7 @@ export const endpointCalls = Effect.fnUntraced(
       ...ops.operations,
       testNotifier,
       ...ops.operators,
-      ...ops.incidentActs,
+      ...ops.incidentActions,
       ...ops.policy,
       ...ops.silences,
     } as unknown as Methods

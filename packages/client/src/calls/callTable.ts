@@ -139,8 +139,8 @@ export const callTable = {
     withdraw: rowAction("withdrawAcknowledgement"),
     /** Acknowledges 1 to 200 incidents, each on its own. */
     acknowledgeAll: call<[request: R.AcknowledgeAllRequest], R.AcknowledgedAll>()("acknowledgeAll"),
-    /** Adds a note to the story of an incident, open or resolved. */
-    note: call<[id: string, request: R.NoteRequest], R.IncidentAct>()("noteIncident"),
+    /** Adds a note to the timeline of an incident, open or resolved. */
+    note: call<[id: string, request: R.NoteRequest], R.IncidentLogEntry>()("noteIncident"),
   },
   /** Silences, the newest first: while one is active, nobody is notified of the incidents that it covers. */
   silences: {

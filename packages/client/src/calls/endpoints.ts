@@ -15,7 +15,7 @@ export type Endpoints = V1["agents"]["endpoints"] &
   Ops["agents"]["endpoints"] &
   Ops["operations"]["endpoints"] &
   Ops["operators"]["endpoints"] &
-  Ops["incidentActs"]["endpoints"] &
+  Ops["incidentActions"]["endpoints"] &
   Ops["policy"]["endpoints"] &
   Ops["silences"]["endpoints"]
 export type EndpointName = keyof Endpoints
@@ -176,7 +176,7 @@ const endpoints: Endpoints = {
   ...OpsApi.groups.agents.endpoints,
   ...OpsApi.groups.operations.endpoints,
   ...OpsApi.groups.operators.endpoints,
-  ...OpsApi.groups.incidentActs.endpoints,
+  ...OpsApi.groups.incidentActions.endpoints,
   ...OpsApi.groups.policy.endpoints,
   ...OpsApi.groups.silences.endpoints,
 }

@@ -1,13 +1,13 @@
 import type { Agent, AgentBlacklistItem } from "@tocsin/client"
 import { countText, numberText } from "../format/times.ts"
-import { accept, acceptAll, block, isWaiting, unblock } from "../state/agentActs.ts"
+import { accept, acceptAll, block, isWaiting, unblock } from "../state/agentActions.ts"
 import { listOf, searched } from "../state/lists.ts"
 import { focusedId, route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import type { Selection } from "../state/selection.ts"
 import { mayAdminister } from "../state/session.ts"
-import type { Message } from "../state/useAct.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import type { Message } from "../state/useAction.ts"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
@@ -39,13 +39,13 @@ const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) =>
       </span>
       <Time at={agent.last_seen_at} />
       {mayAdminister.value && (
-        <span class="acts">
-          <ActButton kind="main" does={() => accept([id])} describes={`Accept ${id}`}>
+        <span class="log">
+          <ActionButton kind="main" does={() => accept([id])} describes={`Accept ${id}`}>
             Accept
-          </ActButton>
-          <ActButton kind="danger" does={() => block([id])} describes={`Block ${id}`}>
+          </ActionButton>
+          <ActionButton kind="danger" does={() => block([id])} describes={`Block ${id}`}>
             Block
-          </ActButton>
+          </ActionButton>
         </span>
       )}
     </div>
@@ -64,10 +64,10 @@ const decide =
 const Bar = ({ selected }: { readonly selected: Selection }) => (
   <div class="bar">
     <span role="status">{numberText(selected.length)} selected</span>
-    <ActButton kind="main" does={decide(accept, selected)}>
+    <ActionButton kind="main" does={decide(accept, selected)}>
       Accept selected
-    </ActButton>
-    <ActButton
+    </ActionButton>
+    <ActionButton
       kind="danger"
       does={decide(block, selected)}
       confirms={[
@@ -76,7 +76,7 @@ const Bar = ({ selected }: { readonly selected: Selection }) => (
       ]}
     >
       Block selected
-    </ActButton>
+    </ActionButton>
     <button type="button" class="quiet" onClick={() => select([])}>
       Clear
     </button>
@@ -109,7 +109,7 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
             {isWhole ? "" : "More than "}
             {countText(items.length, "key")} wait
           </span>
-          <ActButton
+          <ActionButton
             does={acceptAll}
             confirms={[
               `Accept all ${more}${countText(fresh, "waiting agent")}? Replacement keys are left out.`,
@@ -117,7 +117,7 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
             ]}
           >
             Accept all
-          </ActButton>
+          </ActionButton>
         </div>
       )}
       <Listing
@@ -168,9 +168,9 @@ const BlockedKeys = () => (
         <code class="fingerprint">{item.key_fingerprint}</code>
         <Time at={item.created_at} />
         {mayAdminister.value && (
-          <ActButton describes={`Unblock ${item.agent_id}`} does={() => unblock(item.id)}>
+          <ActionButton describes={`Unblock ${item.agent_id}`} does={() => unblock(item.id)}>
             Unblock
-          </ActButton>
+          </ActionButton>
         )}
       </div>
     )}

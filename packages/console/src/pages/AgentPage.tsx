@@ -1,15 +1,15 @@
 import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
-import { accept, block, isWaiting, removeAgent } from "../state/agentActs.ts"
-import { titleOf } from "../state/incidentActs.ts"
+import { accept, block, isWaiting, removeAgent } from "../state/agentActions.ts"
+import { titleOf } from "../state/incidentActions.ts"
 import { listOf } from "../state/lists.ts"
 import { asBack, backTo, go, route } from "../state/location.ts"
 import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
-import { silenceOf } from "../state/silenceActs.ts"
+import { silenceOf } from "../state/silenceActions.ts"
 import { useResource } from "../state/useResource.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { BackLink } from "../view/BackLink.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
@@ -56,7 +56,7 @@ const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
   )
 }
 
-const Acts = ({ agent }: { readonly agent: Agent }) => {
+const Actions = ({ agent }: { readonly agent: Agent }) => {
   const id = agent.agent_id
   if (!mayRespond.value) return null
   const silence = (
@@ -64,16 +64,16 @@ const Acts = ({ agent }: { readonly agent: Agent }) => {
       Silence
     </button>
   )
-  if (!mayAdminister.value) return <div class="acts">{silence}</div>
+  if (!mayAdminister.value) return <div class="log">{silence}</div>
   return (
-    <div class="acts">
+    <div class="log">
       {isWaiting(agent) && (
-        <ActButton kind="main" does={() => accept([id])}>
+        <ActionButton kind="main" does={() => accept([id])}>
           Accept
-        </ActButton>
+        </ActionButton>
       )}
       {silence}
-      <ActButton
+      <ActionButton
         kind="danger"
         does={() => block([id])}
         confirms={[
@@ -84,8 +84,8 @@ const Acts = ({ agent }: { readonly agent: Agent }) => {
         ]}
       >
         Block
-      </ActButton>
-      <ActButton
+      </ActionButton>
+      <ActionButton
         kind="danger"
         confirms={[`Delete ${id} with its checks and their history?`, "Delete the agent"]}
         does={async () => {
@@ -95,7 +95,7 @@ const Acts = ({ agent }: { readonly agent: Agent }) => {
         }}
       >
         Delete
-      </ActButton>
+      </ActionButton>
     </div>
   )
 }
@@ -124,7 +124,7 @@ export const AgentPage = () => {
             <Mark state={agent.status} /> last seen <Time at={agent.last_seen_at} isAlone />
           </p>
           <AgentFacts agent={agent} checkId={reported?.check_id} />
-          <Acts agent={agent} />
+          <Actions agent={agent} />
           <h2>Open incidents</h2>
           <OpenIncidents agent_id={id} />
           <h2>Checks</h2>

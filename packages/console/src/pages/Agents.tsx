@@ -1,6 +1,6 @@
 import type { Agent } from "@tocsin/client"
 import { numberText } from "../format/times.ts"
-import { isWaiting } from "../state/agentActs.ts"
+import { isWaiting } from "../state/agentActions.ts"
 import { listOf, searched } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"

@@ -17,18 +17,18 @@ type Check = ExpectedCheckState
 const MOST_CELLS = 12
 const WORST = ["critical", "unknown", "warning"]
 
-const rankOf = ({ status, is_stale }: Check): number => {
+const rankOf = ({ status, is_overdue }: Check): number => {
   const at = WORST.indexOf(status ?? "")
   if (at !== -1) return at
-  return WORST.length + (is_stale ? 0 : 1)
+  return WORST.length + (is_overdue ? 0 : 1)
 }
 
 /** The checks of a row, in the order of their names; if there are too many, the worst of them. */
 const cellsOf = (checks: ReadonlyArray<Check>): ReadonlyArray<Check> =>
   checks.length <= MOST_CELLS ? checks : checks.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_CELLS)
 
-const Cell = ({ check: { agent_id, check_id, status, is_stale, summary } }: { readonly check: Check }) => {
-  const word = is_stale ? `${status ?? "never reported"}, overdue` : (status ?? "never reported")
+const Cell = ({ check: { agent_id, check_id, status, is_overdue, summary } }: { readonly check: Check }) => {
+  const word = is_overdue ? `${status ?? "never reported"}, overdue` : (status ?? "never reported")
   return (
     <a
       class={`cell is-${status ?? "unknown"}`}
@@ -60,7 +60,7 @@ const drawAgent = ({ agent_id, checks }: AgentChecks<Check>) => (
 )
 
 const agentsOf = (
-  query: { readonly is_stale?: true },
+  query: { readonly is_overdue?: true },
   words: string,
   status: string,
 ): List<AgentChecks<Check>> => {
@@ -85,7 +85,7 @@ export const CheckGrid = () => {
   const { filter = "", status = "", stale = "" } = route.value.parameters
   const listed = usePages(
     useMemo(
-      () => agentsOf(stale === "yes" ? { is_stale: true } : {}, filter, status),
+      () => agentsOf(stale === "yes" ? { is_overdue: true } : {}, filter, status),
       [stale, filter, status],
     ),
   )

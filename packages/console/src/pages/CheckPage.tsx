@@ -9,9 +9,9 @@ import { asBack, go, route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
-import { silenceOf } from "../state/silenceActs.ts"
+import { silenceOf } from "../state/silenceActions.ts"
 import { useResource } from "../state/useResource.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { BackLink } from "../view/BackLink.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
@@ -89,7 +89,7 @@ const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly chec
       <Strip changes={known} />
       <Changes changes={known} />
       {typeof cursor === "string" && (
-        <ActButton
+        <ActionButton
           does={async () => {
             const page = await call<History>("GET", "api/v1/events/query", { query: { ...query, cursor } })
             older.value = [...older.value, page]
@@ -97,14 +97,14 @@ const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly chec
           }}
         >
           Older changes
-        </ActButton>
+        </ActionButton>
       )}
     </>
   )
 }
 
-const Acts = (check: { readonly agent_id: string; readonly check_id: string }) => (
-  <div class="acts">
+const Actions = (check: { readonly agent_id: string; readonly check_id: string }) => (
+  <div class="log">
     <button type="button" class="quiet" onClick={() => go(silenceOf(check))}>
       Silence
     </button>
@@ -116,7 +116,7 @@ const Administer = ({ agent_id, check_id }: { readonly agent_id: string; readonl
   const path = `ops/v1/agents/${segment(agent_id)}/checks/${segment(check_id)}`
   return (
     <>
-      <ActButton
+      <ActionButton
         describes="Release a check whose agent had a clock in the future"
         does={async () => {
           await call("POST", `${path}/reset-clock`)
@@ -124,8 +124,8 @@ const Administer = ({ agent_id, check_id }: { readonly agent_id: string; readonl
         }}
       >
         Reset clock
-      </ActButton>
-      <ActButton
+      </ActionButton>
+      <ActionButton
         kind="danger"
         confirms={[`Delete ${agent_id}/${check_id} with its history?`, "Delete the check"]}
         does={async () => {
@@ -135,7 +135,7 @@ const Administer = ({ agent_id, check_id }: { readonly agent_id: string; readonl
         }}
       >
         Delete
-      </ActButton>
+      </ActionButton>
     </>
   )
 }
@@ -144,7 +144,7 @@ const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
   if (check.expected_at === null) return <p class="lead">Nothing says how often it must report.</p>
   return (
     <p>
-      {check.is_stale ? "It is overdue: it had to report " : "It must report again "}
+      {check.is_overdue ? "It is overdue: it had to report " : "It must report again "}
       <Time at={check.expected_at} isAlone />.
     </p>
   )
@@ -156,8 +156,10 @@ const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
  */
 const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | undefined =>
   useResource(`expected ${agent_id}/${check_id}`, ["checks"], async () => {
-    for (const is_stale of [undefined, true]) {
-      const checks = await readAll(listOf<ExpectedCheckState>("ops/v1/checks", { agent_id, is_stale }, MOST))
+    for (const is_overdue of [undefined, true]) {
+      const checks = await readAll(
+        listOf<ExpectedCheckState>("ops/v1/checks", { agent_id, is_overdue }, MOST),
+      )
       const found = checks.find((check) => check.check_id === check_id)
       if (found !== undefined) return found
     }
@@ -208,7 +210,7 @@ export const CheckPage = () => {
               ))}
             </ul>
           </section>
-          {mayRespond.value && <Acts agent_id={agent_id} check_id={check_id} />}
+          {mayRespond.value && <Actions agent_id={agent_id} check_id={check_id} />}
         </>
       )}
       {expected !== undefined && (

@@ -26,8 +26,8 @@ export const CheckRow = ({ check }: { readonly check: Check }) => (
     <span class="subject">{check.summary}</span>
     <span class="notes">
       <Labels labels={check.labels} />
-      {check.is_stale && <em class="taker">overdue</em>}
-      {!check.is_stale && check.expected_at !== null && (
+      {check.is_overdue && <em class="taker">overdue</em>}
+      {!check.is_overdue && check.expected_at !== null && (
         <em>
           due <Time at={check.expected_at} />
         </em>
@@ -81,7 +81,7 @@ const Filters = () => {
 const CheckList = () => {
   const { filter = "", status = "", stale = "" } = route.value.parameters
   const agent = agentOf(filter)
-  const query = { agent_id: agent, is_stale: stale === "yes" ? true : undefined }
+  const query = { agent_id: agent, is_overdue: stale === "yes" ? true : undefined }
   const words = agent === undefined ? filter : ""
   const matches = checkMatches(words)
   const listed = usePages(

@@ -1,11 +1,11 @@
 import { numberText } from "../format/times.ts"
-import { acknowledge } from "../state/incidentActs.ts"
+import { acknowledge } from "../state/incidentActions.ts"
 import { focusedId, go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { type Selection, selectionText } from "../state/selection.ts"
 import { mayRespond } from "../state/session.ts"
-import { act, type Message } from "../state/useAct.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { act, type Message } from "../state/useAction.ts"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { type Pick, select, selectedIds } from "../view/usePick.ts"
 
@@ -25,9 +25,9 @@ export const IncidentBar = () => {
   return (
     <div class="bar">
       <span role="status">{numberText(selected.length)} selected</span>
-      <ActButton kind="main" does={() => acknowledgeAll(selected)}>
+      <ActionButton kind="main" does={() => acknowledgeAll(selected)}>
         Acknowledge
-      </ActButton>
+      </ActionButton>
       <button type="button" class="quiet" onClick={() => silence(selected)}>
         Silence
       </button>

@@ -2,7 +2,7 @@ import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from 
 import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
-import { acknowledge, titleOf } from "../state/incidentActs.ts"
+import { acknowledge, titleOf } from "../state/incidentActions.ts"
 import { asBack, backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import {
@@ -12,25 +12,25 @@ import {
   memberText,
   openingsOf,
   silencesOf,
-  storyOf,
+  scenarioOf,
   subjectOf,
   untilText,
-} from "../state/incidentStory.ts"
+} from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
-import { replay } from "../state/outboxActs.ts"
+import { replay } from "../state/outboxActions.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
-import type { Silence } from "../state/silenceActs.ts"
-import { act, type Message } from "../state/useAct.ts"
+import type { Silence } from "../state/silenceActions.ts"
+import { act, type Message } from "../state/useAction.ts"
 import { useDraft } from "../state/useDraft.ts"
 import { useResource } from "../state/useResource.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { BackLink } from "../view/BackLink.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Mark } from "../view/marks.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
 import { Labels } from "./AgentFacts.tsx"
-import { IncidentActs } from "./IncidentActs.tsx"
+import { IncidentActions } from "./IncidentActions.tsx"
 
 const memberLink = (member: IncidentDetail["members"][number]): string => {
   const { agent_id, check_id } = subjectOf(member)
@@ -84,19 +84,19 @@ const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
 
 /** Sends a held notification now. */
 export const Release = ({ id }: { readonly id: string }) => (
-  <ActButton
+  <ActionButton
     does={async () => {
       await call("POST", `ops/v1/outbox/${segment(id)}/release`)
       return { text: "Released the notification" }
     }}
   >
     Release
-  </ActButton>
+  </ActionButton>
 )
 
 /** Sends a failed notification again. */
 export const Replay = ({ id }: { readonly id: string }) => (
-  <ActButton does={() => replay(id)}>Replay</ActButton>
+  <ActionButton does={() => replay(id)}>Replay</ActionButton>
 )
 
 const AUDITED = ["notification.replayed", "notification.released"]
@@ -113,9 +113,9 @@ const useAudit = ({ incident, deliveries }: IncidentDetail): ReadonlyArray<Audit
     return found
   }).value ?? []
 
-const Story = ({ detail }: { readonly detail: IncidentDetail }) => (
-  <ol class="story" aria-label="Timeline">
-    {storyOf(detail, useAudit(detail), now.peek()).map(({ at, text, by, kind }, index) => (
+const Timeline = ({ detail }: { readonly detail: IncidentDetail }) => (
+  <ol class="timeline" aria-label="Timeline">
+    {scenarioOf(detail, useAudit(detail), now.peek()).map(({ at, text, by, kind }, index) => (
       <li key={`${at} ${index}`} class={`is-${kind}`}>
         <Time at={at} isAlone />
         <span>
@@ -245,14 +245,14 @@ export const IncidentPage = () => {
         <h2 id="explanation">Why</h2>
         {firingsOf(detail).length === 0 ? <ReasonsOfSilence detail={detail} /> : <Reasons detail={detail} />}
       </section>
-      <IncidentActs detail={detail} note={note} span={span} acknowledges={acknowledges} />
+      <IncidentActions detail={detail} note={note} span={span} acknowledges={acknowledges} />
       <h2>Members</h2>
       <Members members={detail.members} />
       <h2>Notifications</h2>
       {detail.deliveries.length === 0 ? <p>None.</p> : <Deliveries deliveries={detail.deliveries} />}
       <h2>Timeline</h2>
       {detail.timeline_left_out > 0 && <p>{detail.timeline_left_out} changes in between are left out.</p>}
-      <Story detail={detail} />
+      <Timeline detail={detail} />
     </article>
   )
 }

@@ -4,7 +4,7 @@ import { ApiFailure } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { listOf } from "../state/lists.ts"
 import { call, mayAdminister } from "../state/session.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { CopyButton } from "../view/CopyButton.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
@@ -38,7 +38,7 @@ const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) =
             ))}
           </select>
         </label>
-        <ActButton
+        <ActionButton
           kind="main"
           does={async () => {
             fault.value = ""
@@ -57,7 +57,7 @@ const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) =
           }}
         >
           Create operator
-        </ActButton>
+        </ActionButton>
       </div>
       {fault.value !== "" && (
         <p class="failure" role="alert">
@@ -104,15 +104,15 @@ export const Operators = () => {
   )
 }
 
-const Acts = ({
+const Actions = ({
   name,
   onToken,
 }: {
   readonly name: string
   readonly onToken: (made: OperatorWithToken) => void
 }) => (
-  <span class="acts">
-    <ActButton
+  <span class="log">
+    <ActionButton
       describes={`Rotate the token of ${name}`}
       does={async () => {
         onToken(await call<OperatorWithToken>("POST", `${path(name)}/rotate`, { body: {} }))
@@ -120,8 +120,8 @@ const Acts = ({
       }}
     >
       Rotate
-    </ActButton>
-    <ActButton
+    </ActionButton>
+    <ActionButton
       kind="danger"
       describes={`Remove ${name}`}
       confirms={[`Remove ${name}? Their tokens end immediately.`, "Remove the operator"]}
@@ -131,7 +131,7 @@ const Acts = ({
       }}
     >
       Remove
-    </ActButton>
+    </ActionButton>
   </span>
 )
 
@@ -164,7 +164,7 @@ const List = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void
             </>
           )}
         </span>
-        <Acts name={name} onToken={onToken} />
+        <Actions name={name} onToken={onToken} />
       </div>
     )}
   </Listing>

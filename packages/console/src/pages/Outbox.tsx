@@ -2,15 +2,15 @@ import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
-import { titleOf } from "../state/incidentActs.ts"
-import { holdText } from "../state/incidentStory.ts"
+import { titleOf } from "../state/incidentActions.ts"
+import { holdText } from "../state/incidentTimeline.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
-import { replayAll } from "../state/outboxActs.ts"
+import { replayAll } from "../state/outboxActions.ts"
 import { rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { Mark } from "../view/marks.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
@@ -97,7 +97,7 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
   if (!isOffered && !isRunning) return null
   return (
     <div class="bar">
-      <ActButton does={does}>Replay all</ActButton>
+      <ActionButton does={does}>Replay all</ActionButton>
       <span role="status">{progress}</span>
       {isRunning && (
         <button type="button" class="quiet" onClick={() => (isStopped.current = true)}>

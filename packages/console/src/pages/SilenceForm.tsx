@@ -5,16 +5,16 @@ import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText, momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
-import { titleOf } from "../state/incidentActs.ts"
+import { titleOf } from "../state/incidentActions.ts"
 import { route, setParameters } from "../state/location.ts"
 import { limitsAgents, matchersText, parseMatchers } from "../state/matchers.ts"
 import { parseSelection } from "../state/selection.ts"
 import { call } from "../state/session.ts"
-import { create, keyMatchers, type NewSilences, oneOfEachKey, preview } from "../state/silenceActs.ts"
+import { create, keyMatchers, type NewSilences, oneOfEachKey, preview } from "../state/silenceActions.ts"
 import { readEnd } from "../state/silenceEnd.ts"
 import { useDraft } from "../state/useDraft.ts"
 import { useResource } from "../state/useResource.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { FailureNote } from "../view/states.tsx"
 
 const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]
@@ -197,13 +197,13 @@ export const SilenceForm = () => {
             onInput={(event) => (comment.value = event.currentTarget.value)}
           />
         </label>
-        <ActButton
+        <ActionButton
           kind="main"
           isDisabled={silences === undefined || silences.comment === ""}
           does={() => submit(form)}
         >
           Silence
-        </ActButton>
+        </ActionButton>
       </div>
       {fault !== undefined && (
         <p class="failure" role="alert">

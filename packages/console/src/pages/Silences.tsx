@@ -6,9 +6,9 @@ import { route } from "../state/location.ts"
 import { matchersText } from "../state/matchers.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond, call } from "../state/session.ts"
-import { expire, extend, type Silence } from "../state/silenceActs.ts"
+import { expire, extend, type Silence } from "../state/silenceActions.ts"
 import { useResource } from "../state/useResource.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Mark } from "../view/marks.tsx"
 import { Empty, ReadingNote } from "../view/states.tsx"
@@ -57,13 +57,13 @@ const Row = ({ silence }: { readonly silence: Silence }) => (
     </span>
     <When silence={silence} />
     {mayRespond.value && silence.state !== "expired" && (
-      <span class="acts">
-        <ActButton describes="Extend it by 1 hour" does={() => extend(silence)}>
+      <span class="log">
+        <ActionButton describes="Extend it by 1 hour" does={() => extend(silence)}>
           Extend
-        </ActButton>
-        <ActButton kind="danger" describes="End it now" does={() => expire(silence)}>
+        </ActionButton>
+        <ActionButton kind="danger" describes="End it now" does={() => expire(silence)}>
           Expire
-        </ActButton>
+        </ActionButton>
       </span>
     )}
   </div>

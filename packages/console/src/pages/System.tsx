@@ -8,7 +8,7 @@ import { linkTo } from "../state/Route.ts"
 import { base, call, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { useResource } from "../state/useResource.ts"
-import { ActButton } from "../view/ActButton.tsx"
+import { ActionButton } from "../view/ActionButton.tsx"
 import { Mark } from "../view/marks.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { Time } from "../view/Time.tsx"
@@ -136,9 +136,9 @@ const Notifier = ({
         {tested.value !== "" && <b role="status">{tested}</b>}
       </span>
       {mayRespond.value && (
-        <ActButton describes={`Send a test message to ${name}`} does={sendTest}>
+        <ActionButton describes={`Send a test message to ${name}`} does={sendTest}>
           Test
-        </ActButton>
+        </ActionButton>
       )}
     </li>
   )

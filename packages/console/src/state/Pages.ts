@@ -9,8 +9,8 @@ interface ReadPage<Item> {
   readonly cursor: string | undefined
   readonly count: number
   readonly items: ReadonlyArray<Item> | undefined
-  /** The beat at which it was read; undefined if the page before it has ended elsewhere since. */
-  readonly beat: number | undefined
+  /** The revision at which it was read; undefined if the page before it has ended elsewhere since. */
+  readonly revision: number | undefined
 }
 
 /**
@@ -37,17 +37,17 @@ export const withPage = <Item>(
   pages: Pages<Item>,
   index: number,
   answer: Answered<Item>,
-  beat: number,
+  revision: number,
 ): Pages<Item> => {
   if (index > pages.read.length) return pages
   const next = answer.next_cursor ?? null
-  const page = { cursor: cursorOf(pages, index), count: answer.items.length, items: answer.items, beat }
+  const page = { cursor: cursorOf(pages, index), count: answer.items.length, items: answer.items, revision }
   const before = [...pages.read.slice(0, index), page]
   const after = pages.read.slice(index + 1)
   const [follower, ...others] = after
   if (next === null || follower === undefined) return { read: before, next }
   // The chain of cursors stays whole: the next page begins where this one ends now.
-  const moved = follower.cursor === next ? follower : { ...follower, cursor: next, beat: undefined }
+  const moved = follower.cursor === next ? follower : { ...follower, cursor: next, revision: undefined }
   return { read: [...before, moved, ...others], next: pages.next }
 }
 
@@ -63,16 +63,16 @@ export const keepPages = <Item>(pages: Pages<Item>, first: number, last: number)
 export const placesOf = <Item>(pages: Pages<Item> = unread): Pages<Item> =>
   rowCount(pages) === 0 ? unread : keepPages(pages, 1, 0)
 
-/** The first of the pages in sight that is not in memory as of a beat; undefined if all are. */
+/** The first of the pages in sight that is not in memory as of a revision; undefined if all are. */
 export const pageToRead = <Item>(
   { read, next }: Pages<Item>,
   [first, last]: PagesInSight,
-  beat: number,
+  revision: number,
 ): number | undefined => {
   const end = next === null ? read.length - 1 : read.length
   for (let index = first; index <= Math.min(last, end); index += 1) {
     const page = read[index]
-    if (page?.items === undefined || page.beat !== beat) return index
+    if (page?.items === undefined || page.revision !== revision) return index
   }
   return undefined
 }

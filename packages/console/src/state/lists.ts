@@ -1,5 +1,5 @@
 import type { Query } from "../api/request.ts"
-import type { Topic } from "./beats.ts"
+import type { Topic } from "./revisions.ts"
 import type { Answered } from "./Pages.ts"
 import { search } from "./search.ts"
 import { call } from "./session.ts"

@@ -1,5 +1,5 @@
 import { effect } from "@preact/signals"
-import { changed, passTime, refresh } from "./beats.ts"
+import { changed, passTime, refresh } from "./revisions.ts"
 import { now, tick } from "./clock.ts"
 import { readChanges } from "./serverEvents.ts"
 import { base, contact, takeMissed, token } from "./session.ts"
@@ -21,13 +21,13 @@ const ALL = "all"
 let streams = 0
 
 /** When something last came through a stream, of this tab or of the one that reads for all. */
-let heardAt = Number.NEGATIVE_INFINITY
-const isStreaming = (): boolean => performance.now() - heardAt < SILENT_MILLIS
+let reportedAt = Number.NEGATIVE_INFINITY
+const isStreaming = (): boolean => performance.now() - reportedAt < SILENT_MILLIS
 
 const hear = (topics: ReadonlyArray<string>): void => {
   // A tab that is seen again reads everything.
   if (document.hidden) return
-  heardAt = performance.now()
+  reportedAt = performance.now()
   changed(topics)
   if (topics.includes(ALL)) {
     streams += 1
@@ -84,7 +84,7 @@ const readStreams = async (signal: AbortSignal): Promise<void> => {
     const wait = await readStream(signal).catch(() => AGAIN_MILLIS)
     if (signal.aborted) return
     // Polls take over until the next stream.
-    heardAt = Number.NEGATIVE_INFINITY
+    reportedAt = Number.NEGATIVE_INFINITY
     await pause(wait, signal)
   }
 }

@@ -1,8 +1,8 @@
 import { effect, signal } from "@preact/signals"
 import type { Agent, SystemSummary } from "@tocsin/client"
-import { isWaiting } from "./agentActs.ts"
+import { isWaiting } from "./agentActions.ts"
 import type { Query } from "../api/request.ts"
-import { beatOf } from "./beats.ts"
+import { revisionOf } from "./revisions.ts"
 import { followService } from "./clock.ts"
 import { MOST } from "./lists.ts"
 import type { Answered } from "./Pages.ts"
@@ -76,10 +76,10 @@ export const startPulse = (): void => {
   setInterval(() => void read(), PULSE_MILLIS)
   effect(() => {
     if (token.value === "") summary.value = undefined
-    else if (beatOf(["incidents", "agents", "checks"]) >= 0) void read()
+    else if (revisionOf(["incidents", "agents", "checks"]) >= 0) void read()
   })
   effect(() => {
     if (token.value === "") waiting.value = { letters: 0, keys: 0 }
-    else if (beatOf(["agents", "outbox"], true) >= 0) readWaitingSoon()
+    else if (revisionOf(["agents", "outbox"], true) >= 0) readWaitingSoon()
   })
 }

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { asFailure } from "../api/ApiFailure.ts"
-import { beatOf, type Topic } from "./beats.ts"
+import { revisionOf, type Topic } from "./revisions.ts"
 import type { Reading } from "./Reading.ts"
 
 /** A request that is under way. */
@@ -29,7 +29,7 @@ export const useResource = <A>(
   const reading = useRef<Request | undefined>(undefined)
   const latest = useRef(read)
   latest.current = read
-  const beat = beatOf(topics)
+  const revision = revisionOf(topics)
   const start = (): void => {
     if (reading.current?.key === key) {
       reading.current.again = true
@@ -54,7 +54,7 @@ export const useResource = <A>(
     )
   }
   // Before the first frame, which takes longer than the request.
-  useLayoutEffect(start, [key, beat])
+  useLayoutEffect(start, [key, revision])
   useEffect(
     () => () => {
       reading.current?.abort.abort()

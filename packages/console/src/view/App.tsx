@@ -16,7 +16,7 @@ import { System } from "../pages/System.tsx"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { loadMe, token } from "../state/session.ts"
-import { beatOf } from "../state/beats.ts"
+import { revisionOf } from "../state/revisions.ts"
 import { Confirmation } from "./Confirmation.tsx"
 import { Keyboard } from "./Keyboard.tsx"
 import { Shell } from "./Shell.tsx"
@@ -61,7 +61,7 @@ export const App = () => {
   const { page, subject } = route.value
   const key = [page, ...subject].join("/")
   const isSignedIn = token.value !== ""
-  const now = beatOf(["operators"])
+  const now = revisionOf(["operators"])
   useEffect(() => {
     // Another administrator may change the role. A failure shows as a lost connection.
     if (isSignedIn) loadMe().catch(() => undefined)

@@ -27,7 +27,7 @@ export const Confirmation = () => {
       onClose={() => asked.answer(dialog.current?.returnValue === YES)}
     >
       <p id="asked">{asked.text}</p>
-      <div class="acts">
+      <div class="log">
         <button type="button" class={asked.isDanger ? "main danger" : "main"} onClick={() => close(YES)}>
           {asked.goAhead}
         </button>

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, untracked, useComputed, useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useMemo } from "preact/hooks"
-import { holdText } from "../state/incidentStory.ts"
+import { holdText } from "../state/incidentTimeline.ts"
 import { type Notified, notifiedOf } from "../state/notified.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"

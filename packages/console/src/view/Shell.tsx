@@ -8,7 +8,7 @@ import { MOST } from "../state/lists.ts"
 import { summary, waiting } from "../state/summary.ts"
 import { contact, mayAdminister, me, signOut } from "../state/session.ts"
 import { isOutdated } from "../state/upgrade.ts"
-import { act, actFailure, message } from "../state/useAct.ts"
+import { act, actionFailure, message } from "../state/useAction.ts"
 import { Bell } from "./marks.tsx"
 import { FailureNote } from "./states.tsx"
 
@@ -144,7 +144,7 @@ const knownText = (count: number | undefined): string => (count === undefined ? 
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
   // A failure concerns the page that it happened on.
-  const closeFailure = () => (actFailure.value = undefined)
+  const closeFailure = () => (actionFailure.value = undefined)
   const { page, subject } = route.value
   useEffect(() => void closeFailure(), [page, subject.join("/")])
   return (
@@ -174,7 +174,9 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
       <main id="main" tabIndex={-1}>
         <Lost />
         <Outdated />
-        {actFailure.value !== undefined && <FailureNote failure={actFailure.value} close={closeFailure} />}
+        {actionFailure.value !== undefined && (
+          <FailureNote failure={actionFailure.value} close={closeFailure} />
+        )}
         {children}
       </main>
       <Done />

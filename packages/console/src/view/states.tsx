@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { type ApiFailure, hintOf, isUnreached } from "../api/ApiFailure.ts"
-import { refresh } from "../state/beats.ts"
+import { refresh } from "../state/revisions.ts"
 import { type Reading, stateOf } from "../state/Reading.ts"
 import { CopyButton } from "./CopyButton.tsx"
 import { Bell } from "./marks.tsx"

@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type ApiFailure, asFailure, isUnreached } from "../api/ApiFailure.ts"
-import { beatOf } from "../state/beats.ts"
+import { revisionOf } from "../state/revisions.ts"
 import { keepLatest } from "../state/keepLatest.ts"
 import type { List } from "../state/lists.ts"
 import {
@@ -46,10 +46,10 @@ effect(() => {
   if (token.value === "") lastRead.clear()
 })
 
-/** Reads when the list is another one and at each beat; a slow list not more often than it may. */
-const useBeat = <Item>({ key, topics, isSlow = false }: List<Item>, read: () => void): void => {
+/** Reads when the list is another one and at each revision; a slow list not more often than it may. */
+const useRevision = <Item>({ key, topics, isSlow = false }: List<Item>, read: () => void): void => {
   const readAt = useRef({ key: "", at: 0 })
-  const beat = beatOf(topics, isSlow)
+  const revision = revisionOf(topics, isSlow)
   // Before the first frame, which takes longer than the request.
   useLayoutEffect(() => {
     const readNow = (): void => {
@@ -63,19 +63,19 @@ const useBeat = <Item>({ key, topics, isSlow = false }: List<Item>, read: () => 
     }
     readNow()
     return undefined
-  }, [key, beat])
+  }, [key, revision])
 }
 
-/** Each beat of each list has its own number. */
-let lastBeat = 0
+/** Each revision of each list has its own number. */
+let lastRevision = 0
 
-/** A list that is read by pages as they come into sight, and again at each beat. */
+/** A list that is read by pages as they come into sight, and again at each revision. */
 export const usePages = <Item>(list: List<Item>) => {
   const { key } = list
   const found = useMemo(() => signal(opened<Item>(key)), [])
   const seen = useRef<PagesInSight>([0, 0])
-  /** As of which beat the pages in sight are wanted. */
-  const beat = useRef(0)
+  /** As of which revision the pages in sight are wanted. */
+  const revision = useRef(0)
   const reading = useRef<{ readonly key: string } | undefined>(undefined)
   const latest = useRef(list)
   latest.current = list
@@ -116,19 +116,19 @@ export const usePages = <Item>(list: List<Item>) => {
     }
     const isWanted = () => reading.current === mine
     for (;;) {
-      const asOf = beat.current
+      const asOf = revision.current
       const index = pageToRead(found.peek().pages, seen.current, asOf)
       if (index === undefined) break
       const isRead = await readPage(index, asOf, isWanted)
       if (!isWanted()) return
       // What changed meanwhile is read again, also after a failure.
-      if (!isRead && beat.current === asOf) break
+      if (!isRead && revision.current === asOf) break
     }
     reading.current = undefined
   }
 
-  useBeat(list, () => {
-    beat.current = lastBeat += 1
+  useRevision(list, () => {
+    revision.current = lastRevision += 1
     void readSeen()
   })
   useEffect(() => () => void (reading.current = { key: "closed" }), [])

@@ -22,26 +22,26 @@ const answer = (all: ReadonlyArray<number>, limit: number, cursor: string | unde
   return { items, next_cursor: rest.length > limit ? String(items.at(-1)) : null }
 }
 
-/** Reads what is in sight as the console does, as of a beat. */
+/** Reads what is in sight as the console does, as of a revision. */
 const readSeen = (
   before: Pages<number>,
   seen: readonly [first: number, last: number],
   {
     all,
     limit,
-    beat,
-  }: { readonly all: ReadonlyArray<number>; readonly limit: number; readonly beat: number },
+    revision,
+  }: { readonly all: ReadonlyArray<number>; readonly limit: number; readonly revision: number },
 ): Pages<number> => {
   let pages = before
   for (;;) {
-    const index = pageToRead(pages, seen, beat)
+    const index = pageToRead(pages, seen, revision)
     if (index === undefined) return pages
-    pages = withPage(pages, index, answer(all, limit, cursorOf(pages, index)), beat)
+    pages = withPage(pages, index, answer(all, limit, cursorOf(pages, index)), revision)
   }
 }
 
 const readAll = (all: ReadonlyArray<number>, limit: number): Pages<number> => {
-  return readSeen(unread, [0, Infinity], { all, limit, beat: 1 })
+  return readSeen(unread, [0, Infinity], { all, limit, revision: 1 })
 }
 
 const numbers = fc.uniqueArray(fc.nat(500), { maxLength: 120 }).map((list) => list.sort((a, b) => a - b))
@@ -66,7 +66,7 @@ describe("pages of a list", () => {
         assert.strictEqual(rowCount(pages), all.length)
         for (const row of all.keys()) {
           const index = pageOfRow(pages, row)
-          pages = readSeen(pages, [index, index], { all, limit, beat: 1 })
+          pages = readSeen(pages, [index, index], { all, limit, revision: 1 })
           assert.deepStrictEqual(rowsBetween(pages, row, row), [{ row, item: all[row] }])
         }
         assert.deepStrictEqual(itemsOf(pages), all)
@@ -80,7 +80,7 @@ describe("pages of a list", () => {
         const whole = readAll(all, limit)
         const opened = placesOf(whole)
         assert.deepStrictEqual([rowCount(opened), itemsOf(opened)], [all.length, []])
-        const read = readSeen(opened, [seen, seen], { all, limit, beat: 2 })
+        const read = readSeen(opened, [seen, seen], { all, limit, revision: 2 })
         assert.deepStrictEqual(read.read[seen]?.items, whole.read[seen]?.items)
         assert.strictEqual(rowCount(read), all.length)
       }),
@@ -92,7 +92,7 @@ describe("pages of a list", () => {
   it("follow a list that changed, once all pages are read again", () => {
     fc.assert(
       fc.property(numbers, numbers, limits, (before, after, limit) => {
-        const pages = readSeen(readAll(before, limit), [0, Infinity], { all: after, limit, beat: 2 })
+        const pages = readSeen(readAll(before, limit), [0, Infinity], { all: after, limit, revision: 2 })
         assert.deepStrictEqual(itemsOf(pages), after)
       }),
     )
@@ -101,7 +101,7 @@ describe("pages of a list", () => {
   it("show what changed outside of sight once it comes into sight, and then read nothing twice", () => {
     fc.assert(
       fc.property(numbers, numbers, limits, fc.nat(20), (before, after, limit, seen) => {
-        const server = { all: after, limit, beat: 2 }
+        const server = { all: after, limit, revision: 2 }
         const changed = readSeen(readAll(before, limit), [seen, seen], server)
         const [first] = readSeen(changed, [0, 0], server).read
         assert.deepStrictEqual(first?.items, answer(after, limit, undefined).items)

@@ -22,7 +22,7 @@ import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
 import * as resources from "./opsResources.ts"
 import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
-import { IncidentActsApi } from "./IncidentActsApi.ts"
+import { IncidentActionsApi } from "./IncidentActionsApi.ts"
 import { SilencesApi } from "./SilencesApi.ts"
 import { operation, operationFor } from "./operation.ts"
 import { StreamApi } from "./StreamApi.ts"
@@ -181,7 +181,7 @@ const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", 
     "read",
     "Checks",
     "List checks with when they must report",
-    "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_stale=true it lists overdue checks only, those included that never reported.",
+    "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_overdue=true it lists overdue checks only, those included that never reported.",
   ),
 )
 
@@ -211,7 +211,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 
 /** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
-  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActsApi)
+  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi)
   .add(PolicyApi, SilencesApi, StreamApi)
   .prefix("/ops/v1")
   .annotateMerge(

@@ -1,4 +1,4 @@
-import { Acknowledgement, IncidentAct } from "../Acknowledgements.ts"
+import { Acknowledgement, IncidentLogEntry } from "../Acknowledgements.ts"
 import { AuditEntry } from "../Audit.ts"
 import { Labels } from "../Labels.ts"
 import { Agent, CheckState, Incident, StoredCheckResultEvent } from "../Resources.ts"
@@ -49,7 +49,7 @@ export const OperatorPage = pageOf(Operator, "OperatorPage")
 /** Query of GET /ops/v1/checks: that of v1, and a filter of overdue checks. */
 export const ExpectedCheckListParameters = Schema.Struct({
   ...CheckListParameters.fields,
-  is_stale: flag("Whether to list overdue checks only, those included that never reported."),
+  is_overdue: flag("Whether to list overdue checks only, those included that never reported."),
 })
 
 const expectedAt = InstantFromString.annotate({
@@ -71,7 +71,7 @@ const ExpectedCheckState = Schema.Struct({
   incident_key: CheckState.fields.incident_key,
   summary: CheckState.fields.summary,
   expected_at: Schema.NullOr(expectedAt),
-  is_stale: Schema.Boolean.annotate({ description: "Whether it is overdue." }),
+  is_overdue: Schema.Boolean.annotate({ description: "Whether it is overdue." }),
   labels: checkLabels,
 }).annotate({
   identifier: "ExpectedCheckState",
@@ -133,7 +133,7 @@ export const IncidentDetail = Schema.Struct({
     description: "How many changes the timeline leaves out.",
   }),
   acknowledgement: Schema.NullOr(Acknowledgement),
-  acts: Schema.Array(IncidentAct).annotate({
+  log: Schema.Array(IncidentLogEntry).annotate({
     description: "Acknowledgements and notes, newest first, at most 200.",
   }),
   held_by: HeldIncident.fields.held_by,

@@ -4,11 +4,11 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
-import { lookSoon } from "../holds/heldItems.ts"
-import type { Act, IncidentActRecord } from "../model/IncidentActRecord.ts"
-import { recordAct } from "../incidents/recordAct.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import { evaluateSoon } from "../holds/heldItems.ts"
+import type { LogEntry, IncidentLogRecord } from "../model/IncidentLogRecord.ts"
+import { recordLogEntry } from "../incidents/recordLogEntry.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
   type Acknowledgement,
@@ -40,13 +40,13 @@ export type AcknowledgeResult =
 
 /** Acknowledges an open incident, or replaces its acknowledgement (docs/rules.md#acknowledgements). */
 export const acknowledge = commandOf(function* (
-  workspace,
+  unit,
   now,
   { id, note, severity, ...input }: AcknowledgeInput,
   by: Signature,
 ): Decision<AcknowledgeResult> {
-  yield* ensure(workspace, { incidents: [id] })
-  const incident = workspace.incidents.get(id)
+  yield* load(unit, { incidents: [id] })
+  const incident = unit.incidents.get(id)
   if (incident === undefined) return { outcome: "unknown" }
   if (incident.state !== "open") return { outcome: "resolved" }
   if (severity !== undefined && severity !== incident.severity)
@@ -57,16 +57,22 @@ export const acknowledge = commandOf(function* (
   const acknowledged = incident.severity
   const acknowledgement: Acknowledgement = { by: actor, note, at: now, until, severity: acknowledged }
   move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
-  const act: Act = { act: "acknowledged", actor, text: note, ack_until: until, severity: acknowledged }
-  const next_look_at = Instant.min(until, incident.next_look_at ?? until)
-  recordAct(workspace, { ...incident, ...ackColumns(acknowledgement), next_look_at }, act, now)
-  recordAudit(workspace, now, by, "incident.acknowledged", [id], {
+  const action: LogEntry = {
+    action: "acknowledged",
+    actor,
+    text: note,
+    ack_until: until,
+    severity: acknowledged,
+  }
+  const next_evaluation_at = Instant.min(until, incident.next_evaluation_at ?? until)
+  recordLogEntry(unit, { ...incident, ...ackColumns(acknowledgement), next_evaluation_at }, action, now)
+  recordAudit(unit, now, by, "incident.acknowledged", [id], {
     until: Instant.format(until),
     severity: acknowledged,
     note,
   })
   // Another one may end sooner, or hold less.
-  lookSoon(workspace, id, now)
+  evaluateSoon(unit, id, now)
   return { outcome: "acknowledged", acknowledgement }
 })
 
@@ -75,34 +81,34 @@ const standingOf = (incident: IncidentRecord): "none" | "acknowledged" =>
 
 /** Withdraws the acknowledgement of an incident. Returns how many it withdrew; nothing if there is no such incident. */
 export const withdraw = commandOf(function* (
-  workspace,
+  unit,
   now,
   id: IncidentId,
   by: Signature,
 ): Decision<number | undefined> {
-  yield* ensure(workspace, { incidents: [id] })
-  const incident = workspace.incidents.get(id)
+  yield* load(unit, { incidents: [id] })
+  const incident = unit.incidents.get(id)
   if (incident === undefined) return undefined
   if (incident.state !== "open" || acknowledgementInForce(incident, now) === undefined) return 0
   move(AcknowledgementTransitions, "acknowledged", "withdrawn")
-  const withdrawn = { ...incident, ...NOT_ACKNOWLEDGED, next_look_at: now }
-  recordAct(workspace, withdrawn, { act: "withdrawn", actor: by.actor }, now)
-  recordAudit(workspace, now, by, "incident.acknowledgement_withdrawn", [id], {})
-  lookSoon(workspace, id, now)
+  const withdrawn = { ...incident, ...NOT_ACKNOWLEDGED, next_evaluation_at: now }
+  recordLogEntry(unit, withdrawn, { action: "withdrawn", actor: by.actor }, now)
+  recordAudit(unit, now, by, "incident.acknowledgement_withdrawn", [id], {})
+  evaluateSoon(unit, id, now)
   return 1
 })
 
-/** Adds a note to the story of an incident, open or resolved; nothing if there is no such incident. */
+/** Adds a note to the timeline of an incident, open or resolved; nothing if there is no such incident. */
 export const note = commandOf(function* (
-  workspace,
+  unit,
   now,
   id: IncidentId,
   text: string,
   by: Signature,
-): Decision<IncidentActRecord | undefined> {
-  yield* ensure(workspace, { incidents: [id] })
-  const incident = workspace.incidents.get(id)
+): Decision<IncidentLogRecord | undefined> {
+  yield* load(unit, { incidents: [id] })
+  const incident = unit.incidents.get(id)
   if (incident === undefined) return undefined
-  recordAudit(workspace, now, by, "incident.noted", [id], { text })
-  return recordAct(workspace, incident, { act: "noted", actor: by.actor, text }, now)
+  recordAudit(unit, now, by, "incident.noted", [id], { text })
+  return recordLogEntry(unit, incident, { action: "noted", actor: by.actor, text }, now)
 })

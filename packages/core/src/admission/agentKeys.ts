@@ -1,8 +1,8 @@
 import type { AgentId, CheckId, KeyHash } from "@tocsin/contract/Identifiers"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure, missingRows } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load, missingRows } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
 import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
 
@@ -23,16 +23,16 @@ interface Presented {
 }
 
 /** Classifies a key. An accepted key, the usual case, needs only the agent's row. */
-export function* recognise(workspace: Workspace, presented: Presented): Decision<Standing> {
+export function* recognise(unit: UnitOfWork, presented: Presented): Decision<Standing> {
   const { agent_id, key_hash, check_ids } = presented
   if (check_ids !== undefined) {
-    const missing = missingRows(workspace, { agents: [agent_id], checks: { agent_id, check_ids } })
+    const missing = missingRows(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
     if (missing !== undefined) yield missing
-  } else if (!workspace.agents.isLoaded(agent_id)) yield { agents: [agent_id] }
-  const agent = workspace.agents.get(agent_id)
+  } else if (!unit.agents.isLoaded(agent_id)) yield { agents: [agent_id] }
+  const agent = unit.agents.get(agent_id)
   if (agent?.accepted_key_hash === key_hash) return { standing: "accepted", agent }
-  yield* ensure(workspace, { keys: [key_hash] })
-  return standingOf(workspace.keys.get(key_hash), agent_id, agent)
+  yield* load(unit, { keys: [key_hash] })
+  return standingOf(unit.keys.get(key_hash), agent_id, agent)
 }
 
 const standingOf = (
@@ -50,22 +50,22 @@ const standingOf = (
 
 /** Looks up the state of a key, whatever its agent. Changes nothing. */
 export const keyState = commandOf(function* (
-  workspace,
+  unit,
   _now,
   key: KeyHash,
 ): Decision<AgentKeyRecord["state"] | "unknown"> {
-  yield* ensure(workspace, { keys: [key] })
-  return workspace.keys.get(key)?.state ?? "unknown"
+  yield* load(unit, { keys: [key] })
+  return unit.keys.get(key)?.state ?? "unknown"
 })
 
 /** The pending key of an agent, if any. */
 export function* pendingKeyOf(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
 ): Decision<(AgentsKeyRecord & { readonly state: "pending" }) | undefined> {
   if (agent.pending_key_hash === undefined) return undefined
-  yield* ensure(workspace, { keys: [agent.pending_key_hash] })
-  const key = workspace.keys.get(agent.pending_key_hash)
+  yield* load(unit, { keys: [agent.pending_key_hash] })
+  const key = unit.keys.get(agent.pending_key_hash)
   if (key?.state !== "pending")
     throw new Error(`agent ${agent.agent_id} names a pending key that is not pending`)
   return { ...key, state: key.state }
@@ -76,15 +76,15 @@ export function* pendingKeyOf(
  * pending key of the agent stays pending, as a replacement.
  */
 export function* acceptKey(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   key: AgentsKeyRecord & { readonly state: "pending" },
   trigger: "accepted" | "preseeded",
 ): Decision<void> {
-  yield* supersede(workspace, agent)
-  workspace.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, trigger) })
+  yield* supersede(unit, agent)
+  unit.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, trigger) })
   const otherPending = agent.pending_key_hash === key.key_hash ? undefined : agent.pending_key_hash
-  workspace.putAgent({
+  unit.putAgent({
     ...agent,
     admission_state: move(AgentTransitions, agent.admission_state, "key_accepted"),
     accepted_key_hash: key.key_hash,
@@ -93,11 +93,11 @@ export function* acceptKey(
   })
 }
 
-function* supersede(workspace: Workspace, agent: AgentRecord): Decision<void> {
+function* supersede(unit: UnitOfWork, agent: AgentRecord): Decision<void> {
   if (agent.accepted_key_hash === undefined) return
-  yield* ensure(workspace, { keys: [agent.accepted_key_hash] })
-  const old = workspace.keys.get(agent.accepted_key_hash)
+  yield* load(unit, { keys: [agent.accepted_key_hash] })
+  const old = unit.keys.get(agent.accepted_key_hash)
   if (old?.state !== "accepted")
     throw new Error(`agent ${agent.agent_id} names an accepted key that is not accepted`)
-  workspace.keys.put({ ...old, state: move(AgentKeyTransitions, old.state, "superseded") })
+  unit.keys.put({ ...old, state: move(AgentKeyTransitions, old.state, "superseded") })
 }

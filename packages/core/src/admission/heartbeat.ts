@@ -3,11 +3,11 @@ import type { RegistrationId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import { contactFrom } from "../liveness/contact.ts"
+import { reachableFrom } from "../liveness/reachable.ts"
 import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -39,25 +39,21 @@ export interface HeartbeatInput {
 const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */
-export const heartbeat = commandOf(function* (
-  workspace,
-  now,
-  input: HeartbeatInput,
-): Decision<HeartbeatOutcome> {
+export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput): Decision<HeartbeatOutcome> {
   const { request, key, rules } = input
-  const found = yield* recognise(workspace, { agent_id: request.agent_id, key_hash: key.key_hash })
+  const found = yield* recognise(unit, { agent_id: request.agent_id, key_hash: key.key_hash })
   switch (found.standing) {
     case "accepted":
-      workspace.putAgent(
+      unit.putAgent(
         found.agent.heartbeat_incident_id === undefined
           ? refreshed(found.agent, input, now)
-          : yield* heard(workspace, found.agent, input, now),
+          : yield* heard(unit, found.agent, input, now),
       )
       return "seen"
     case "pending":
-      return yield* pendingSeen(workspace, found, input, now)
+      return yield* pendingSeen(unit, found, input, now)
     case "blocked":
-      blockedSeen(workspace, found.key, now)
+      blockedSeen(unit, found.key, now)
       return "blocked"
     case "superseded":
       return "superseded_key"
@@ -66,11 +62,11 @@ export const heartbeat = commandOf(function* (
     case "unknown":
       if (!input.mayRegister) return "unknown_key"
       if (rules.acceptFingerprints.has(key.key_fingerprint)) {
-        return yield* preseed(workspace, found.agent, input, now)
+        return yield* preseed(unit, found.agent, input, now)
       }
       return found.agent === undefined
-        ? yield* register(workspace, input, now)
-        : yield* registerReplacement(workspace, found.agent, input, now)
+        ? yield* register(unit, input, now)
+        : yield* registerReplacement(unit, found.agent, input, now)
   }
 })
 
@@ -79,12 +75,11 @@ export const heartbeat = commandOf(function* (
  * agent's heartbeat incident, if any (docs/rules.md#heartbeat-incidents).
  */
 const heard = (
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   input: HeartbeatInput,
   now: Instant.Instant,
-): Decision<AgentRecord> =>
-  resolveHeartbeatIncident(workspace, refreshed(agent, input, now), now, input.incidents)
+): Decision<AgentRecord> => resolveHeartbeatIncident(unit, refreshed(agent, input, now), now, input.incidents)
 
 const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
   hostname,
@@ -102,11 +97,11 @@ const refreshed = (
   { request, rules }: HeartbeatInput,
   now: Instant.Instant,
 ): AgentRecord => {
-  const contact_from = contactFrom(agent, now, rules.staleAfter)
-  if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now, contact_from }
+  const reachable_from = reachableFrom(agent, now, rules.staleAfter)
+  if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now, reachable_from }
   const { observed_at } = request
   const said = repeats(agent, request) ? agent : { ...agent, ...reportedBy(request) }
-  return { ...said, observed_at, last_seen_at: now, contact_from }
+  return { ...said, observed_at, last_seen_at: now, reachable_from }
 }
 
 /**
@@ -116,26 +111,26 @@ const refreshed = (
 const repeats = (agent: AgentRecord, { hostname, features, labels }: HeartbeatRequest): boolean =>
   agent.hostname === hostname && isSameReport(agent.features, features) && isSameReport(agent.labels, labels)
 
-const blockedSeen = (workspace: Workspace, key: BlockedKeyRecord, now: Instant.Instant): void => {
+const blockedSeen = (unit: UnitOfWork, key: BlockedKeyRecord, now: Instant.Instant): void => {
   if (Instant.isRecent(key.last_seen_at, BLOCKED_KEY_SEEN_EVERY, now)) return
-  workspace.keys.put({ ...key, last_seen_at: now })
+  unit.keys.put({ ...key, last_seen_at: now })
 }
 
 function* pendingSeen(
-  workspace: Workspace,
+  unit: UnitOfWork,
   found: { readonly agent: AgentRecord; readonly key: AgentsKeyRecord },
   input: HeartbeatInput,
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
   const key: AgentsKeyRecord = { ...found.key, last_seen_at: now }
   if (input.rules.acceptFingerprints.has(key.key_fingerprint)) {
-    const agent = yield* heard(workspace, found.agent, input, now)
-    yield* acceptKey(workspace, agent, { ...key, state: "pending" }, "preseeded")
+    const agent = yield* heard(unit, found.agent, input, now)
+    yield* acceptKey(unit, agent, { ...key, state: "pending" }, "preseeded")
     return "preseeded"
   }
-  workspace.keys.put(key)
+  unit.keys.put(key)
   const isFirstKey = found.agent.admission_state === "pending"
-  if (isFirstKey) workspace.putAgent(refreshed(found.agent, input, now))
+  if (isFirstKey) unit.putAgent(refreshed(found.agent, input, now))
   return "pending"
 }
 
@@ -147,7 +142,7 @@ const newAgent = (
   registration_id: input.newRegistrationId(now),
   ...reportedBy(input.request),
   last_seen_at: now,
-  contact_from: now,
+  reachable_from: now,
   registered_at: now,
   key_fingerprint: input.key.key_fingerprint,
   heartbeat_incident_id: undefined,
@@ -170,14 +165,14 @@ const newKey = <State extends AgentsKeyRecord["state"]>(
 })
 
 function* register(
-  workspace: Workspace,
+  unit: UnitOfWork,
   input: HeartbeatInput,
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
-  yield* ensure(workspace, { pendingAgents: true })
-  if (workspace.pendingAgents >= input.rules.maxPendingAgents) return "too_many_pending_agents"
-  workspace.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "registered"), now))
-  workspace.putAgent({
+  yield* load(unit, { pendingAgents: true })
+  if (unit.pendingAgents >= input.rules.maxPendingAgents) return "too_many_pending_agents"
+  unit.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "registered"), now))
+  unit.putAgent({
     ...newAgent(input, now),
     admission_state: move(AgentTransitions, "absent", "registered"),
     accepted_key_hash: undefined,
@@ -187,38 +182,38 @@ function* register(
 }
 
 function* registerReplacement(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   input: HeartbeatInput,
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
-  const other = yield* pendingKeyOf(workspace, agent)
+  const other = yield* pendingKeyOf(unit, agent)
   if (other !== undefined) {
     if (other.last_seen_at > Instant.minus(now, input.rules.pendingKeySilence)) return "another_key_pending"
     move(AgentKeyTransitions, other.state, "forgotten")
-    workspace.keys.delete(other.key_hash)
+    unit.keys.delete(other.key_hash)
   }
   const key = newKey(input, move(AgentKeyTransitions, "absent", "registered"), now)
-  workspace.keys.put(key)
+  unit.keys.put(key)
   // A new key updates the fields of a pending agent, not those of an accepted one
   // (docs/rules.md#rotation).
   const said =
     agent.admission_state === "pending"
       ? { ...agent, ...reportedBy(input.request), last_seen_at: now }
       : agent
-  workspace.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })
+  unit.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })
   return agent.admission_state === "pending" ? "registered" : "replacement_registered"
 }
 
 function* preseed(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord | undefined,
   input: HeartbeatInput,
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
   if (agent === undefined) {
-    workspace.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "preseeded"), now))
-    workspace.putAgent({
+    unit.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "preseeded"), now))
+    unit.putAgent({
       ...newAgent(input, now),
       admission_state: move(AgentTransitions, "absent", "preseeded"),
       accepted_key_hash: input.key.key_hash,
@@ -226,7 +221,7 @@ function* preseed(
     })
     return "preseeded"
   }
-  const seen = yield* heard(workspace, agent, input, now)
-  yield* acceptKey(workspace, seen, newKey(input, "pending", now), "preseeded")
+  const seen = yield* heard(unit, agent, input, now)
+  yield* acceptKey(unit, seen, newKey(input, "pending", now), "preseeded")
   return "preseeded"
 }

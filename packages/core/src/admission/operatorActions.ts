@@ -1,16 +1,16 @@
 import type { AgentId, BlacklistId, KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { type Command, commandOf, type Decision } from "../engine/workspace/Decision.ts"
+import { type Command, commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { AgentKeyTransitions } from "../model/AdmissionTransitions.ts"
 import { acceptKey, pendingKeyOf } from "./agentKeys.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
-import { passHeldAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
+import { skipLockedAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
 import { removeAgent } from "./removeAgent.ts"
 
 /** The result of an operator's action. */
@@ -24,7 +24,7 @@ export interface OperatorOptions extends IncidentOptions {
 }
 
 /** What an action does to an agent; it returns whether it did anything. */
-type Act = (workspace: Workspace, agent: AgentRecord, now: Instant.Instant) => Decision<boolean>
+type Act = (unit: UnitOfWork, agent: AgentRecord, now: Instant.Instant) => Decision<boolean>
 
 /** An action as the audit states it. */
 interface Signed {
@@ -33,17 +33,17 @@ interface Signed {
 }
 
 const onOne = commandOf(function* (
-  workspace,
+  unit,
   now,
   agentId: AgentId,
   { action, by }: Signed,
   act: Act,
 ): Decision<ActionOutcome> {
-  yield* ensure(workspace, { agents: [agentId] })
-  const agent = workspace.agents.get(agentId)
+  yield* load(unit, { agents: [agentId] })
+  const agent = unit.agents.get(agentId)
   if (agent === undefined) return { outcome: "no_such_agent" }
-  if (!(yield* act(workspace, agent, now))) return { outcome: "done", count: 0 }
-  recordAudit(workspace, now, by, action, [agentId], {})
+  if (!(yield* act(unit, agent, now))) return { outcome: "done", count: 0 }
+  recordAudit(unit, now, by, action, [agentId], {})
   return { outcome: "done", count: 1 }
 })
 
@@ -57,43 +57,43 @@ interface Bulk extends Signed {
  * Skips agents that another transaction locks.
  */
 const onEach = commandOf(function* (
-  workspace,
+  unit,
   now,
   agentIds: ReadonlyArray<AgentId>,
   { action, by, isMeant }: Bulk,
   act: Act,
 ): Decision<WorkOnMany> {
   const changed: Array<AgentId> = []
-  const { agents, held } = yield* passHeldAgents(workspace, agentIds)
-  yield* ensure(workspace, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
+  const { agents, held } = yield* skipLockedAgents(unit, agentIds)
+  yield* load(unit, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
   for (const agent of agents) {
-    if (isMeant(agent) && (yield* act(workspace, agent, now))) changed.push(agent.agent_id)
+    if (isMeant(agent) && (yield* act(unit, agent, now))) changed.push(agent.agent_id)
   }
-  recordAudit(workspace, now, by, action, changed, {})
+  recordAudit(unit, now, by, action, changed, {})
   return { count: changed.length, held }
 })
 
-function* acceptPending(workspace: Workspace, agent: AgentRecord): Decision<boolean> {
-  const key = yield* pendingKeyOf(workspace, agent)
+function* acceptPending(unit: UnitOfWork, agent: AgentRecord): Decision<boolean> {
+  const key = yield* pendingKeyOf(unit, agent)
   if (key === undefined) return false
-  yield* acceptKey(workspace, agent, key, "accepted")
+  yield* acceptKey(unit, agent, key, "accepted")
   return true
 }
 
 function* blockKey(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   keyHash: KeyHash,
   now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<void> {
-  yield* ensure(workspace, { keys: [keyHash] })
-  const key = workspace.keys.get(keyHash)
+  yield* load(unit, { keys: [keyHash] })
+  const key = unit.keys.get(keyHash)
   if (key?.state !== "pending" && key?.state !== "accepted") {
     throw new Error(`agent ${agent.agent_id} names a key that it cannot use`)
   }
   const blacklistId = options.blacklistIdOf(keyHash)
-  workspace.keys.put({
+  unit.keys.put({
     ...key,
     state: move(AgentKeyTransitions, key.state, "blocked"),
     // Contacts of an accepted key are recorded only in its agent's row.
@@ -103,7 +103,7 @@ function* blockKey(
     blocked_at: now,
     hostname: agent.hostname,
   })
-  workspace.blacklist.put({ id: blacklistId, key_hash: keyHash })
+  unit.blacklist.put({ id: blacklistId, key_hash: keyHash })
 }
 
 /**
@@ -111,21 +111,21 @@ function* blockKey(
  * (docs/rules.md#accept-block-remove).
  */
 function* blockOne(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<boolean> {
   const keyHash = agent.pending_key_hash ?? agent.accepted_key_hash
   if (keyHash === undefined) throw new Error(`agent ${agent.agent_id} has no usable key`)
-  yield* blockKey(workspace, agent, keyHash, now, options)
+  yield* blockKey(unit, agent, keyHash, now, options)
   if (keyHash === agent.accepted_key_hash || agent.accepted_key_hash === undefined) {
-    yield* removeAgent(workspace, agent, now, options)
+    yield* removeAgent(unit, agent, now, options)
     return true
   }
-  yield* ensure(workspace, { keys: [agent.accepted_key_hash] })
-  const accepted = workspace.keys.get(agent.accepted_key_hash)
-  workspace.putAgent({
+  yield* load(unit, { keys: [agent.accepted_key_hash] })
+  const accepted = unit.keys.get(agent.accepted_key_hash)
+  unit.putAgent({
     ...agent,
     pending_key_hash: undefined,
     key_fingerprint: accepted?.key_fingerprint ?? agent.key_fingerprint,
@@ -134,12 +134,12 @@ function* blockOne(
 }
 
 function* removeOne(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<boolean> {
-  yield* removeAgent(workspace, agent, now, options)
+  yield* removeAgent(unit, agent, now, options)
   return true
 }
 
@@ -149,15 +149,11 @@ export const accept = (agentId: AgentId, by: Signature): Command<ActionOutcome> 
 
 /** Blocks one key of an agent. Not idempotent (docs/rules.md#accept-block-remove). */
 export const block = (agentId: AgentId, options: OperatorOptions, by: Signature): Command<ActionOutcome> =>
-  onOne(agentId, { action: "agent.blocked", by }, (workspace, agent, now) =>
-    blockOne(workspace, agent, now, options),
-  )
+  onOne(agentId, { action: "agent.blocked", by }, (unit, agent, now) => blockOne(unit, agent, now, options))
 
 /** Deletes an agent with its keys, checks and history. */
 export const remove = (agentId: AgentId, options: OperatorOptions, by: Signature): Command<ActionOutcome> =>
-  onOne(agentId, { action: "agent.deleted", by }, (workspace, agent, now) =>
-    removeOne(workspace, agent, now, options),
-  )
+  onOne(agentId, { action: "agent.deleted", by }, (unit, agent, now) => removeOne(unit, agent, now, options))
 
 /** Accepts the pending keys of these agents; replacement keys only with `includeRotation`. */
 export const acceptEach = (
@@ -174,8 +170,8 @@ export const blockEach = (
   options: OperatorOptions,
   by: Signature,
 ): Command<WorkOnMany> =>
-  onEach(agentIds, { action: "agent.blocked", by, isMeant: hasPendingKey }, (workspace, agent, now) =>
-    blockOne(workspace, agent, now, options),
+  onEach(agentIds, { action: "agent.blocked", by, isMeant: hasPendingKey }, (unit, agent, now) =>
+    blockOne(unit, agent, now, options),
   )
 
 /** Removes the pending agents among these; accepted agents keep their replacement keys. */
@@ -184,8 +180,8 @@ export const removeEach = (
   options: OperatorOptions,
   by: Signature,
 ): Command<WorkOnMany> =>
-  onEach(agentIds, { action: "agent.deleted", by, isMeant: isPending }, (workspace, agent, now) =>
-    removeOne(workspace, agent, now, options),
+  onEach(agentIds, { action: "agent.deleted", by, isMeant: isPending }, (unit, agent, now) =>
+    removeOne(unit, agent, now, options),
   )
 
 const isPending = (agent: AgentRecord): boolean => agent.admission_state === "pending"
@@ -194,20 +190,20 @@ const hasPendingKey = (agent: AgentRecord): boolean => agent.pending_key_hash !=
 
 /** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
 export const unblock = commandOf(function* (
-  workspace,
+  unit,
   now,
   ids: ReadonlyArray<BlacklistId>,
   by: Signature,
 ): Decision<number> {
-  yield* ensure(workspace, { blacklist: ids })
+  yield* load(unit, { blacklist: ids })
   const unblocked = ids.filter((id) => {
-    const row = workspace.blacklist.get(id)
+    const row = unit.blacklist.get(id)
     if (row === undefined) return false
     move(AgentKeyTransitions, "blocked", "unblocked")
-    workspace.keys.delete(row.key_hash)
-    workspace.blacklist.delete(id)
+    unit.keys.delete(row.key_hash)
+    unit.blacklist.delete(id)
     return true
   })
-  recordAudit(workspace, now, by, "key.unblocked", unblocked, {})
+  recordAudit(unit, now, by, "key.unblocked", unblocked, {})
   return unblocked.length
 })

@@ -6,9 +6,9 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { compareMembers, HEARTBEAT, type MemberRecord, type MemberRef } from "../model/MemberRecord.ts"
@@ -24,12 +24,9 @@ const compareLeaving = (a: MemberRecord, b: MemberRecord): number =>
   a.incident_id === b.incident_id ? compareMembers(b, a) : a.incident_id < b.incident_id ? -1 : 1
 
 /** The present memberships of an agent, in the order in which they leave. */
-function* membershipsInOrder(
-  workspace: Workspace,
-  agent: AgentRecord,
-): Decision<ReadonlyArray<MemberRecord>> {
-  yield* ensure(workspace, { membersOfAgents: [agent.agent_id] })
-  return workspace.membershipsOf(agent.agent_id).toSorted(compareLeaving)
+function* membershipsInOrder(unit: UnitOfWork, agent: AgentRecord): Decision<ReadonlyArray<MemberRecord>> {
+  yield* load(unit, { membersOfAgents: [agent.agent_id] })
+  return unit.membershipsOf(agent.agent_id).toSorted(compareLeaving)
 }
 
 /**
@@ -38,31 +35,31 @@ function* membershipsInOrder(
  * and failing checks.
  */
 export function* removeAgent(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   now: Instant.Instant,
   options: IncidentOptions,
 ): Decision<void> {
   const { agent_id } = agent
-  yield* ensure(workspace, { keysOfAgents: [agent_id], membersOfAgents: [agent_id] })
-  for (const key of workspace.keys.group(agent_id)) {
+  yield* load(unit, { keysOfAgents: [agent_id], membersOfAgents: [agent_id] })
+  for (const key of unit.keys.group(agent_id)) {
     if (key.state === "blocked") continue
     move(AgentKeyTransitions, key.state, "agent_removed")
-    workspace.keys.delete(key.key_hash)
+    unit.keys.delete(key.key_hash)
   }
-  const memberships = yield* membershipsInOrder(workspace, agent)
-  yield* ensure(workspace, { incidents: memberships.map((member) => member.incident_id) })
-  const incidents = new Incidents(workspace, now, options)
+  const memberships = yield* membershipsInOrder(unit, agent)
+  yield* load(unit, { incidents: memberships.map((member) => member.incident_id) })
+  const incidents = new Incidents(unit, now, options)
   for (const member of memberships) yield* incidents.leave(member, { by: "agent_gone" })
   move(AgentTransitions, agent.admission_state, "removed")
-  workspace.removeAgent(agent)
+  unit.removeAgent(agent)
 }
 
 /**
  * One bounded piece of removing silent pending agents (docs/rules.md#retention). Returns how many.
  */
 export const removeIdlePending = commandOf(function* (
-  workspace,
+  unit,
   now,
   input: {
     readonly silence: Duration.Duration
@@ -71,25 +68,21 @@ export const removeIdlePending = commandOf(function* (
   },
 ): Decision<number> {
   yield { idlePendingAgents: { seenBefore: Instant.minus(now, input.silence), limit: input.limit } }
-  const ids = workspace.found.idlePendingAgents
+  const ids = unit.searchResults.idlePendingAgents
   yield { keysOfAgents: ids, membersOfAgents: ids }
   for (const id of ids) {
-    const agent = workspace.agents.get(id)
-    if (agent !== undefined) yield* removeAgent(workspace, agent, now, input.incidents)
+    const agent = unit.agents.get(id)
+    if (agent !== undefined) yield* removeAgent(unit, agent, now, input.incidents)
   }
   return ids.length
 })
 
 /** The memberships of an agent's checks, in the order of their removal. Changes nothing. */
-const failingChecks = commandOf(function* (
-  workspace,
-  _now,
-  agentId: AgentId,
-): Decision<ReadonlyArray<MemberRef>> {
-  yield* ensure(workspace, { agents: [agentId] })
-  const agent = workspace.agents.get(agentId)
+const failingChecks = commandOf(function* (unit, _now, agentId: AgentId): Decision<ReadonlyArray<MemberRef>> {
+  yield* load(unit, { agents: [agentId] })
+  const agent = unit.agents.get(agentId)
   if (agent === undefined) return []
-  const memberships = yield* membershipsInOrder(workspace, agent)
+  const memberships = yield* membershipsInOrder(unit, agent)
   return memberships.filter(({ check_id }) => check_id !== HEARTBEAT)
 })
 
@@ -99,32 +92,32 @@ const failingChecks = commandOf(function* (
  * meanwhile.
  */
 const withdrawChecks = commandOf(function* (
-  workspace,
+  unit,
   now,
   agentId: AgentId,
   refs: ReadonlyArray<MemberRef>,
   { incidents: options, by }: Pick<Withdrawal, "incidents" | "by">,
 ): Decision<void> {
   const check_ids = refs.map(({ check_id }) => check_id)
-  yield* ensure(workspace, { agents: [agentId], checks: { agent_id: agentId, check_ids } })
-  let agent = workspace.agents.get(agentId)
+  yield* load(unit, { agents: [agentId], checks: { agent_id: agentId, check_ids } })
+  let agent = unit.agents.get(agentId)
   if (agent === undefined) return
   const { registration_id } = agent
   const checks = refs.flatMap((ref) => {
-    const check = workspace.checks.get({ ...ref, registration_id })
+    const check = unit.checks.get({ ...ref, registration_id })
     return check?.incident_id === ref.incident_id ? { ref, check } : []
   })
   const members = checks.map(({ ref }) => ref)
-  yield* ensure(workspace, { incidents: members.map((ref) => ref.incident_id), members })
-  const incidents = new Incidents(workspace, now, options)
+  yield* load(unit, { incidents: members.map((ref) => ref.incident_id), members })
+  const incidents = new Incidents(unit, now, options)
   for (const { ref, check } of checks) {
     yield* incidents.leave(ref, { by: "agent_gone" })
-    workspace.checks.delete(check)
+    unit.checks.delete(check)
     agent = uncount(agent, check.status)
   }
-  workspace.putAgent(agent)
+  unit.putAgent(agent)
   const deleted = checks.map(({ check }) => auditedCheck(check))
-  recordAudit(workspace, now, by, "check.deleted", deleted, {})
+  recordAudit(unit, now, by, "check.deleted", deleted, {})
 })
 
 interface Withdrawal {

@@ -1,7 +1,7 @@
 import { Array as Arr } from "effect"
 import { type AuditActionName, AuditActions } from "@tocsin/contract/AuditActions"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type AuditParameters, MAX_SUBJECTS } from "../model/AuditRecord.ts"
 import type { Signature } from "./Signature.ts"
 
@@ -15,10 +15,10 @@ type ParametersOf<Action extends AuditActionName> = {
  * The action states of which kind the IDs are.
  *
  * @example
- * recordAudit(workspace, now, signature, "agent.accepted", [agent.agent_id], {})
+ * recordAudit(unit of work, now, signature, "agent.accepted", [agent.agent_id], {})
  */
 export const recordAudit = <Action extends AuditActionName>(
-  workspace: Workspace,
+  unit: UnitOfWork,
   now: Instant,
   { newAuditId, ...by }: Signature,
   action: Action,
@@ -30,7 +30,7 @@ export const recordAudit = <Action extends AuditActionName>(
     value === undefined ? [] : [[name, value] as const],
   )
   for (const some of Arr.chunksOf(ids, MAX_SUBJECTS)) {
-    workspace.recordAudit({
+    unit.recordAudit({
       id: newAuditId(now),
       recorded_at: now,
       ...by,

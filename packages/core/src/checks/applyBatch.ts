@@ -2,48 +2,48 @@ import type { BatchOutcome, EventOutcome } from "../model/CheckRecord.ts"
 import { recognise } from "../admission/agentKeys.ts"
 import { type CheckMove, recount } from "../model/AgentRecord.ts"
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { missingRows } from "../engine/workspace/ensure.ts"
-import type { RowRequest } from "../engine/workspace/RowRequest.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { missingRows } from "../engine/unitOfWork/load.ts"
+import type { RowRequest } from "../engine/unitOfWork/RowRequest.ts"
 import { type IncidentRef, incidentRefOf } from "../model/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../model/MemberRecord.ts"
-import { contactFrom } from "../liveness/contact.ts"
+import { reachableFrom } from "../liveness/reachable.ts"
 import { heartbeatMember, resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import { applyEvent, type BatchContext, type BatchInput, hasNewFirstLine } from "./applyEvent.ts"
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
-export const applyBatch = commandOf(function* (workspace, now, input: BatchInput): Decision<BatchOutcome> {
+export const applyBatch = commandOf(function* (unit, now, input: BatchInput): Decision<BatchOutcome> {
   const { agent_id, events } = input.request
   const check_ids = events.map((event) => event.check_id)
-  const found = yield* recognise(workspace, { agent_id, key_hash: input.key_hash, check_ids })
+  const found = yield* recognise(unit, { agent_id, key_hash: input.key_hash, check_ids })
   if (found.standing === "blocked") return { outcome: "agent_blocked" }
   if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
 
   const context = {
-    workspace,
+    unit,
     now,
     input,
     agent: found.agent,
-    incidents: new Incidents(workspace, now, input.incidents),
+    incidents: new Incidents(unit, now, input.incidents),
     seenInBatch: new Set<EventId>(),
   }
   const needed = likelyNeeded(context)
   if (needed !== undefined) yield needed
-  const contact_from = contactFrom(found.agent, now, input.staleAfter)
-  const seen = { ...found.agent, last_seen_at: now, contact_from }
-  const agent = yield* resolveHeartbeatIncident(workspace, seen, now, input.incidents)
+  const reachable_from = reachableFrom(found.agent, now, input.staleAfter)
+  const seen = { ...found.agent, last_seen_at: now, reachable_from }
+  const agent = yield* resolveHeartbeatIncident(unit, seen, now, input.incidents)
   const outcomes: Array<EventOutcome> = []
   const moves: Array<CheckMove> = []
   const { registration_id } = agent
   for (const event of events) {
-    const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
+    const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
     const applied = applyEvent(context, check, event)
     const outcome = typeof applied === "string" ? applied : yield* applied
     outcomes.push(outcome)
     if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
   }
-  workspace.putAgent(recount(agent, moves))
+  unit.putAgent(recount(agent, moves))
   return { outcome: "applied", events: outcomes }
 })
 
@@ -52,7 +52,7 @@ export const applyBatch = commandOf(function* (workspace, now, input: BatchInput
  * one round trip. A wrong guess costs a round trip, never a wrong decision: {@link applyEvent} asks
  * for missing rows.
  */
-const likelyNeeded = ({ workspace, agent, input }: BatchContext): RowRequest | undefined => {
+const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefined => {
   const { agent_id, events } = input.request
   const { registration_id } = agent
   const event_ids: Array<EventId> = []
@@ -61,7 +61,7 @@ const likelyNeeded = ({ workspace, agent, input }: BatchContext): RowRequest | u
   const expectations: Array<CheckId> = []
   const { routesByLabel } = input.incidents.policy()
   for (const event of events) {
-    const check = workspace.checks.get({ agent_id, registration_id, check_id: event.check_id })
+    const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
     if (check !== undefined && event.observed_at < check.last_observed_at) continue
     if (check?.stale_incident_id !== undefined) {
       members.push({ incident_id: check.stale_incident_id, agent_id, check_id: event.check_id })
@@ -83,7 +83,7 @@ const likelyNeeded = ({ workspace, agent, input }: BatchContext): RowRequest | u
   if (heartbeat !== undefined) members.push(heartbeat)
   if (event_ids.length === 0 && members.length === 0) return undefined
   const incidents = members.map((member) => member.incident_id)
-  return missingRows(workspace, {
+  return missingRows(unit, {
     history: { agent_id, event_ids },
     expectations: { agent_id, check_ids: expectations },
     incidents,

@@ -4,10 +4,10 @@ import type { EventId, IncidentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Requests"
 import { firstLine } from "@tocsin/contract/Text"
-import type { Decision } from "../engine/workspace/Decision.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
-import { followPolicy } from "../freshness/followPolicy.ts"
-import { reported } from "../freshness/staleIncident.ts"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { followPolicy } from "../overdue/followPolicy.ts"
+import { reported } from "../overdue/overdueIncident.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
@@ -31,7 +31,7 @@ export interface BatchInput {
 
 /** What the events of one batch share. */
 export interface BatchContext {
-  readonly workspace: Workspace
+  readonly unit: UnitOfWork
   readonly now: Instant
   readonly input: BatchInput
   /** The agent before the batch. */
@@ -73,18 +73,18 @@ export const applyEvent = (
  * is in time, and expected if a rule of the policy says so (docs/rules.md#freshness).
  */
 function* endingStaleness(
-  { agent, incidents, input, now, workspace }: BatchContext,
+  { agent, incidents, input, now, unit }: BatchContext,
   { check_id }: CheckResultEvent,
   decided: EventOutcome | Decision<EventOutcome>,
 ): Decision<EventOutcome> {
   const outcome = typeof decided === "string" ? decided : yield* decided
   if (outcome === "known_event") return outcome
   const { agent_id, registration_id } = agent
-  yield* reported(workspace, incidents, { agent_id, registration_id, check_id }, now)
+  yield* reported(unit, incidents, { agent_id, registration_id, check_id }, now)
   const policy = input.incidents.policy()
   if (policy.freshness.count > 0) {
     const inForce = { policy, staleAfter: input.staleAfter, now }
-    yield* followPolicy(workspace, incidents, { agent, check_id }, inForce)
+    yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
   }
   return outcome
 }
@@ -103,7 +103,7 @@ const repeat = (
   check: CheckRecord,
   event: CheckResultEvent,
 ): "unchanged" | Decision<"unchanged"> => {
-  context.workspace.checks.put({
+  context.unit.checks.put({
     ...check,
     last_observed_at: event.observed_at,
     received_at: context.now,
@@ -143,14 +143,14 @@ function* change(
   check: CheckRecord | undefined,
   event: CheckResultEvent,
 ): Decision<"changed" | "known_event"> {
-  const { workspace, now, agent } = context
+  const { unit, now, agent } = context
   const { agent_id, registration_id } = agent
   const { event_id, check_id } = event
-  if (!workspace.knownEvents.isLoaded(registration_id, event_id)) {
+  if (!unit.knownEvents.isLoaded(registration_id, event_id)) {
     yield { history: { agent_id, event_ids: [event_id] } }
   }
-  if (workspace.knownEvents.has(registration_id, event_id)) return "known_event"
-  workspace.store({ ...event, agent_id, registration_id, received_at: now })
+  if (unit.knownEvents.has(registration_id, event_id)) return "known_event"
+  unit.store({ ...event, agent_id, registration_id, received_at: now })
   const transition = checkTransition(check?.status ?? "absent", event.status)
   const isStatusChange = check?.status !== event.status
   if (check !== undefined && !isStatusChange && isShown(check, event))
@@ -158,7 +158,7 @@ function* change(
   const incident_id = isStatusChange
     ? yield* followStatus(context, transition, { check, event })
     : check?.incident_id
-  workspace.checks.put({
+  unit.checks.put({
     agent_id,
     registration_id,
     check_id,
@@ -175,7 +175,7 @@ function* change(
   return "changed"
 }
 
-interface FollowContext extends Pick<BatchContext, "workspace" | "incidents"> {
+interface FollowContext extends Pick<BatchContext, "unit" | "incidents"> {
   readonly input: Pick<BatchInput, "sha256"> & { readonly request: Pick<EventBatchRequest, "agent_id"> }
 }
 
@@ -190,7 +190,7 @@ export function* followStatus(
   { membership }: CheckTransition,
   { check, event }: Followed,
 ): Decision<IncidentId | undefined> {
-  const { workspace, input, incidents } = context
+  const { unit, input, incidents } = context
   const { agent_id } = input.request
   const { check_id, notifications_enabled: notify } = event
   const severity = severityOf(event.status)
@@ -204,8 +204,8 @@ export function* followStatus(
   const ref = incidentRefOf(agent_id, event, input.sha256)
   const memberChange = { member: { agent_id, check_id, severity, summary: firstLine(event.output) }, notify }
   if (current !== undefined) {
-    if (!workspace.incidents.isLoaded(current)) yield { incidents: [current] }
-    const incident = workspace.incidents.get(current)
+    if (!unit.incidents.isLoaded(current)) yield { incidents: [current] }
+    const incident = unit.incidents.get(current)
     if (incident?.kind === ref.kind && incident.incident_key === ref.incident_key) {
       yield* incidents.change(current, memberChange)
       return current

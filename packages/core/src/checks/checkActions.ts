@@ -2,13 +2,13 @@ import { type AgentRecord, uncount } from "../model/AgentRecord.ts"
 import { auditedCheck } from "../model/AuditRecord.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import { byNow } from "../model/byNow.ts"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { clampToNow } from "../model/clampToNow.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
-import { removeExpectation } from "../freshness/staleIncident.ts"
+import { removeExpectation } from "../overdue/overdueIncident.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import type { CheckName, CheckRecord } from "../model/CheckRecord.ts"
 
@@ -23,23 +23,23 @@ export type CheckActionOutcome =
  * was not ahead (docs/rules.md#clocks-in-the-future).
  */
 export const resetClock = commandOf(function* (
-  workspace,
+  unit,
   now,
   ref: CheckName,
   by: Signature,
 ): Decision<CheckActionOutcome> {
-  const { agent, check } = yield* find(workspace, ref)
+  const { agent, check } = yield* find(unit, ref)
   if (agent === undefined) return { outcome: "no_such_agent" }
   if (check === undefined) return { outcome: "no_such_check" }
   // The service's clock may have been ahead together with the agent's.
-  const received = byNow(check, ["received_at"], now)
-  const seen = byNow(agent, ["last_seen_at"], now)
+  const received = clampToNow(check, ["received_at"], now)
+  const seen = clampToNow(agent, ["last_seen_at"], now)
   const isCheckAhead = check.last_observed_at > received.received_at
   const isAgentAhead = agent.observed_at > seen.last_seen_at
   if (!isCheckAhead && !isAgentAhead) return { outcome: "done", count: 0 }
-  if (isCheckAhead) workspace.checks.put({ ...received, last_observed_at: received.received_at })
-  if (isAgentAhead) workspace.putAgent({ ...seen, observed_at: seen.last_seen_at })
-  recordAudit(workspace, now, by, "check.clock_reset", [auditedCheck(ref)], {})
+  if (isCheckAhead) unit.checks.put({ ...received, last_observed_at: received.received_at })
+  if (isAgentAhead) unit.putAgent({ ...seen, observed_at: seen.last_seen_at })
+  recordAudit(unit, now, by, "check.clock_reset", [auditedCheck(ref)], {})
   return { outcome: "done", count: 1 }
 })
 
@@ -48,44 +48,44 @@ export const resetClock = commandOf(function* (
  * leaves its incidents like a check of a deleted agent (docs/rules.md#deleting-an-agent).
  */
 export const removeCheck = commandOf(function* (
-  workspace,
+  unit,
   now,
   ref: CheckName,
   options: IncidentOptions,
   by: Signature,
 ): Decision<CheckActionOutcome> {
-  const { agent, check } = yield* find(workspace, ref)
+  const { agent, check } = yield* find(unit, ref)
   if (agent === undefined) return { outcome: "no_such_agent" }
   const { agent_id, check_id } = ref
-  yield* ensure(workspace, { expectations: { agent_id, check_ids: [check_id] } })
-  const expectation = workspace.expectations.get({ ...ref, registration_id: agent.registration_id })
+  yield* load(unit, { expectations: { agent_id, check_ids: [check_id] } })
+  const expectation = unit.expectations.get({ ...ref, registration_id: agent.registration_id })
   if (check === undefined && expectation === undefined) return { outcome: "no_such_check" }
-  const incidents = new Incidents(workspace, now, options)
-  if (expectation !== undefined) yield* removeExpectation(workspace, incidents, expectation)
-  if (check !== undefined) yield* removeReported(workspace, incidents, { agent, check })
-  recordAudit(workspace, now, by, "check.deleted", [auditedCheck(ref)], {})
+  const incidents = new Incidents(unit, now, options)
+  if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
+  if (check !== undefined) yield* removeReported(unit, incidents, { agent, check })
+  recordAudit(unit, now, by, "check.deleted", [auditedCheck(ref)], {})
   return { outcome: "done", count: 1 }
 })
 
-function* find(workspace: Workspace, { agent_id, check_id }: CheckName) {
-  yield* ensure(workspace, { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } })
-  const agent = workspace.agents.get(agent_id)
+function* find(unit: UnitOfWork, { agent_id, check_id }: CheckName) {
+  yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } })
+  const agent = unit.agents.get(agent_id)
   const { registration_id } = agent ?? {}
   const check =
     registration_id === undefined || check_id === HEARTBEAT
       ? undefined
-      : workspace.checks.get({ agent_id, registration_id, check_id })
+      : unit.checks.get({ agent_id, registration_id, check_id })
   return { agent, check }
 }
 
 function* removeReported(
-  workspace: Workspace,
+  unit: UnitOfWork,
   incidents: Incidents,
   { agent, check }: { readonly agent: AgentRecord; readonly check: CheckRecord },
 ): Decision<void> {
   const { agent_id, check_id, incident_id } = check
   if (incident_id !== undefined)
     yield* incidents.leave({ incident_id, agent_id, check_id }, { by: "agent_gone" })
-  workspace.removeCheck(check)
-  workspace.putAgent(uncount(agent, check.status))
+  unit.removeCheck(check)
+  unit.putAgent(uncount(agent, check.status))
 }

@@ -1,8 +1,8 @@
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { Decision } from "../engine/workspace/Decision.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { IncidentRef } from "../model/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
@@ -16,7 +16,7 @@ export const heartbeatRef = (agentId: AgentId): IncidentRef => ({
 
 /** Opens the incident of a dead agent. Returns the agent with its ID. */
 export function* openHeartbeatIncident(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   now: Instant,
   options: IncidentOptions,
@@ -27,7 +27,7 @@ export function* openHeartbeatIncident(
     severity: "critical",
     summary: `no contact with ${agent.agent_id} (${agent.hostname})`,
   } as const
-  const incidents = new Incidents(workspace, now, options)
+  const incidents = new Incidents(unit, now, options)
   const heartbeat_incident_id = yield* incidents.join(heartbeatRef(agent.agent_id), { member, notify: true })
   return { ...agent, heartbeat_incident_id }
 }
@@ -42,13 +42,13 @@ export const heartbeatMember = (agent: AgentRecord): MemberRef | undefined => {
  * Resolves the heartbeat incident, if any, when the agent is seen. Returns the agent without it.
  */
 export function* resolveHeartbeatIncident(
-  workspace: Workspace,
+  unit: UnitOfWork,
   agent: AgentRecord,
   now: Instant,
   options: IncidentOptions,
 ): Decision<AgentRecord> {
   const member = heartbeatMember(agent)
   if (member === undefined) return agent
-  yield* new Incidents(workspace, now, options).leave(member, { by: "event", notify: true })
+  yield* new Incidents(unit, now, options).leave(member, { by: "event", notify: true })
   return { ...agent, heartbeat_incident_id: undefined }
 }

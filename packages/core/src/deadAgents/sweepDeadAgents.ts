@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
-import { finishHeld, passHeldAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
+import { finishLocked, skipLockedAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
@@ -15,7 +15,7 @@ import { isInGrace } from "../liveness/outage.ts"
 interface SweepInput {
   readonly rules: RuleOptions
   readonly incidents: IncidentOptions
-  /** Candidates: what `Storage.silentAgents` found for {@link deadSince}. */
+  /** Candidates: what `Storage.staleAgents` found for {@link deadSince}. */
   readonly agents: ReadonlyArray<AgentId>
 }
 
@@ -27,14 +27,14 @@ const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
  * One bounded piece of the sweep: opens an incident for each dead agent among these, except in the
  * grace after an outage (docs/rules.md#heartbeat-incidents). Safe with several replicas.
  */
-export const sweepDeadAgents = commandOf(function* (workspace, now, input: SweepInput): Decision<WorkOnMany> {
-  const { agents, held } = yield* passHeldAgents(workspace, input.agents)
-  yield* ensure(workspace, { mark: true })
-  if (isInGrace(workspace.marks.get("service"), now, input.rules)) return { count: 0, held: [] }
+export const sweepDeadAgents = commandOf(function* (unit, now, input: SweepInput): Decision<WorkOnMany> {
+  const { agents, held } = yield* skipLockedAgents(unit, input.agents)
+  yield* load(unit, { serviceHeartbeat: true })
+  if (isInGrace(unit.serviceHeartbeats.get("service"), now, input.rules)) return { count: 0, held: [] }
   const silent = agents.filter((agent) => isSilent(agent, deadSince(now, input.rules)))
-  yield* ensure(workspace, { openIncidents: silent.map((agent) => heartbeatRef(agent.agent_id)) })
+  yield* load(unit, { openIncidents: silent.map((agent) => heartbeatRef(agent.agent_id)) })
   for (const agent of silent) {
-    workspace.putAgent(yield* openHeartbeatIncident(workspace, agent, now, input.incidents))
+    unit.putAgent(yield* openHeartbeatIncident(unit, agent, now, input.incidents))
   }
   return { count: silent.length, held }
 })
@@ -55,15 +55,15 @@ interface SweepOptions {
  * Opens the incidents of at most `limit` agents that have died, and returns how many. Skips locked
  * agents.
  */
-export const sweepSilentAgents = Effect.fnUntraced(function* (
+export const sweepStaleAgents = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   commits: Commits["Service"],
   { rules, incidents, limit }: SweepOptions,
 ): Effect.fn.Return<number, StorageError> {
-  const agents = yield* storage.silentAgents(deadSince(yield* Instant.now, rules), limit)
+  const agents = yield* storage.staleAgents(deadSince(yield* Instant.now, rules), limit)
   if (agents.length === 0) return 0
   const piece = (some: ReadonlyArray<AgentId>) => sweepDeadAgents({ rules, incidents, agents: some })
   const { count, held } = yield* commits.transact(piece(agents))
-  const later = yield* finishHeld(commits, { name: "dead_agents", piece, limit }, held)
+  const later = yield* finishLocked(commits, { name: "dead_agents", piece, limit }, held)
   return count + later.count
 })

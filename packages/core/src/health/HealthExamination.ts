@@ -3,7 +3,7 @@ import { eachPage } from "../engine/lists/readPage.ts"
 import { Context, Duration, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
-import { leaveMark } from "../liveness/outage.ts"
+import { writeServiceHeartbeat } from "../liveness/outage.ts"
 import { type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
@@ -48,7 +48,7 @@ export class HealthExamination extends Context.Service<
           ),
         ),
       )
-      const write = failureOf(withinPatience(commits.transact(leaveMark(rules))))
+      const write = failureOf(withinPatience(commits.transact(writeServiceHeartbeat(rules))))
 
       return HealthExamination.of({
         examine: Effect.fn("HealthExamination.examine")(function* (isStopping) {
@@ -105,7 +105,7 @@ export const notificationMoments = Effect.fnUntraced(function* (
   const undelivered = yield* Effect.forEach(UNENDED, (state) =>
     momentsOf({
       which: { filter: { state, held: false }, sort: "created_at", direction: "asc" },
-      at: (item) => item.counts_from,
+      at: (item) => item.age_starts_at,
       // Its age counts from its creation or later.
       matters: (item) => item.created_at < Instant.minus(now, LATE_AFTER),
     }),

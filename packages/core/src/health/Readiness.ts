@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Exit, Latch, Layer, Option } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
-import { leaveMark } from "../liveness/outage.ts"
+import { writeServiceHeartbeat } from "../liveness/outage.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageFailure } from "../ports/Storage.ts"
@@ -48,7 +48,7 @@ export class Readiness extends Context.Service<
   /**
    * Probes the storage once a second, each time for at most 1.5 s, and listens for failed writes.
    * After a loss a write has to succeed, not only a probe; where none comes, Readiness writes the
-   * service's mark.
+   * service heartbeat.
    */
   static readonly layer: Layer.Layer<Readiness, never, Commits | Storage> = Layer.effect(
     Readiness,
@@ -71,10 +71,10 @@ export class Readiness extends Context.Service<
         canAnswer = Option.isSome(exit) && Exit.isSuccess(exit.value)
         if (!canAnswer) writes = afterFailure(writes, "unavailable")
       })
-      const mark = Effect.exit(commits.transact(leaveMark(yield* RuleSettings)))
+      const serviceHeartbeat = Effect.exit(commits.transact(writeServiceHeartbeat(yield* RuleSettings)))
       const watch = Effect.andThen(
         probe,
-        Effect.suspend(() => (canAnswer && writes === "in doubt" ? mark : Effect.void)),
+        Effect.suspend(() => (canAnswer && writes === "in doubt" ? serviceHeartbeat : Effect.void)),
       )
       yield* probe
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(idlePause(PROBE_INTERVAL), watch)))

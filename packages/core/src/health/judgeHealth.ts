@@ -26,7 +26,7 @@ export interface HealthFacts {
 
 /** A notification that waits longer is late: five attempts have failed, or none is being made. */
 export const LATE_AFTER = Duration.minutes(15)
-/** How long a failed notification counts: longer than any usual interval between beats. */
+/** How long a failed notification counts: longer than any usual interval between watchdog pings. */
 export const GIVEN_UP_TOLD_FOR = Duration.hours(1)
 
 /** A condition of health. */
@@ -50,7 +50,7 @@ export const HealthConditions = [
   },
   {
     name: "storage_keeps",
-    meaning: "the storage commits the service's sign of life within 5 s",
+    meaning: "the storage commits the service heartbeat within 5 s",
     faultOf: ({ writeFailure }) => writeFailure && `the storage refuses writes (${writeFailure})`,
   },
   {

@@ -4,9 +4,9 @@ import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Decision } from "../engine/workspace/Decision.ts"
-import type { LoudMember } from "../engine/workspace/Found.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import type { LoudMember } from "../engine/unitOfWork/SearchResults.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount } from "../model/memberCounts.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
@@ -15,10 +15,10 @@ import type { CountOpenings, Routing } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
 import { labelsOf } from "./labelsOf.ts"
-import { coversInForce } from "./coversInForce.ts"
+import { activeMutes } from "./activeMutes.ts"
 import { firingHolds, incidentHolds, type HoldContext } from "./firingHolds.ts"
-import { type Covers, coveringHolds, type Hold, type LoudMembers } from "./holdsOf.ts"
-import { settledEnd, settlingAt, type Settling } from "./settling.ts"
+import { type Mutes, mutingHolds, type Hold, type LoudMembers } from "./computeHolds.ts"
+import { endAfterGrace, outageGraceAt, type OutageGrace } from "./outageGrace.ts"
 
 /** What decides on holds besides rows. */
 export interface HoldOptions {
@@ -32,7 +32,7 @@ interface GatherOptions extends HoldOptions {
   /** Whether the routes of incidents count, and not only their holds. */
   readonly isRouted?: boolean
   /** These instead of the silences and windows in force. */
-  readonly covers?: Covers
+  readonly mutes?: Mutes
 }
 
 /** The holds on the firings of some incidents at a moment. */
@@ -61,19 +61,19 @@ const CROWD = 500
  * their members; nothing else is locked.
  */
 export function* gatherHolds(
-  workspace: Workspace,
+  unit: UnitOfWork,
   incidents: ReadonlyArray<IncidentRecord>,
-  { covers: given, isRouted = false, policy: policyInForce, staleAfter }: GatherOptions,
+  { mutes: given, isRouted = false, policy: policyInForce, staleAfter }: GatherOptions,
   now: Instant.Instant,
 ): Decision<Holds> {
   const policy = policyInForce()
-  const settling = yield* readSilences(workspace, now, staleAfter)
-  const silences = workspace.found.silencesInForce
-  const covers = given ?? coversInForce({ policy, silences, settling }, now)
+  const grace = yield* readSilences(unit, now, staleAfter)
+  const silences = unit.searchResults.silencesInForce
+  const mutes = given ?? activeMutes({ policy, silences, grace }, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
-  const isLooked = isRouted || covers.covers.length > 0 || policy.hasRoutes
-  const looked = isLooked ? yield* lookAtMembers(workspace, open, covers) : NOBODY
-  const openings = yield* readOpenings(workspace, open, policy.flapping)
+  const isLooked = isRouted || mutes.mutes.length > 0 || policy.hasRoutes
+  const looked = isLooked ? yield* lookAtMembers(unit, open, mutes) : NOBODY
+  const openings = yield* readOpenings(unit, open, policy.flapping)
   const routing = (incident: IncidentRecord): Routing | undefined => {
     const worst = looked.get(incident.id)?.worst
     return worst && policy.route(factsOf(incident, worst))
@@ -81,7 +81,7 @@ export function* gatherHolds(
   const covering = (incident: IncidentRecord) => looked.get(incident.id)?.covering ?? []
   const contextOf = (incident: IncidentRecord): HoldContext => ({
     after: routing(incident)?.after(openings(incident)) ?? Duration.zero,
-    settling,
+    grace,
     covering: covering(incident),
   })
   const contexts = new Map<IncidentId, HoldContext>()
@@ -93,7 +93,7 @@ export function* gatherHolds(
   return {
     routing,
     covering,
-    acknowledgedUntil: ({ ack_until }) => ack_until && settledEnd(ack_until, settling),
+    acknowledgedUntil: ({ ack_until }) => ack_until && endAfterGrace(ack_until, grace),
     onItem: (incident, item) => firingHolds(incident, item, knownContext(incident), now),
     onIncident: (incident) => incidentHolds(incident, knownContext(incident), now),
   }
@@ -108,27 +108,27 @@ const NOBODY: ReadonlyMap<IncidentId, Looked> = new Map()
 
 /** Looks at the loud members of open incidents, of few at a time: only the worst of each is kept. */
 function* lookAtMembers(
-  workspace: Workspace,
+  unit: UnitOfWork,
   open: ReadonlyArray<IncidentRecord>,
-  covers: Covers,
+  mutes: Mutes,
 ): Decision<ReadonlyMap<IncidentId, Looked>> {
   const looked = new Map<IncidentId, Looked>()
-  const isCovered = covers.covers.length > 0
+  const isCovered = mutes.mutes.length > 0
   let rest = open
   while (rest.length > 0) {
     const piece = isCovered ? firstPiece(rest) : rest
     rest = rest.slice(piece.length)
     yield { loudMembers: piece.map((incident) => membersAsked(incident, isCovered)) }
     for (const incident of piece) {
-      const loud = workspace.found.loudMembers.get(incident.id) ?? []
-      const covering = coveringHolds({ covers, loud: loudFacts(incident, loud) })
+      const loud = unit.searchResults.loudMembers.get(incident.id) ?? []
+      const covering = mutingHolds({ mutes, loud: loudFacts(incident, loud) })
       looked.set(incident.id, { worst: loud[0], covering })
     }
   }
   return looked
 }
 
-const isCrowd = (incident: IncidentRecord): boolean => memberCount(incident) > CROWD
+const hasTooManyMembers = (incident: IncidentRecord): boolean => memberCount(incident) > CROWD
 
 /** Most members that are looked at together; one incident may have all of them. */
 const LOOKED_TOGETHER = 2_000
@@ -137,7 +137,7 @@ const LOOKED_TOGETHER = 2_000
 const firstPiece = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> => {
   let members = 0
   const end = incidents.findIndex((incident, n) => {
-    members += isCrowd(incident) ? 1 : memberCount(incident)
+    members += hasTooManyMembers(incident) ? 1 : memberCount(incident)
     return n > 0 && members > LOOKED_TOGETHER
   })
   return end === -1 ? incidents : incidents.slice(0, end)
@@ -149,24 +149,24 @@ const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<Incid
 /** All decide on covers. For the routes, and in a crowd, the worst loud member is enough. */
 const membersAsked = (incident: IncidentRecord, isCovered: boolean) => ({
   incident_id: incident.id,
-  limit: isCovered && !isCrowd(incident) ? CROWD : 1,
+  limit: isCovered && !hasTooManyMembers(incident) ? CROWD : 1,
 })
 
 /** Finds the silences in force; also those that ended in an outage which agents may still have to report from. */
 function* readSilences(
-  workspace: Workspace,
+  unit: UnitOfWork,
   now: Instant.Instant,
   staleAfter: Duration.Duration,
-): Decision<Settling | undefined> {
+): Decision<OutageGrace | undefined> {
   yield { silencesInForce: { endingAfter: now } }
-  const settling = settlingAt(workspace.found.mark, now, staleAfter)
-  if (settling !== undefined) yield { silencesInForce: { endingAfter: settling.began_at } }
-  return settling
+  const grace = outageGraceAt(unit.searchResults.serviceHeartbeat, now, staleAfter)
+  if (grace !== undefined) yield { silencesInForce: { endingAfter: grace.began_at } }
+  return grace
 }
 
 /** Counts how often the key of an incident was opened in a span until it opened. */
 function* readOpenings(
-  workspace: Workspace,
+  unit: UnitOfWork,
   incidents: ReadonlyArray<IncidentRecord>,
   flapping: Policy["flapping"],
 ): Decision<(incident: IncidentRecord) => CountOpenings> {
@@ -179,7 +179,7 @@ function* readOpenings(
       limit: flapping.openings,
     })),
   }
-  const { openings } = workspace.found
+  const { openings } = unit.searchResults
   return ({ id, opened_at }) =>
     (within) => {
       const since = Instant.minus(opened_at, within)
@@ -191,7 +191,7 @@ const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): L
   const [worst] = loud
   if (worst === undefined) return { kind: "listed", members: [] }
   const { incident_key, severity } = incident
-  if (isCrowd(incident)) return { kind: "crowd", shared: { incident_key, severity } }
+  if (hasTooManyMembers(incident)) return { kind: "too_many", shared: { incident_key, severity } }
   if (!isOfAgent(incident))
     return { kind: "listed", members: loud.map((member) => factsOf(incident, member)) }
   const { agent_id, hostname, labels } = matchedFacts(incident, worst.member, worst.agent)

@@ -1,11 +1,11 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import type { WithIncident } from "../engine/workspace/Found.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { endedItem, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
-import { type Hold, lastEnd } from "./holdsOf.ts"
+import { type Hold, lastEnd } from "./computeHolds.ts"
 
 /** Whether holds apply: to a firing that was never attempted, and not released by hand. */
 export const canBeHeld = (item: OutboxRecord): boolean =>
@@ -15,7 +15,8 @@ export const canBeHeld = (item: OutboxRecord): boolean =>
   !wasAttempted(item)
 
 /** Whether a firing was found to be held when it was last examined. */
-export const isHeld = (item: OutboxRecord): boolean => item.state === "pending" && item.look_at !== undefined
+export const isHeld = (item: OutboxRecord): boolean =>
+  item.state === "pending" && item.next_evaluation_at !== undefined
 
 /** The firings for one receiver to which holds apply. */
 export const holdableOf = (
@@ -43,7 +44,7 @@ export const heldItem = (
 ): OutboxRecord => ({
   ...item,
   next_attempt_at: undefined,
-  look_at: lastEnd(holds),
+  next_evaluation_at: lastEnd(holds),
   updated_at: isHeld(item) ? item.updated_at : now,
 })
 
@@ -61,11 +62,11 @@ export const heldAtClaim = (
   now: Instant.Instant,
 ): OutboxRecord => {
   const item = heldItem(row, holds, now)
-  return incident.member_changes > row.incident_seq ? { ...item, look_at: now } : item
+  return incident.member_changes > row.incident_seq ? { ...item, next_evaluation_at: now } : item
 }
 
 /** Has the held firings of an incident examined soon, because something about it changed. */
-export const lookSoon = (workspace: Workspace, id: IncidentId, now: Instant.Instant): void => {
-  for (const item of workspace.outbox.group(id))
-    if (isHeld(item) && item.look_at !== now) workspace.outbox.put({ ...item, look_at: now })
+export const evaluateSoon = (unit: UnitOfWork, id: IncidentId, now: Instant.Instant): void => {
+  for (const item of unit.outbox.group(id))
+    if (isHeld(item) && item.next_evaluation_at !== now) unit.outbox.put({ ...item, next_evaluation_at: now })
 }

@@ -1,9 +1,9 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { gatherHolds, type HoldOptions } from "./gatherHolds.ts"
-import { type Hold, lastEnd } from "./holdsOf.ts"
+import { type Hold, lastEnd } from "./computeHolds.ts"
 
 /** What withholds a firing, and until when as far as that is known now. */
 export interface HeldBy {
@@ -16,7 +16,7 @@ export interface HeldBy {
  * lists can show what a claim would decide.
  */
 export const heldItems = commandOf(function* (
-  workspace,
+  unit,
   now,
   items: ReadonlyArray<OutboxRecord>,
   options: HoldOptions,
@@ -25,8 +25,8 @@ export const heldItems = commandOf(function* (
   const held = new Map<OutboxId, HeldBy>()
   if (firings.length === 0) return held
   yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }
-  const { incidentsToRead } = workspace.found
-  const holds = yield* gatherHolds(workspace, Array.from(incidentsToRead.values()), options, now)
+  const { incidentsToRead } = unit.searchResults
+  const holds = yield* gatherHolds(unit, Array.from(incidentsToRead.values()), options, now)
   for (const item of firings) {
     const incident = incidentsToRead.get(item.incident_id)
     const by = incident === undefined ? undefined : heldBy(holds.onItem(incident, item))
@@ -37,7 +37,7 @@ export const heldItems = commandOf(function* (
 
 /** Of these incidents, those whose firings would be held now. */
 export const heldIncidents = commandOf(function* (
-  workspace,
+  unit,
   now,
   ids: ReadonlyArray<IncidentId>,
   options: HoldOptions,
@@ -45,8 +45,8 @@ export const heldIncidents = commandOf(function* (
   const held = new Map<IncidentId, HeldBy>()
   if (ids.length === 0) return held
   yield { incidentsToRead: ids }
-  const incidents = Array.from(workspace.found.incidentsToRead.values())
-  const holds = yield* gatherHolds(workspace, incidents, options, now)
+  const incidents = Array.from(unit.searchResults.incidentsToRead.values())
+  const holds = yield* gatherHolds(unit, incidents, options, now)
   for (const incident of incidents) {
     const by = heldBy(holds.onIncident(incident))
     if (by !== undefined) held.set(incident.id, by)

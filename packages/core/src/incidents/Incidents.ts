@@ -3,18 +3,18 @@ import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import type { Decision } from "../engine/workspace/Decision.ts"
-import { ensure, missingRows } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
-import { lookSoon } from "../holds/heldItems.ts"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import { load, missingRows } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { evaluateSoon } from "../holds/heldItems.ts"
 import { endAlerts } from "../notifications/alertDecisions.ts"
 import {
   enqueueFirings,
   type EnqueueOptions,
-  settleAgentGone,
-  settleResolved,
+  closeAgentGone,
+  closeResolved,
 } from "../notifications/enqueue.ts"
-import { SYSTEM } from "../model/IncidentActRecord.ts"
+import { SYSTEM } from "../model/IncidentLogRecord.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
 import {
   type IncidentChangeRecord,
@@ -25,7 +25,7 @@ import {
 import { IncidentTransitions } from "../model/IncidentTransitions.ts"
 import { type MemberCounts, memberCount, NO_MEMBERS, recount, worstSeverity } from "../model/memberCounts.ts"
 import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "../model/MemberRecord.ts"
-import { recordAct } from "./recordAct.ts"
+import { recordLogEntry } from "./recordLogEntry.ts"
 
 const FIRST_LOOK = 8
 const GROWTH = 4
@@ -34,12 +34,12 @@ const GROWTH = 4
  * The worst member of an incident. Reads the ranking from its top, and further down only while all
  * members read so far have left or improved in this transaction.
  */
-function* worstMember(workspace: Workspace, incident: IncidentRecord): Decision<MemberRecord> {
+function* worstMember(unit: UnitOfWork, incident: IncidentRecord): Decision<MemberRecord> {
   for (let limit = FIRST_LOOK; ; limit *= GROWTH) {
-    yield* ensure(workspace, { worstMembers: { incident_id: incident.id, limit } })
-    const ranking = workspace.rankings.get(incident.id)
+    yield* load(unit, { worstMembers: { incident_id: incident.id, limit } })
+    const ranking = unit.rankings.get(incident.id)
     if (ranking === undefined) throw new Error(`the ranking of incident ${incident.id} was not loaded`)
-    const worst = workspace.worstOf(incident.id)
+    const worst = unit.worstOf(incident.id)
     const known = ranking.complete || ranking.floor === undefined
     if (worst !== undefined && (known || compareMembers(worst, ranking.floor) <= 0)) return worst
     if (ranking.complete) throw new Error(`incident ${incident.id} counts members that it does not have`)
@@ -59,15 +59,15 @@ interface Membership {
   readonly worst: MemberRecord
 }
 
-/** Incident decisions on one workspace at one moment. */
+/** Incident decisions on one unit of work at one moment. */
 export class Incidents {
-  readonly #workspace: Workspace
+  readonly #unit: UnitOfWork
   readonly #now: Instant
   readonly #options: IncidentOptions
   readonly #enqueue: EnqueueOptions
 
-  constructor(workspace: Workspace, now: Instant, options: IncidentOptions) {
-    this.#workspace = workspace
+  constructor(unit: UnitOfWork, now: Instant, options: IncidentOptions) {
+    this.#unit = unit
     this.#now = now
     this.#options = options
     this.#enqueue = { policy: options.policy(), newOutboxId: options.newOutboxId, now }
@@ -78,9 +78,9 @@ export class Incidents {
    * ID.
    */
   *join(ref: IncidentRef, change: MemberChange): Decision<IncidentId> {
-    const workspace = this.#workspace
-    if (!workspace.openIncidents.isLoaded(ref)) yield { openIncidents: [ref] }
-    const before = workspace.openIncident(ref) ?? this.#open(ref, change)
+    const unit = this.#unit
+    if (!unit.openIncidents.isLoaded(ref)) yield { openIncidents: [ref] }
+    const before = unit.openIncident(ref) ?? this.#open(ref, change)
     const { agent_id, check_id, severity, summary } = change.member
     const member: MemberRecord = {
       incident_id: before.id,
@@ -93,10 +93,10 @@ export class Incidents {
       is_loud: change.notify,
       left_at: undefined,
     }
-    workspace.putMember(member)
+    unit.putMember(member)
     const counts = recount(before, undefined, severity)
     // The latest change has the highest number, so it ranks first among equally severe members.
-    const worst = severity === worstSeverity(counts) ? member : yield* worstMember(workspace, before)
+    const worst = severity === worstSeverity(counts) ? member : yield* worstMember(unit, before)
     const state = move(IncidentTransitions, "open", "member_joined")
     const incident = this.#refresh(before, { state, counts, worst })
     this.#recordChange(incident, member, "joined")
@@ -106,10 +106,10 @@ export class Incidents {
 
   /** A member stays with another severity. */
   *change(incident_id: IncidentId, change: MemberChange): Decision<void> {
-    const workspace = this.#workspace
+    const unit = this.#unit
     const { agent_id, check_id, severity, summary } = change.member
     const ref: MemberRef = { incident_id, agent_id, check_id }
-    const missing = missingRows(workspace, { incidents: [incident_id], members: [ref] })
+    const missing = missingRows(unit, { incidents: [incident_id], members: [ref] })
     if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
     const changed: MemberRecord = {
@@ -119,10 +119,10 @@ export class Incidents {
       change_seq: before.member_changes + 1,
       is_loud: change.notify,
     }
-    workspace.putMember(changed)
+    unit.putMember(changed)
     const counts = recount(before, member.severity, severity)
     // The latest change has the highest number, so it ranks first among equally severe members.
-    const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(workspace, before)
+    const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(unit, before)
     const state = move(IncidentTransitions, "open", "member_changed")
     const incident = this.#refresh(before, { state, counts, worst })
     const worsened = SEVERITY_RANK[severity] > SEVERITY_RANK[member.severity]
@@ -134,13 +134,12 @@ export class Incidents {
    * A member's latest output has another first line; the incident shows that of its worst member.
    */
   *resummarize(ref: MemberRef, summary: string | undefined): Decision<void> {
-    yield* ensure(this.#workspace, { incidents: [ref.incident_id], members: [ref] })
+    yield* load(this.#unit, { incidents: [ref.incident_id], members: [ref] })
     const { incident, member } = this.#find(ref)
     if (member.summary === summary) return
-    this.#workspace.putMember({ ...member, summary })
-    const worst = yield* worstMember(this.#workspace, incident)
-    if (incident.summary !== worst.summary)
-      this.#workspace.incidents.put({ ...incident, summary: worst.summary })
+    this.#unit.putMember({ ...member, summary })
+    const worst = yield* worstMember(this.#unit, incident)
+    if (incident.summary !== worst.summary) this.#unit.incidents.put({ ...incident, summary: worst.summary })
   }
 
   /**
@@ -148,36 +147,36 @@ export class Incidents {
    * (docs/rules.md#incidents).
    */
   *leave(ref: MemberRef, leaving: Leaving): Decision<void> {
-    const workspace = this.#workspace
-    const missing = missingRows(workspace, { incidents: [ref.incident_id], members: [ref] })
+    const unit = this.#unit
+    const missing = missingRows(unit, { incidents: [ref.incident_id], members: [ref] })
     if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
-    workspace.putMember({ ...member, left_at: this.#now })
+    unit.putMember({ ...member, left_at: this.#now })
     const counts = recount(before, member.severity, undefined)
     if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
     const state = move(IncidentTransitions, "open", "member_left")
-    const worst = yield* worstMember(workspace, before)
+    const worst = yield* worstMember(unit, before)
     this.#recordChange(this.#refresh(before, { state, counts, worst }), member, "left")
   }
 
   #resolve(before: IncidentRecord, last: MemberRecord, leaving: Leaving): void {
-    const workspace = this.#workspace
+    const unit = this.#unit
     const resolved: IncidentRecord = {
       ...before,
       ...recount(before, last.severity, undefined),
       ...NOT_ACKNOWLEDGED,
-      next_look_at: undefined,
+      next_evaluation_at: undefined,
       state: move(IncidentTransitions, "open", "last_member_left"),
       member_changes: before.member_changes + 1,
       resolved_at: this.#now,
       resolved_by: leaving.by,
     }
-    workspace.incidents.put(resolved)
-    workspace.openIncidents.delete(resolved)
+    unit.incidents.put(resolved)
+    unit.openIncidents.delete(resolved)
     this.#recordChange(resolved, last, "left")
-    endAlerts(workspace, resolved, this.#now)
-    if (leaving.by === "agent_gone") settleAgentGone(workspace, resolved, this.#enqueue)
-    else settleResolved(workspace, resolved, leaving.notify, this.#enqueue)
+    endAlerts(unit, resolved, this.#now)
+    if (leaving.by === "agent_gone") closeAgentGone(unit, resolved, this.#enqueue)
+    else closeResolved(unit, resolved, leaving.notify, this.#enqueue)
   }
 
   /**
@@ -188,20 +187,20 @@ export class Incidents {
     const acknowledged = acknowledgementOf(incident)?.severity
     const isWorse =
       acknowledged !== undefined && SEVERITY_RANK[incident.severity] > SEVERITY_RANK[acknowledged]
-    if (!isWorse) return yield* enqueueFirings(this.#workspace, incident, member, this.#enqueue)
+    if (!isWorse) return yield* enqueueFirings(this.#unit, incident, member, this.#enqueue)
     move(AcknowledgementTransitions, "acknowledged", "worsened")
     const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
-    const act = { act: "worsened", actor: SYSTEM, severity: incident.severity } as const
-    recordAct(this.#workspace, unacknowledged, act, this.#now)
-    yield* enqueueFirings(this.#workspace, unacknowledged, member, { ...this.#enqueue, again: true })
+    const act = { action: "worsened", actor: SYSTEM, severity: incident.severity } as const
+    recordLogEntry(this.#unit, unacknowledged, act, this.#now)
+    yield* enqueueFirings(this.#unit, unacknowledged, member, { ...this.#enqueue, again: true })
   }
 
   /** An incident that is about to get its first member. */
   #open(ref: IncidentRef, { member }: MemberChange): IncidentRecord {
     const { agent_id, check_id, severity, summary } = member
     const id = this.#options.newIncidentId(this.#now)
-    this.#workspace.openIncidents.put({ kind: ref.kind, incident_key: ref.incident_key, id })
-    this.#workspace.rankings.set(id, { limit: 0, floor: undefined, complete: true })
+    this.#unit.openIncidents.put({ kind: ref.kind, incident_key: ref.incident_key, id })
+    this.#unit.rankings.set(id, { limit: 0, floor: undefined, complete: true })
     return {
       kind: ref.kind,
       incident_key: ref.incident_key,
@@ -219,8 +218,8 @@ export class Incidents {
       member_changes: 0,
       ...NO_MEMBERS,
       ...NOT_ACKNOWLEDGED,
-      next_look_at: undefined,
-      acts: 0,
+      next_evaluation_at: undefined,
+      log_entries: 0,
     }
   }
 
@@ -237,11 +236,11 @@ export class Incidents {
       summary: worst.summary,
       member_changes: before.member_changes + 1,
       // Another member may be the worst now, with other routes.
-      next_look_at: this.#enqueue.policy.hasTimers ? this.#now : before.next_look_at,
+      next_evaluation_at: this.#enqueue.policy.hasTimers ? this.#now : before.next_evaluation_at,
     }
-    this.#workspace.incidents.put(incident)
-    lookSoon(this.#workspace, incident.id, this.#now)
-    endAlerts(this.#workspace, incident, this.#now)
+    this.#unit.incidents.put(incident)
+    evaluateSoon(this.#unit, incident.id, this.#now)
+    endAlerts(this.#unit, incident, this.#now)
     return incident
   }
 
@@ -250,7 +249,7 @@ export class Incidents {
     member: MemberRecord,
     change: IncidentChangeRecord["change"],
   ): void {
-    this.#workspace.recordChange({
+    this.#unit.recordChange({
       incident_id: incident.id,
       seq: incident.member_changes,
       changed_at: this.#now,
@@ -263,8 +262,8 @@ export class Incidents {
   }
 
   #find(ref: MemberRef): { readonly incident: IncidentRecord; readonly member: MemberRecord } {
-    const incident = this.#workspace.incidents.get(ref.incident_id)
-    const member = this.#workspace.members.get(ref)
+    const incident = this.#unit.incidents.get(ref.incident_id)
+    const member = this.#unit.members.get(ref)
     if (incident?.state !== "open" || member === undefined || member.left_at !== undefined) {
       throw new Error(
         `check ${ref.agent_id}/${ref.check_id} is no member of an open incident ${ref.incident_id}`,

@@ -2,15 +2,15 @@ import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { AgentStatus } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { MarkRecord } from "../model/MarkRecord.ts"
+import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import { isInGrace } from "./outage.ts"
 
 /** What an agent's status depends on besides `last_seen_at`. */
 export interface StatusContext {
   readonly now: Instant.Instant
   readonly rules: RuleOptions
-  /** The service's sign of life. */
-  readonly mark: MarkRecord | undefined
+  /** The service heartbeat. */
+  readonly serviceHeartbeat: ServiceHeartbeatRecord | undefined
 }
 
 /**
@@ -20,18 +20,18 @@ export interface StatusContext {
  */
 export const agentStatus = (
   lastSeenAt: Instant.Instant,
-  { now, rules, mark }: StatusContext,
+  { now, rules, serviceHeartbeat }: StatusContext,
 ): AgentStatus => {
   if (lastSeenAt > aliveSince(now, rules)) return "alive"
   const isSilent = lastSeenAt <= Instant.minus(now, rules.deadAfter)
-  return isSilent && !isInGrace(mark, now, rules) ? "dead" : "stale"
+  return isSilent && !isInGrace(serviceHeartbeat, now, rules) ? "dead" : "stale"
 }
 
 /** Agents last seen after this instant are alive. */
 export const aliveSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
   Instant.minus(now, rules.staleAfter)
 
-/** The shortest threshold: four marks of the service fit into it, each of which takes a commit. */
+/** The shortest threshold: four service heartbeats of the service fit into it, each of which takes a commit. */
 export const SHORTEST_THRESHOLD = Duration.seconds(2)
 
 /** What is wrong with these thresholds, one sentence each. */

@@ -7,14 +7,14 @@ export const AcknowledgementTransitions = [
     trigger: "acknowledged",
     condition: "a person acknowledges the incident, which is open",
     to: "acknowledged",
-    effects: "firings not yet attempted, up to its severity, are held until it ends; part of the story",
+    effects: "firings not yet attempted, up to its severity, are held until it ends; part of the timeline",
   },
   {
     from: "acknowledged",
     trigger: "acknowledged",
     condition: "a person acknowledges it again",
     to: "acknowledged",
-    effects: "the former one is replaced; part of the story",
+    effects: "the former one is replaced; part of the timeline",
   },
   {
     from: "acknowledged",
@@ -23,7 +23,7 @@ export const AcknowledgementTransitions = [
       "a member joins or worsens by an event that allows notifications, and the incident's severity is now above the acknowledged one",
     to: "none",
     effects:
-      "a firing for every receiver of the member's routes, whatever was sent before; part of the story",
+      "a firing for every receiver of the member's routes, whatever was sent before; part of the timeline",
   },
   {
     from: "acknowledged",
@@ -37,7 +37,7 @@ export const AcknowledgementTransitions = [
     trigger: "withdrawn",
     condition: "a person withdraws it",
     to: "none",
-    effects: "its hold ends; part of the story",
+    effects: "its hold ends; part of the timeline",
   },
   {
     from: "acknowledged",
@@ -45,13 +45,13 @@ export const AcknowledgementTransitions = [
     condition: "its time is over",
     to: "none",
     effects:
-      "where a loud member is present, a firing for every receiver whose step has come, cause ack_ran_out; one that was held is used instead; part of the story",
+      "where a loud member is present, a firing for every receiver whose step has come, cause ack_ran_out; one that was held is used instead; part of the timeline",
   },
   {
     from: "acknowledged",
     trigger: "incident_resolved",
     condition: "the last member leaves",
     to: "none",
-    effects: "none; it stays in the story",
+    effects: "none; it stays in the timeline",
   },
 ] as const satisfies ReadonlyArray<Transition>

@@ -26,7 +26,7 @@ export interface AgentRecord {
   readonly observed_at: Instant
   readonly last_seen_at: Instant
   /** When it was first seen after it was last stale; absent before that was kept. */
-  readonly contact_from: Instant | undefined
+  readonly reachable_from: Instant | undefined
   readonly registered_at: Instant
   readonly accepted_key_hash: KeyHash | undefined
   readonly pending_key_hash: KeyHash | undefined

@@ -22,7 +22,7 @@ export interface Terms {
 
 /**
  * A check that must report, has labels, or both, as stored. It is overdue while it is a member of an
- * incident. Results leave the row as it is, so `look_at` may lie before the check's true due time,
+ * incident. Results leave the row as it is, so `next_evaluation_at` may lie before the check's true due time,
  * never after it.
  */
 export interface ExpectationRecord extends CheckRef {
@@ -33,7 +33,7 @@ export interface ExpectationRecord extends CheckRef {
   /** When these terms began to apply. */
   readonly expected_from: Instant
   /** When it may first be overdue; absent while it is, and without terms. */
-  readonly look_at: Instant | undefined
+  readonly next_evaluation_at: Instant | undefined
   /** The open incident of its agent's overdue checks, while it is overdue. */
   readonly incident_id: IncidentId | undefined
   /** What matchers compare before the labels of its agent. */

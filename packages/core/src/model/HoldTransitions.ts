@@ -51,14 +51,14 @@ export const HoldTransitions = [
   },
   {
     from: "absent",
-    trigger: "cover_began",
+    trigger: "mute_began",
     condition: "a silence or window comes into force, and each loud present member is covered by some",
     to: "cover",
     effects: "the firing waits until the first member is no longer covered",
   },
   {
     from: "cover",
-    trigger: "cover_ended",
+    trigger: "mute_ended",
     condition: "a silence or window ends, and leaves a loud present member uncovered",
     to: "absent",
     effects: "the firing is due if no other hold is left",

@@ -51,9 +51,9 @@ export interface IncidentRecord extends IncidentRef {
   readonly ack_until: Instant | undefined
   readonly ack_severity: Severity | undefined
   /** When its timers are looked at; absent where none runs (docs/rules.md#timers). */
-  readonly next_look_at: Instant | undefined
-  /** How many acts its story has, and the number of the last one. */
-  readonly acts: number
+  readonly next_evaluation_at: Instant | undefined
+  /** How many log entries its timeline has, and the number of the last one. */
+  readonly log_entries: number
 }
 
 const LONGEST_KEY = 256
@@ -99,16 +99,16 @@ export const LAST_CHANGES = 900
 export const STORY_CHANGES = FIRST_CHANGES + LAST_CHANGES
 
 /** The changes that an incident's history drops: from {@link FIRST_CHANGES} up to this one. */
-export interface StoryCut {
+export interface TimelineCut {
   readonly incident_id: IncidentId
   /** The number of the last change to drop. */
   readonly up_to: number
 }
 
 /** What is dropped when the change of this number is written. */
-export const cutOf = (incident_id: IncidentId, seq: number): StoryCut | undefined =>
+export const cutOf = (incident_id: IncidentId, seq: number): TimelineCut | undefined =>
   seq > STORY_CHANGES ? { incident_id, up_to: seq - LAST_CHANGES } : undefined
 
 /** Whether a cut drops this change. */
-export const isCut = ({ seq }: { readonly seq: number }, { up_to }: StoryCut): boolean =>
+export const isCut = ({ seq }: { readonly seq: number }, { up_to }: TimelineCut): boolean =>
   seq > FIRST_CHANGES && seq <= up_to

@@ -37,7 +37,7 @@ export interface OutboxRecord {
    * When a held firing is examined again. It is pending and has no next attempt meanwhile
    * (docs/rules.md#holds).
    */
-  readonly look_at: Instant | undefined
+  readonly next_evaluation_at: Instant | undefined
   /** When it was released by hand: nothing holds it any more. */
   readonly released_at: Instant | undefined
   readonly last_error: string | undefined
@@ -48,7 +48,7 @@ export interface OutboxRecord {
   readonly leased_until: Instant | undefined
   readonly created_at: Instant
   /** From when its age counts: its creation or latest replay (docs/rules.md#delivery). */
-  readonly counts_from: Instant
+  readonly age_starts_at: Instant
   readonly updated_at: Instant
 }
 
@@ -65,7 +65,7 @@ export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant):
   ...item,
   state,
   next_attempt_at: undefined,
-  look_at: undefined,
+  next_evaluation_at: undefined,
   updated_at: now,
 })
 

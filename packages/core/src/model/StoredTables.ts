@@ -2,7 +2,7 @@ import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord, AgentRecord } f
 import type { CheckRecord } from "./CheckRecord.ts"
 import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "./ListDefinitions.ts"
-import type { MarkRecord } from "./MarkRecord.ts"
+import type { ServiceHeartbeatRecord } from "./ServiceHeartbeatRecord.ts"
 import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
 import type { ReplicaRecord } from "./ReplicaRecord.ts"
 import { audit, audit_subject, operator } from "./OperatorTables.ts"
@@ -21,7 +21,7 @@ import {
   uuid,
   uuids,
 } from "./columns.ts"
-import { incident, incident_act, incident_change, incident_member } from "./incidentTables.ts"
+import { incident, incident_log, incident_change, incident_member } from "./incidentTables.ts"
 import type { AnyShape, TableShape } from "./TableShape.ts"
 
 /** Keys in every state share a table: only blocked ones have the last three columns. */
@@ -61,7 +61,7 @@ const agent: TableShape<AgentRecord> = {
     pending_key_hash: orUndefined(text),
     key_fingerprint: text,
     heartbeat_incident_id: orUndefined(text),
-    contact_from: orUndefined(instant),
+    reachable_from: orUndefined(instant),
     checks_ok: integer,
     checks_warning: integer,
     checks_critical: integer,
@@ -121,7 +121,7 @@ const expectation: TableShape<ExpectationRecord> = {
     origin: text,
     terms: orUndefined({ ...object, whenDamaged: NEVER_DUE }),
     expected_from: instant,
-    look_at: orUndefined(instant),
+    next_evaluation_at: orUndefined(instant),
     incident_id: orUndefined(text),
     labels: orUndefined(object),
     labelled_at: orUndefined(instant),
@@ -168,12 +168,12 @@ const outbox: TableShape<OutboxRecord> = {
     attempts: integer,
     first_attempted_at: orUndefined(instant),
     next_attempt_at: orUndefined(instant),
-    look_at: orUndefined(instant),
+    next_evaluation_at: orUndefined(instant),
     released_at: orUndefined(instant),
     last_error: orUndefined(text),
     leased_until: orUndefined(instant),
     created_at: instant,
-    counts_from: instant,
+    age_starts_at: instant,
     updated_at: instant,
   },
 }
@@ -205,12 +205,12 @@ const replica: TableShape<ReplicaRecord> = {
   },
 }
 
-const mark: TableShape<MarkRecord> = {
-  name: "mark",
+const serviceHeartbeat: TableShape<ServiceHeartbeatRecord> = {
+  name: "service_heartbeat",
   key: ["name"],
   columns: {
     name: text,
-    marked_at: instant,
+    beat_at: instant,
     outage_began_at: orUndefined(instant),
     outage_ended_at: orUndefined(instant),
   },
@@ -248,7 +248,7 @@ const established: TableShape<Established> = {
  */
 export const storedTables = {
   established,
-  mark,
+  serviceHeartbeat,
   agent,
   agent_key,
   check_state,
@@ -257,7 +257,7 @@ export const storedTables = {
   incident,
   incident_member,
   incident_change,
-  incident_act,
+  incident_log,
   outbox,
   alert,
   operator,

@@ -10,7 +10,7 @@ const FREE = "the incident is open, has a loud member, and is neither acknowledg
 export const TimerTransitions = [
   {
     from: "not_notified",
-    trigger: "turn_came",
+    trigger: "step_came",
     condition: `the incident has been open for the receiver's step; ${FREE}`,
     to: "under_way",
     effects: "a firing, cause escalation",

@@ -1,5 +1,5 @@
 import type { IncidentChangeRecord, IncidentRecord } from "./IncidentRecord.ts"
-import type { IncidentActRecord } from "./IncidentActRecord.ts"
+import type { IncidentLogRecord } from "./IncidentLogRecord.ts"
 import type { MemberRecord } from "./MemberRecord.ts"
 import { boolean, instant, integer, orUndefined, text } from "./columns.ts"
 import type { TableShape } from "./TableShape.ts"
@@ -31,8 +31,8 @@ export const incident: TableShape<IncidentRecord> = {
     ack_at: orUndefined(instant),
     ack_until: orUndefined(instant),
     ack_severity: orUndefined(text),
-    next_look_at: orUndefined(instant),
-    acts: integer,
+    next_evaluation_at: orUndefined(instant),
+    log_entries: integer,
   },
 }
 
@@ -67,14 +67,14 @@ export const incident_change: TableShape<IncidentChangeRecord> = {
   },
 }
 
-export const incident_act: TableShape<IncidentActRecord> = {
-  name: "incident_act",
+export const incident_log: TableShape<IncidentLogRecord> = {
+  name: "incident_log",
   key: ["incident_id", "seq"],
   columns: {
     incident_id: text,
     seq: integer,
-    acted_at: instant,
-    act: text,
+    logged_at: instant,
+    action: text,
     actor: text,
     text: orUndefined(text),
     ack_until: orUndefined(instant),

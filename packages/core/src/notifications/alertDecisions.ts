@@ -1,10 +1,10 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
-import type { WithIncident } from "../engine/workspace/Found.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type ClaimedAlert, incidentFacts } from "../ports/DeliveryAttempt.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../model/OutboxRecord.ts"
@@ -14,17 +14,17 @@ import type { AlertRecord, AlertRef, OutboxRecord } from "../model/OutboxRecord.
  * the alert of its present severity (docs/rules.md#alertmanager). Concerns only receivers that have
  * got an alert of it.
  */
-export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: Instant.Instant): void => {
-  const sent = workspace.alerts.group(incident.id)
+export const endAlerts = (unit: UnitOfWork, incident: IncidentRecord, now: Instant.Instant): void => {
+  const sent = unit.alerts.group(incident.id)
   for (const receiver of new Set(sent.map((alert) => alert.receiver))) {
     const firing = sent.filter((alert) => alert.receiver === receiver && alert.ended_at === undefined)
     const isCurrent = (alert: AlertRecord) =>
       incident.state === "open" && alert.severity === incident.severity
     if (firing.every(isCurrent)) continue
     for (const alert of firing)
-      if (!isCurrent(alert)) workspace.alerts.put({ ...alert, ended_at: now, next_at: now })
+      if (!isCurrent(alert)) unit.alerts.put({ ...alert, ended_at: now, next_at: now })
     if (incident.state === "open" && !firing.some(isCurrent))
-      startAlert(workspace, { receiver, incident_id: incident.id, severity: incident.severity }, now)
+      startAlert(unit, { receiver, incident_id: incident.id, severity: incident.severity }, now)
   }
 }
 
@@ -32,14 +32,14 @@ export const endAlerts = (workspace: Workspace, incident: IncidentRecord, now: I
  * Sends an alert from `next_at` on. A claim that holds it stays valid: its post arrives first, and
  * the end of the claim sees that it is outdated.
  */
-const startAlert = (workspace: Workspace, ref: AlertRef, next_at: Instant.Instant): void => {
-  const { leased_until } = alertOf(workspace, ref) ?? {}
-  workspace.alerts.put({ ...ref, next_at, ended_at: undefined, leased_until })
+const startAlert = (unit: UnitOfWork, ref: AlertRef, next_at: Instant.Instant): void => {
+  const { leased_until } = alertOf(unit, ref) ?? {}
+  unit.alerts.put({ ...ref, next_at, ended_at: undefined, leased_until })
 }
 
 /** An alert of a loaded incident. */
-const alertOf = (workspace: Workspace, ref: AlertRef): AlertRecord | undefined =>
-  workspace.alerts
+const alertOf = (unit: UnitOfWork, ref: AlertRef): AlertRecord | undefined =>
+  unit.alerts
     .group(ref.incident_id)
     .find(({ receiver, severity }) => receiver === ref.receiver && severity === ref.severity)
 
@@ -56,33 +56,29 @@ const RESEND_ENDED_FOR = Duration.minutes(5)
  * severity. If that has already happened, ends this alert and starts that of the present severity:
  * an old severity is not enqueued again, but its alert must be at the router while it counts.
  */
-export function* recordDelivered(
-  workspace: Workspace,
-  item: OutboxRecord,
-  now: Instant.Instant,
-): Decision<void> {
+export function* recordDelivered(unit: UnitOfWork, item: OutboxRecord, now: Instant.Instant): Decision<void> {
   if (item.notifier !== "alert_router") return
-  if (item.event_type !== "firing") return yield* fireAgain(workspace, item, now)
-  yield* ensure(workspace, { incidents: [item.incident_id] })
-  const incident = workspace.incidents.get(item.incident_id)
+  if (item.event_type !== "firing") return yield* fireAgain(unit, item, now)
+  yield* load(unit, { incidents: [item.incident_id] })
+  const incident = unit.incidents.get(item.incident_id)
   if (incident === undefined) return
   const { incident_id, receiver } = item
   const present: AlertRef = { receiver, incident_id, severity: incident.severity }
   if (incident.state === "open" && incident.severity === item.severity) {
-    const alert = alertOf(workspace, present)
+    const alert = alertOf(unit, present)
     const next_at = Instant.plus(now, RESEND_EVERY)
-    startAlert(workspace, present, isFiringAlert(alert) ? Instant.min(alert.next_at, next_at) : next_at)
+    startAlert(unit, present, isFiringAlert(alert) ? Instant.min(alert.next_at, next_at) : next_at)
     return
   }
   const former: AlertRef = { receiver, incident_id, severity: item.severity }
-  workspace.alerts.put({
+  unit.alerts.put({
     ...former,
     next_at: now,
     ended_at: incident.resolved_at ?? now,
-    leased_until: alertOf(workspace, former)?.leased_until,
+    leased_until: alertOf(unit, former)?.leased_until,
   })
-  const isFiring = isFiringAlert(alertOf(workspace, present))
-  if (incident.state === "open" && !isFiring) startAlert(workspace, present, now)
+  const isFiring = isFiringAlert(alertOf(unit, present))
+  if (incident.state === "open" && !isFiring) startAlert(unit, present, now)
 }
 
 const isFiringAlert = (alert: AlertRecord | undefined): alert is AlertRecord =>
@@ -90,7 +86,7 @@ const isFiringAlert = (alert: AlertRecord | undefined): alert is AlertRecord =>
 
 /** Claims alerts of a receiver that are due to be sent again. */
 export const claimAlerts = commandOf(function* (
-  workspace,
+  unit,
   _now,
   input: {
     readonly receiver: NotifierName
@@ -99,17 +95,17 @@ export const claimAlerts = commandOf(function* (
   },
 ): Decision<ReadonlyArray<ClaimedAlert>> {
   yield { claimableAlerts: { receiver: input.receiver, limit: input.limit } }
-  const { claimableAlerts, storageTime } = workspace.found
+  const { claimableAlerts, storageTime } = unit.searchResults
   if (storageTime === undefined) throw new Error("the storage did not tell its time")
   const leased_until = Instant.plus(storageTime, input.lease)
   const claimed: Array<ClaimedAlert> = []
   for (const found of claimableAlerts) {
-    if (yield* isOutdone(workspace, found)) {
-      workspace.alerts.delete(found.row)
+    if (yield* isOutdone(unit, found)) {
+      unit.alerts.delete(found.row)
       continue
     }
     const alert = { ...found.row, leased_until }
-    workspace.alerts.put(alert)
+    unit.alerts.put(alert)
     claimed.push({ alert, incident: incidentFacts(found.incident) })
   }
   return claimed
@@ -119,21 +115,18 @@ export const claimAlerts = commandOf(function* (
  * Whether an alert has ended and a later incident fires with the same labels. To its receiver the
  * two are one, so sending the old one as ended would end the new one.
  */
-function* isOutdone(workspace: Workspace, { row, incident }: WithIncident<AlertRecord>): Decision<boolean> {
+function* isOutdone(unit: UnitOfWork, { row, incident }: WithIncident<AlertRecord>): Decision<boolean> {
   if (row.ended_at === undefined) return false
-  const later = yield* laterIncident(workspace, incident)
-  return later !== undefined && isFiringAlert(alertOf(workspace, { ...row, incident_id: later.id }))
+  const later = yield* laterIncident(unit, incident)
+  return later !== undefined && isFiringAlert(alertOf(unit, { ...row, incident_id: later.id }))
 }
 
 /** The open incident whose alerts have the same labels as those of a resolved one. */
-function* laterIncident(
-  workspace: Workspace,
-  incident: IncidentRecord,
-): Decision<IncidentRecord | undefined> {
+function* laterIncident(unit: UnitOfWork, incident: IncidentRecord): Decision<IncidentRecord | undefined> {
   if (incident.state === "open") return undefined
   const ref = { kind: incident.kind, incident_key: incident.incident_key }
-  yield* ensure(workspace, { openIncidents: [ref] })
-  const open = workspace.openIncident(ref)
+  yield* load(unit, { openIncidents: [ref] })
+  const open = unit.openIncident(ref)
   const isAlike =
     open?.opener_agent_id === incident.opener_agent_id && open.opener_check_id === incident.opener_check_id
   return isAlike ? open : undefined
@@ -143,46 +136,46 @@ function* laterIncident(
  * After an alert was sent as ended: sends that of a later incident with the same labels again, which
  * has ended with it where it arrived before. That may be so already while its first attempt is under way.
  */
-function* fireAgain(workspace: Workspace, ended: AlertRef, now: Instant.Instant): Decision<void> {
+function* fireAgain(unit: UnitOfWork, ended: AlertRef, now: Instant.Instant): Decision<void> {
   const { incident_id, receiver, severity } = ended
-  yield* ensure(workspace, { incidents: [incident_id] })
-  const incident = workspace.incidents.get(incident_id)
-  const open = incident && (yield* laterIncident(workspace, incident))
+  yield* load(unit, { incidents: [incident_id] })
+  const incident = unit.incidents.get(incident_id)
+  const open = incident && (yield* laterIncident(unit, incident))
   if (open?.severity !== severity) return
   const present: AlertRef = { receiver, incident_id: open.id, severity }
-  const isUnderWay = workspace.outbox
+  const isUnderWay = unit.outbox
     .group(open.id)
     .some((item) => item.receiver === receiver && item.severity === severity && item.state === "sending")
-  if (isUnderWay || isFiringAlert(alertOf(workspace, present))) startAlert(workspace, present, now)
+  if (isUnderWay || isFiringAlert(alertOf(unit, present))) startAlert(unit, present, now)
 }
 
 /**
  * Ends a claim after its post: due again in a minute, or deleted once it has been sent as ended for
  * long enough.
  */
-export const settleAlert = commandOf(function* (workspace, now, claimed: AlertRecord): Decision<void> {
-  if (claimed.ended_at !== undefined) yield* fireAgain(workspace, claimed, now)
-  const alert = yield* heldAlert(workspace, claimed)
+export const recordAlertResult = commandOf(function* (unit, now, claimed: AlertRecord): Decision<void> {
+  if (claimed.ended_at !== undefined) yield* fireAgain(unit, claimed, now)
+  const alert = yield* heldAlert(unit, claimed)
   if (alert === undefined) return
   // Due immediately if it has ended, or fires again, since it was claimed.
   const isOutdated = alert.ended_at !== claimed.ended_at || alert.next_at !== claimed.next_at
   const isOver = alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR)
-  if (isOver && !isOutdated) workspace.alerts.delete(alert)
+  if (isOver && !isOutdated) unit.alerts.delete(alert)
   else {
     const next_at = isOutdated ? alert.next_at : Instant.plus(now, RESEND_EVERY)
-    workspace.alerts.put({ ...alert, next_at, leased_until: undefined })
+    unit.alerts.put({ ...alert, next_at, leased_until: undefined })
   }
 })
 
 /** Releases a claim because the service stops, for another replica. */
-export const releaseAlert = commandOf(function* (workspace, _now, claimed: AlertRecord): Decision<void> {
-  const alert = yield* heldAlert(workspace, claimed)
-  if (alert !== undefined) workspace.alerts.put({ ...alert, leased_until: undefined })
+export const releaseAlert = commandOf(function* (unit, _now, claimed: AlertRecord): Decision<void> {
+  const alert = yield* heldAlert(unit, claimed)
+  if (alert !== undefined) unit.alerts.put({ ...alert, leased_until: undefined })
 })
 
 /** The alert of a claim, unless another claim has it. */
-function* heldAlert(workspace: Workspace, claimed: AlertRecord): Decision<AlertRecord | undefined> {
-  yield* ensure(workspace, { alerts: [claimed] })
-  const alert = workspace.alerts.get(claimed)
+function* heldAlert(unit: UnitOfWork, claimed: AlertRecord): Decision<AlertRecord | undefined> {
+  yield* load(unit, { alerts: [claimed] })
+  const alert = unit.alerts.get(claimed)
   return alert?.leased_until === claimed.leased_until ? alert : undefined
 }

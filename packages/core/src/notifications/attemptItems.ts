@@ -1,6 +1,6 @@
 import { Duration, Effect, type Fiber, Latch, Semaphore } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { Line } from "../engine/Line.ts"
+import { LinkedQueue } from "../engine/LinkedQueue.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { Notifier } from "../ports/Notifiers.ts"
@@ -9,7 +9,7 @@ import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
 import { digestAttempt } from "./digest.ts"
 import { Receivers } from "./Receivers.ts"
 import { resultOf } from "./resultOf.ts"
-import type { AttemptResult, Settlement } from "./settleAttempts.ts"
+import type { AttemptResult, Recorded } from "./recordResults.ts"
 import { makeStoreResults } from "./storeResults.ts"
 
 /** A claimed item whose turn has not come. */
@@ -27,9 +27,9 @@ interface AttemptsInput extends Pick<Notifier, "kind"> {
 }
 
 /** Turns at a receiver, as many at the same time as it allows, for as long as the caller runs. */
-const makeTurns = Effect.fnUntraced(function* (concurrency: () => number) {
+const makePermits = Effect.fnUntraced(function* (concurrency: () => number) {
   const permits = Semaphore.makeUnsafe(concurrency())
-  const waiting = new Line<Waiting>()
+  const waiting = new LinkedQueue<Waiting>()
   const isAnyWaiting = Latch.makeUnsafe()
   const interruptLate = Effect.gen(function* () {
     yield* isAnyWaiting.await
@@ -66,14 +66,14 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   const receivers = yield* Receivers
   const { storeDigestResult, storeResult } = yield* makeStoreResults(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
-  const turns = yield* makeTurns(concurrency)
+  const turns = yield* makePermits(concurrency)
   let slowest: Duration.Duration | undefined
 
   // A reload may remove a receiver while its items wait.
   const current = () => receivers.current().get(receiver)
 
-  const note = (settlement: Settlement) => {
-    if (settlement === "given_up") givenUp.value++
+  const note = (recorded: Recorded) => {
+    if (recorded === "given_up") givenUp.value++
   }
   const end = ({ claim }: ClaimedItem, result: AttemptResult) =>
     Effect.map(storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result), note)
@@ -106,7 +106,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
             items.map(({ claim }) => claim),
             result,
           ),
-          (settlements) => settlements.forEach(note),
+          (recorded) => recorded.forEach(note),
         ),
       onRefused,
     })

@@ -3,16 +3,16 @@ import { acknowledgementInForce } from "../model/Acknowledgement.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import type { WithIncident } from "../engine/workspace/Found.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { gatherHolds, type HoldOptions, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
 import { canBeHeld, heldAtClaim } from "../holds/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/DeliveryAttempt.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
-import { type Claim, endLeases, type Sending } from "./settleAttempts.ts"
+import { type Claim, endLeases, type Sending } from "./recordResults.ts"
 
 /** What a worker claims. */
 export interface ClaimInput {
@@ -46,22 +46,22 @@ export interface ClaimedItem {
  * (docs/rules.md#delivery).
  */
 export const claimOutbox = commandOf(function* (
-  workspace,
+  unit,
   now,
   input: ClaimInput,
 ): Decision<ReadonlyArray<ClaimedItem>> {
   const { digestOver } = input
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
-  const { free, held } = yield* search(workspace, { ...input, limit }, now)
-  const { expiredOutbox, storageTime } = workspace.found
+  const { free, held } = yield* search(unit, { ...input, limit }, now)
+  const { expiredOutbox, storageTime } = unit.searchResults
   if (storageTime === undefined) throw new Error("the storage did not tell its time")
-  yield* endLeases(workspace, expiredOutbox, input.random, now)
-  for (const item of held) workspace.outbox.put(item)
+  yield* endLeases(unit, expiredOutbox, input.random, now)
+  for (const item of held) unit.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)
   const isDigest = digestOver !== undefined && free.length > digestOver
   return free.slice(0, isDigest ? MOST_IN_DIGEST : input.limit).map((found) => {
     const { item, notification } = claim(found, leased_until, now)
-    workspace.outbox.put(item)
+    unit.outbox.put(item)
     const { id, notifier, incident_id } = item
     return { claim: { id, notifier, incident_id, leased_until }, notification, isInDigest: isDigest }
   })
@@ -83,7 +83,7 @@ const WIDENING = 8
 
 /** Finds due items, and parts those that are to be held from at most `limit` that are free. */
 function* search(
-  workspace: Workspace,
+  unit: UnitOfWork,
   { holds: options = WITHOUT_POLICY, limit, receivers }: ClaimInput,
   now: Instant.Instant,
 ): Decision<{
@@ -92,10 +92,10 @@ function* search(
 }> {
   for (let width = limit; ; width *= WIDENING) {
     yield { claimableOutbox: { receivers, limit: width } }
-    const { claimableOutbox } = workspace.found
+    const { claimableOutbox } = unit.searchResults
     const firings = claimableOutbox.filter(({ row }) => canBeHeld(row))
     const incidents = firings.map(({ incident }) => incident)
-    const on = yield* gatherHolds(workspace, incidents, options, now)
+    const on = yield* gatherHolds(unit, incidents, options, now)
     const free: Array<WithIncident<OutboxRecord>> = []
     const held: Array<OutboxRecord> = []
     for (const found of claimableOutbox) {
@@ -134,7 +134,7 @@ const toNotification = (
   severity: item.severity,
   summary: item.summary,
   created_at: item.created_at,
-  counts_from: item.counts_from,
+  age_starts_at: item.age_starts_at,
   due_at,
   acknowledgement: acknowledgementInForce(incident, now),
   attempt: item.attempts,

@@ -10,7 +10,7 @@ import { makeAttempts } from "./attemptItems.ts"
 import { claimOutbox } from "./claimOutbox.ts"
 import { claimSize } from "./claimSize.ts"
 import { digestsOf } from "./digest.ts"
-import { keepLooking, waitForMore } from "./keepLooking.ts"
+import { keepDelivering, waitForMore } from "./keepDelivering.ts"
 import { Receivers } from "./Receivers.ts"
 
 /** How one receiver is served. */
@@ -121,5 +121,5 @@ export const deliverItems = Effect.fnUntraced(function* ({
     // Where a claim finds as much as it asks for, there may be more.
     if (found < limit) yield* waitForMore([receiver], seen)
   })
-  return yield* keepLooking(look, "cannot read the outbox; delivery resumes when the storage recovers")
+  return yield* keepDelivering(look, "cannot read the outbox; delivery resumes when the storage recovers")
 })

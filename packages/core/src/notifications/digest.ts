@@ -3,7 +3,7 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
 import { resultOf } from "./resultOf.ts"
-import type { AttemptResult } from "./settleAttempts.ts"
+import type { AttemptResult } from "./recordResults.ts"
 
 /** The claimed items of one type together, since a message reports one of them. */
 export const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<ReadonlyArray<ClaimedItem>> =>

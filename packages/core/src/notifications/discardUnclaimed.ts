@@ -1,13 +1,13 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
 import { endedItem, isBehind, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
-import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempts.ts"
+import { attempted, isSending, LEASE_EXPIRED } from "./recordResults.ts"
 
 /**
  * One bounded piece of discarding items of receivers that no replica has listed for a day
@@ -16,25 +16,25 @@ import { attempted, isSending, LEASE_EXPIRED } from "./settleAttempts.ts"
  * items within a day. Returns how many it discarded.
  */
 export const discardUnclaimed = commandOf(function* (
-  workspace,
+  unit,
   now,
   own: ReadonlyArray<NotifierName>,
   limit: number,
 ): Decision<number> {
-  yield* ensure(workspace, { replicas: true })
-  const listed = [...own, ...listedReceivers(workspace.replicas.group("all"), now)]
+  yield* load(unit, { replicas: true })
+  const listed = [...own, ...listedReceivers(unit.replicas.group("all"), now)]
   const untouchedSince = Instant.minus(now, LISTED_FOR)
   yield { unclaimedOutbox: { listed, untouchedSince, limit } }
-  const { unclaimedOutbox } = workspace.found
-  yield* ensure(workspace, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
+  const { unclaimedOutbox } = unit.searchResults
+  yield* load(unit, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
   let count = 0
   for (const found of unclaimedOutbox) {
     const item = leaseEnded(found)
-    if (isWaitingItsTurn(workspace, item, untouchedSince)) continue
+    if (isWaitingItsTurn(unit, item, untouchedSince)) continue
     count += 1
     const isWaiting = item.state === "pending" || item.state === "retry"
     const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
-    workspace.outbox.put(endedItem(item, state, now))
+    unit.outbox.put(endedItem(item, state, now))
   }
   return count
 })
@@ -52,6 +52,6 @@ const leaseEnded = (item: OutboxRecord): OutboxRecord =>
  * Whether a server of an older version may be at work: an item waits behind an earlier one of its
  * incident and receiver that has been updated since.
  */
-const isWaitingItsTurn = (workspace: Workspace, item: OutboxRecord, since: Instant.Instant): boolean =>
+const isWaitingItsTurn = (unit: UnitOfWork, item: OutboxRecord, since: Instant.Instant): boolean =>
   item.receiver === item.notifier &&
-  workspace.outbox.group(item.incident_id).some((other) => isBehind(item, other) && other.updated_at >= since)
+  unit.outbox.group(item.incident_id).some((other) => isBehind(item, other) && other.updated_at >= since)

@@ -6,9 +6,9 @@ import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { FiringCause, NotificationType, NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
-import type { Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
-import type { Workspace } from "../engine/workspace/Workspace.ts"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { firingHolds } from "../holds/firingHolds.ts"
 import { matchedFacts } from "../holds/gatherHolds.ts"
@@ -40,7 +40,7 @@ interface NewItem {
   readonly after?: Duration.Duration
 }
 
-const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOptions): void => {
+const enqueue = (unit: UnitOfWork, notification: NewItem, options: EnqueueOptions): void => {
   const { incident, receiver, notifier, event_type, cause, after = Duration.zero } = notification
   const { now } = options
   const item: OutboxRecord = {
@@ -57,37 +57,37 @@ const enqueue = (workspace: Workspace, notification: NewItem, options: EnqueueOp
     attempts: 0,
     first_attempted_at: undefined,
     next_attempt_at: now,
-    look_at: undefined,
+    next_evaluation_at: undefined,
     released_at: undefined,
     last_error: undefined,
     leased_until: undefined,
     created_at: now,
-    counts_from: now,
+    age_starts_at: now,
     updated_at: now,
   }
   // A claim sees what covers the incident.
-  const holds = firingHolds(incident, item, { after, covering: [], settling: undefined }, now)
-  workspace.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
+  const holds = firingHolds(incident, item, { after, covering: [], grace: undefined }, now)
+  unit.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
 }
 
 const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" && item.state !== "discarded"
 
 /** Enqueues a firing for one receiver. */
 export const enqueueFiring = (
-  workspace: Workspace,
+  unit: UnitOfWork,
   incident: IncidentRecord,
   firing: Required<Pick<NewItem, "receiver" | "cause">> & Pick<NewItem, "after">,
   options: EnqueueOptions,
 ): void => {
   const notifier = options.policy.receivers.get(firing.receiver)?.kind ?? firing.receiver
-  enqueue(workspace, { ...firing, incident, notifier, event_type: "firing" }, options)
+  enqueue(unit, { ...firing, incident, notifier, event_type: "firing" }, options)
 }
 
 /** The firings of an incident that are not discarded. */
 export const firingsOf = (
-  workspace: Workspace,
+  unit: UnitOfWork,
   incident: Pick<IncidentRecord, "id">,
-): ReadonlyArray<OutboxRecord> => workspace.outbox.group(incident.id).filter(isFiring)
+): ReadonlyArray<OutboxRecord> => unit.outbox.group(incident.id).filter(isFiring)
 
 /** A claim counts the openings of the key, and holds longer if it must. */
 const leastAfter = (after: Routing["after"]): Duration.Duration =>
@@ -98,13 +98,13 @@ const leastAfter = (after: Routing["after"]): Duration.Duration =>
 
 /** Reads the labels of a check; the heartbeat of an agent has none. */
 function* labelsOfCheck(
-  workspace: Workspace,
+  unit: UnitOfWork,
   { agent_id, registration_id }: AgentRecord,
   { check_id }: CheckName,
 ): Decision<Labels | undefined> {
   if (check_id === HEARTBEAT) return undefined
-  yield* ensure(workspace, { expectations: { agent_id, check_ids: [check_id] } })
-  return workspace.expectations.get({ agent_id, registration_id, check_id })?.labels
+  yield* load(unit, { expectations: { agent_id, check_ids: [check_id] } })
+  return unit.expectations.get({ agent_id, registration_id, check_id })?.labels
 }
 
 /**
@@ -114,43 +114,42 @@ function* labelsOfCheck(
  * firings are discarded (docs/rules.md#outbox, docs/rules.md#routes).
  */
 export function* enqueueFirings(
-  workspace: Workspace,
+  unit: UnitOfWork,
   incident: IncidentRecord,
   member: CheckName,
   options: EnqueueOptions,
 ): Decision<void> {
-  const firings = firingsOf(workspace, incident)
-  const agent = options.policy.hasRoutes ? workspace.agents.get(member.agent_id) : undefined
-  const labels =
-    agent && options.policy.routesByLabel ? yield* labelsOfCheck(workspace, agent, member) : undefined
-  const { after, turns } = options.policy.route(matchedFacts(incident, member, agent, labels))
-  for (const [receiver, turn] of turns) {
+  const firings = firingsOf(unit, incident)
+  const agent = options.policy.hasRoutes ? unit.agents.get(member.agent_id) : undefined
+  const labels = agent && options.policy.routesByLabel ? yield* labelsOfCheck(unit, agent, member) : undefined
+  const { after, delays } = options.policy.route(matchedFacts(incident, member, agent, labels))
+  for (const [receiver, delay] of delays) {
     const told = firings.filter((item) => item.receiver === receiver)
-    if (!Duration.isZero(turn) && told.length === 0 && options.again === undefined) continue
-    const isTold = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
-    if (isTold && options.again === undefined) continue
+    if (!Duration.isZero(delay) && told.length === 0 && options.again === undefined) continue
+    const isNotified = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
+    if (isNotified && options.again === undefined) continue
     // This firing takes the place of held ones, so that it may be the first that the receiver gets.
     const held = waitingUnderHolds(told, receiver)
     const isFirst = options.again === undefined && told.length === held.length
     const cause = isFirst ? "opened" : "worsened"
-    enqueueFiring(workspace, incident, { receiver, cause, after: leastAfter(after) }, options)
+    enqueueFiring(unit, incident, { receiver, cause, after: leastAfter(after) }, options)
     // This firing states what the held ones would have, and must not wait behind them.
-    for (const item of held) workspace.outbox.put(coalesced(item, options.now))
+    for (const item of held) unit.outbox.put(coalesced(item, options.now))
   }
 }
 
 /** Receivers, each with its kind. */
-type Told = Map<OutboxRecord["receiver"], OutboxRecord["notifier"]>
+type Notified = Map<OutboxRecord["receiver"], OutboxRecord["notifier"]>
 
 /** Enqueues a resolved for each receiver, in an order that does not depend on the storage's. */
 const enqueueResolved = (
-  workspace: Workspace,
+  unit: UnitOfWork,
   incident: IncidentRecord,
-  told: Told,
+  told: Notified,
   options: EnqueueOptions,
 ): void => {
   for (const [receiver, notifier] of Array.from(told).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    enqueue(workspace, { incident, receiver, notifier, event_type: "resolved" }, options)
+    enqueue(unit, { incident, receiver, notifier, event_type: "resolved" }, options)
   }
 }
 
@@ -158,21 +157,19 @@ const enqueueResolved = (
  * Settles the outbox of an incident that resolved by an event. Discards firings never attempted.
  * Enqueues a resolved where a firing was attempted and not refused, unless the event is silent.
  */
-export const settleResolved = (
-  workspace: Workspace,
+export const closeResolved = (
+  unit: UnitOfWork,
   incident: IncidentRecord,
   notify: boolean,
   options: EnqueueOptions,
 ): void => {
-  const told: Told = new Map()
-  for (const item of firingsOf(workspace, incident)) {
+  const told: Notified = new Map()
+  for (const item of firingsOf(unit, incident)) {
     if (mayArrive(item)) told.set(item.receiver, item.notifier)
     if (item.state !== "pending" || wasAttempted(item)) continue
-    workspace.outbox.put(
-      endedItem(item, move(OutboxTransitions, item.state, "incident_resolved"), options.now),
-    )
+    unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "incident_resolved"), options.now))
   }
-  if (notify) enqueueResolved(workspace, incident, told, options)
+  if (notify) enqueueResolved(unit, incident, told, options)
 }
 
 /**
@@ -180,32 +177,28 @@ export const settleResolved = (
  * blocked. Discards unsent firings. Enqueues a resolved where one was sent or is being sent
  * (docs/rules.md#deleting-an-agent).
  */
-export const settleAgentGone = (
-  workspace: Workspace,
-  incident: IncidentRecord,
-  options: EnqueueOptions,
-): void => {
-  const sent: Told = new Map()
-  for (const item of firingsOf(workspace, incident)) {
+export const closeAgentGone = (unit: UnitOfWork, incident: IncidentRecord, options: EnqueueOptions): void => {
+  const sent: Notified = new Map()
+  for (const item of firingsOf(unit, incident)) {
     if (item.state === "sent" || item.state === "sending") sent.set(item.receiver, item.notifier)
     if (item.state !== "pending" && item.state !== "retry") continue
-    workspace.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "agent_gone"), options.now))
+    unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "agent_gone"), options.now))
   }
-  enqueueResolved(workspace, incident, sent, options)
+  enqueueResolved(unit, incident, sent, options)
 }
 
 /**
  * Discards the resolved behind a firing that its receiver refused, unless another firing may have
  * arrived. Needs the incident's outbox items.
  */
-export const discardUnheard = (workspace: Workspace, refused: OutboxRecord, now: Instant): void => {
+export const discardUnheard = (unit: UnitOfWork, refused: OutboxRecord, now: Instant): void => {
   const { incident_id, receiver } = refused
-  const isTold = firingsOf(workspace, { id: incident_id }).some(
+  const isNotified = firingsOf(unit, { id: incident_id }).some(
     (item) => item.receiver === receiver && mayArrive(item),
   )
-  if (refused.event_type !== "firing" || isTold) return
-  for (const item of workspace.outbox.group(incident_id)) {
+  if (refused.event_type !== "firing" || isNotified) return
+  for (const item of unit.outbox.group(incident_id)) {
     if (item.receiver !== receiver || item.event_type !== "resolved" || item.state !== "pending") continue
-    workspace.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "firing_refused"), now))
+    unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "firing_refused"), now))
   }
 }

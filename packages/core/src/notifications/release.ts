@@ -1,8 +1,8 @@
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
 import { freed, freeOne } from "../holds/examineHeld.ts"
 import { gatherHolds, type HoldOptions } from "../holds/gatherHolds.ts"
 import { canBeHeld, holdableOf, isHeld } from "../holds/heldItems.ts"
@@ -15,25 +15,25 @@ export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
  * shows, so the other held firings of that incident and receiver are discarded.
  */
 export const release = commandOf(function* (
-  workspace,
+  unit,
   now,
   id: OutboxId,
   options: HoldOptions,
   by: Signature,
 ): Decision<ReleaseOutcome> {
-  yield* ensure(workspace, { outboxItems: [id] })
-  const found = workspace.outbox.get(id)
+  yield* load(unit, { outboxItems: [id] })
+  const found = unit.outbox.get(id)
   if (found === undefined) return "no_such_item"
-  yield* ensure(workspace, { incidents: [found.incident_id] })
-  const incident = workspace.incidents.get(found.incident_id)
+  yield* load(unit, { incidents: [found.incident_id] })
+  const incident = unit.incidents.get(found.incident_id)
   if (incident?.state !== "open" || !canBeHeld(found)) return "not_held"
-  const waiting = holdableOf(workspace.outbox.group(found.incident_id), found.receiver)
+  const waiting = holdableOf(unit.outbox.group(found.incident_id), found.receiver)
   if (!waiting.some(isHeld)) {
     // No claim has examined them. Lists show what one would decide.
-    const { onItem } = yield* gatherHolds(workspace, [incident], options, now)
+    const { onItem } = yield* gatherHolds(unit, [incident], options, now)
     if (onItem(incident, found).length === 0) return "not_held"
   }
-  freeOne(workspace, waiting, { ...freed(found, incident, "released", now), released_at: now })
-  recordAudit(workspace, now, by, "notification.released", [id], {})
+  freeOne(unit, waiting, { ...freed(found, incident, "released", now), released_at: now })
+  recordAudit(unit, now, by, "notification.released", [id], {})
   return "released"
 })

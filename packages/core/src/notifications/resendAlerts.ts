@@ -4,9 +4,9 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
-import { claimAlerts, releaseAlert, RESEND_EVERY, settleAlert } from "./alertDecisions.ts"
+import { claimAlerts, releaseAlert, RESEND_EVERY, recordAlertResult } from "./alertDecisions.ts"
 import type { ClaimedAlert } from "../ports/DeliveryAttempt.ts"
-import { keepLooking, waitForMore } from "./keepLooking.ts"
+import { keepDelivering, waitForMore } from "./keepDelivering.ts"
 
 interface ResendInput {
   readonly receiver: NotifierName
@@ -48,7 +48,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
     const posting = yield* claim()
     yield* posting === undefined ? waitForMore([receiver], seen) : Fiber.await(posting)
   })
-  return yield* keepLooking(look, "cannot read alerts; sending resumes when the storage recovers")
+  return yield* keepDelivering(look, "cannot read alerts; sending resumes when the storage recovers")
 })
 
 /** A refused alert is due again when its lease ends; an interrupted one is released. */
@@ -67,7 +67,7 @@ const settle = Effect.fnUntraced(
         exit.cause,
       )
     }
-    const end = Exit.isSuccess(exit) ? settleAlert : releaseAlert
+    const end = Exit.isSuccess(exit) ? recordAlertResult : releaseAlert
     for (const { alert } of claimed) yield* commits.transact(end(alert))
   },
   Effect.catchCause((cause) =>

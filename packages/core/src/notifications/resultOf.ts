@@ -1,6 +1,6 @@
 import { Effect, Exit } from "effect"
 import type { DeliveryResult } from "../ports/Notifiers.ts"
-import type { AttemptResult } from "./settleAttempts.ts"
+import type { AttemptResult } from "./recordResults.ts"
 
 /** Makes an attempt, which can be interrupted; there is a result in any case. */
 export const resultOf = (attempt: Effect.Effect<DeliveryResult>): Effect.Effect<AttemptResult> =>

@@ -44,9 +44,9 @@ export const retryDelay = ({ attempts, random, retryAfterSeconds }: RetryInput):
 
 /** Whether the limits on attempts and age allow another attempt. */
 export const mayRetry = (
-  { attempts, counts_from }: Pick<OutboxRecord, "attempts" | "counts_from">,
+  { attempts, age_starts_at }: Pick<OutboxRecord, "attempts" | "age_starts_at">,
   now: Instant.Instant,
-): boolean => attempts < MAX_ATTEMPTS && now < Instant.plus(counts_from, MAX_AGE)
+): boolean => attempts < MAX_ATTEMPTS && now < Instant.plus(age_starts_at, MAX_AGE)
 
 /**
  * Whether the receiver refused it permanently. An item that failed at the limits may have arrived

@@ -7,13 +7,13 @@ import {
   type Claim,
   type EndedAttempt,
   needsIncident,
-  settleAttempts,
-  type Settlement,
-} from "./settleAttempts.ts"
+  recordResults,
+  type Recorded,
+} from "./recordResults.ts"
 
 interface Waiting {
   readonly attempt: EndedAttempt
-  readonly stored: Deferred.Deferred<Settlement, StorageError>
+  readonly stored: Deferred.Deferred<Recorded, StorageError>
 }
 
 /** Results that one transaction stores at most. */
@@ -32,7 +32,7 @@ export const makeStoreResults = Effect.fnUntraced(function* (lease: Duration.Dur
   const waiting: Array<Waiting> = []
   let isStoring = false
 
-  const store = (attempts: ReadonlyArray<EndedAttempt>) => commits.transact(settleAttempts(attempts))
+  const store = (attempts: ReadonlyArray<EndedAttempt>) => commits.transact(recordResults(attempts))
   const storeWaiting = Effect.gen(function* () {
     // Attempts that end in the same turn.
     yield* Effect.yieldNow
@@ -42,14 +42,14 @@ export const makeStoreResults = Effect.fnUntraced(function* (lease: Duration.Dur
       for (const [index, { stored }] of together.entries())
         Deferred.doneUnsafe(
           stored,
-          Exit.map(settled, (settlements) => settlements[index] ?? "lost"),
+          Exit.map(settled, (recorded) => recorded[index] ?? "lost"),
         )
     }
     isStoring = false
   }).pipe(Effect.uninterruptible)
   const storeTogether = (attempt: EndedAttempt) =>
     Effect.suspend(() => {
-      const stored = Deferred.makeUnsafe<Settlement, StorageError>()
+      const stored = Deferred.makeUnsafe<Recorded, StorageError>()
       waiting.push({ attempt, stored })
       if (isStoring) return Deferred.await(stored)
       isStoring = true
@@ -57,7 +57,7 @@ export const makeStoreResults = Effect.fnUntraced(function* (lease: Duration.Dur
     })
   // A defect of one result must not take others with it, nor the locks of one incident those of others.
   const storeAlone = (attempt: EndedAttempt) =>
-    Effect.map(store([attempt]), ([settlement = "lost"]) => settlement)
+    Effect.map(store([attempt]), ([recorded = "lost"]) => recorded)
 
   const insist = Effect.fnUntraced(function* (attempt: EndedAttempt) {
     const giveUpAt = Instant.plus(yield* Instant.now, lease)

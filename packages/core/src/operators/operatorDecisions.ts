@@ -5,8 +5,8 @@ import type { KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { OperatorName } from "@tocsin/contract/Operators"
 import { formatDuration } from "@tocsin/contract/DurationText"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
 import type { Role } from "@tocsin/contract/Role"
 
@@ -36,13 +36,13 @@ const USE_NOTED_EVERY = Duration.minutes(1)
 
 /** Creates an operator; `undefined` if the name is in use. */
 export const createOperator = commandOf(function* (
-  workspace,
+  unit,
   now,
   created: NewOperator,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* ensure(workspace, { operators: [created.name] })
-  if (workspace.operators.get(created.name) !== undefined) return undefined
+  yield* load(unit, { operators: [created.name] })
+  if (unit.operators.get(created.name) !== undefined) return undefined
   const operator: OperatorRecord = {
     ...created,
     former_token_hash: undefined,
@@ -51,9 +51,9 @@ export const createOperator = commandOf(function* (
     created_by: by.actor,
     last_used_at: undefined,
   }
-  workspace.operators.put(operator)
+  unit.operators.put(operator)
   const { name, role, expires_at } = operator
-  recordAudit(workspace, now, by, "operator.created", [name], { role, expires_at: shownTime(expires_at) })
+  recordAudit(unit, now, by, "operator.created", [name], { role, expires_at: shownTime(expires_at) })
   return operator
 })
 
@@ -61,21 +61,21 @@ const shownTime = (time: Instant.Instant | undefined) => time && Instant.format(
 
 /** Changes the role or the expiry; `undefined` if there is no such operator. */
 export const changeOperator = commandOf(function* (
-  workspace,
+  unit,
   now,
   name: OperatorName,
   changes: OperatorChanges,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* ensure(workspace, { operators: [name] })
-  const operator = workspace.operators.get(name)
+  yield* load(unit, { operators: [name] })
+  const operator = unit.operators.get(name)
   if (operator === undefined) return undefined
   const changed = { ...operator, ...changes }
   const hasNewRole = changed.role !== operator.role
   const hasNewExpiry = changed.expires_at !== operator.expires_at
   if (!hasNewRole && !hasNewExpiry) return operator
-  workspace.operators.put(changed)
-  recordAudit(workspace, now, by, "operator.changed", [name], {
+  unit.operators.put(changed)
+  recordAudit(unit, now, by, "operator.changed", [name], {
     role: hasNewRole ? changed.role : undefined,
     // Null states that it no longer expires.
     expires_at: hasNewExpiry ? (shownTime(changed.expires_at) ?? null) : undefined,
@@ -85,14 +85,14 @@ export const changeOperator = commandOf(function* (
 
 /** Replaces the token. A token that was already replaced before ends at once. */
 export const rotateToken = commandOf(function* (
-  workspace,
+  unit,
   now,
   name: OperatorName,
   { token_hash, grace }: NewToken,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* ensure(workspace, { operators: [name] })
-  const operator = workspace.operators.get(name)
+  yield* load(unit, { operators: [name] })
+  const operator = unit.operators.get(name)
   if (operator === undefined) return undefined
   const hasGrace = Duration.isPositive(grace)
   const changed = {
@@ -101,22 +101,22 @@ export const rotateToken = commandOf(function* (
     former_token_hash: hasGrace ? operator.token_hash : undefined,
     former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
   }
-  workspace.operators.put(changed)
-  recordAudit(workspace, now, by, "operator.rotated", [name], { grace: formatDuration(grace) })
+  unit.operators.put(changed)
+  recordAudit(unit, now, by, "operator.rotated", [name], { grace: formatDuration(grace) })
   return changed
 })
 
 /** Removes an operator. Returns how many there were. */
 export const removeOperator = commandOf(function* (
-  workspace,
+  unit,
   now,
   name: OperatorName,
   by: Signature,
 ): Decision<number> {
-  yield* ensure(workspace, { operators: [name] })
-  if (workspace.operators.get(name) === undefined) return 0
-  workspace.operators.delete(name)
-  recordAudit(workspace, now, by, "operator.removed", [name], {})
+  yield* load(unit, { operators: [name] })
+  if (unit.operators.get(name) === undefined) return 0
+  unit.operators.delete(name)
+  recordAudit(unit, now, by, "operator.removed", [name], {})
   return 1
 })
 
@@ -126,13 +126,13 @@ export const isUseNotable = ({ last_used_at }: OperatorRecord, now: Instant.Inst
 
 /** Records that an operator used this token, unless it has ended or another replica just did. */
 export const noteUse = commandOf(function* (
-  workspace,
+  unit,
   now,
   name: OperatorName,
   token_hash: KeyHash,
 ): Decision<void> {
-  yield* ensure(workspace, { operators: [name] })
-  const operator = workspace.operators.get(name)
+  yield* load(unit, { operators: [name] })
+  const operator = unit.operators.get(name)
   if (operator === undefined || !isValidToken(operator, token_hash, now)) return
-  if (isUseNotable(operator, now)) workspace.operators.put({ ...operator, last_used_at: now })
+  if (isUseNotable(operator, now)) unit.operators.put({ ...operator, last_used_at: now })
 })

@@ -20,7 +20,7 @@ export interface PolicyWindow extends Window {
 }
 
 /** The rules that state which checks must report. */
-export interface FreshnessRules {
+export interface OverdueRules {
   readonly count: number
   /** Whether a rule compares hostnames or labels, which agents change. */
   readonly readsAgents: boolean
@@ -49,7 +49,7 @@ export interface Policy {
     | undefined
   readonly route: (facts: MatchedFacts) => Routing
   readonly windows: ReadonlyArray<PolicyWindow>
-  readonly freshness: FreshnessRules
+  readonly freshness: OverdueRules
 }
 
 /** Notifiers outside a policy: those of the settings, or of the host program. */
@@ -77,13 +77,13 @@ export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray
     flapping: flappingOf(routes),
     route: compileRoutes(routes, Array.from(receivers.keys())),
     windows: windows.map(compileWindow),
-    freshness: compileFreshness(freshness),
+    freshness: compileOverdueRules(freshness),
   }
 }
 
 const isOfLabel = ({ field }: Matcher): boolean => field.startsWith("label:")
 
-const compileFreshness = (rules: ReadonlyArray<Freshness>): FreshnessRules => {
+const compileOverdueRules = (rules: ReadonlyArray<Freshness>): OverdueRules => {
   const compiled = rules.map((rule) => ({ rule, matches: compileMatchers(rule.match) }))
   return {
     count: rules.length,

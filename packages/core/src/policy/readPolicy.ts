@@ -1,7 +1,7 @@
 import { Duration, Result, Schema, SchemaParser } from "effect"
 import { type FieldProblem, problemsOf } from "@tocsin/contract/describeIssue"
 import { NotifierKind, NotifierName } from "@tocsin/contract/Status"
-import { termsProblems } from "./termsOf.ts"
+import { termsProblems } from "./decideTerms.ts"
 import {
   areTooMany,
   isPositive,
@@ -61,7 +61,7 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Readonl
     ),
     ...routes.flatMap((route, n) => at(routeProblems(route, known), "routes", n)),
     ...windows.flatMap((window, n) => at(windowProblems(window, isFirst(window, n)), "windows", n)),
-    ...freshness.flatMap((rule, n) => at(freshnessProblems(rule), "freshness", n)),
+    ...freshness.flatMap((rule, n) => at(overdueProblems(rule), "freshness", n)),
   ]
 }
 
@@ -176,7 +176,7 @@ const windowProblems = (window: Window, isFirst: boolean): ReadonlyArray<FieldPr
   ...matchProblems(window.match),
 ]
 
-const freshnessProblems = (rule: Freshness): ReadonlyArray<FieldProblem> => [
+const overdueProblems = (rule: Freshness): ReadonlyArray<FieldProblem> => [
   ...matchProblems(rule.match),
   ...termsProblems(rule),
 ]

@@ -6,7 +6,7 @@ import type { Route } from "@tocsin/contract/PolicyDocument"
 /** Whom an incident's notifications go to, and when. */
 export interface Routing {
   /** Each receiver with its turn: how long after the opening. Zero: as soon as there is something. */
-  readonly turns: ReadonlyMap<NotifierName, Duration.Duration>
+  readonly delays: ReadonlyMap<NotifierName, Duration.Duration>
   /** How long an incident must be open before anyone is notified; longer for a key that flaps. */
   readonly after: (countOpenings: CountOpenings) => Duration.Duration
   /** How long after the last attempt a receiver is reminded. */
@@ -26,7 +26,7 @@ export const compileRoutes = (
   receivers: ReadonlyArray<NotifierName>,
 ): ((facts: MatchedFacts) => Routing) => {
   const everyone: Routing = {
-    turns: immediately(receivers),
+    delays: immediately(receivers),
     after: () => Duration.zero,
     remind: undefined,
   }
@@ -34,13 +34,13 @@ export const compileRoutes = (
     matches: compileMatchers(route.match ?? []),
     after: afterOf(route),
     remind: route.remind,
-    turns: turnsOf(route, receivers),
+    delays: delaysOf(route, receivers),
   }))
   return (facts) => {
     const matching = compiled.filter(({ matches }) => matches(facts))
     if (matching.length === 0) return everyone
     return {
-      turns: matching.map(({ turns }) => turns).reduce(unite),
+      delays: matching.map(({ delays }) => delays).reduce(unite),
       after: (countOpenings) => matching.map(({ after }) => after(countOpenings)).reduce(Duration.min),
       remind: matching.map(({ remind }) => remind).reduce(least),
     }
@@ -55,7 +55,7 @@ const afterOf =
   (countOpenings: CountOpenings): Duration.Duration =>
     flapping !== undefined && countOpenings(flapping.within) >= flapping.openings ? flapping.after : after
 
-const turnsOf = (
+const delaysOf = (
   { steps, to }: Route,
   receivers: ReadonlyArray<NotifierName>,
 ): ReadonlyMap<NotifierName, Duration.Duration> =>

@@ -23,7 +23,7 @@ export interface DeliveryAttempt {
   readonly summary: string | undefined
   readonly created_at: Instant
   /** From when its age counts; the same for every attempt, except after a replay. */
-  readonly counts_from: Instant
+  readonly age_starts_at: Instant
   /** From when on this attempt could have been made. */
   readonly due_at: Instant
   /** The one in force now; none for a resolved. */

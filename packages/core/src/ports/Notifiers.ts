@@ -49,17 +49,17 @@ export class Notifiers extends Context.Service<Notifiers, ReadonlyMap<NotifierNa
   "@tocsin/core/ports/Notifiers",
 ) {}
 
-/** A sign of life: all is well, or what is not. */
-export type Beat = { readonly isWell: true } | { readonly isWell: false; readonly text: string }
+/** A service heartbeat: all is well, or what is not. */
+export type WatchdogPing = { readonly isWell: true } | { readonly isWell: false; readonly text: string }
 
-/** Another system that raises the alarm when beats stop or report trouble. */
-export class BeatReceiver extends Context.Service<
-  BeatReceiver,
+/** Another system that raises the alarm when watchdog pings stop or report trouble. */
+export class WatchdogReceiver extends Context.Service<
+  WatchdogReceiver,
   {
     /**
-     * Makes one attempt to send a beat. Never fails: errors are results, without an address. Ends
+     * Makes one attempt to send a watchdog ping. Never fails: errors are results, without an address. Ends
      * within 10 s.
      */
-    readonly send: (beat: Beat) => Effect.Effect<TestReceipt>
+    readonly send: (watchdog: WatchdogPing) => Effect.Effect<TestReceipt>
   }
->()("@tocsin/core/ports/BeatReceiver") {}
+>()("@tocsin/core/ports/WatchdogReceiver") {}

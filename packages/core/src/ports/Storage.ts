@@ -7,13 +7,13 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { ListName, ListRows, PageRequest } from "../model/ListDefinitions.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
-import type { Outcome } from "../engine/workspace/Outcome.ts"
+import type { Command } from "../engine/unitOfWork/Decision.ts"
+import type { Outcome } from "../engine/unitOfWork/Outcome.ts"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../model/IncidentRecord.ts"
-import type { IncidentActRecord } from "../model/IncidentActRecord.ts"
+import type { IncidentLogRecord } from "../model/IncidentLogRecord.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
-import type { MarkRecord } from "../model/MarkRecord.ts"
+import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { OperatorRecord } from "../model/OperatorRecord.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
@@ -45,26 +45,26 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   /**
    * Whether the command may have been kept, which cannot be found out. Repeat it if that is safe.
    */
-  isUnsettled: Schema.optionalKey(Schema.Literal(true)),
+  isUnknown: Schema.optionalKey(Schema.Literal(true)),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
-/** How many rows of each kind a story shows at most. */
-export interface StoryLimits {
+/** How many rows of each kind a timeline shows at most. */
+export interface TimelineLimits {
   readonly members: number
   readonly changes: number
-  readonly acts: number
+  readonly log: number
   readonly outbox: number
 }
 
 /** One incident with all that belongs to it. */
-export interface IncidentStory {
+export interface IncidentTimeline {
   readonly incident: IncidentRecord
   readonly members: ReadonlyArray<MemberRecord>
   /** The labels that the check of each member has now. */
   readonly labels: ReadonlyArray<Labels | undefined>
   readonly changes: ReadonlyArray<IncidentChangeRecord>
-  readonly acts: ReadonlyArray<IncidentActRecord>
+  readonly log: ReadonlyArray<IncidentLogRecord>
   readonly outbox: ReadonlyArray<OutboxRecord>
 }
 
@@ -110,7 +110,7 @@ export class Storage extends Context.Service<
      * at most `limit` of them, ascending by id. Passes over agents once in a while. An agent may report
      * at any moment, so a decision checks again.
      */
-    readonly silentAgents: (
+    readonly staleAgents: (
       seenBefore: Instant,
       limit: number,
     ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
@@ -165,7 +165,7 @@ export class Storage extends Context.Service<
      * missed. Topics may be wrong, and are missing if a process dies right after a commit. Never
      * fails. What it announces is visible when it arrives.
      */
-    readonly topicsOfOthers: Stream.Stream<Topics>
+    readonly remoteChanges: Stream.Stream<Topics>
     /** Reads one check of an agent that exists. */
     readonly check: (
       agentId: AgentId,
@@ -177,14 +177,14 @@ export class Storage extends Context.Service<
      */
     readonly incident: (
       id: IncidentId,
-      limits: StoryLimits,
-    ) => Effect.Effect<IncidentStory | undefined, StorageError>
+      limits: TimelineLimits,
+    ) => Effect.Effect<IncidentTimeline | undefined, StorageError>
     /** Reads the operator whose token, or former token, has this hash. */
     readonly operatorOfToken: (hash: KeyHash) => Effect.Effect<OperatorRecord | undefined, StorageError>
     /** Reads the rows of all replicas, in no order. */
     readonly replicas: Effect.Effect<ReadonlyArray<ReplicaRecord>, StorageError>
-    /** Reads the service's sign of life. */
-    readonly mark: Effect.Effect<MarkRecord | undefined, StorageError>
+    /** Reads the service heartbeat. */
+    readonly serviceHeartbeat: Effect.Effect<ServiceHeartbeatRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */
     readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>
     /**

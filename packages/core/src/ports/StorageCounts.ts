@@ -34,7 +34,7 @@ export interface Backlog {
   readonly state: BacklogState
   /** From 1 to {@link CENSUS_LIMIT}. */
   readonly items: number
-  /** The earliest `counts_from`; storages may look at the {@link AGED_ITEMS} first created only. */
+  /** The earliest `age_starts_at`; storages may look at the {@link AGED_ITEMS} first created only. */
   readonly waiting_since: Instant
 }
 

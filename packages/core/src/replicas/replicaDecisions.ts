@@ -1,8 +1,8 @@
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
 import { listingsOf, outlivedReplicas } from "./listings.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 
@@ -32,33 +32,33 @@ const isReplaced = (
  * another policy is in force. Returns all rows, also those that it removes.
  */
 export const reportReplica = commandOf(function* (
-  workspace,
+  unit,
   now,
   report: ReplicaReport,
   signature: Signature,
 ): Decision<ReadonlyArray<ReplicaRecord>> {
-  yield* ensure(workspace, { replicas: true })
-  const rows = workspace.replicas.group("all")
+  yield* load(unit, { replicas: true })
+  const rows = unit.replicas.group("all")
   const known = rows.find(({ id }) => id === report.id)
   if (isReplaced(rows, report)) {
     const former = known?.policy_hash
-    recordAudit(workspace, now, signature, "policy.replaced", [report.policy_hash], { former })
+    recordAudit(unit, now, signature, "policy.replaced", [report.policy_hash], { former })
   }
   const { isEmptyPolicy: _, ...row } = report
-  workspace.replicas.put({
+  unit.replicas.put({
     ...row,
     receivers: listingsOf(known?.receivers ?? [], report.receivers, now),
     seen_at: now,
     ended_at: undefined,
   })
-  const replicas = workspace.replicas.group("all")
-  for (const { id } of outlivedReplicas(replicas, now)) workspace.replicas.delete(id)
+  const replicas = unit.replicas.group("all")
+  for (const { id } of outlivedReplicas(replicas, now)) unit.replicas.delete(id)
   return replicas
 })
 
 /** Records that a replica shuts down. */
-export const endReplica = commandOf(function* (workspace, now, replicaId: string): Decision<void> {
-  yield* ensure(workspace, { replicas: true })
-  const known = workspace.replicas.group("all").find(({ id }) => id === replicaId)
-  if (known !== undefined) workspace.replicas.put({ ...known, ended_at: now })
+export const endReplica = commandOf(function* (unit, now, replicaId: string): Decision<void> {
+  yield* load(unit, { replicas: true })
+  const known = unit.replicas.group("all").find(({ id }) => id === replicaId)
+  if (known !== undefined) unit.replicas.put({ ...known, ended_at: now })
 })

@@ -10,14 +10,16 @@ export interface RetentionFacts {
     readonly created_at: Instant
     readonly updated_at: Instant
     /** Absent if the incident is gone. Held while one of its notifications has not ended. */
-    readonly incident: { readonly resolved_at: Instant | undefined; readonly isHeld: boolean } | undefined
+    readonly incident:
+      | { readonly resolved_at: Instant | undefined; readonly hasUnfinishedNotification: boolean }
+      | undefined
   }
   readonly incidents: {
     readonly key: string
     readonly opened_at: Instant
     readonly resolved_at: Instant | undefined
     /** Whether one of its notifications has not ended, or another transaction locks it. */
-    readonly isHeld: boolean
+    readonly hasUnfinishedNotification: boolean
   }
   /** A row that is older than the bound. */
   readonly audit: { readonly key: string }
@@ -38,7 +40,7 @@ export type RemovedRows =
   | "notifications"
   | "members"
   | "changes"
-  | "acts"
+  | "log"
   | "alerts"
   | "incidents"
   | "audit_subjects"
@@ -69,14 +71,14 @@ const judgeOutbox = (row: RetentionFacts["outbox"], before: Instant): Verdict =>
   if (row.created_at >= before) return "too_young"
   if (row.updated_at >= before) return "stays"
   if (row.incident === undefined) return "expired"
-  const { resolved_at, isHeld } = row.incident
-  return !isHeld && resolved_at !== undefined && resolved_at < before ? "expired" : "stays"
+  const { resolved_at, hasUnfinishedNotification } = row.incident
+  return !hasUnfinishedNotification && resolved_at !== undefined && resolved_at < before ? "expired" : "stays"
 }
 
 const judgeIncident = (row: RetentionFacts["incidents"], before: Instant): Verdict => {
   if (row.opened_at >= before) return "too_young"
   const isOld = row.resolved_at !== undefined && row.resolved_at < before
-  return isOld && !row.isHeld ? "expired" : "stays"
+  return isOld && !row.hasUnfinishedNotification ? "expired" : "stays"
 }
 
 /**
@@ -113,7 +115,7 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
     subject: "a resolved incident",
     expires: "resolved before the bound",
     stays: "an incident with a notification that is pending, sending or to be retried",
-    removes: ["members", "changes", "acts", "alerts", "incidents"],
+    removes: ["members", "changes", "log", "alerts", "incidents"],
     setsAside: false,
     judge: judgeIncident,
   },

@@ -48,7 +48,7 @@ export interface RetentionTables<W extends Way, E = never> {
     ) => Answers<ReadonlyArray<RetentionFacts[Name]>, E>[W]
   }
   /** Hides these results from later looks until a newer result of their check is stored. */
-  readonly setAside: (keys: ReadonlyArray<string>) => Answers<void, E>[W]
+  readonly quarantine: (keys: ReadonlyArray<string>) => Answers<void, E>[W]
   /** Removes at most `limit` rows that belong to these keys, and returns how many. */
   readonly remove: (rows: RemovedRows, keys: ReadonlyArray<string>, limit: number) => Answers<number, E>[W]
 }
@@ -70,7 +70,7 @@ function* pieceOf<Name extends RetentionName, W extends Way, E>(
   const judged = found.map((row) => ({ key: row.key, verdict: rule.judge(row, piece.before) }))
   const keysOf = (verdict: Verdict) => judged.flatMap((row) => (row.verdict === verdict ? row.key : []))
   const staying = keysOf("stays")
-  if (rule.setsAside && staying.length > 0) yield* answered<W, E, void>(tables.setAside(staying))
+  if (rule.setsAside && staying.length > 0) yield* answered<W, E, void>(tables.quarantine(staying))
   const expired = keysOf("expired")
   let left = piece.limit
   if (expired.length > 0) {

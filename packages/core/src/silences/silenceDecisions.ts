@@ -3,8 +3,8 @@ import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
-import { ensure } from "../engine/workspace/ensure.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
@@ -20,19 +20,19 @@ const TOO_MANY_MATCHERS = `silences that have not ended have at most ${MOST_TOGE
 
 /** Stores a silence. Fails with the reason if those that have not ended are too many. */
 export const createSilence = commandOf(function* (
-  workspace,
+  unit,
   now,
   silence: Omit<SilenceRecord, "created_at" | "created_by">,
   by: Signature,
 ): Decision<Result.Result<SilenceRecord, string>> {
   yield { unendedSilences: true }
-  const { unendedSilences: others } = workspace.found
+  const { unendedSilences: others } = unit.searchResults
   if (others.length >= MAX_UNENDED_SILENCES) return Result.fail(TOO_MANY_SILENCES)
   if (areTooMany([...others, silence].map((one) => one.matchers))) return Result.fail(TOO_MANY_MATCHERS)
   const created = { ...silence, created_at: now, created_by: by.actor }
-  workspace.silences.put(created)
+  unit.silences.put(created)
   const { comment, ends_at, id, matchers, starts_at } = created
-  recordAudit(workspace, now, by, "silence.created", [id], {
+  recordAudit(unit, now, by, "silence.created", [id], {
     matchers: matchers.map(formatMatcher).join(", "),
     starts_at: Instant.format(starts_at),
     ends_at: Instant.format(ends_at),
@@ -43,12 +43,12 @@ export const createSilence = commandOf(function* (
 
 /** Looks up a silence. Changes nothing. */
 export const readSilence = commandOf(function* (
-  workspace,
+  unit,
   _now,
   id: SilenceId,
 ): Decision<SilenceRecord | undefined> {
   yield { silences: [id] }
-  return workspace.silences.get(id)
+  return unit.silences.get(id)
 })
 
 /** What may be edited of a silence. */
@@ -64,15 +64,15 @@ export type EditResult =
 
 /** Edits a silence that has not ended, within the settings. */
 export const editSilence = commandOf(function* (
-  workspace,
+  unit,
   now,
   id: SilenceId,
   changes: SilenceChanges,
   rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
 ): Decision<EditResult> {
-  yield* ensure(workspace, { silences: [id] })
-  const silence = workspace.silences.get(id)
+  yield* load(unit, { silences: [id] })
+  const silence = unit.silences.get(id)
   if (silence === undefined) return { outcome: "unknown" }
   const state = silenceState(silence, now)
   if (state === "expired") return { outcome: "ended" }
@@ -86,27 +86,22 @@ export const editSilence = commandOf(function* (
   const edited = { ...silence, comment, ends_at }
   if (ends_at !== silence.ends_at || comment !== silence.comment) {
     move(SilenceTransitions, state, "edited")
-    workspace.silences.put(edited)
+    unit.silences.put(edited)
     const what = { ends_at: Instant.format(ends_at), comment }
-    recordAudit(workspace, now, by, "silence.changed", [id], what)
+    recordAudit(unit, now, by, "silence.changed", [id], what)
   }
   return { outcome: "edited", silence: edited }
 })
 
 /** Ends a silence now, and keeps its row. Returns how many it ended. */
-export const expireSilence = commandOf(function* (
-  workspace,
-  now,
-  id: SilenceId,
-  by: Signature,
-): Decision<number> {
-  yield* ensure(workspace, { silences: [id] })
-  const silence = workspace.silences.get(id)
+export const expireSilence = commandOf(function* (unit, now, id: SilenceId, by: Signature): Decision<number> {
+  yield* load(unit, { silences: [id] })
+  const silence = unit.silences.get(id)
   if (silence === undefined) return 0
   const state = silenceState(silence, now)
   if (state === "expired") return 0
   move(SilenceTransitions, state, "expired_by_hand")
-  workspace.silences.put({ ...silence, ends_at: now })
-  recordAudit(workspace, now, by, "silence.expired", [id], {})
+  unit.silences.put({ ...silence, ends_at: now })
+  recordAudit(unit, now, by, "silence.expired", [id], {})
   return 1
 })

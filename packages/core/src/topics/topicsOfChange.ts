@@ -11,7 +11,7 @@ const CHECKS = topic("checks")
  * checks, which `checks` announces.
  */
 const looksTheSame = (before: AgentRecord, after: AgentRecord): boolean =>
-  before.contact_from === after.contact_from &&
+  before.reachable_from === after.reachable_from &&
   before.admission_state === after.admission_state &&
   before.pending_key_hash === after.pending_key_hash &&
   before.accepted_key_hash === after.accepted_key_hash &&
@@ -51,7 +51,7 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
 }
 
 /** The topics of an act: the audit, and what it is about. */
-export const topicsOfAct = (action: AuditActionName): Topics => {
+export const topicsOfAction = (action: AuditActionName): Topics => {
   const topics = topic("audit") | subjectTopics[AuditActions[action].subject]
   return action === "agent.blocked" ? topics | topic("blacklist") : topics
 }

@@ -4,7 +4,7 @@ import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import {
-  finishHeld,
+  finishLocked,
   type ManyActed,
   type ManyAgents,
   type WorkOnMany,
@@ -15,7 +15,7 @@ import { currentSignature, type Signature } from "../audit/Signature.ts"
 import { type AgentId, BlacklistId } from "@tocsin/contract/Identifiers"
 import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
-import type { Command } from "../engine/workspace/Decision.ts"
+import type { Command } from "../engine/unitOfWork/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
@@ -160,7 +160,7 @@ const onAllPending = Effect.fnUntraced(function* (
     }
     after = agentIds.at(-1)
   } while (after !== undefined)
-  const finish = finishHeld(commits, { name, piece, limit: PIECE }, held)
+  const finish = finishLocked(commits, { name, piece, limit: PIECE }, held)
   const later = yield* Effect.provideService(finish, CurrentInstruments, instruments)
   const acted: ManyActed = {
     count: count + later.count,

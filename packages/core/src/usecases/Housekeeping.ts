@@ -1,18 +1,18 @@
 import { Context, Duration, Effect, Layer } from "effect"
-import { keepMark } from "../clock/keepMark.ts"
+import { keepServiceHeartbeat } from "../clock/keepServiceHeartbeat.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { PieceSizes } from "../engine/lists/PieceSizes.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "@tocsin/contract/Instant"
-import { lookAtDueExpectations } from "../freshness/lookAtExpectations.ts"
-import { lookUnderRules } from "../freshness/lookUnderRules.ts"
-import { lookUnderCovers } from "../holds/lookUnderCovers.ts"
+import { evaluateDueExpectations } from "../overdue/evaluateExpectations.ts"
+import { applyOverdueRules } from "../overdue/applyOverdueRules.ts"
+import { reevaluateHeld } from "../holds/reevaluateHeld.ts"
 import { examineHeld } from "../holds/examineHeld.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
-import { markEvery } from "../liveness/outage.ts"
-import { lookAtDueIncidents } from "../timers/lookAtIncidents.ts"
-import { lookUnderPolicy } from "../timers/lookUnderPolicy.ts"
-import { sweepSilentAgents } from "../deadAgents/sweepDeadAgents.ts"
+import { serviceHeartbeatEvery } from "../liveness/outage.ts"
+import { evaluateDueIncidents } from "../timers/evaluateIncidents.ts"
+import { reevaluateIncidents } from "../timers/reevaluateIncidents.ts"
+import { sweepStaleAgents } from "../deadAgents/sweepDeadAgents.ts"
 import { discardUnclaimed } from "../notifications/discardUnclaimed.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -54,7 +54,7 @@ const PURGE_EVERY = Duration.seconds(10)
 // A firing is sent within seconds of the end of its hold (docs/rules.md#holds).
 const EXAMINE_EVERY = Duration.seconds(5)
 // Timers act within 15 s (docs/rules.md#timers).
-const LOOK_EVERY = Duration.seconds(5)
+const REEVALUATE_EVERY = Duration.seconds(5)
 const EXPIRE_EVERY = Duration.minutes(10)
 
 /**
@@ -127,7 +127,7 @@ const retentionChores = (
     piece: expiry(storage, { rule: "deleted_agents", limit, time: () => Duration.zero }),
   },
   ...(["history", "outbox", "incidents", "silences", "audit"] as const).flatMap((rule) => {
-    // The stories of incidents name silences.
+    // The timelines of incidents name silences.
     const isOfIncidents = rule === "incidents" || rule === "silences"
     const time = retention[isOfIncidents ? "incidents" : rule]
     if (time === undefined) return []
@@ -165,19 +165,19 @@ const chores = Effect.gen(function* () {
   const { incidents: looks, rows: limit } = yield* PieceSizes
   const list: ReadonlyArray<Chore> = [
     {
-      name: "leaving the service's sign of life",
-      pause: idlePause(markEvery(rules)),
-      piece: Effect.as(keepMark(storage, commits, rules), false),
+      name: "leaving the service heartbeat",
+      pause: idlePause(serviceHeartbeatEvery(rules)),
+      piece: Effect.as(keepServiceHeartbeat(storage, commits, rules), false),
     },
     {
       name: "looking for dead agents",
       pause: idlePause(SWEEP_EVERY),
-      piece: Effect.map(sweepSilentAgents(storage, commits, { rules, incidents, limit }), isWhole(limit)),
+      piece: Effect.map(sweepStaleAgents(storage, commits, { rules, incidents, limit }), isWhole(limit)),
     },
     {
       name: "looking for overdue checks",
       pause: idlePause(SWEEP_EVERY),
-      piece: Effect.as(lookAtDueExpectations(storage, commits, { rules, incidents, limit }), false),
+      piece: Effect.as(evaluateDueExpectations(storage, commits, { rules, incidents, limit }), false),
     },
     {
       name: "examining held notifications",
@@ -187,22 +187,22 @@ const chores = Effect.gen(function* () {
     {
       name: "looking at held notifications under other silences",
       pause: idlePause(EXAMINE_EVERY),
-      piece: lookUnderCovers(storage, commits, { ...incidents, limit }),
+      piece: reevaluateHeld(storage, commits, { ...incidents, limit }),
     },
     {
       name: "looking at the timers of incidents",
-      pause: idlePause(LOOK_EVERY),
-      piece: Effect.map(commits.transact(lookAtDueIncidents(incidents, looks)), isWhole(looks)),
+      pause: idlePause(REEVALUATE_EVERY),
+      piece: Effect.map(commits.transact(evaluateDueIncidents(incidents, looks)), isWhole(looks)),
     },
     {
       name: "looking at open incidents under another policy",
-      pause: idlePause(LOOK_EVERY),
-      piece: lookUnderPolicy(storage, commits, { policy, incidents, limit: looks }),
+      pause: idlePause(REEVALUATE_EVERY),
+      piece: reevaluateIncidents(storage, commits, { policy, incidents, limit: looks }),
     },
     {
       name: "looking at checks under another policy",
-      pause: idlePause(LOOK_EVERY),
-      piece: lookUnderRules(storage, commits, { policy, incidents, rules, limit }),
+      pause: idlePause(REEVALUATE_EVERY),
+      piece: applyOverdueRules(storage, commits, { policy, incidents, rules, limit }),
     },
     ...retentionChores(storage, commits, retention, incidents, limit),
     {

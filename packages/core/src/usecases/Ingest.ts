@@ -26,7 +26,7 @@ import type { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Reque
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
-import { takeDeclarations } from "./takeDeclarations.ts"
+import { declareExpectationsCall } from "./declareExpectationsCall.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"
@@ -100,7 +100,7 @@ export class Ingest extends Context.Service<
      * Declares which checks of an agent must report, and how often. Safe to repeat: an equal
      * declaration changes nothing. Limited like heartbeats, and together with them.
      */
-    readonly expectations: ReturnType<typeof takeDeclarations>
+    readonly expectations: ReturnType<typeof declareExpectationsCall>
   }
 >()("@tocsin/core/usecases/Ingest") {
   static readonly layer = Layer.effect(
@@ -176,7 +176,7 @@ export class Ingest extends Context.Service<
               return answer(batchReply(result), { outcome: result.outcome, presented, key_hash })
             })
           }),
-        expectations: takeDeclarations({ bodies, hashing, heartbeats, incidents, rules, transact }),
+        expectations: declareExpectationsCall({ bodies, hashing, heartbeats, incidents, rules, transact }),
       })
     }),
   )
@@ -188,6 +188,6 @@ const repeatingUnsettled =
   (command) =>
     Effect.catchIf(
       transact(command),
-      ({ isUnsettled }) => isUnsettled === true,
+      ({ isUnknown }) => isUnknown === true,
       () => transact(command),
     )

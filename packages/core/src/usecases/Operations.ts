@@ -8,7 +8,7 @@ import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { Command } from "../engine/workspace/Decision.ts"
+import type { Command } from "../engine/unitOfWork/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { STORY_CHANGES } from "../model/IncidentRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
@@ -24,13 +24,13 @@ import { servedReceivers } from "../replicas/listings.ts"
 import { acknowledging, noSuchIncident } from "./acknowledging.ts"
 import { explain, type Explanation } from "./explain.ts"
 import { heldLists } from "./heldLists.ts"
-import type { HeldStory } from "./toResources.ts"
+import type { HeldTimeline } from "./toResources.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { silencing } from "./silencing.ts"
 
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
 // changes.
-const STORY = { members: 200, changes: STORY_CHANGES, acts: 200, outbox: 200 }
+const STORY = { members: 200, changes: STORY_CHANGES, log: 200, outbox: 200 }
 
 const noSuchCheck = () =>
   new NotFound({
@@ -93,7 +93,7 @@ export class Operations extends Context.Service<
       /**
        * One incident with its worst members, latest changes and notifications, at most 200 of each.
        */
-      readonly incident: (id: IncidentId) => Effect.Effect<HeldStory, NotFound | StorageError>
+      readonly incident: (id: IncidentId) => Effect.Effect<HeldTimeline, NotFound | StorageError>
       /** Explains a check's state. */
       readonly explain: (
         check: CheckName,
@@ -143,10 +143,10 @@ export class Operations extends Context.Service<
         resetClock: (check) => onCheck((by) => resetClock(check, by)),
         removeCheck: (check) => onCheck((by) => removeCheck(check, options, by)),
         incident: Effect.fn("Operations.incident")(function* (id) {
-          const story = yield* storage.incident(id, STORY)
-          if (story === undefined) return yield* noSuchIncident()
+          const timeline = yield* storage.incident(id, STORY)
+          if (timeline === undefined) return yield* noSuchIncident()
           const served = servedReceivers(receivers.current(), yield* storage.replicas, yield* Instant.now)
-          return { ...(yield* lists.withHolds(story)), served }
+          return { ...(yield* lists.withHolds(timeline)), served }
         }),
         explain: Effect.fn("Operations.explain")(function* (name) {
           const agent = yield* storage.agent(name.agent_id)

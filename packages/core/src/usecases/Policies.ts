@@ -14,7 +14,7 @@ import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import type { StateConflict } from "./OperationErrors.ts"
-import { ThisReplica } from "./ThisReplica.ts"
+import { ReplicaIdentity } from "./ReplicaIdentity.ts"
 import { currentReceivers, liveReplicas, policyHashes } from "../replicas/listings.ts"
 
 /** Occurrences of each listed window. */
@@ -46,7 +46,7 @@ export class Policies extends Context.Service<
       const inForce = yield* PolicyInForce
       const hashing = yield* Hashing
       const storage = yield* Storage
-      const replica = yield* ThisReplica
+      const replica = yield* ReplicaIdentity
       const { replace: replaceReceivers } = yield* Receivers
       const ids = yield* Ids
       // What the row of this process names must be in force.

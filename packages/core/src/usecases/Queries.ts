@@ -18,18 +18,18 @@ import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../mo
 import { ALL_AGENTS, type Page, type PageParameters, pagesAt, readPage } from "../engine/lists/readPage.ts"
 import { expectedChecks, type ExpectedCheckParameters, type ExpectedCheckState } from "./expectedChecks.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
-import { markEvery } from "../liveness/outage.ts"
+import { serviceHeartbeatEvery } from "../liveness/outage.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import type { MetricCounts } from "../ports/StorageCounts.ts"
-import { shared } from "./shared.ts"
+import { shared } from "./singleFlight.ts"
 import { toSilence } from "./silencing.ts"
 import * as resources from "./toResources.ts"
 
 type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
 
-// Reading the mark once a second is enough: its effects last minutes.
+// Reading the service heartbeat once a second is enough: its effects last minutes.
 const MARK_KEPT_FOR = Duration.seconds(1)
 
 /** The parameters of a list: paging and filters. */
@@ -63,7 +63,7 @@ export class Queries extends Context.Service<
     readonly agents: (parameters: PageParameters) => PageOf<Agent>
     readonly agent: (agentId: AgentId) => Effect.Effect<Agent, AgentNotFound | StorageError>
     readonly checks: (parameters: Narrowed<"checks">) => PageOf<CheckState>
-    /** Checks with when they must report; with `is_stale`, overdue ones only. */
+    /** Checks with when they must report; with `is_overdue`, overdue ones only. */
     readonly expectedChecks: (parameters: ExpectedCheckParameters) => PageOf<ExpectedCheckState>
     readonly history: (parameters: Narrowed<"history">) => PageOf<StoredCheckResultEvent>
     readonly incidents: (parameters: Sorted<"incidents">) => PageOf<Incident>
@@ -86,11 +86,11 @@ export class Queries extends Context.Service<
 
       const page = pageReader(storage, sha256)
 
-      const mark = yield* Effect.cachedWithTTL(storage.mark, (exit) =>
-        Exit.isSuccess(exit) ? Duration.min(MARK_KEPT_FOR, markEvery(rules)) : 0,
+      const serviceHeartbeat = yield* Effect.cachedWithTTL(storage.serviceHeartbeat, (exit) =>
+        Exit.isSuccess(exit) ? Duration.min(MARK_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
       )
       const statusContext = Effect.gen(function* () {
-        return { rules, mark: yield* mark, now: yield* Instant.now }
+        return { rules, serviceHeartbeat: yield* serviceHeartbeat, now: yield* Instant.now }
       })
 
       const agent = Effect.fnUntraced(function* (agentId: AgentId) {

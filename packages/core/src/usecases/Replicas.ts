@@ -4,7 +4,7 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { liveReplicas, mayDecide, policyHashes, REPORT_EVERY } from "../replicas/listings.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
-import { ThisReplica } from "./ThisReplica.ts"
+import { ReplicaIdentity } from "./ReplicaIdentity.ts"
 
 // The others see within a minute that this process is gone, and a stop must not wait for a storage.
 const FAREWELL_WITHIN = Duration.seconds(1)
@@ -19,10 +19,10 @@ const EQUAL = "all servers of this installation follow the same policy again"
  * Reports this process in its row until the layer closes, compares its policy with those of the other
  * replicas, and renews it once they have ended (docs/rules.md#replicas).
  */
-export const layer: Layer.Layer<never, never, ThisReplica | PolicyInForce> = Layer.effectDiscard(
+export const layer: Layer.Layer<never, never, ReplicaIdentity | PolicyInForce> = Layer.effectDiscard(
   Effect.gen(function* () {
     const policy = yield* PolicyInForce
-    const replica = yield* ThisReplica
+    const replica = yield* ReplicaIdentity
     const compare = yield* makeComparison
     const renew = makeRenewal(policy)
     const report = Effect.suspend(() => replica.report(policy.current())).pipe(

@@ -5,7 +5,7 @@ import type { TopicsChanged } from "@tocsin/contract/Topics"
 import { Commits } from "../engine/commits/Commits.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Storage } from "../ports/Storage.ts"
-import { type Beat, changed, QUIET, type Pulse, secondPassed } from "../topics/Pulse.ts"
+import { type Throttled, changed, QUIET, type EventThrottle, secondPassed } from "../topics/EventThrottle.ts"
 import { namesOf, NO_TOPICS, topic, type Topics } from "../topics/Topics.ts"
 
 /** Each open stream holds a connection, and lists are fetched again for each event. */
@@ -56,29 +56,27 @@ export class TopicFeed extends Context.Service<
     Effect.gen(function* () {
       const clients = new Set<Unread>()
       const resting = Latch.makeUnsafe()
-      let pulse: Pulse = QUIET
+      let throttle: EventThrottle = QUIET
 
-      const follow = (beat: Beat): void => {
-        pulse = beat.pulse
-        if (beat.event !== NO_TOPICS) for (const unread of clients) unread.add(beat.event)
-        if (pulse.state === "quiet") resting.closeUnsafe()
+      const follow = (throttled: Throttled): void => {
+        throttle = throttled.throttle
+        if (throttled.event !== NO_TOPICS) for (const unread of clients) unread.add(throttled.event)
+        if (throttle.state === "quiet") resting.closeUnsafe()
         else resting.openUnsafe()
       }
       const raise = (topics: Topics): void => {
-        if (clients.size > 0 && topics !== NO_TOPICS) follow(changed(pulse, topics))
+        if (clients.size > 0 && topics !== NO_TOPICS) follow(changed(throttle, topics))
       }
 
       const { listen } = yield* Commits
       yield* listen({ committed: ({ topics }) => raise(topics) })
-      const { topicsOfOthers } = yield* Storage
-      yield* Effect.forkScoped(
-        Stream.runForEach(topicsOfOthers, (topics) => Effect.sync(() => raise(topics))),
-      )
+      const { remoteChanges } = yield* Storage
+      yield* Effect.forkScoped(Stream.runForEach(remoteChanges, (topics) => Effect.sync(() => raise(topics))))
       const { replaced } = yield* PolicyInForce
       yield* Effect.forkScoped(Stream.runForEach(replaced, () => Effect.sync(() => raise(topic("policy")))))
       const rest = Effect.andThen(
         Effect.sleep(REST),
-        Effect.sync(() => follow(secondPassed(pulse))),
+        Effect.sync(() => follow(secondPassed(throttle))),
       )
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(resting.await, rest)))
 

@@ -8,7 +8,7 @@ import type { CheckState } from "@tocsin/contract/Resources"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { toCheckState } from "./toResources.ts"
-import { dueTime } from "../freshness/dueTime.ts"
+import { dueTime } from "../overdue/dueTime.ts"
 import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
 
 /** A check as /ops/v1/checks shows it. */
@@ -16,7 +16,7 @@ export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at">
   readonly status: CheckState["status"] | null
   readonly last_observed_at: CheckState["last_observed_at"] | null
   readonly expected_at: Instant | null
-  readonly is_stale: boolean
+  readonly is_overdue: boolean
   readonly labels: Labels
 }
 
@@ -38,7 +38,7 @@ const toExpectedChecks = (
     return {
       ...shown,
       expected_at: hasTerms(expectation) ? dueTime(expectation, check?.received_at) : null,
-      is_stale: expectation?.incident_id !== undefined,
+      is_overdue: expectation?.incident_id !== undefined,
       labels: expectation?.labels ?? {},
     }
   })
@@ -48,17 +48,17 @@ const toExpectedChecks = (
 export type ExpectedCheckParameters = PageParameters & {
   readonly agent_id?: AgentId | undefined
   /** Whether to list overdue checks only, those included that never reported. */
-  readonly is_stale: boolean
+  readonly is_overdue: boolean
 }
 
 /** A page of checks with when they must report. */
 export const expectedChecks = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
-  { agent_id, is_stale, ...parameters }: ExpectedCheckParameters,
+  { agent_id, is_overdue, ...parameters }: ExpectedCheckParameters,
 ): Effect.fn.Return<Page<ExpectedCheckState>, ValidationError | StorageError> {
   const query = { filter: { agent_id }, sort: "agent_id", direction: "asc" } as const
-  if (is_stale) {
+  if (is_overdue) {
     const found = yield* readPage(storage, sha256, { ...query, list: "overdue" }, parameters)
     const checks = yield* storage.checks(found.items)
     return { ...found, items: toExpectedChecks(found.items, checks, found.items) }

@@ -2,7 +2,7 @@ import { firstRows } from "../engine/lists/readPage.ts"
 import { Effect } from "effect"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
-import { byNow } from "../model/byNow.ts"
+import { clampToNow } from "../model/clampToNow.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Agent, CheckState, Incident, StoredCheckResultEvent } from "@tocsin/contract/Resources"
 import type { AgentStatus } from "@tocsin/contract/Status"
@@ -37,7 +37,7 @@ interface Subject {
   readonly rules: RuleOptions
 }
 
-const NOTHING_MORE = { members: 0, changes: 0, acts: 0, outbox: 0 }
+const NOTHING_MORE = { members: 0, changes: 0, log: 0, outbox: 0 }
 // A larger skew is worth a sentence: results older than the newest one are dropped as late.
 const NOTABLE_SKEW_SECONDS = 60
 
@@ -47,7 +47,7 @@ export const explain = Effect.fnUntraced(function* (
   { agent, check: stored, rules }: Subject,
 ) {
   const now = yield* Instant.now
-  const check = byNow(stored, ["received_at"], now)
+  const check = clampToNow(stored, ["received_at"], now)
   const [last] = yield* firstRows(
     storage,
     {
@@ -58,9 +58,9 @@ export const explain = Effect.fnUntraced(function* (
     },
     1,
   )
-  const story =
+  const timeline =
     check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, NOTHING_MORE)
-  const context = { rules, mark: yield* storage.mark, now }
+  const context = { rules, serviceHeartbeat: yield* storage.serviceHeartbeat, now }
   const shown = resources.toAgent(agent, context)
   const skew = Instant.secondsBetween(check.last_observed_at, check.received_at)
   const explanation: Explanation = {
@@ -71,7 +71,7 @@ export const explain = Effect.fnUntraced(function* (
     age_seconds: Instant.secondsBetween(check.received_at, now),
     skew_seconds: skew,
     last_change: last === undefined ? null : resources.toStoredEvent(last),
-    incident: story === undefined ? null : resources.toIncident(story.incident),
+    incident: timeline === undefined ? null : resources.toIncident(timeline.incident),
   }
   return explanation
 })

@@ -5,7 +5,7 @@ import { pagesAt, readPage } from "../engine/lists/readPage.ts"
 import type { HoldOptions } from "../holds/gatherHolds.ts"
 import { heldIncidents, heldItems } from "../holds/readHolds.ts"
 import type { Hashing } from "../ports/Hashing.ts"
-import type { IncidentStory, Storage } from "../ports/Storage.ts"
+import type { IncidentTimeline, Storage } from "../ports/Storage.ts"
 import type { Sorted } from "./Queries.ts"
 import { toHeldIncident, toHeldOutboxItem } from "./toResources.ts"
 
@@ -17,7 +17,7 @@ interface Sources {
   readonly options: HoldOptions
 }
 
-/** The lists of v1 with what holds each row, and the holds of one story (docs/rules.md#release). */
+/** The lists of v1 with what holds each row, and the holds of one timeline (docs/rules.md#release). */
 export const heldLists = ({ commits: { transact }, options, sha256, storage }: Sources) => ({
   incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents">) {
     const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
@@ -36,13 +36,13 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
     const held = yield* transact(heldItems(page.items, options))
     return { ...page, items: page.items.map((row) => toHeldOutboxItem(row, held.get(row.id))) }
   }),
-  /** A story with what holds its firings now. */
-  withHolds: Effect.fnUntraced(function* (story: IncidentStory) {
-    const { incident, outbox } = story
+  /** A timeline with what holds its firings now. */
+  withHolds: Effect.fnUntraced(function* (timeline: IncidentTimeline) {
+    const { incident, outbox } = timeline
     const open = incident.state === "open" ? [incident.id] : []
     const incidents = yield* transact(heldIncidents(open, options))
     return {
-      ...story,
+      ...timeline,
       held: incidents.get(incident.id),
       heldItems: yield* transact(heldItems(outbox, options)),
       now: yield* Instant.now,

@@ -5,10 +5,10 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
-import { commandOf, type Decision } from "../engine/workspace/Decision.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
 import { canBeHeld } from "../holds/heldItems.ts"
-import type { Covers } from "../holds/holdsOf.ts"
+import type { Mutes } from "../holds/computeHolds.ts"
 import { indexMatchers } from "../policy/indexMatchers.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
@@ -68,8 +68,8 @@ export const previewSilence = Effect.fnUntraced(function* (
   { transact }: Pick<Commits["Service"], "transact">,
   matchers: Matchers,
 ): Effect.fn.Return<Preview, StorageError> {
-  const covers: Covers = {
-    covers: [{ by: "silence:preview", until: FOREVER, matchers }],
+  const mutes: Mutes = {
+    mutes: [{ by: "silence:preview", until: FOREVER, matchers }],
     find: indexMatchers([matchers]),
   }
   const covered = new Set<IncidentId>()
@@ -78,7 +78,7 @@ export const previewSilence = Effect.fnUntraced(function* (
     Effect.map(
       transact(
         coveredBy(
-          covers,
+          mutes,
           rows.map(({ id }) => id),
         ),
       ),
@@ -109,13 +109,13 @@ const WORST_FIRST: ListQuery<"incidents"> = {
 }
 
 const coveredBy = commandOf(function* (
-  workspace,
+  unit,
   now,
-  covers: Covers,
+  mutes: Mutes,
   ids: ReadonlyArray<IncidentId>,
 ): Decision<ReadonlyArray<IncidentRecord>> {
   yield { incidentsToRead: ids }
-  const incidents = Array.from(workspace.found.incidentsToRead.values())
-  const { covering } = yield* gatherHolds(workspace, incidents, { ...WITHOUT_POLICY, covers }, now)
+  const incidents = Array.from(unit.searchResults.incidentsToRead.values())
+  const { covering } = yield* gatherHolds(unit, incidents, { ...WITHOUT_POLICY, mutes }, now)
   return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
 })

@@ -21,14 +21,14 @@ import {
   acknowledgementOf,
   isAcknowledged,
 } from "../model/Acknowledgement.ts"
-import type { IncidentActRecord } from "../model/IncidentActRecord.ts"
+import type { IncidentLogRecord } from "../model/IncidentLogRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
-import { whyOf } from "../notifications/whyOf.ts"
+import { explainNotification } from "../notifications/explainNotification.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
-import type { IncidentStory } from "../ports/Storage.ts"
+import type { IncidentTimeline } from "../ports/Storage.ts"
 
 /** An agent as the contract shows it. */
 export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
@@ -135,7 +135,7 @@ export const toHeldOutboxItem = (record: OutboxRecord, held: HeldBy | undefined)
   held_until: held?.held_until ?? null,
 })
 
-/** A change of an incident's members, as stories and simulations show it. */
+/** A change of an incident's members, as timelines and simulations show it. */
 export const toTimelineEntry = (record: IncidentChangeRecord) => ({
   at: record.changed_at,
   change: record.change,
@@ -146,17 +146,17 @@ export const toTimelineEntry = (record: IncidentChangeRecord) => ({
 })
 
 /** What somebody did about an incident, as /ops/v1 shows it. */
-export const toAct = ({ ack_until, act, acted_at, actor, severity, text }: IncidentActRecord) => ({
-  at: acted_at,
-  act,
+export const toLogEntry = ({ ack_until, action, logged_at, actor, severity, text }: IncidentLogRecord) => ({
+  at: logged_at,
+  action,
   by: actor,
   ...(text !== undefined && { text }),
   ...(ack_until !== undefined && { until: ack_until }),
   ...(severity !== undefined && { severity }),
 })
 
-/** A story with what its notifications wait for now. */
-export interface HeldStory extends IncidentStory {
+/** A timeline with what its notifications wait for now. */
+export interface HeldTimeline extends IncidentTimeline {
   readonly held: HeldBy | undefined
   readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
   /** The receivers that servers send to. */
@@ -167,7 +167,7 @@ export interface HeldStory extends IncidentStory {
 
 /** An incident with its members and changes, as /ops/v1 shows it. */
 export const toIncidentDetail = ({
-  acts,
+  log,
   incident,
   members,
   changes,
@@ -177,7 +177,7 @@ export const toIncidentDetail = ({
   served,
   now,
   labels,
-}: HeldStory) => ({
+}: HeldTimeline) => ({
   incident: toIncident(incident),
   members: members.map((member, place) => ({
     agent_id: member.agent_id,
@@ -190,13 +190,16 @@ export const toIncidentDetail = ({
   })),
   timeline: changes.map(toTimelineEntry),
   acknowledgement: shownAcknowledgement(incident, now),
-  acts: acts.map(toAct),
+  log: log.map(toLogEntry),
   // Changes are numbered from 1 without gaps.
   timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
   held_by: held?.held_by ?? [],
   deliveries: outbox.map((item) => {
     const heldBy = heldItems.get(item.id)
-    return { ...toHeldOutboxItem(item, heldBy), why: whyOf(item, { incident, outbox, held: heldBy, served }) }
+    return {
+      ...toHeldOutboxItem(item, heldBy),
+      why: explainNotification(item, { incident, outbox, held: heldBy, served }),
+    }
   }),
 })
 

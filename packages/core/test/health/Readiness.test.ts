@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
-import { type Command, decideSync } from "@tocsin/core/engine/workspace/Decision"
-import { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import { type Command, decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
+import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Context, Effect, Layer } from "effect"
 import { Commits } from "../../src/engine/commits/Commits.ts"
 import { TestClock } from "effect/testing"
@@ -21,9 +21,9 @@ const watched = Effect.gen(function* () {
     transact: (command) =>
       Effect.suspend(() => {
         if (told.refusal !== undefined) return Effect.fail(failure(told.refusal))
-        const workspace = new Workspace()
-        const load = () => workspace.marks.load("service", undefined)
-        return Effect.succeed(decideSync(command(workspace, Instant.fromMicros(0n)), load).committed())
+        const unit = new UnitOfWork()
+        const load = () => unit.serviceHeartbeats.load("service", undefined)
+        return Effect.succeed(decideSync(command(unit, Instant.fromMicros(0n)), load).committed())
       }),
   })
   const context = yield* Layer.build(
@@ -34,11 +34,11 @@ const watched = Effect.gen(function* () {
   return { told, readiness: Context.get(context, Readiness), write: run(writing), look: run(looking) }
 })
 
-const writing: Command<void> = function* (workspace, now) {
+const writing: Command<void> = function* (unit, now) {
   yield {}
-  workspace.marks.put({
+  unit.serviceHeartbeats.put({
     name: "service",
-    marked_at: now,
+    beat_at: now,
     outage_began_at: undefined,
     outage_ended_at: undefined,
   })

@@ -3,9 +3,9 @@ import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { ackColumns, NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement"
 import { SilenceId } from "@tocsin/contract/Identifiers"
-import { coversInForce } from "@tocsin/core/holds/coversInForce"
+import { activeMutes } from "@tocsin/core/holds/activeMutes"
 import { firingHolds } from "@tocsin/core/holds/firingHolds"
-import { coveringHolds } from "@tocsin/core/holds/holdsOf"
+import { mutingHolds } from "@tocsin/core/holds/computeHolds"
 import { HoldTransitions } from "@tocsin/core/model/HoldTransitions"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
@@ -56,7 +56,7 @@ const stepOf = <A>(
   to: (world: World, drawn: A) => Partial<World>,
 ): fc.Arbitrary<Step> => drawn.map((value) => ({ triggers, to: (world) => to(world, value) }))
 
-const PASSING = ["acknowledgement_ended", "after_passed", "cover_began", "cover_ended"] as const
+const PASSING = ["acknowledgement_ended", "after_passed", "mute_began", "mute_ended"] as const
 
 const common: fc.Arbitrary<Step> = fc.oneof(
   stepOf(few, PASSING, ({ now }, minutes) => ({ now: now + minutes })),
@@ -86,12 +86,12 @@ const common: fc.Arbitrary<Step> = fc.oneof(
       from: fc.constantFrom(0, 0, 2),
       lasts: few,
     }),
-    ["cover_began"],
+    ["mute_began"],
     ({ now, silences }, { from, lasts, match }) => ({
       silences: [...silences, silence(now + from, lasts, match)],
     }),
   ),
-  stepOf(fc.nat({ max: 5 }), ["cover_ended"], ({ now, silences }, which) => ({
+  stepOf(fc.nat({ max: 5 }), ["mute_ended"], ({ now, silences }, which) => ({
     silences: silences.map((one, at) => (at === which ? { ...one, ends_at: minute(now) } : one)),
   })),
 )
@@ -134,9 +134,9 @@ const statesOf = ({ incident, item, members, now, ...world }: World) => {
   const { incident_key, severity } = incident
   const context = {
     after: Duration.minutes(world.after),
-    settling: undefined,
-    covering: coveringHolds({
-      covers: coversInForce({ policy, silences: inForce, settling: undefined }, at),
+    grace: undefined,
+    covering: mutingHolds({
+      mutes: activeMutes({ policy, silences: inForce, grace: undefined }, at),
       loud: {
         kind: "listed",
         members: members.map((name) => ({ agent_id: agentRecord(name).agent_id, incident_key, severity })),
@@ -144,7 +144,7 @@ const statesOf = ({ incident, item, members, now, ...world }: World) => {
     }),
   } as const
   const holds = firingHolds(incident, item, context, at)
-  return new Map(holds.map(({ by }) => [by, by === "ack" || by === "after" ? by : "cover"]))
+  return new Map(holds.map(({ by }) => [by, by === "ack" || by === "after" ? by : "mute"]))
 }
 
 /** The rows of the table that explain what a step did; `undefined` where none does. */

@@ -3,8 +3,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import { SilenceId } from "@tocsin/contract/Identifiers"
 import { Duration, Result } from "effect"
 import { parseMatcher } from "@tocsin/contract/Matcher"
-import { coversInForce } from "../../src/holds/coversInForce.ts"
-import { settlingAt } from "../../src/holds/settling.ts"
+import { activeMutes } from "../../src/holds/activeMutes.ts"
+import { outageGraceAt } from "../../src/holds/outageGrace.ts"
 import { isInGrace } from "../../src/liveness/outage.ts"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { defaultRules } from "../../src/ports/RuleSettings.ts"
@@ -13,10 +13,10 @@ const minutes = (count: number) => Instant.fromMillis(1_769_848_200_000 + count 
 const BEGAN = minutes(0)
 const ENDED = minutes(10)
 
-/** An outage that ended at {@link ENDED}, as the mark shows it later. */
-const markAt = (marked_at: Instant.Instant) => ({
+/** An outage that ended at {@link ENDED}, as the service heartbeat shows it later. */
+const markAt = (beat_at: Instant.Instant) => ({
   name: "service" as const,
-  marked_at,
+  beat_at,
   outage_began_at: BEGAN,
   outage_ended_at: ENDED,
 })
@@ -37,26 +37,26 @@ const spans = [
     name: "a silence",
     ends: ENDED,
     isIn: (now: Instant.Instant) =>
-      coversInForce({ policy: compilePolicy({}, []), silences: [silence], settling: undefined }, now).covers
+      activeMutes({ policy: compilePolicy({}, []), silences: [silence], grace: undefined }, now).mutes
         .length > 0,
   },
   {
     name: "a silence that ended in an outage",
     ends: minutes(12),
     isIn: (now: Instant.Instant) =>
-      coversInForce(
+      activeMutes(
         {
           policy: compilePolicy({}, []),
           silences: [{ ...silence, ends_at: minutes(5) }],
-          settling: { began_at: BEGAN, ended_at: ENDED },
+          grace: { began_at: BEGAN, ended_at: ENDED },
         },
         now,
-      ).covers.length > 0,
+      ).mutes.length > 0,
   },
   {
     name: "the time in which agents settle after an outage",
     ends: minutes(12),
-    isIn: (now: Instant.Instant) => settlingAt(markAt(now), now, defaultRules.staleAfter) !== undefined,
+    isIn: (now: Instant.Instant) => outageGraceAt(markAt(now), now, defaultRules.staleAfter) !== undefined,
   },
   {
     name: "the grace after an outage",

@@ -23,16 +23,16 @@ const routing = (
   { openings = 1, severity = "critical" as Severity, team = "db" } = {},
 ) => {
   const { routes: read = [] } = Result.getOrThrow(readPolicy({ routes }, names))
-  const { after, remind, turns } = compileRoutes(read, names)(facts(severity, team))
+  const { after, remind, delays } = compileRoutes(read, names)(facts(severity, team))
   return {
     after: Duration.toSeconds(after(() => openings)),
     remind: remind && Duration.toSeconds(remind),
-    turns: Object.fromEntries(Array.from(turns, ([name, turn]) => [name, Duration.toSeconds(turn)])),
+    delays: Object.fromEntries(Array.from(delays, ([name, turn]) => [name, Duration.toSeconds(turn)])),
   }
 }
 
 describe("routes", () => {
-  const everyone = { after: 0, remind: undefined, turns: { chat: 0, mail: 0, pager: 0 } }
+  const everyone = { after: 0, remind: undefined, delays: { chat: 0, mail: 0, pager: 0 } }
 
   it("notify every receiver immediately where there are none, or none matches", () => {
     expect(routing([])).toEqual(everyone)
@@ -49,7 +49,7 @@ describe("routes", () => {
         { after: "5m", remind: "4h", steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] },
         { after: "1m", remind: "1h", steps: [{ to: ["mail"] }, { after: "10m", to: ["pager", "chat"] }] },
       ]),
-    ).toEqual({ after: 60, remind: 3_600, turns: { chat: 0, mail: 0, pager: 600 } })
+    ).toEqual({ after: 60, remind: 3_600, delays: { chat: 0, mail: 0, pager: 600 } })
   })
 
   it("wait longer for a key that flaps", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, PubSub, Scope, Exit, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { OTHER_CHANGES } from "../../src/engine/workspace/CommandChanges.ts"
+import { OTHER_CHANGES } from "../../src/engine/unitOfWork/CommandChanges.ts"
 import { Commits, type CommitListener } from "../../src/engine/commits/Commits.ts"
 import { PolicyInForce } from "../../src/policy/PolicyInForce.ts"
 import { Storage } from "../../src/ports/Storage.ts"
@@ -15,7 +15,7 @@ const played = Effect.gen(function* () {
   const services = yield* Layer.build(
     TopicFeed.layer.pipe(
       Layer.provideMerge(PolicyInForce.layer),
-      Layer.provide(Layer.mock(Storage, { topicsOfOthers: Stream.fromPubSub(others) })),
+      Layer.provide(Layer.mock(Storage, { remoteChanges: Stream.fromPubSub(others) })),
       Layer.provide(
         Layer.mock(Commits, { listen: (listener) => Effect.sync(() => void listeners.push(listener)) }),
       ),

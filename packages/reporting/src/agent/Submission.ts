@@ -126,7 +126,7 @@ export interface Made {
 }
 
 /** Where there are several servers and one fails, the next is asked without a wait. */
-export interface Surroundings {
+export interface Platform {
   readonly servers: number
   /** From 0 to 1. */
   readonly random: () => number
@@ -150,17 +150,12 @@ const MOVES: Readonly<Record<Verdict, { readonly admission?: Admission; readonly
 }
 
 /** The state after an answer: a pure function of the table above and of the batch's size. */
-export const afterAnswer = (
-  before: Submission,
-  made: Made,
-  answer: Answer,
-  around: Surroundings,
-): Answered => {
+export const afterAnswer = (before: Submission, made: Made, answer: Answer, around: Platform): Answered => {
   const { state, deed } = answered(withServer(before, made), made, answer, around)
   return { state: { ...state, declarationDue: nextDeclaration(state, made, answer) }, deed }
 }
 
-const answered = (state: Submission, made: Made, answer: Answer, around: Surroundings): Answered => {
+const answered = (state: Submission, made: Made, answer: Answer, around: Platform): Answered => {
   const { verdict } = answer
   if (verdict === "invalid" && made.kind === "events") return narrowed(state, made)
   // A later version of the server may not know how to declare; a batch that has no place is a wrong address.
@@ -244,7 +239,7 @@ const narrowed = (state: Submission, { events, now }: Made): Answered =>
 const shortened = (state: Submission, { events, tookMillis }: Made): Submission =>
   events > 0 && tookMillis > SLOW_MILLIS ? { ...state, batchLimit: Math.ceil(events / 2) } : state
 
-const retried = (before: Submission, made: Made, answer: Answer, around: Surroundings): Submission => {
+const retried = (before: Submission, made: Made, answer: Answer, around: Platform): Submission => {
   const { kind, now } = made
   const state = answer.verdict === "faulty" ? shortened(before, made) : before
   const server = (state.server + 1) % around.servers

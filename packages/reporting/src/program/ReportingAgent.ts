@@ -13,7 +13,7 @@ import type {
 } from "./ProgramAgent.ts"
 import { MemoryQueue } from "./MemoryQueue.ts"
 import { EXIT_CODES, runCheck } from "./runCheck.ts"
-import type { Surroundings } from "./Surroundings.ts"
+import type { Platform } from "./Platform.ts"
 import { within } from "./within.ts"
 
 /** Who the agent is. */
@@ -39,7 +39,7 @@ const MOST_INCIDENT_KEY_CHARACTERS = 256
 export class ReportingAgent implements ProgramAgent {
   readonly agentId: string
   readonly #identity: Identity
-  readonly #surroundings: Surroundings
+  readonly #surroundings: Platform
   readonly #refuse: (message: string) => Error
   readonly #queue = new MemoryQueue()
   readonly #ending = new AbortController()
@@ -53,7 +53,7 @@ export class ReportingAgent implements ProgramAgent {
   #closing: ReturnType<ProgramAgent["close"]> | undefined
   #isGivenUp = false
 
-  constructor(identity: Identity, surroundings: Surroundings, refuse: (message: string) => Error) {
+  constructor(identity: Identity, surroundings: Platform, refuse: (message: string) => Error) {
     this.agentId = identity.agentId
     this.#identity = identity
     this.#surroundings = surroundings

@@ -1,7 +1,7 @@
 import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
 import { nextDue } from "../agent/nextDue.ts"
 import type { CheckFunction, Finding } from "./ProgramAgent.ts"
-import type { Surroundings } from "./Surroundings.ts"
+import type { Platform } from "./Platform.ts"
 
 /** The exit code that stands for a status, by the guidelines for plugins. */
 export const EXIT_CODES: Readonly<Record<CheckStatus, number>> = {
@@ -53,7 +53,7 @@ const timedOut = (output: string): Pick<Outcome, "status" | "exitCode" | "output
 /** Runs a check now, and at each deadline until the signal ends it. */
 export const runCheck = async (
   { everyMillis, timeoutMillis, run, report }: ProgramCheck,
-  { clock, sleep }: Pick<Surroundings, "clock" | "sleep">,
+  { clock, sleep }: Pick<Platform, "clock" | "sleep">,
   ending: AbortSignal,
 ): Promise<void> => {
   let running: { readonly since: number; readonly end: Promise<unknown> } | undefined

@@ -125,11 +125,11 @@ describe("between two servers", () => {
   it("pauses are kept, the first server is asked again, and heartbeats keep their phase, also over reloads", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(span, { minLength: 2, maxLength: 20 }), async (spans) => {
-        const story = new Story()
-        for (const each of spans) await story.live(each)
-        for (const [index, made] of story.made.entries()) {
-          const before = story.made[index - 1]
-          const shown = JSON.stringify(story.made.slice(Math.max(0, index - 3), index + 1))
+        const scenario = new Story()
+        for (const each of spans) await scenario.live(each)
+        for (const [index, made] of scenario.made.entries()) {
+          const before = scenario.made[index - 1]
+          const shown = JSON.stringify(scenario.made.slice(Math.max(0, index - 3), index + 1))
           if (made.isFirst) {
             assert.strictEqual(made.server, SERVERS[0], `a reload begins with the first server: ${shown}`)
             continue
@@ -139,7 +139,7 @@ describe("between two servers", () => {
           if (before !== undefined && !isFailure(before) && made.kind === "heartbeat")
             assert.isAtMost((made.at - made.since) % MINUTE, SECOND, `a heartbeat keeps its phase: ${shown}`)
         }
-        const asked = story.made.filter(({ server }) => server === SERVERS[0]).map(({ at }) => at)
+        const asked = scenario.made.filter(({ server }) => server === SERVERS[0]).map(({ at }) => at)
         for (const [index, at] of asked.slice(1).entries())
           assert.isAtMost(at - (asked[index] ?? 0), 11 * MINUTE, "the first server gets its turn")
       }),

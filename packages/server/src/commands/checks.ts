@@ -24,7 +24,7 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<ExpectedCheckStat
     cell: ({ expected_at }) => (expected_at === null ? "" : ageText(expected_at, now)),
     align: "right",
   },
-  { title: "OVERDUE", cell: ({ is_stale }) => (is_stale ? "overdue" : "") },
+  { title: "OVERDUE", cell: ({ is_overdue }) => (is_overdue ? "overdue" : "") },
   { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
   { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
 ]
@@ -41,13 +41,13 @@ export const checks = Command.make(
     ),
     ...flags.list,
   },
-  Effect.fnUntraced(function* ({ agentId, stale: is_stale, ...given }) {
+  Effect.fnUntraced(function* ({ agentId, stale: is_overdue, ...given }) {
     const queries = yield* Queries
     const agent_id = Option.getOrUndefined(agentId)
-    const items = itemsOf((page) => queries.expectedChecks({ agent_id, is_stale, ...page }))
+    const items = itemsOf((page) => queries.expectedChecks({ agent_id, is_overdue, ...page }))
     return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "checks" }, given)
   }, Effect.provide(useCases)),
 ).pipe(
   Command.withDescription("List checks with the time by which each must report"),
-  Command.withExamples([{ command: "tocsin checks --stale" }]),
+  Command.withExamples([{ command: "tocsin checks --overdue" }]),
 )

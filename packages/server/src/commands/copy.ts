@@ -25,22 +25,20 @@ const currentPlace = Effect.gen(function* () {
   )
 })
 
-/** A server leaves a mark every five seconds at the latest. */
+/** A server leaves a service heartbeat every five seconds at the latest. */
 const LONGEST_SILENCE = Duration.seconds(6)
 const BETWEEN_LOOKS = Duration.seconds(1)
 
-/** Whether a server uses the storage: its sign of life changes within seconds. */
-const isServed = Effect.fnUntraced(function* (
-  place: StoragePlace,
-  markedBefore: Instant.Instant | undefined,
-) {
+/** Whether a server uses the storage: its service heartbeat changes within seconds. */
+const isServed = Effect.fnUntraced(function* (place: StoragePlace, beatBefore: Instant.Instant | undefined) {
   const until = Instant.plus(yield* Instant.now, LONGEST_SILENCE)
   for (;;) {
-    const { markedAt } = yield* place.state
-    if (markedAt !== markedBefore) return true
+    const { serviceHeartbeatAt } = yield* place.state
+    if (serviceHeartbeatAt !== beatBefore) return true
     const now = yield* Instant.now
-    // The server that left an old mark has ended.
-    if (now > until || markedAt === undefined || markedAt < Instant.minus(now, OLD)) return false
+    // The server that left an old service heartbeat has ended.
+    if (now > until || serviceHeartbeatAt === undefined || serviceHeartbeatAt < Instant.minus(now, OLD))
+      return false
     yield* Effect.sleep(BETWEEN_LOOKS)
   }
 })
@@ -70,7 +68,7 @@ export const copy = Command.make(
     const output = yield* Output
     const from = Option.isSome(given) ? yield* placeOfFlag("--from", given.value) : yield* currentPlace
     const to = yield* placeOfFlag("--to", target)
-    const { markedAt } = yield* requireSchema(from)
+    const { serviceHeartbeatAt } = yield* requireSchema(from)
     const tables = yield* withProgress({ asLines: progress }, ({ report }) =>
       copyStorage(from, to, report),
     ).pipe(refusedInUse)
@@ -81,7 +79,7 @@ export const copy = Command.make(
         tableText(COLUMNS, tables, output) +
         `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n`,
     )
-    if (yield* isServed(from, markedAt)) {
+    if (yield* isServed(from, serviceHeartbeatAt)) {
       return yield* new CommandFailure({
         exit: "attention",
         message: `a server is writing to ${from.name}, and the copy lacks what it wrote since the copy began: stop the server, and copy again into an empty storage`,

@@ -11,7 +11,7 @@ import { commandSettings, examinedSettings } from "../settings/checkedSettings.t
 import { unknownSettings } from "../settings/readSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
-import { examineBeat, examineDelivery, examineReceivers } from "./doctor/examineNotifiers.ts"
+import { examineWatchdog, examineDelivery, examineReceivers } from "./doctor/examineNotifiers.ts"
 import { examinePostgres } from "./doctor/examinePostgres.ts"
 import { examineOrigins, examineSettings, examineTokens } from "./doctor/examineSettings.ts"
 import { examineSqlite } from "./doctor/examineSqlite.ts"
@@ -62,7 +62,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
     ...(settings._tag === "Success" && isInOrder(storage) && isPolicyValid ? yield* examineDelivery : []),
     ...examineOrigins(values),
     ...receivers,
-    ...(settings._tag === "Success" ? yield* examineBeat(settings.success, isTested) : []),
+    ...(settings._tag === "Success" ? yield* examineWatchdog(settings.success, isTested) : []),
   ]
   return findings
 })
@@ -86,7 +86,10 @@ const verdict = (findings: Findings) => {
 export const doctor = Command.make(
   "doctor",
   {
-    sendTest: flags.flag("send-test", "Send a message marked as a test through each notifier, and one beat"),
+    sendTest: flags.flag(
+      "send-test",
+      "Send a message marked as a test through each notifier, and one watchdog ping",
+    ),
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ sendTest, json }) {

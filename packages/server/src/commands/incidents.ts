@@ -13,7 +13,7 @@ import { Output, writeResult } from "../output/Output.ts"
 import { ageText, labelsText, sectionsText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { ack, incidentArgument, noSuchIncident, note, unack } from "./incidentActs.ts"
+import { ack, incidentArgument, noSuchIncident, note, unack } from "./incidentLog.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
 import { useCases } from "./UseCases.ts"
 
@@ -47,12 +47,12 @@ const TIMELINE: ReadonlyArray<Column<IncidentDetail["timeline"][number]>> = [
   { title: "INCIDENT", cell: (change) => change.incident_severity ?? "resolved", isState: true },
 ]
 
-const ACTS: ReadonlyArray<Column<IncidentDetail["acts"][number]>> = [
-  { title: "AT", cell: (act) => Instant.format(act.at) },
-  { title: "ACT", cell: ({ act }) => act },
-  { title: "BY", cell: (act) => act.by },
+const LOG: ReadonlyArray<Column<IncidentDetail["log"][number]>> = [
+  { title: "AT", cell: (action) => Instant.format(action.at) },
+  { title: "ACTION", cell: ({ action }) => action },
+  { title: "BY", cell: (action) => action.by },
   { title: "UNTIL", cell: ({ until }) => (until === undefined ? "" : Instant.format(until)) },
-  { title: "NOTE", cell: (act) => act.text ?? "", least: 16 },
+  { title: "NOTE", cell: (action) => action.text ?? "", least: 16 },
 ]
 
 const DELIVERIES: ReadonlyArray<Column<IncidentDetail["deliveries"][number]>> = [
@@ -94,7 +94,7 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
     section(MEMBERS, detail.members),
     section(TIMELINE, detail.timeline),
     detail.timeline_left_out === 0 ? "" : omitted,
-    section(ACTS, detail.acts),
+    section(LOG, detail.log),
     section(DELIVERIES, detail.deliveries),
   ])
 }
@@ -108,13 +108,13 @@ const show = Command.make(
   Effect.fnUntraced(function* ({ id, json }) {
     const output = yield* Output
     const operations = yield* Operations
-    const story = yield* Effect.catchTag(operations.incident(id), "NotFound", noSuchIncident(id))
-    const detail = toIncidentDetail(story)
+    const timeline = yield* Effect.catchTag(operations.incident(id), "NotFound", noSuchIncident(id))
+    const detail = toIncidentDetail(timeline)
     yield* writeResult(json, detail, () => describe(detail, output))
   }, Effect.provide(useCases)),
 ).pipe(
   Command.withDescription(
-    "Show one incident: its members, its story, its notifications and why each was sent or not",
+    "Show one incident: its members, its timeline, its notifications and why each was sent or not",
   ),
 )
 

@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import type { PolicyCounts, WithheldCount } from "@tocsin/simulation/PolicyTrial"
+import type { PolicyCounts, HeldCount } from "@tocsin/simulation/Backtest"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
@@ -9,8 +9,8 @@ import { Output, writeResult } from "../output/Output.ts"
 import { countText, plural, sectionsText } from "../output/texts.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
-import { readAgents, readPast } from "@tocsin/simulation/readPast"
-import { startTrial } from "@tocsin/simulation/trialThread"
+import { readAgents, readHistory } from "@tocsin/simulation/readHistory"
+import { startTrial } from "@tocsin/simulation/backtestThread"
 import { enabledNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as flags from "./flags.ts"
@@ -37,14 +37,14 @@ const RECEIVERS: ReadonlyArray<Column<Receiver>> = [
   { title: "TRIED", cell: ({ tried }) => countText(tried), align: "right" },
 ]
 
-const OUTCOMES: Readonly<Record<WithheldCount["outcome"], string>> = {
+const OUTCOMES: Readonly<Record<HeldCount["outcome"], string>> = {
   sent: "sent later",
   resolved: "not sent: the incident resolved first",
   replaced: "not sent: a later firing took its place",
   still_held: "still held",
 }
 
-const WITHHELD: ReadonlyArray<Column<WithheldCount>> = [
+const HELD: ReadonlyArray<Column<HeldCount>> = [
   { title: "RECEIVER", cell: ({ receiver }) => receiver },
   { title: "HELD BY", cell: ({ held_by }) => held_by.join(", ") },
   { title: "FIRINGS", cell: ({ firings }) => countText(firings), align: "right" },
@@ -91,7 +91,7 @@ const compare = Effect.fnUntraced(function* (file: string, since: Duration.Durat
         const options = { agents, since: from, staleAfter: settings.SERVICE_STALE_AFTER }
         const trials = yield* Effect.forEach([inForce, tried], (policy) => startTrial(policy, options))
         const ofAll = { concurrency: "unbounded" } as const
-        const read = yield* readPast(source, {
+        const read = yield* readHistory(source, {
           agents,
           report: (piece) => report({ ...piece, of: "results" }),
           until,
@@ -112,7 +112,7 @@ const compare = Effect.fnUntraced(function* (file: string, since: Duration.Durat
     in_force: inForce.name,
     messages: { in_force: sumOf(before), tried: sumOf(after) },
     receivers: receiversOf(before, after),
-    withheld: after.withheld,
+    held: after.held,
     unknown: UNKNOWN,
   }
 })
@@ -120,12 +120,12 @@ const compare = Effect.fnUntraced(function* (file: string, since: Duration.Durat
 type Comparison = Effect.Success<ReturnType<typeof compare>>
 
 const draw = (comparison: Comparison, output: Output["Service"]): string => {
-  const { history_from, in_force, messages, receivers, results, since, until, unknown, withheld } = comparison
+  const { history_from, in_force, messages, receivers, results, since, until, unknown, held } = comparison
   return sectionsText([
     `${plural(messages.tried, "message")} instead of ${countText(messages.in_force)} ` +
       `from ${Instant.format(since)} to ${Instant.format(until)}\n`,
     receivers.length === 0 ? "" : tableText(RECEIVERS, receivers, output),
-    withheld.length === 0 ? "" : tableText(WITHHELD, withheld, output),
+    held.length === 0 ? "" : tableText(HELD, held, output),
     `In force: ${in_force}. ${countText(results)} stored results` +
       (history_from !== null && history_from > since
         ? `, the oldest of ${Instant.format(history_from)}\n`

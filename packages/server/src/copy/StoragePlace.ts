@@ -21,8 +21,8 @@ export interface PlaceState {
   /** How many migrations it went through, of how many. */
   readonly applied: number
   readonly known: number
-  /** A server's last sign of life on it, by that server's clock. */
-  readonly markedAt: Instant | undefined
+  /** A server's last service heartbeat on it, by that server's clock. */
+  readonly serviceHeartbeatAt: Instant | undefined
 }
 
 /** A durable storage, inspected and copied without starting a server on it. */
@@ -47,7 +47,7 @@ const sqlitePlace = (file: string): StoragePlace => ({
           applied,
           ...rest,
         }))
-      : Effect.succeed({ applied: 0, known: 0, markedAt: undefined }),
+      : Effect.succeed({ applied: 0, known: 0, serviceHeartbeatAt: undefined }),
   ),
   withSource: (use) => SqliteSource.withCopySource(file, use),
   withTarget: (use) => SqliteTarget.withCopyTarget(file, use),

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import type { CopiedRow, AnyShape } from "@tocsin/core/model/TableShape"
 import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { NEVER_MARKED } from "@tocsin/core/model/MarkRecord"
+import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
 import { Effect, Schema, Stream } from "effect"
 import type { Step } from "../output/withProgress.ts"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
@@ -63,10 +63,10 @@ const digestOf = Effect.fnUntraced(function* (
   return digest.report(table.name)
 })
 
-/** The sign of life is not copied: no server has run on the copy. */
+/** The service heartbeat is not copied: no server has run on the copy. */
 const withoutSignOfLife = ({ name, columns }: AnyShape, rows: ReadonlyArray<CopiedRow>) => {
-  if (name !== "mark") return rows
-  const at = Object.keys(columns).indexOf("marked_at")
+  if (name !== "service_heartbeat") return rows
+  const at = Object.keys(columns).indexOf("beat_at")
   return rows.map((row) => row.with(at, NEVER_MARKED))
 }
 

@@ -122,12 +122,12 @@ export const definitions = {
     "concurrent delivery attempts for each notifier; a hanging one takes up to 15s",
     { fallback: "32" },
   ),
-  SERVICE_BEAT_URL: setting(
+  SERVICE_WATCHDOG_URL: setting(
     type.address,
     "address to call while all is well (healthchecks.io and similar); problems are sent to /fail below it",
-    { whenUnset: "no beat" },
+    { whenUnset: "no watchdog ping" },
   ),
-  SERVICE_BEAT_INTERVAL: setting(type.duration, "time between two beats", { fallback: "60s" }),
+  SERVICE_WATCHDOG_INTERVAL: setting(type.duration, "time between two watchdog pings", { fallback: "60s" }),
   SERVICE_RETENTION_HISTORY: setting(
     type.keepFor,
     "how long history is kept; the newest row of each check stays",

@@ -89,9 +89,9 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
   ]
 }
 
-const TARGETS = [...Object.values(NOTIFIER_ADDRESSES).flat(), "SERVICE_BEAT_URL"] as const
+const TARGETS = [...Object.values(NOTIFIER_ADDRESSES).flat(), "SERVICE_WATCHDOG_URL"] as const
 
-/** Addresses that notifiers and beats must not call, or cannot use (docs/rules.md#targets). */
+/** Addresses that notifiers and watchdog pings must not call, or cannot use (docs/rules.md#targets). */
 const refusedTargets = (values: Values): ReadonlyArray<SettingProblem> => {
   const policy = { denyPrivateTargets: values.SERVICE_DENY_PRIVATE_TARGETS ?? false }
   return TARGETS.flatMap((name) => {

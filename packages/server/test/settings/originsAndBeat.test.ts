@@ -75,14 +75,17 @@ describe("SERVICE_ALLOWED_ORIGINS", () => {
   })
 })
 
-describe("SERVICE_BEAT_URL", () => {
+describe("SERVICE_WATCHDOG_URL", () => {
   it("is none unless set, and a secret", () => {
-    assert.isUndefined(read({}).SERVICE_BEAT_URL)
-    const settings = read({ SERVICE_BEAT_URL: "https://hc-ping.com/uuid", SERVICE_BEAT_INTERVAL: "5m" })
-    assert(settings.SERVICE_BEAT_URL !== undefined)
-    assert.strictEqual(Redacted.value(settings.SERVICE_BEAT_URL), "https://hc-ping.com/uuid")
-    assert.strictEqual(Duration.toMinutes(settings.SERVICE_BEAT_INTERVAL), 5)
-    assert.strictEqual(Duration.toSeconds(read({}).SERVICE_BEAT_INTERVAL), 60)
+    assert.isUndefined(read({}).SERVICE_WATCHDOG_URL)
+    const settings = read({
+      SERVICE_WATCHDOG_URL: "https://hc-ping.com/uuid",
+      SERVICE_WATCHDOG_INTERVAL: "5m",
+    })
+    assert(settings.SERVICE_WATCHDOG_URL !== undefined)
+    assert.strictEqual(Redacted.value(settings.SERVICE_WATCHDOG_URL), "https://hc-ping.com/uuid")
+    assert.strictEqual(Duration.toMinutes(settings.SERVICE_WATCHDOG_INTERVAL), 5)
+    assert.strictEqual(Duration.toSeconds(read({}).SERVICE_WATCHDOG_INTERVAL), 60)
   })
 
   it("is refused where notifiers must not send either, and never shown", () => {
@@ -91,14 +94,14 @@ describe("SERVICE_BEAT_URL", () => {
       ["http://169.254.169.254/secret", "must not be a link-local or cloud metadata address"],
       ["http://secret%zz:x@hc.example/", "must have a percent-encoded user name and password"],
     ] as const) {
-      const message = complaint({ SERVICE_BEAT_URL: url })
-      assert.include(message, `SERVICE_BEAT_URL ${words}`)
+      const message = complaint({ SERVICE_WATCHDOG_URL: url })
+      assert.include(message, `SERVICE_WATCHDOG_URL ${words}`)
       assert.notInclude(message, "secret.example")
       assert.notInclude(message, "/secret")
     }
     assert.include(
-      complaint({ SERVICE_BEAT_URL: "http://10.0.0.1/ping", SERVICE_DENY_PRIVATE_TARGETS: "true" }),
-      "SERVICE_BEAT_URL must not be a link-local or cloud metadata address, nor a private one",
+      complaint({ SERVICE_WATCHDOG_URL: "http://10.0.0.1/ping", SERVICE_DENY_PRIVATE_TARGETS: "true" }),
+      "SERVICE_WATCHDOG_URL must not be a link-local or cloud metadata address, nor a private one",
     )
   })
 })

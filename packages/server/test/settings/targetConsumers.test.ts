@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import { BeatReceiver } from "@tocsin/core/ports/Notifiers"
-import { beatReceiver } from "@tocsin/server/beats"
+import { WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
+import { watchdogReceiver } from "@tocsin/server/watchdog"
 import { loadPolicy } from "@tocsin/server/policy/loadPolicy"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
 import type { Settings } from "@tocsin/server/settings/Settings"
@@ -62,8 +62,8 @@ const sendToReceiver = (settings: Settings) =>
   }).pipe(Effect.provide(RandomIds.layer), Effect.scoped)
 
 const sendBeat = (settings: Settings) =>
-  Effect.flatMap(BeatReceiver, (receiver) => receiver.send({ isWell: true })).pipe(
-    Effect.provide(Layer.fresh(beatReceiver(settings) ?? assert.fail("no beat"))),
+  Effect.flatMap(WatchdogReceiver, (receiver) => receiver.send({ isWell: true })).pipe(
+    Effect.provide(Layer.fresh(watchdogReceiver(settings) ?? assert.fail("no watchdog ping"))),
   )
 
 const ofSettings = (environment: () => Readonly<Record<string, string>>) => ({
@@ -106,7 +106,7 @@ const consumers = {
   "a webhook of a policy": ofPolicy({ kind: "webhook" }),
   "a messenger of a policy": ofPolicy({ kind: "messenger" }),
   "an alert router of a policy": ofPolicy({ kind: "alert_router" }),
-  "the beat": { environment: () => ({ SERVICE_BEAT_URL: origin }), send: sendBeat },
+  "the watchdog ping": { environment: () => ({ SERVICE_WATCHDOG_URL: origin }), send: sendBeat },
 }
 type Consumer = keyof typeof consumers
 
@@ -136,7 +136,7 @@ const cases: Readonly<Partial<Record<keyof Settings, Case>>> = {
   },
   SERVICE_DELIVERY_LEASE: {
     value: "3s",
-    consumers: NAMES.filter((name) => name !== "the beat"),
+    consumers: NAMES.filter((name) => name !== "the watchdog ping"),
     follows: (name, settings) =>
       Effect.gen(function* () {
         const arrived = new Promise<void>((resume) => {

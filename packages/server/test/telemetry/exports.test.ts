@@ -11,7 +11,7 @@ const settingsOf = (environment: Readonly<Record<string, string>>): Settings => 
   return values as Settings
 }
 
-const toldTo = (environment: Readonly<Record<string, string>>) => {
+const notifiedOf = (environment: Readonly<Record<string, string>>) => {
   const settings = settingsOf(environment)
   const of = (signal: Signal) => {
     const endpoint = endpointOf(settings, signal)
@@ -25,13 +25,16 @@ const OTEL = "http://collector:4318"
 describe("signals for a collector", () => {
   it("are off unless an endpoint is set", () => {
     const nothing = { traces: undefined, logs: undefined, isAny: false }
-    assert.deepStrictEqual(toldTo({}), nothing)
-    assert.deepStrictEqual(toldTo({ OTEL_TRACES_EXPORTER: "otlp", OTEL_SERVICE_NAME: "x" }), nothing)
-    assert.deepStrictEqual(toldTo({ OTEL_EXPORTER_OTLP_ENDPOINT: OTEL, OTEL_SDK_DISABLED: "true" }), nothing)
+    assert.deepStrictEqual(notifiedOf({}), nothing)
+    assert.deepStrictEqual(notifiedOf({ OTEL_TRACES_EXPORTER: "otlp", OTEL_SERVICE_NAME: "x" }), nothing)
+    assert.deepStrictEqual(
+      notifiedOf({ OTEL_EXPORTER_OTLP_ENDPOINT: OTEL, OTEL_SDK_DISABLED: "true" }),
+      nothing,
+    )
   })
 
   it("share an endpoint, or have one each", () => {
-    assert.deepStrictEqual(toldTo({ OTEL_EXPORTER_OTLP_ENDPOINT: OTEL }), {
+    assert.deepStrictEqual(notifiedOf({ OTEL_EXPORTER_OTLP_ENDPOINT: OTEL }), {
       traces: `${OTEL}/v1/traces`,
       logs: `${OTEL}/v1/logs`,
       isAny: true,
@@ -40,8 +43,8 @@ describe("signals for a collector", () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: OTEL,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://traces/here",
     }
-    assert.strictEqual(toldTo(own).traces, "https://traces/here")
-    assert.deepStrictEqual(toldTo({ ...own, OTEL_LOGS_EXPORTER: "none" }).logs, undefined)
+    assert.strictEqual(notifiedOf(own).traces, "https://traces/here")
+    assert.deepStrictEqual(notifiedOf({ ...own, OTEL_LOGS_EXPORTER: "none" }).logs, undefined)
   })
 })
 

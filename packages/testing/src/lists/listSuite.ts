@@ -135,7 +135,7 @@ const outboxBy = (filter: ListFilters["outbox"]) =>
       (filter.state ?? row.state) === row.state &&
       (filter.notifier ?? row.notifier) === row.notifier &&
       (filter.event_type ?? row.event_type) === row.event_type &&
-      (filter.held ?? row.look_at !== undefined) === (row.look_at !== undefined),
+      (filter.held ?? row.next_evaluation_at !== undefined) === (row.next_evaluation_at !== undefined),
   )
 
 const open = <Place>(subject: StorageUnderTest<Place>) => Effect.tap(openReplica(subject), populate)
@@ -260,9 +260,9 @@ const manyNotifiersAreListed = Effect.fnUntraced(function* (replica: Replica) {
       created_at: Instant.fromMicros(start + BigInt((n * 7) % 50)),
     }),
   )
-  yield* write(replica, [], (workspace) => {
-    workspace.incidents.put(incidentRecord("incident"))
-    for (const item of items) workspace.outbox.put(item)
+  yield* write(replica, [], (unit) => {
+    unit.incidents.put(incidentRecord("incident"))
+    for (const item of items) unit.outbox.put(item)
   })
   for (const filter of [{}, { state: "sent" as const }]) {
     for (const direction of DIRECTIONS) {

@@ -85,7 +85,7 @@ const outbox: ReadonlyArray<OutboxRecord> = Array.from({ length: 60 }, (_, n) =>
     event_type: pick(["firing", "resolved"], n >> 2),
     incident_seq: n,
     next_attempt_at: (state === "pending" && !isHeld) || state === "retry" ? start : undefined,
-    look_at: isHeld ? at(n) : undefined,
+    next_evaluation_at: isHeld ? at(n) : undefined,
     leased_until: state === "sending" ? start : undefined,
     created_at: at((n * 5) % 7),
     updated_at: at(10 + ((n * 11) % 6)),
@@ -111,12 +111,12 @@ const keys: ReadonlyArray<AgentsKeyRecord> = agents.map(({ agent_id, key_fingerp
 
 /** Puts the {@link population} into an empty storage. */
 export const populate = (replica: Replica) =>
-  write(replica, [], (workspace) => {
-    for (const row of agents) workspace.agents.put(row)
-    for (const row of [...keys, ...blocked]) workspace.keys.put(row)
-    for (const row of checks) workspace.checks.put(row)
-    for (const row of history) workspace.store(row)
-    for (const row of incidents) workspace.incidents.put(row)
-    for (const row of members) workspace.members.put(row)
-    for (const row of outbox) workspace.outbox.put(row)
+  write(replica, [], (unit) => {
+    for (const row of agents) unit.agents.put(row)
+    for (const row of [...keys, ...blocked]) unit.keys.put(row)
+    for (const row of checks) unit.checks.put(row)
+    for (const row of history) unit.store(row)
+    for (const row of incidents) unit.incidents.put(row)
+    for (const row of members) unit.members.put(row)
+    for (const row of outbox) unit.outbox.put(row)
   })

@@ -1,9 +1,9 @@
 import type { CheckStatus, NotifierKind, Severity } from "@tocsin/contract/Status"
 import { type SilenceAct, silenceActs } from "./SilenceAct.ts"
-import type { AttemptResult } from "@tocsin/core/notifications/settleAttempts"
+import type { AttemptResult } from "@tocsin/core/notifications/recordResults"
 import * as fc from "fast-check"
 import { type ExpectationPlan, expectationPlans } from "./ExpectationPlan.ts"
-import { type Look, look } from "./Look.ts"
+import { type Look, look } from "./EvaluationView.ts"
 import { type AgentName, AGENTS, type CheckName, CHECKS, type KeyName, KEYS } from "./ModelNames.ts"
 
 /** One event; `id` is that of the n-th event sent before, if there was one. */
@@ -19,7 +19,7 @@ export interface EventPlan {
   readonly id: number | "new"
 }
 
-/** Something that happens to a storage. Plain data, so that a counterexample reads like a story. */
+/** Something that happens to a storage. Plain data, so that a counterexample reads like a scenario. */
 export type ModelAction =
   | {
       readonly act: "heartbeat"
@@ -66,7 +66,7 @@ export type ModelAction =
   | { readonly act: "withdraw" | "note"; readonly nth: number }
   | SilenceAct
   | { readonly act: "examineHeld" | "purge"; readonly limit: number }
-  | { readonly act: "mark" | "sweep" | "timers" | "removeIdle" }
+  | { readonly act: "service_heartbeat" | "sweep" | "timers" | "removeIdle" }
   | {
       readonly act: "expire"
       readonly history: number | undefined
@@ -218,7 +218,7 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
   weighted(
     5,
     fc.record({
-      act: fc.constantFrom(...(["mark", "sweep", "timers", "removeIdle"] as const)),
+      act: fc.constantFrom(...(["service_heartbeat", "sweep", "timers", "removeIdle"] as const)),
     }),
   ),
   weighted(
@@ -251,7 +251,7 @@ const enrolled: ReadonlyArray<ModelAction> = [
   { act: "acceptAll", includeRotation: false },
 ]
 
-/** A story: it starts with three accepted agents, or with nothing. */
+/** A scenario: it starts with three accepted agents, or with nothing. */
 export const modelActions: fc.Arbitrary<ReadonlyArray<ModelAction>> = fc
   .tuple(
     fc.oneof(weighted(4, fc.constant(true)), weighted(1, fc.constant(false))),

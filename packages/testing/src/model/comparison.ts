@@ -5,10 +5,10 @@ import { Effect, Layer } from "effect"
 import { assertSame } from "../assertSame.ts"
 import { keyHashOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
-import { type Deed, keyName } from "./deedOf.ts"
+import { type Deed, keyName } from "./commandOf.ts"
 import { AGENTS } from "./ModelNames.ts"
 
-/** The settings of stories. */
+/** The settings of scenarios. */
 export const rules: Partial<RuleOptions> = {
   notifiers: ["debug", "alert_router"],
   maxPendingAgents: 3,

@@ -8,7 +8,7 @@ import { openReplica, type Replica } from "../Replica.ts"
 import { START_MILLIS } from "../samples.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 import { assertAlike, memory, outcomeOf, rules } from "./comparison.ts"
-import { deedOf, type Sent } from "./deedOf.ts"
+import { commandOf, type Sent } from "./commandOf.ts"
 import { type ModelAction, modelActions } from "./ModelAction.ts"
 import { AGENTS, CHECKS } from "./ModelNames.ts"
 
@@ -25,12 +25,12 @@ const expireEverything = Effect.fnUntraced(function* ({ storage }: Replica) {
 })
 
 /**
- * The decisions of a story, with retention in place of reads. Leaves out references to rows that
+ * The decisions of a scenario, with retention in place of reads. Leaves out references to rows that
  * may have expired: the replay of a dead letter, a repeated event ID, `reset-clock`, after which
  * late results count again, and repeats of alerts, which end with their incident.
  */
-const decidedIn = (story: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAction | "expire"> => [
-  ...story.flatMap((action): ReadonlyArray<ModelAction | "expire"> => {
+const decidedIn = (scenario: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAction | "expire"> => [
+  ...scenario.flatMap((action): ReadonlyArray<ModelAction | "expire"> => {
     switch (action.act) {
       case "replay":
       case "resetClock":
@@ -68,37 +68,37 @@ const decidedIn = (story: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAction
 ]
 
 /**
- * Tells a story to two storages, one of which loses all that may go, and compares their replies.
+ * Tells a scenario to two storages, one of which loses all that may go, and compares their replies.
  */
 const tell = Effect.fnUntraced(function* (
-  story: ReadonlyArray<ModelAction>,
+  scenario: ReadonlyArray<ModelAction>,
   expiring: Replica,
   keeping: Replica,
 ) {
   const sent: Sent = { events: [], batches: [] }
   yield* TestClock.setTime(START_MILLIS)
-  for (const [index, action] of decidedIn(story).entries()) {
+  for (const [index, action] of decidedIn(scenario).entries()) {
     if (action === "expire") yield* expireEverything(expiring)
     else if (action.act === "wait") yield* TestClock.adjust(Duration.seconds(action.seconds))
     else {
-      const deed = deedOf(action, sent, yield* Instant.now)
+      const deed = commandOf(action, sent, yield* Instant.now)
       const name = `action ${index}, ${JSON.stringify(action)}`
       assertAlike(yield* outcomeOf(deed, expiring), yield* outcomeOf(deed, keeping), name)
     }
   }
 })
 
-/** Random stories: with any retention, a storage decides as if it had kept every row. */
+/** Random scenarios: with any retention, a storage decides as if it had kept every row. */
 export const expirySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention", () => {
     it.effect(
       "changes no later decision, whenever it runs",
       () =>
-        forAll(modelActions, { runs: RUNS }, (story) =>
+        forAll(modelActions, { runs: RUNS }, (scenario) =>
           Effect.gen(function* () {
             const expiring = yield* openReplica(subject, rules)
             const keeping = yield* openReplica(memory, rules)
-            yield* tell(story, expiring, keeping)
+            yield* tell(scenario, expiring, keeping)
           }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
         ),
       PROPERTY_TIMEOUT_MILLIS,

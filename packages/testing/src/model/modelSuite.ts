@@ -4,7 +4,7 @@ import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "../assertSame.ts"
 import { assertAlike, memory, outcomeOf, rules } from "./comparison.ts"
-import { deedOf, type Sent } from "./deedOf.ts"
+import { commandOf, type Sent } from "./commandOf.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
 import { type ModelAction, modelActions } from "./ModelAction.ts"
 import { inconsistencies } from "../inconsistencies.ts"
@@ -15,7 +15,7 @@ import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
 const USUAL_RUNS = 50
 
-/** Plays a story on two storages and compares the outcome of each action. */
+/** Plays a scenario on two storages and compares the outcome of each action. */
 const tell = Effect.fnUntraced(function* (
   actions: ReadonlyArray<ModelAction>,
   storage: Replica,
@@ -36,7 +36,7 @@ const tell = Effect.fnUntraced(function* (
     if (action.act === "wait") yield* TestClock.adjust(Duration.seconds(action.seconds))
     else if (action.act === "compare") yield* compare(name)
     else {
-      const deed = deedOf(action, sent, yield* Instant.now)
+      const deed = commandOf(action, sent, yield* Instant.now)
       assertAlike(yield* outcomeOf(deed, storage), yield* outcomeOf(deed, model), name)
     }
   }
@@ -45,12 +45,12 @@ const tell = Effect.fnUntraced(function* (
 })
 
 /**
- * Random stories: after each action, the storage has the replies and rows of the memory storage.
+ * Random scenarios: after each action, the storage has the replies and rows of the memory storage.
  */
 export const modelSuite = <Place>(subject: StorageUnderTest<Place>, runs = USUAL_RUNS): void => {
   describe("model", () => {
     it.effect(
-      "behaves like the memory storage in random stories",
+      "behaves like the memory storage in random scenarios",
       () =>
         forAll(modelActions, { runs }, (actions) =>
           Effect.gen(function* () {

@@ -13,7 +13,7 @@ import { newPlace, type Replica } from "../Replica.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, send, START_MILLIS } from "../samples.ts"
 import { skippedFor, type StorageUnderTest } from "../StorageUnderTest.ts"
 import { assertAlike, outcomeOf, rules } from "./comparison.ts"
-import { type Deed, deedOf, type Sent } from "./deedOf.ts"
+import { type Deed, commandOf, type Sent } from "./commandOf.ts"
 import { type ModelAction, modelActions } from "./ModelAction.ts"
 import { stateOf } from "./stateOf.ts"
 
@@ -130,7 +130,7 @@ export const reopenSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     )
 
     it.effect.skipIf(keepsNothing !== undefined)(
-      "goes on with a random story like the memory storage",
+      "goes on with a random scenario like the memory storage",
       () =>
         forAll(modelActions, { runs: RUNS }, (actions: ReadonlyArray<ModelAction>) =>
           Effect.gen(function* () {
@@ -139,7 +139,7 @@ export const reopenSuite = <Place>(subject: StorageUnderTest<Place>): void => {
               const name = `action ${index}, ${JSON.stringify(action)}`
               if (action.act === "wait") yield* TestClock.adjust(Duration.seconds(action.seconds))
               else if (action.act === "compare") yield* both.reopen(name)
-              else yield* both.play(deedOf(action, both.sent, yield* Instant.now), name)
+              else yield* both.play(commandOf(action, both.sent, yield* Instant.now), name)
             }
             yield* both.reopen("all actions")
           }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),

@@ -1,12 +1,12 @@
 import { AgentId, CheckId, type EventId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { RowRequest } from "@tocsin/core/engine/workspace/RowRequest"
-import type { Workspace } from "@tocsin/core/engine/workspace/Workspace"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Duration, Effect } from "effect"
-import { ALL } from "./deliveryDeeds.ts"
+import { ALL } from "./deliveryActions.ts"
 import { AGENTS, CHECKS, KEYS } from "./ModelNames.ts"
-import { keyName } from "./deedOf.ts"
+import { keyName } from "./commandOf.ts"
 import { observe } from "../observe.ts"
 import { atMost, keyHashOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
@@ -15,17 +15,15 @@ import { LISTS, rowsOf } from "../rowsOf.ts"
 const agentIds = AGENTS.map((name) => AgentId.make(name))
 const checkIds = CHECKS.map((name) => CheckId.make(name))
 const keyHashes = AGENTS.flatMap((agent) => KEYS.map((key) => keyHashOf(keyName(agent, key))))
-const refs = ["shared", "shared too", "a/disk", "B/CPU", "a/@heartbeat", "a/@stale"].flatMap((text) =>
+const refs = ["shared", "shared too", "a/disk", "B/CPU", "a/@heartbeat", "a/@overdue"].flatMap((text) =>
   (["named", "automatic"] as const).map((kind) => ({ kind, incident_key: IncidentKey.make(text) })),
 )
 
 /** All that decisions can see of an agent besides its row. */
-const ofAgent = (workspace: Workspace, agentId: AgentId, eventIds: ReadonlyArray<EventId>) => {
-  const agent = workspace.agents.get(agentId)
-  const keys = workspace.keys.group(agentId).filter((key) => key.state !== "blocked")
-  const memberships = workspace
-    .membershipsOf(agentId)
-    .map((row) => [`${row.incident_id}/${row.check_id}`, row])
+const ofAgent = (unit: UnitOfWork, agentId: AgentId, eventIds: ReadonlyArray<EventId>) => {
+  const agent = unit.agents.get(agentId)
+  const keys = unit.keys.group(agentId).filter((key) => key.state !== "blocked")
+  const memberships = unit.membershipsOf(agentId).map((row) => [`${row.incident_id}/${row.check_id}`, row])
   const own = {
     keys: Object.fromEntries(keys.map((key) => [key.key_hash, key])),
     memberships: Object.fromEntries(memberships),
@@ -34,13 +32,11 @@ const ofAgent = (workspace: Workspace, agentId: AgentId, eventIds: ReadonlyArray
   const { registration_id } = agent
   return {
     ...own,
-    checks: checkIds.map((check_id) =>
-      workspace.checks.get({ agent_id: agentId, registration_id, check_id }),
-    ),
+    checks: checkIds.map((check_id) => unit.checks.get({ agent_id: agentId, registration_id, check_id })),
     expectations: checkIds.map((check_id) =>
-      workspace.expectations.get({ agent_id: agentId, registration_id, check_id }),
+      unit.expectations.get({ agent_id: agentId, registration_id, check_id }),
     ),
-    known: eventIds.filter((id) => workspace.knownEvents.has(registration_id, id)),
+    known: eventIds.filter((id) => unit.knownEvents.has(registration_id, id)),
   }
 }
 
@@ -67,22 +63,20 @@ const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds
       ),
     },
   ]
-  return yield* observe(replica, rowRequests, (workspace) => ({
-    pendingAgents: workspace.pendingAgents,
-    keys: keyHashes.map((hash) => workspace.keys.get(hash)),
-    agents: agentIds.map((id) => ofAgent(workspace, id, eventIds)),
-    open: refs.map((ref) => workspace.openIncident(ref)?.id),
-    floors: incidents.map((id) => workspace.rankings.get(id)?.floor),
+  return yield* observe(replica, rowRequests, (unit) => ({
+    pendingAgents: unit.pendingAgents,
+    keys: keyHashes.map((hash) => unit.keys.get(hash)),
+    agents: agentIds.map((id) => ofAgent(unit, id, eventIds)),
+    open: refs.map((ref) => unit.openIncident(ref)?.id),
+    floors: incidents.map((id) => unit.rankings.get(id)?.floor),
     members: incidents.flatMap((incident_id) =>
       agentIds.flatMap((agent_id) =>
-        checkIds.map((check_id) => workspace.members.get({ incident_id, agent_id, check_id })),
+        checkIds.map((check_id) => unit.members.get({ incident_id, agent_id, check_id })),
       ),
     ),
-    outbox: incidents.map((id) =>
-      Object.fromEntries(workspace.outbox.group(id).map((item) => [item.id, item])),
-    ),
+    outbox: incidents.map((id) => Object.fromEntries(unit.outbox.group(id).map((item) => [item.id, item]))),
     alerts: incidents.map((id) =>
-      Object.fromEntries(workspace.alerts.group(id).map((alert) => [alert.severity, alert])),
+      Object.fromEntries(unit.alerts.group(id).map((alert) => [alert.severity, alert])),
     ),
   }))
 })
@@ -93,19 +87,19 @@ const STORY_ROWS = 3
  * What is shown of each incident; of the outbox as much as there is, since items of one change are
  * in no order.
  */
-const storiesOf = Effect.fnUntraced(function* (replica: Replica) {
-  const stories: Array<unknown> = []
+const scenariosOf = Effect.fnUntraced(function* (replica: Replica) {
+  const scenarios: Array<unknown> = []
   for (const { id } of yield* rowsOf(replica, "incidents")) {
     const first = yield* replica.storage.incident(id, atMost(STORY_ROWS))
     const whole = yield* replica.storage.incident(id, atMost(ALL))
-    stories.push({
+    scenarios.push({
       incident: first?.incident,
       members: first?.members,
       changes: first?.changes,
       whole: { ...whole, outbox: whole?.outbox.toSorted((a, b) => (a.id < b.id ? -1 : 1)) },
     })
   }
-  return stories
+  return scenarios
 })
 
 const A_LEASE_OF_THE_STORY = Duration.days(10_000)
@@ -120,13 +114,13 @@ const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, receivers: R
   return Duration.isGreaterThan(time, A_LEASE_OF_THE_STORY) ? "a lease" : Duration.toMillis(time)
 })
 
-/** After every time of a story. */
+/** After every time of a scenario. */
 const LATEST = Instant.fromMicros(10n ** 17n)
 
 const withoutSeq = <Row extends object>(row: Row) => ({ ...row, seq: undefined })
 
 /** The expectations to be looked at, but for those of deleted agents, which retention removes. */
-const toLookAt = Effect.fnUntraced(function* (replica: Replica) {
+const toEvaluate = Effect.fnUntraced(function* (replica: Replica) {
   const agents = yield* rowsOf(replica, "agents")
   const registrations = new Set(agents.map((agent) => agent.registration_id))
   const due = yield* replica.storage.dueExpectations({ now: LATEST, after: undefined, limit: ALL })
@@ -140,12 +134,12 @@ export const stateOf = Effect.fnUntraced(function* (replica: Replica, eventIds: 
   return {
     lists,
     summary: yield* replica.queries.summary,
-    stories: yield* storiesOf(replica),
+    scenarios: yield* scenariosOf(replica),
     oneByOne: yield* Effect.forEach(agentIds, (id) =>
       Effect.forEach(checkIds, (check) => replica.storage.check(id, check)),
     ),
-    mark: yield* replica.storage.mark,
-    toLookAt: yield* toLookAt(replica),
+    serviceHeartbeat: yield* replica.storage.serviceHeartbeat,
+    toEvaluate: yield* toEvaluate(replica),
     due: [yield* untilDue(replica, ["debug"]), yield* untilDue(replica, ["alert_router", "messenger"])],
     withPendingKey: yield* replica.storage.agentsWithPendingKey(undefined, 100),
     seen: yield* whatDecisionsSee(replica, eventIds),

@@ -29,7 +29,7 @@ export const agentRecord: fc.Arbitrary<AgentRecord> = fc
     labels: maybe(labels),
     observed_at: instant,
     last_seen_at: instant,
-    contact_from: maybe(instant),
+    reachable_from: maybe(instant),
     registered_at: instant,
     key_fingerprint: fingerprint,
     heartbeat_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),

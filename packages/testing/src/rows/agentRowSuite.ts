@@ -24,7 +24,7 @@ const agentRoundTrip = (replica: Replica) =>
     Effect.gen(function* () {
       const { agent_id } = first
       for (const agent of [first, { ...first, ...changes }]) {
-        yield* write(replica, [{ agents: [agent_id] }], (workspace) => workspace.putAgent(agent))
+        yield* write(replica, [{ agents: [agent_id] }], (unit) => unit.putAgent(agent))
         assertSame(yield* replica.storage.agent(agent_id), agent)
         assertSame(yield* rowsOf(replica, "agents"), [agent])
         assertSame(
@@ -32,7 +32,7 @@ const agentRoundTrip = (replica: Replica) =>
           agent,
         )
       }
-      yield* write(replica, [{ agents: [agent_id] }], (workspace) => workspace.agents.delete(agent_id))
+      yield* write(replica, [{ agents: [agent_id] }], (unit) => unit.agents.delete(agent_id))
       assertSame(yield* replica.storage.agent(agent_id), undefined)
     }),
   )
@@ -59,7 +59,7 @@ const checkRoundTrip = (replica: Replica) =>
       Effect.gen(function* () {
         const { agent_id, registration_id } = agent
         const { check_id } = first
-        yield* write(replica, [{ agents: [agent_id] }], (workspace) => workspace.putAgent(agent))
+        yield* write(replica, [{ agents: [agent_id] }], (unit) => unit.putAgent(agent))
         const rowRequest = { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } }
         for (const row of [first, second]) {
           const check = { ...row, agent_id, registration_id, check_id }
@@ -68,9 +68,9 @@ const checkRoundTrip = (replica: Replica) =>
           assertSame(yield* replica.storage.check(agent_id, check_id), check)
           assertSame(yield* rowsOf(replica, "checks"), [check])
         }
-        yield* transact(replica.storage, function* (workspace) {
+        yield* transact(replica.storage, function* (unit) {
           yield { agents: [agent_id] }
-          workspace.removeAgent(agent)
+          unit.removeAgent(agent)
         })
         assertSame(yield* rowsOf(replica, "checks"), [])
       }),
@@ -81,16 +81,16 @@ const historyRoundTrip = (replica: Replica) =>
     Effect.gen(function* () {
       const { agent_id, registration_id } = agent
       const stored = rows.map((row) => ({ ...row, agent_id, registration_id }))
-      yield* transact(replica.storage, function* (workspace) {
+      yield* transact(replica.storage, function* (unit) {
         yield { agents: [agent_id] }
-        workspace.putAgent(agent)
-        for (const row of stored) workspace.store(row)
+        unit.putAgent(agent)
+        for (const row of stored) unit.store(row)
       })
       const found = yield* rowsOf(replica, "history")
       assertSame(found.map(withoutSeq), stored.toReversed())
-      yield* transact(replica.storage, function* (workspace) {
+      yield* transact(replica.storage, function* (unit) {
         yield { agents: [agent_id] }
-        workspace.removeAgent(agent)
+        unit.removeAgent(agent)
       })
     }),
   )

@@ -1,10 +1,10 @@
 import { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { IncidentActRecord } from "@tocsin/core/model/IncidentActRecord"
+import type { IncidentLogRecord } from "@tocsin/core/model/IncidentLogRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { MarkRecord } from "@tocsin/core/model/MarkRecord"
+import type { ServiceHeartbeatRecord } from "@tocsin/core/model/ServiceHeartbeatRecord"
 import * as fc from "fast-check"
 import { ALERT_RECEIVERS } from "../records.ts"
 import {
@@ -44,8 +44,8 @@ export const incidentRecord: fc.Arbitrary<IncidentRecord> = fc
     ack_at: maybe(instant),
     ack_until: maybe(instant),
     ack_severity: maybe(severity),
-    next_look_at: maybe(instant),
-    acts: count,
+    next_evaluation_at: maybe(instant),
+    log_entries: count,
   })
   .map((incident) => ({ ...incident, state: incident.resolved_at === undefined ? "open" : "resolved" }))
 
@@ -78,12 +78,12 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     attempts: count,
     first_attempted_at: maybe(instant),
     next_attempt_at: maybe(instant),
-    look_at: maybe(instant),
+    next_evaluation_at: maybe(instant),
     released_at: maybe(instant),
     last_error: maybe(output),
     leased_until: maybe(instant),
     created_at: instant,
-    counts_from: instant,
+    age_starts_at: instant,
     updated_at: instant,
   })
   .map((item) => ({
@@ -106,18 +106,18 @@ export const alertRecord: fc.Arbitrary<AlertRecord> = fc.record({
   leased_until: maybe(instant),
 })
 
-/** The service's sign of life. */
-export const markRecord: fc.Arbitrary<MarkRecord> = fc.record(
+/** The service heartbeat. */
+export const serviceHeartbeatRecord: fc.Arbitrary<ServiceHeartbeatRecord> = fc.record(
   {
     name: fc.constant("service" as const),
-    marked_at: instant,
+    beat_at: instant,
     outage_began_at: maybe(instant),
     outage_ended_at: maybe(instant),
   },
-  { requiredKeys: ["name", "marked_at", "outage_began_at", "outage_ended_at"] },
+  { requiredKeys: ["name", "beat_at", "outage_began_at", "outage_ended_at"] },
 )
 
-/** A line of an incident's story. */
+/** A line of an incident's scenario. */
 export const incidentChangeRecord: fc.Arbitrary<IncidentChangeRecord> = fc.record({
   incident_id: uuid.map((text) => IncidentId.make(text)),
   seq: fc.integer({ min: 1, max: 1_000_000 }),
@@ -130,11 +130,11 @@ export const incidentChangeRecord: fc.Arbitrary<IncidentChangeRecord> = fc.recor
 })
 
 /** Something that somebody did about an incident. */
-export const incidentActRecord: fc.Arbitrary<IncidentActRecord> = fc.record({
+export const incidentLogRecord: fc.Arbitrary<IncidentLogRecord> = fc.record({
   incident_id: uuid.map((text) => IncidentId.make(text)),
   seq: fc.integer({ min: 1, max: 1_000_000 }),
-  acted_at: instant,
-  act: fc.constantFrom("acknowledged", "withdrawn", "worsened", "noted"),
+  logged_at: instant,
+  action: fc.constantFrom("acknowledged", "withdrawn", "worsened", "noted"),
   actor: plain(64),
   text: maybe(output),
   ack_until: maybe(instant),

@@ -59,8 +59,8 @@ const memberRoundTrip = (replica: Replica) =>
           const written = { ...member, ...ref }
           yield* write(replica, loads, ({ members }) => members.put(written))
           assertSame(yield* observe(replica, rowRequests, ({ members }) => members.get(ref)), written)
-          const of = yield* observe(replica, [{ membersOfAgents: [ref.agent_id] }], (workspace) =>
-            workspace.membershipsOf(ref.agent_id).filter((found) => found.incident_id === ref.incident_id),
+          const of = yield* observe(replica, [{ membersOfAgents: [ref.agent_id] }], (unit) =>
+            unit.membershipsOf(ref.agent_id).filter((found) => found.incident_id === ref.incident_id),
           )
           assertSame(of, written.left_at === undefined ? [written] : [])
         }
@@ -118,45 +118,55 @@ const alertRoundTrip = (replica: Replica) =>
       }),
   )
 
-const storyRoundTrip = (replica: Replica) =>
+const timelineRoundTrip = (replica: Replica) =>
   forAll(
     fc.tuple(
       arbitrary.incidentRecord,
       fc.array(arbitrary.incidentChangeRecord, { minLength: 1, maxLength: 4 }),
-      fc.array(arbitrary.incidentActRecord, { maxLength: 4 }),
+      fc.array(arbitrary.incidentLogRecord, { maxLength: 4 }),
     ),
     { runs: RUNS },
     ([row, lines, deeds]) =>
       Effect.gen(function* () {
         const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
         const changes = lines.map((line, n) => ({ ...line, incident_id: incident.id, seq: n + 1 }))
-        const acts = deeds.map((act, n) => ({ ...act, incident_id: incident.id, seq: n + 1 }))
-        yield* write(replica, [], (workspace) => {
-          workspace.incidents.put(incident)
-          for (const change of changes) workspace.recordChange(change)
-          for (const act of acts) workspace.recordAct(act)
+        const log = deeds.map((act, n) => ({ ...act, incident_id: incident.id, seq: n + 1 }))
+        yield* write(replica, [], (unit) => {
+          unit.incidents.put(incident)
+          for (const change of changes) unit.recordChange(change)
+          for (const act of log) unit.recordLogEntry(act)
         })
-        const story = yield* replica.storage.incident(incident.id, atMost(10))
-        assertSame(story, {
+        const scenario = yield* replica.storage.incident(incident.id, atMost(10))
+        assertSame(scenario, {
           incident,
           members: [],
           labels: [],
           changes: changes.toReversed(),
-          acts: acts.toReversed(),
+          log: log.toReversed(),
           outbox: [],
         })
       }),
   )
 
-const markRoundTrip = (replica: Replica) =>
-  forAll(arbitrary.markRecord, { runs: RUNS }, (mark) =>
+const serviceHeartbeatRoundTrip = (replica: Replica) =>
+  forAll(arbitrary.serviceHeartbeatRecord, { runs: RUNS }, (serviceHeartbeat) =>
     Effect.gen(function* () {
-      yield* write(replica, [{ mark: true }], ({ marks }) => marks.put(mark))
-      assertSame(yield* replica.storage.mark, mark)
-      assertSame(yield* observe(replica, [{ mark: true }], ({ marks }) => marks.get("service")), mark)
+      yield* write(replica, [{ serviceHeartbeat: true }], ({ serviceHeartbeats }) =>
+        serviceHeartbeats.put(serviceHeartbeat),
+      )
+      assertSame(yield* replica.storage.serviceHeartbeat, serviceHeartbeat)
+      assertSame(
+        yield* observe(replica, [{ serviceHeartbeat: true }], ({ serviceHeartbeats }) =>
+          serviceHeartbeats.get("service"),
+        ),
+        serviceHeartbeat,
+      )
       // Holds that end in an outage are settled by it.
-      const inForce = { silencesInForce: { endingAfter: mark.marked_at } }
-      assertSame(yield* observe(replica, [inForce], ({ found }) => found.mark), mark)
+      const inForce = { silencesInForce: { endingAfter: serviceHeartbeat.beat_at } }
+      assertSame(
+        yield* observe(replica, [inForce], ({ searchResults: found }) => found.serviceHeartbeat),
+        serviceHeartbeat,
+      )
     }),
   )
 
@@ -167,8 +177,8 @@ export const incidentRowSuite = <Place>(subject: StorageUnderTest<Place>): void 
     members: memberRoundTrip,
     "outbox items": outboxRoundTrip,
     alerts: alertRoundTrip,
-    "stories of incidents": storyRoundTrip,
-    "the mark": markRoundTrip,
+    "scenarios of incidents": timelineRoundTrip,
+    "the service heartbeat": serviceHeartbeatRoundTrip,
   }
   describe("rows of incidents are read as they were written", () => {
     for (const [name, roundTrip] of Object.entries(cases)) {

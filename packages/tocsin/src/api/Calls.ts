@@ -1,5 +1,5 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
-import { Line } from "@tocsin/core/engine/Line"
+import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import type { Activity } from "../http/Activity.ts"
 import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } from "../TocsinError.ts"
 import { Cause, type Context, Effect, Exit, type Fiber } from "effect"
@@ -65,7 +65,7 @@ export const closed = (): TocsinError<"closed"> =>
 export class Calls {
   readonly #run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly #activity: Activity
-  readonly #underWay = new Line<Fiber.Fiber<unknown, unknown>>()
+  readonly #underWay = new LinkedQueue<Fiber.Fiber<unknown, unknown>>()
   #isClosed = false
 
   constructor(services: Context.Context<never>, activity: Activity) {

@@ -5,7 +5,7 @@ import { Result, Schema, SchemaParser } from "effect"
 
 /** Who acts. */
 export interface By {
-  /** The name that the audit and stories show, `library` unless given. */
+  /** The name that the audit and timelines show, `library` unless given. */
   readonly by?: string | undefined
 }
 

@@ -10,7 +10,7 @@ import { storageStack } from "@tocsin/core/engine/commits/storageStack"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { type BeatReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
+import { type WatchdogReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
@@ -24,13 +24,13 @@ import { ruleProblems } from "@tocsin/core/usecases/ruleProblems"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
-import * as Beats from "@tocsin/core/usecases/Beats"
+import * as Watchdog from "@tocsin/core/usecases/Watchdog"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { ReplicaVersion, ThisReplica } from "@tocsin/core/usecases/ThisReplica"
+import { ReplicaVersion, ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Duration, Effect, Layer, type Redacted } from "effect"
 import { IncidentFeed } from "../live/IncidentFeed.ts"
@@ -70,7 +70,7 @@ export type TocsinServices =
   | Operations
   | Operators
   | Policies
-  | ThisReplica
+  | ReplicaIdentity
   | TopicFeed
   | HealthExamination
   | IncidentFeed
@@ -122,7 +122,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Queries.layer,
     Operations.layer,
     Operators.layer,
-    Policies.layer.pipe(Layer.provideMerge(ThisReplica.layer)),
+    Policies.layer.pipe(Layer.provideMerge(ReplicaIdentity.layer)),
     TopicFeed.layer,
     HealthExamination.layer,
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
@@ -134,21 +134,21 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
  */
 export const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer, Replicas.layer)
 
-/** What {@link beats} are set to. */
-export interface BeatOptions {
-  /** From one beat to the next. */
+/** What {@link watchdog} are set to. */
+export interface WatchdogOptions {
+  /** From one watchdog ping to the next. */
   readonly interval: Duration.Duration
-  readonly receiver: Layer.Layer<BeatReceiver>
+  readonly receiver: Layer.Layer<WatchdogReceiver>
 }
 
 /**
- * A beat to another system while all is well, for as long as the layer lives; each process sends
+ * A watchdog ping to another system while all is well, for as long as the layer lives; each process sends
  * its own.
  */
-export const beats = ({ interval, receiver }: BeatOptions) =>
+export const watchdog = ({ interval, receiver }: WatchdogOptions) =>
   Layer.unwrap(
     Effect.map(Readiness, ({ isDraining }) =>
-      Beats.layer({ interval, isStopping: Effect.sync(isDraining) }).pipe(Layer.provide(receiver)),
+      Watchdog.layer({ interval, isStopping: Effect.sync(isDraining) }).pipe(Layer.provide(receiver)),
     ),
   )
 

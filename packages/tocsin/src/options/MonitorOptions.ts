@@ -26,15 +26,15 @@ export interface RetentionOption {
 }
 
 /**
- * A beat to a system that raises an alarm when none comes, such as healthchecks.io or Uptime Kuma.
+ * A watchdog ping to a system that raises an alarm when none comes, such as healthchecks.io or Uptime Kuma.
  */
-export interface BeatOption {
+export interface WatchdogOption {
   /**
    * Requested while all is well; trouble is posted to `/fail` below it. A credential: never shown
    * or logged.
    */
   readonly url: string
-  /** From one beat to the next. 1 minute unless given. */
+  /** From one watchdog ping to the next. 1 minute unless given. */
   readonly interval?: DurationOption | undefined
 }
 
@@ -56,7 +56,7 @@ export interface MonitorOptions {
    * Operators' tokens for `monitor.fetch` and `monitor.node`. Without any, the operators' part of
    * the HTTP API answers 401; the methods work.
    */
-  readonly uiTokens?: ReadonlyArray<string> | undefined
+  readonly operatorTokens?: ReadonlyArray<string> | undefined
   /** Tokens that may read only. */
   readonly readTokens?: ReadonlyArray<string> | undefined
   /**
@@ -117,8 +117,8 @@ export interface MonitorOptions {
   readonly delivery?: boolean | undefined
   /** Whether this process finds dead agents and deletes expired rows. True unless given. */
   readonly housekeeping?: boolean | undefined
-  /** Sends a beat to another system while all is well, and reports trouble. None unless given. */
-  readonly beat?: BeatOption | undefined
+  /** Sends a watchdog ping to another system while all is well, and reports trouble. None unless given. */
+  readonly watchdog?: WatchdogOption | undefined
   /**
    * How long a process may hold a notification. An attempt takes at most 15 s, or two thirds of
    * this. 1 minute unless given.

@@ -1,6 +1,6 @@
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
-import * as HttpBeatReceiver from "@tocsin/adapter-notify/beat/HttpBeatReceiver"
+import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
@@ -27,7 +27,7 @@ import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Layer, Redacted, Result } from "effect"
 import type { HttpOptions } from "../http/HttpApp.ts"
-import type { BeatOptions, TocsinOptions } from "../layers/Tocsin.ts"
+import type { WatchdogOptions, TocsinOptions } from "../layers/Tocsin.ts"
 import { debug, type NotifierOption } from "../notifiers/builtInNotifiers.ts"
 import { notifierProblems, notifiersLayer } from "../notifiers/notifiersLayer.ts"
 import type { StorageChoice, StorageOption } from "../storages/storages.ts"
@@ -39,7 +39,7 @@ import {
 } from "../policy/givenPolicy.ts"
 import { TocsinError } from "../TocsinError.ts"
 import type { Log } from "./log.ts"
-import type { BeatOption, MonitorOptions, RateOption, RetentionOption } from "./MonitorOptions.ts"
+import type { WatchdogOption, MonitorOptions, RateOption, RetentionOption } from "./MonitorOptions.ts"
 
 /** Valid options with their defaults. */
 export interface ReadOptions {
@@ -49,8 +49,8 @@ export interface ReadOptions {
   readonly http: HttpOptions
   readonly delivers: boolean
   readonly keepsHouse: boolean
-  /** Absent if no beat is sent. */
-  readonly beats: BeatOptions | undefined
+  /** Absent if no watchdog ping is sent. */
+  readonly watchdog: WatchdogOptions | undefined
 }
 
 const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
@@ -130,7 +130,7 @@ const options = group<MonitorOptions>()({
   storage,
   notifiers: asGiven<ReadonlyArray<NotifierOption>>(),
   policy: asGiven<PolicyOption>(),
-  uiTokens: tokens,
+  operatorTokens: tokens,
   readTokens: tokens,
   basePath: checked<string>(
     (given) => given === "" || (typeof given === "string" && BASE_PATH.test(given)),
@@ -159,7 +159,7 @@ const options = group<MonitorOptions>()({
   delivery: flag,
   housekeeping: flag,
   // The address is judged by `denyPrivateTargets`, below.
-  beat: group<BeatOption>()({ url: asGiven<string>(), interval: duration }),
+  watchdog: group<WatchdogOption>()({ url: asGiven<string>(), interval: duration }),
   deliveryLease: duration,
   deliveryConcurrency: integer(1, MOST_ATTEMPTS_AT_ONCE),
   storageTimeout: duration,
@@ -190,7 +190,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   const names = problemsOfNotifiers.length === 0 ? notifiers.map(({ name }) => name) : []
   const policy = readGivenPolicy(document, names)
   if (problemsOfNotifiers.length === 0 && Result.isFailure(policy)) problems.push(...policy.failure)
-  const beats = beatsOf(read.beat, denyPrivateTargets, complain)
+  const watchdog = watchdogOf(read.watchdog, denyPrivateTargets, complain)
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
     throw new TocsinError("options", problems.join("\n"))
   const posting = { denyPrivateTargets, timeout: sendTimeout(lease), publicUrl: read.publicUrl }
@@ -207,7 +207,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
       pepper: read.keyPepper === undefined ? undefined : Redacted.make(read.keyPepper),
     },
     http: {
-      uiTokens: read.uiTokens ?? [],
+      operatorTokens: read.operatorTokens ?? [],
       readTokens: read.readTokens ?? [],
       trustedHops: read.trustedProxies ?? 0,
       allowedOrigins: read.allowedOrigins,
@@ -220,7 +220,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
     },
     delivers: read.delivery ?? true,
     keepsHouse: read.housekeeping ?? true,
-    beats,
+    watchdog,
   }
 }
 
@@ -256,15 +256,15 @@ const retentionOf = (read: Given["retention"]): Partial<RetentionOptions> =>
       .map(([name, time]) => [name, time === "forever" ? undefined : time]),
   )
 
-/** The beats. No problem shows the address, which is a credential. */
-const beatsOf = (
-  beat: Given["beat"],
+/** The watchdog pings. No problem shows the address, which is a credential. */
+const watchdogOf = (
+  watchdog: Given["watchdog"],
   denyPrivateTargets: boolean,
   complain: Complain,
-): BeatOptions | undefined => {
-  if (beat === undefined) return undefined
-  const target = parseTarget(Redacted.make(String(beat.url)), { denyPrivateTargets })
-  if (Result.isFailure(target)) return complain(`beat.url ${target.failure}`)
-  const receiver = HttpBeatReceiver.layer({ target: target.success, denyPrivateTargets })
-  return { interval: beat.interval ?? BEAT_INTERVAL, receiver }
+): WatchdogOptions | undefined => {
+  if (watchdog === undefined) return undefined
+  const target = parseTarget(Redacted.make(String(watchdog.url)), { denyPrivateTargets })
+  if (Result.isFailure(target)) return complain(`watchdog ping.url ${target.failure}`)
+  const receiver = HttpWatchdogReceiver.layer({ target: target.success, denyPrivateTargets })
+  return { interval: watchdog.interval ?? BEAT_INTERVAL, receiver }
 }

@@ -21,7 +21,7 @@ const NANOS_PER_MICRO = 1_000n
 
 /**
  * Moves the clock and stops wherever something is due. It skips rounds in which loops find nothing,
- * which change only the mark.
+ * which change only the service heartbeat.
  */
 export const advance = async (course: Course, nanos: bigint): Promise<void> => {
   const { clock, settling } = course
@@ -38,10 +38,10 @@ export const advance = async (course: Course, nanos: bigint): Promise<void> => {
 }
 
 const moveTo = async ({ clock, settling, tables }: Course, nanos: bigint): Promise<void> => {
-  // The skipped marks: without them, the time since the last one would be an outage.
-  if (clock.passesOver(nanos) && tables.mark !== undefined) {
-    const marked_at = Instant.fromNanos(nanos)
-    tables.mark = { ...tables.mark, marked_at }
+  // The skipped service heartbeats: without them, the time since the last one would be an outage.
+  if (clock.passesOver(nanos) && tables.serviceHeartbeat !== undefined) {
+    const beat_at = Instant.fromNanos(nanos)
+    tables.serviceHeartbeat = { ...tables.serviceHeartbeat, beat_at }
   }
   clock.moveTo(nanos)
   await settling.settle()
@@ -75,7 +75,7 @@ const ALL_LOOKS = Duration.sum(Duration.minutes(5), ONE_ROUND)
  * Whether loops may still find what a test did before an advance: it may have changed silences, the
  * policy and what agents say of themselves.
  */
-const mayFindActs = ({ policy, tables }: IdleWork, now: Instant.Instant, began: Instant.Instant): boolean => {
+const mayFindLog = ({ policy, tables }: IdleWork, now: Instant.Instant, began: Instant.Instant): boolean => {
   if (now < Instant.plus(began, ONE_ROUND)) return true
   if (now >= Instant.plus(began, ALL_LOOKS)) return false
   return policy().freshness.readsAgents || Array.from(tables.outbox.values()).some(isHeld)
@@ -84,12 +84,14 @@ const mayFindActs = ({ policy, tables }: IdleWork, now: Instant.Instant, began: 
 /** When open incidents, held notifications and expected checks are looked at next. */
 function* looksOf(tables: MemoryTables) {
   for (const ofAgent of tables.expectations.values())
-    for (const { look_at } of ofAgent.values()) if (look_at !== undefined) yield look_at
+    for (const { next_evaluation_at } of ofAgent.values())
+      if (next_evaluation_at !== undefined) yield next_evaluation_at
   for (const open of Object.values(tables.openIncidents)) {
     for (const id of open.values()) {
-      const at = tables.incidents.get(id)?.next_look_at
+      const at = tables.incidents.get(id)?.next_evaluation_at
       if (at !== undefined) yield at
-      for (const { look_at } of outboxOf(tables, id)) if (look_at !== undefined) yield look_at
+      for (const { next_evaluation_at } of outboxOf(tables, id))
+        if (next_evaluation_at !== undefined) yield next_evaluation_at
     }
   }
 }
@@ -108,9 +110,9 @@ export const nextDue = Effect.fnUntraced(function* (
   const moments = untilDue === undefined ? [] : [Instant.plus(now, untilDue)]
   if (deadAfter !== undefined) {
     if (tables.removedRegistrations.size > 0) moments.push(now)
-    if (mayFindActs(idle, now, began)) moments.push(now)
+    if (mayFindLog(idle, now, began)) moments.push(now)
     moments.push(...looksOf(tables))
-    for (const id of yield* storage.silentAgents(now, Infinity)) {
+    for (const id of yield* storage.staleAgents(now, Infinity)) {
       const agent = tables.agents.get(id)
       if (agent !== undefined) moments.push(Instant.plus(agent.last_seen_at, deadAfter))
     }

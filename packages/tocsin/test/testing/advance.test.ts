@@ -47,7 +47,7 @@ interface Story {
 const CHECK = "disk"
 const DEFERRED = { outcome: "deferred", error: "The receiver is busy." } as const
 
-const stories: fc.Arbitrary<Story> = fc.record({
+const scenarios: fc.Arbitrary<Story> = fc.record({
   thresholds: fc.constantFrom([2, 3.5], [7, 20], [120, 300], [61.001, 900.007]),
   lease: fc.constantFrom(7, 60, 180),
   answers: fc.array(fc.constantFrom<Answer>("delivered", "deferred", "later", "refused", "thrown"), {
@@ -87,8 +87,8 @@ const POLICIES: ReadonlyArray<PolicyOption> = [
 const DECLARED = { check_id: CHECK, every: "90s" }
 
 /** Steps of the agent `a`, 31 s long. */
-const stepsOf = (...acts: ReadonlyArray<Step["act"]>): ReadonlyArray<Step> =>
-  acts.map((act) => ({ act, agent: "a", status: "critical", seconds: 31 }))
+const stepsOf = (...log: ReadonlyArray<Step["act"]>): ReadonlyArray<Step> =>
+  log.map((act) => ({ act, agent: "a", status: "critical", seconds: 31 }))
 
 const plain = (steps: ReadonlyArray<Step>): Story => ({
   thresholds: [120, 300],
@@ -113,19 +113,19 @@ const BEGINNING: ReadonlyArray<Step> = [
   { act: "result", agent: "a", status: "warning", seconds: 0 },
 ]
 
-/** Tells a story to a monitor, and everything that anybody can see of it afterwards. */
-const tell = async (story: Story, due: typeof nextDue): Promise<ReadonlyArray<unknown>> => {
+/** Tells a scenario to a monitor, and everything that anybody can see of it afterwards. */
+const tell = async (scenario: Story, due: typeof nextDue): Promise<ReadonlyArray<unknown>> => {
   const seen: Array<unknown> = []
   let now = () => ""
   const note = (what: unknown) => seen.push([now(), what])
-  const receivers = [pager(story, note), router(story, note)]
-  const [staleAfter, deadAfter] = story.thresholds
+  const receivers = [pager(scenario, note), router(scenario, note)]
+  const [staleAfter, deadAfter] = scenario.thresholds
   await using monitor = await makeTestMonitor(
     {
       notifiers: receivers,
       staleAfter: staleAfter * 1_000,
       deadAfter: deadAfter * 1_000,
-      deliveryLease: story.lease * 1_000,
+      deliveryLease: scenario.lease * 1_000,
       retention: {
         history: "15m",
         incidents: "25m",
@@ -137,7 +137,7 @@ const tell = async (story: Story, due: typeof nextDue): Promise<ReadonlyArray<un
     due,
   )
   now = monitor.now
-  for (const [index, step] of [...BEGINNING, ...story.steps].entries()) {
+  for (const [index, step] of [...BEGINNING, ...scenario.steps].entries()) {
     await act(monitor, step, index)
     await monitor.advance(step.seconds * 1_000)
     seen.push(now(), ...(await visible(monitor)))
@@ -288,13 +288,13 @@ const router = ({ answers }: Story, note: (what: unknown) => void): BuiltInNotif
 describe("advance", () => {
   it("has the same outcomes as a walk through every round of every loop", async () => {
     await fc.assert(
-      fc.asyncProperty(stories, async (story) => {
-        assert.deepStrictEqual(await tell(story, nextDue), await tell(story, always))
+      fc.asyncProperty(scenarios, async (scenario) => {
+        assert.deepStrictEqual(await tell(scenario, nextDue), await tell(scenario, always))
       }),
       {
         numRuns: propertyRuns(20),
-        examples: ACTS.map((story): [Story] => [story]),
-        // Shrinking a story that fails ends before the test's own limit, so that the seed is reported.
+        examples: ACTS.map((scenario): [Story] => [scenario]),
+        // Shrinking a scenario that fails ends before the test's own limit, so that the seed is reported.
         interruptAfterTimeLimit: 60_000 * RUNS_FACTOR,
       },
     )

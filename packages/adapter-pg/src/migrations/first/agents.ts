@@ -23,7 +23,7 @@ CREATE TABLE agent (
   checks_warning integer NOT NULL,
   checks_critical integer NOT NULL,
   checks_unknown integer NOT NULL,
-  contact_from bigint
+  reachable_from bigint
 ) WITH (fillfactor = 50);
 
 CREATE INDEX agent_pending ON agent (agent_id) WHERE admission_state = 'pending';
@@ -94,22 +94,22 @@ CREATE TABLE expectation (
   registration_id uuid NOT NULL,
   origin text COLLATE "C" NOT NULL,
   expected_from bigint NOT NULL,
-  look_at bigint,
+  next_evaluation_at bigint,
   incident_id text COLLATE "C",
   terms json,
   labels json,
   labelled_at bigint,
   PRIMARY KEY (agent_id, check_id, registration_id),
-  CHECK (num_nonnulls(look_at, incident_id) = num_nonnulls(terms))
+  CHECK (num_nonnulls(next_evaluation_at, incident_id) = num_nonnulls(terms))
 ) WITH (fillfactor = 70);
 
-CREATE INDEX expectation_to_look_at ON expectation (look_at, agent_id, check_id, registration_id)
-WHERE look_at IS NOT NULL;
+CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)
+WHERE next_evaluation_at IS NOT NULL;
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 
-CREATE TABLE mark (
+CREATE TABLE service_heartbeat (
   name text COLLATE "C" PRIMARY KEY,
-  marked_at bigint NOT NULL,
+  beat_at bigint NOT NULL,
   outage_ended_at bigint,
   outage_began_at bigint
 ) WITH (fillfactor = 50);

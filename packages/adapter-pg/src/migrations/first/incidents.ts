@@ -1,5 +1,5 @@
 /**
- * Incidents with their members and their story, and what is sent about them.
+ * Incidents with their members and their timeline, and what is sent about them.
  */
 export const INCIDENTS = `
 CREATE TABLE incident (
@@ -28,13 +28,13 @@ CREATE TABLE incident (
   ack_at bigint,
   ack_until bigint,
   ack_severity text COLLATE "C",
-  acts integer NOT NULL DEFAULT 0,
-  next_look_at bigint,
+  log_entries integer NOT NULL DEFAULT 0,
+  next_evaluation_at bigint,
   resolved_by text COLLATE "C"
 ) WITH (fillfactor = 70);
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
-CREATE INDEX incident_by_next_look ON incident (next_look_at) WHERE next_look_at IS NOT NULL AND state = 'open';
+CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
 CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT NULL AND state = 'open';
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
@@ -70,11 +70,11 @@ CREATE TABLE incident_change (
   PRIMARY KEY (incident_id, seq)
 );
 
-CREATE TABLE incident_act (
+CREATE TABLE incident_log (
   incident_id text COLLATE "C" NOT NULL REFERENCES incident ON DELETE CASCADE,
   seq integer NOT NULL,
-  acted_at bigint NOT NULL,
-  act text COLLATE "C" NOT NULL,
+  logged_at bigint NOT NULL,
+  action text COLLATE "C" NOT NULL,
   actor text COLLATE "C" NOT NULL,
   text text COLLATE "C",
   ack_until bigint,
@@ -97,15 +97,15 @@ CREATE TABLE outbox (
   last_error text COLLATE "C",
   leased_until bigint,
   created_at bigint NOT NULL,
-  counts_from bigint NOT NULL,
+  age_starts_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   receiver text COLLATE "C" NOT NULL,
   cause text COLLATE "C",
   first_attempted_at bigint,
-  look_at bigint,
+  next_evaluation_at bigint,
   released_at bigint,
   listed_state text COLLATE "C" NOT NULL
-    GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND look_at IS NOT NULL THEN 'held' ELSE state END) STORED
+    GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED
 ) WITH (fillfactor = 70);
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
@@ -113,7 +113,7 @@ CREATE INDEX outbox_by_updated_at ON outbox (listed_state, notifier, event_type,
 CREATE INDEX outbox_of_incident ON outbox (incident_id, receiver, incident_seq);
 CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
-CREATE INDEX outbox_held ON outbox (look_at) WHERE look_at IS NOT NULL;
+CREATE INDEX outbox_held ON outbox (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL;
 
 CREATE TABLE alert (
   receiver text COLLATE "C" NOT NULL,

@@ -20,7 +20,7 @@ CREATE TABLE agent (
   hostname TEXT NOT NULL,
   features TEXT NOT NULL,
   labels TEXT,
-  contact_from INTEGER
+  reachable_from INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX agent_pending ON agent (agent_id) WHERE admission_state = 'pending';
@@ -89,7 +89,7 @@ CREATE TABLE expectation (
   registration_id TEXT NOT NULL,
   origin TEXT NOT NULL,
   expected_from INTEGER NOT NULL,
-  look_at INTEGER,
+  next_evaluation_at INTEGER,
   incident_id TEXT,
   terms TEXT,
   labels TEXT,
@@ -97,8 +97,8 @@ CREATE TABLE expectation (
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX expectation_to_look_at ON expectation (look_at, agent_id, check_id, registration_id)
-WHERE look_at IS NOT NULL;
+CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)
+WHERE next_evaluation_at IS NOT NULL;
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 
 CREATE TABLE removed_registration (
@@ -106,9 +106,9 @@ CREATE TABLE removed_registration (
   agent_id TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE mark (
+CREATE TABLE service_heartbeat (
   name TEXT NOT NULL PRIMARY KEY,
-  marked_at INTEGER NOT NULL,
+  beat_at INTEGER NOT NULL,
   outage_ended_at INTEGER,
   outage_began_at INTEGER
 ) STRICT, WITHOUT ROWID;

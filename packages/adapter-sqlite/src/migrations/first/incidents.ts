@@ -1,5 +1,5 @@
 /**
- * Incidents with their members and their story, and what is sent about them.
+ * Incidents with their members and their timeline, and what is sent about them.
  */
 export const INCIDENTS = `
 CREATE TABLE incident (
@@ -27,13 +27,13 @@ CREATE TABLE incident (
   ack_at INTEGER,
   ack_until INTEGER,
   ack_severity TEXT,
-  acts INTEGER NOT NULL DEFAULT 0,
-  next_look_at INTEGER,
+  log_entries INTEGER NOT NULL DEFAULT 0,
+  next_evaluation_at INTEGER,
   resolved_by TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
-CREATE INDEX incident_by_next_look ON incident (next_look_at) WHERE next_look_at IS NOT NULL AND state = 'open';
+CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
 CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT NULL AND state = 'open';
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
@@ -67,11 +67,11 @@ CREATE TABLE incident_change (
   PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE incident_act (
+CREATE TABLE incident_log (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
   seq INTEGER NOT NULL,
-  acted_at INTEGER NOT NULL,
-  act TEXT NOT NULL,
+  logged_at INTEGER NOT NULL,
+  action TEXT NOT NULL,
   actor TEXT NOT NULL,
   text TEXT,
   ack_until INTEGER,
@@ -91,23 +91,23 @@ CREATE TABLE outbox (
   next_attempt_at INTEGER,
   leased_until INTEGER,
   created_at INTEGER NOT NULL,
-  counts_from INTEGER NOT NULL,
+  age_starts_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   summary TEXT,
   last_error TEXT,
   receiver TEXT NOT NULL,
   cause TEXT,
   first_attempted_at INTEGER,
-  look_at INTEGER,
+  next_evaluation_at INTEGER,
   released_at INTEGER,
   listed_state TEXT NOT NULL
-    AS (CASE WHEN state = 'pending' AND look_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL
+    AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
-CREATE INDEX outbox_held ON outbox (look_at) WHERE look_at IS NOT NULL;
+CREATE INDEX outbox_held ON outbox (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL;
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 CREATE INDEX outbox_by_updated_at ON outbox (listed_state, notifier, event_type, updated_at, id);
 

@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { CurrentInstruments } from "../metrics/Instruments.ts"
 import { Storage, type StorageError } from "../../ports/Storage.ts"
-import type { CommandChanges } from "../workspace/CommandChanges.ts"
-import type { Command } from "../workspace/Decision.ts"
-import { reporting } from "../workspace/Outcome.ts"
+import type { CommandChanges } from "../unitOfWork/CommandChanges.ts"
+import type { Command } from "../unitOfWork/Decision.ts"
+import { reporting } from "../unitOfWork/Outcome.ts"
 
 /** Functions that are called synchronously, in the order of the commits as this process sees them. They must not throw. */
 export interface CommitListener {

@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, Fiber, Layer, Semaphore } from "effect"
 import { CurrentOperator } from "../../ports/CurrentOperator.ts"
 import { Storage, StorageError } from "../../ports/Storage.ts"
-import { Line } from "../Line.ts"
+import { LinkedQueue } from "../LinkedQueue.ts"
 
 const timedOut = Effect.fail(
   new StorageError({
@@ -42,7 +42,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         agent: (agentId) => read(storage.agent(agentId)),
         check: (agentId, checkId) => read(storage.check(agentId, checkId)),
         incident: (id, limits) => read(storage.incident(id, limits)),
-        mark: bounded(storage.mark),
+        serviceHeartbeat: bounded(storage.serviceHeartbeat),
         replicas: bounded(storage.replicas),
         operatorOfToken: (hash) => bounded(storage.operatorOfToken(hash)),
         dueExpectations: (request) => bounded(storage.dueExpectations(request)),
@@ -50,7 +50,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         checks: (checks) => read(storage.checks(checks)),
         counts: (aliveSince) => read(storage.counts(aliveSince)),
         metricCounts: bounded(storage.metricCounts),
-        silentAgents: (seenBefore, limitOfAgents) => bounded(storage.silentAgents(seenBefore, limitOfAgents)),
+        staleAgents: (seenBefore, limitOfAgents) => bounded(storage.staleAgents(seenBefore, limitOfAgents)),
         agentsWithPendingKey: (after, limitOfAgents) =>
           bounded(storage.agentsWithPendingKey(after, limitOfAgents)),
         expire: (piece) => bounded(storage.expire(piece)),
@@ -63,7 +63,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
 /** Callers whose time began at nearly the same moment, and the one timer for all of them. */
 interface Deadline {
   readonly openedAt: bigint
-  readonly onTimeout: Line<() => void>
+  readonly onTimeout: LinkedQueue<() => void>
   readonly timer: Fiber.Fiber<void>
 }
 
@@ -102,7 +102,7 @@ class Deadlines {
   }
 
   #open(caller: Fiber.Fiber<unknown, unknown>, openedAt: bigint): Deadline {
-    const onTimeout = new Line<() => void>()
+    const onTimeout = new LinkedQueue<() => void>()
     const end = Effect.sync(() => {
       for (const call of Array.from(onTimeout)) call()
     })

@@ -2,8 +2,8 @@ import { Array as Arr, Duration, Effect } from "effect"
 import type { Commits } from "./Commits.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { CurrentInstruments, type Instruments } from "../metrics/Instruments.ts"
-import type { Command, Decision } from "../workspace/Decision.ts"
-import type { Workspace } from "../workspace/Workspace.ts"
+import type { Command, Decision } from "../unitOfWork/Decision.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { StorageError } from "../../ports/Storage.ts"
 import type { AgentRecord } from "../../model/AgentRecord.ts"
 
@@ -19,14 +19,14 @@ export interface WorkOnMany {
  * stop the action for all others. Returns the agents that exist, and the skipped ones, which stay
  * unloaded.
  */
-export function* passHeldAgents(
-  workspace: Workspace,
+export function* skipLockedAgents(
+  unit: UnitOfWork,
   ids: ReadonlyArray<AgentId>,
 ): Decision<{ readonly agents: ReadonlyArray<AgentRecord> } & Pick<WorkOnMany, "held">> {
-  yield { agents: ids, passesHeld: true }
-  const isLoaded = (id: AgentId) => workspace.agents.isLoaded(id)
+  yield { agents: ids, skipLocked: true }
+  const isLoaded = (id: AgentId) => unit.agents.isLoaded(id)
   return {
-    agents: ids.filter(isLoaded).flatMap((id) => workspace.agents.get(id) ?? []),
+    agents: ids.filter(isLoaded).flatMap((id) => unit.agents.get(id) ?? []),
     held: ids.filter((id) => !isLoaded(id)),
   }
 }
@@ -82,7 +82,7 @@ interface Work {
  * Retries skipped agents for a second, and reports those that stay locked. Returns how many it
  * handled and how many it skipped.
  */
-export const finishHeld = Effect.fnUntraced(function* (
+export const finishLocked = Effect.fnUntraced(function* (
   commits: Commits["Service"],
   { limit, name, piece }: Work,
   held: ReadonlyArray<AgentId>,

@@ -114,7 +114,7 @@ const storage = {
       labels: ["reason"],
     },
   ),
-  groupSize: histogram("tocsin_commit_commands", "Commands in one commit", {
+  groupSize: histogram("tocsin_commit_group_size", "Commands in one commit", {
     labels: ["storage", "way"],
     buckets: GROUP_COMMANDS,
   }),
@@ -134,7 +134,7 @@ const storage = {
     { labels: ["storage", "result"] },
   ),
   agentsPassedOver: counter(
-    "tocsin_agents_passed_over_total",
+    "tocsin_agents_skipped_locked_total",
     "Agents that a bulk task skipped because their rows stayed locked for longer than a second",
     { labels: ["work"] },
   ),

@@ -3,8 +3,8 @@ import { Context, Effect, Layer, Scope, Exit, Stream } from "effect"
 import { Commits } from "../../../src/engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { Storage, StorageError } from "../../../src/ports/Storage.ts"
-import { type Command, decideSync } from "../../../src/engine/workspace/Decision.ts"
-import { Workspace } from "../../../src/engine/workspace/Workspace.ts"
+import { type Command, decideSync } from "../../../src/engine/unitOfWork/Decision.ts"
+import { UnitOfWork } from "../../../src/engine/unitOfWork/UnitOfWork.ts"
 
 /** Commits to a storage that keeps nothing and fails on request, and what a listener without an interest in hints heard. */
 const observed = Effect.gen(function* () {
@@ -21,7 +21,7 @@ const observed = Effect.gen(function* () {
         control.isFull
           ? Effect.fail(new StorageError({ reason: "full", message: "full" }))
           : Effect.succeed(
-              decideSync(command(new Workspace(), Instant.fromMicros(0n)), () => {}).committed(),
+              decideSync(command(new UnitOfWork(), Instant.fromMicros(0n)), () => {}).committed(),
             ),
       ),
   })
@@ -43,10 +43,10 @@ const look: Command<string> = function* () {
 }
 
 // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
-const write: Command<string> = function* (workspace, now) {
-  workspace.marks.put({
+const write: Command<string> = function* (unit, now) {
+  unit.serviceHeartbeats.put({
     name: "service",
-    marked_at: now,
+    beat_at: now,
     outage_began_at: undefined,
     outage_ended_at: undefined,
   })

@@ -12,9 +12,11 @@ const LIMIT = Duration.seconds(10)
 const bound = (storage: Partial<Storage["Service"]>) =>
   Effect.provide(boundedStorage(LIMIT).pipe(Layer.provide(Layer.mock(Storage, storage))))
 
-/** The mark of a bounded storage whose own does `mark`. */
-const boundedMark = (mark: Storage["Service"]["mark"]) =>
-  Effect.flatMap(Storage, (storage) => Effect.result(storage.mark)).pipe(bound({ mark }))
+/** The service heartbeat of a bounded storage whose own does `serviceHeartbeat`. */
+const boundedMark = (serviceHeartbeat: Storage["Service"]["serviceHeartbeat"]) =>
+  Effect.flatMap(Storage, (storage) => Effect.result(storage.serviceHeartbeat)).pipe(
+    bound({ serviceHeartbeat }),
+  )
 
 describe("a bounded storage", () => {
   it.effect("returns the storage's result immediately", () =>
@@ -82,8 +84,10 @@ describe("a bounded storage", () => {
   it.effect("interrupts work that takes longer", () =>
     Effect.gen(function* () {
       let isInterrupted = false
-      const mark = Effect.onInterrupt(Effect.never, () => Effect.sync(() => (isInterrupted = true)))
-      const result = yield* Effect.forkChild(boundedMark(mark))
+      const serviceHeartbeat = Effect.onInterrupt(Effect.never, () =>
+        Effect.sync(() => (isInterrupted = true)),
+      )
+      const result = yield* Effect.forkChild(boundedMark(serviceHeartbeat))
       yield* TestClock.adjust(LIMIT)
       assert.nestedInclude(yield* Fiber.join(result), { _tag: "Failure", "failure.reason": "timed_out" })
       assert.isTrue(isInterrupted)
@@ -92,8 +96,8 @@ describe("a bounded storage", () => {
 
   it.effect("does not wait for the end of the interrupted work", () =>
     Effect.gen(function* () {
-      const mark = Effect.onInterrupt(Effect.never, () => Effect.sleep("1 hour"))
-      const result = yield* Effect.forkChild(boundedMark(mark))
+      const serviceHeartbeat = Effect.onInterrupt(Effect.never, () => Effect.sleep("1 hour"))
+      const result = yield* Effect.forkChild(boundedMark(serviceHeartbeat))
       yield* TestClock.adjust(LIMIT)
       assert.isDefined(result.pollUnsafe())
       assert.nestedInclude(yield* Fiber.join(result), { _tag: "Failure", "failure.reason": "timed_out" })
@@ -102,8 +106,8 @@ describe("a bounded storage", () => {
 
   it.effect("is itself interrupted only when the storage is at rest", () =>
     Effect.gen(function* () {
-      const mark = Effect.onInterrupt(Effect.never, () => Effect.sleep("1 second"))
-      const result = yield* Effect.forkChild(boundedMark(mark))
+      const serviceHeartbeat = Effect.onInterrupt(Effect.never, () => Effect.sleep("1 second"))
+      const result = yield* Effect.forkChild(boundedMark(serviceHeartbeat))
       yield* Effect.yieldNow
       const interrupting = yield* Effect.forkChild(Fiber.interrupt(result))
       yield* TestClock.adjust("900 millis")

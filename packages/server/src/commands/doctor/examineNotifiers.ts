@@ -3,7 +3,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import * as Instant from "@tocsin/contract/Instant"
 import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { BeatReceiver, type Notifier, type TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { WatchdogReceiver, type Notifier, type TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
 import {
   DEAD_LETTERS_FOR,
@@ -11,7 +11,7 @@ import {
   notificationMoments,
 } from "@tocsin/core/health/HealthExamination"
 import { Duration, Effect, Redacted, Result } from "effect"
-import { beatReceiver } from "../../beats.ts"
+import { watchdogReceiver } from "../../watchdog.ts"
 import { ageText } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
@@ -20,7 +20,7 @@ import { useCases } from "../UseCases.ts"
 import { replicaFindings } from "./examineReplicas.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 
-/** Reports late notifications, as a beat does, and the dead letters of a day. */
+/** Reports late notifications, as a watchdog ping does, and the dead letters of a day. */
 export const deliveryFindings = (
   { undelivered, givenUp }: NotificationMoments,
   now: Instant.Instant,
@@ -119,16 +119,16 @@ export const examineReceivers = Effect.fnUntraced(
   (effect) => Effect.scoped(Effect.provide(effect, RandomIds.layer)),
 )
 
-/** The receiver of beats; with `isTested` one beat is sent, which counts there like any other. */
-export const examineBeat = Effect.fnUntraced(function* (settings: Settings, isTested: boolean) {
-  const receiver = beatReceiver(settings)
-  const address = settings.SERVICE_BEAT_URL
+/** The receiver of watchdog pings; with `isTested` one watchdog ping is sent, which counts there like any other. */
+export const examineWatchdog = Effect.fnUntraced(function* (settings: Settings, isTested: boolean) {
+  const receiver = watchdogReceiver(settings)
+  const address = settings.SERVICE_WATCHDOG_URL
   if (receiver === undefined || address === undefined) return [] satisfies Findings
   const target = originOf(address)
   if (!isTested) {
-    const interval = Duration.format(settings.SERVICE_BEAT_INTERVAL)
-    return [ok("beat", `goes to ${target} every ${interval}; --send-test sends one there`)]
+    const interval = Duration.format(settings.SERVICE_WATCHDOG_INTERVAL)
+    return [ok("watchdog", `goes to ${target} every ${interval}; --send-test sends one there`)]
   }
-  const send = Effect.flatMap(BeatReceiver, (beats) => beats.send({ isWell: true }))
-  return [outcomeOf("beat", yield* Effect.provide(send, receiver), { target, sent: "a beat" })]
+  const send = Effect.flatMap(WatchdogReceiver, (watchdog) => watchdog.send({ isWell: true }))
+  return [outcomeOf("watchdog", yield* Effect.provide(send, receiver), { target, sent: "a watchdog ping" })]
 })

@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { NEVER_MARKED } from "@tocsin/core/model/MarkRecord"
+import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
 import { Duration } from "effect"
 import { ageText } from "../../output/texts.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
@@ -8,8 +8,8 @@ interface Content {
   /** How many migrations it went through; none if it is new. */
   readonly applied: number
   readonly known: number
-  /** A server's last sign of life. */
-  readonly markedAt: Instant.Instant | undefined
+  /** A server's last service heartbeat. */
+  readonly serviceHeartbeatAt: Instant.Instant | undefined
   readonly pepperCheck: string | undefined
   /** Stored values that cannot be read. */
   readonly damaged: ReadonlyArray<string>
@@ -19,7 +19,7 @@ interface Content {
 
 /** The schema, servers and pepper of a storage. `pepperCheck` is that of the settings. */
 export const examineSchema = (
-  { applied, damaged, known, markedAt, pepperCheck: kept, wrongTotals }: Content,
+  { applied, damaged, known, serviceHeartbeatAt, pepperCheck: kept, wrongTotals }: Content,
   { now, pepperCheck }: { readonly now: Instant.Instant; readonly pepperCheck: string },
 ): Findings => {
   if (applied === 0) {
@@ -32,7 +32,7 @@ export const examineSchema = (
           `at ${applied} of ${known}: start the server to upgrade it, or run tocsin migrate`,
         )
       : ok("schema", `at ${applied} of ${known}, which is current`)
-  const server = serverFinding(markedAt, now)
+  const server = serverFinding(serviceHeartbeatAt, now)
   const pepper =
     kept === undefined || kept === pepperCheck
       ? ok("pepper", kept === undefined ? "not in use yet" : "the one that agent keys were hashed with")
@@ -58,19 +58,20 @@ export const examineSchema = (
   return [schema, rows, totals, server, pepper]
 }
 
-const serverFinding = (markedAt: Instant.Instant | undefined, now: Instant.Instant): Finding => {
+const serverFinding = (serviceHeartbeatAt: Instant.Instant | undefined, now: Instant.Instant): Finding => {
   const check = "server"
-  if (markedAt === undefined || markedAt === NEVER_MARKED) return ok(check, "none has run on it yet")
-  const age = ageText(markedAt, now)
-  if (markedAt > now + CLOCK_TOLERANCE_MICROS) {
+  if (serviceHeartbeatAt === undefined || serviceHeartbeatAt === NEVER_MARKED)
+    return ok(check, "none has run on it yet")
+  const age = ageText(serviceHeartbeatAt, now)
+  if (serviceHeartbeatAt > now + CLOCK_TOLERANCE_MICROS) {
     return attention(
       check,
-      `its last sign of life is in the future (${age}): synchronize this machine's clock with NTP`,
+      `its last service heartbeat is in the future (${age}): synchronize this machine's clock with NTP`,
     )
   }
-  return markedAt < Instant.minus(now, SILENT_AFTER)
-    ? attention(check, `last sign of life ${age}: start the server; if it is running, see its log`)
-    : ok(check, `last sign of life ${age}; a running server gives one every 5 s`)
+  return serviceHeartbeatAt < Instant.minus(now, SILENT_AFTER)
+    ? attention(check, `last service heartbeat ${age}: start the server; if it is running, see its log`)
+    : ok(check, `last service heartbeat ${age}; a running server gives one every 5 s`)
 }
 
 /** Twelve missed signs of life. */

@@ -1,0 +1,80 @@
+import type { ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+
+/** Requests that wait for their turn. */
+interface Waiting {
+  requests: number
+  /** What had been read of the connection when the first of them came. */
+  readonly bytesBefore: number
+  isPaused: boolean
+}
+
+/** Properties, because a weak map costs more. */
+const LATEST: unique symbol = Symbol("latest")
+const WAITING: unique symbol = Symbol("waiting")
+interface Answering extends Duplex {
+  /** The answer to the last request that has come. */
+  [LATEST]?: ServerResponse
+}
+interface Connection extends Socket {
+  [LATEST]?: ServerResponse
+  [WAITING]?: Waiting | undefined
+}
+
+/** The answer to the last request that has come on a connection. */
+export const latestAnswer = (connection: Answering): ServerResponse | undefined => connection[LATEST]
+
+/** Before that, even if all of it is written, it still has the connection. */
+const isSent = ({ socket, writableFinished }: ServerResponse): boolean => socket === null && writableFinished
+
+/** node:http resumes a socket after each whole request, which has effect on what is pushed next. */
+function stayPaused(this: Socket): Socket {
+  return this
+}
+
+/**
+ * After so much, nothing more is read behind an answer. It is read at all so that the end of a
+ * connection is noticed during a long answer, such as a stream.
+ */
+const MOST_BYTES = 65_536
+
+/** Nor behind so many requests, which take more memory than their bytes. */
+const MOST_REQUESTS = 16
+
+const wait = (connection: Connection): void => {
+  const bytesBefore = connection.bytesRead
+  const waiting = (connection[WAITING] ??= { requests: 0, bytesBefore, isPaused: false })
+  waiting.requests += 1
+  const isFull = waiting.requests >= MOST_REQUESTS || connection.bytesRead - waiting.bytesBefore >= MOST_BYTES
+  if (waiting.isPaused || !isFull) return
+  waiting.isPaused = true
+  connection.pause().resume = stayPaused
+}
+
+const stopWaiting = (connection: Connection): void => {
+  const waiting = connection[WAITING]
+  if (waiting === undefined) return
+  waiting.requests -= 1
+  if (waiting.requests > 0) return
+  connection[WAITING] = undefined
+  if (!waiting.isPaused) return
+  connection.resume = Socket.prototype.resume
+  connection.resume()
+}
+
+/**
+ * Handles a request once the answers before its own are sent, so that a connection holds one answer
+ * at most. Node parses all requests of a read, and would keep their answers behind one that the client
+ * does not read. Requests behind the last answer of a connection are dropped.
+ */
+export const pipelining = (connection: Connection, response: ServerResponse, handle: () => void): void => {
+  const before = connection[LATEST]
+  connection[LATEST] = response
+  if (response.socket !== null || before === undefined || isSent(before)) return handle()
+  wait(connection)
+  before.once("finish", () => {
+    stopWaiting(connection)
+    if (connection.writable) handle()
+  })
+}

@@ -1,0 +1,149 @@
+import { IncomingMessage } from "node:http"
+import * as Instant from "@tocsin/contract/Instant"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Cause, Clock, Effect, type Types } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { AllowedOrigins } from "../request/AllowedOrigins.ts"
+import { requestAddress } from "../request/clientAddress.ts"
+import { Readiness } from "@tocsin/core/health/Readiness"
+import { inboundRequestId, RequestId } from "../request/RequestId.ts"
+import { type KnownRoute, searchable, withPlainPath } from "../routes.ts"
+import * as AnswerRecorder from "./AnswerRecorder.ts"
+import { type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
+import { FailureLog, logFieldsOf } from "./FailureLog.ts"
+import { errorResponse, type Failure, failureOfDefect } from "./failures.ts"
+import { fieldsOfEvery, fieldsOfShown, httpDate } from "./headerFields.ts"
+import { lingeringClose, unreadSource } from "./lingeringClose.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+const notFound = (allowed: ReadonlyArray<string>): Failure => {
+  const allow = allowed.join(", ")
+  return allow === ""
+    ? { code: "not_found", message: "this path does not exist; see /openapi.json for all paths" }
+    : { code: "not_found", message: `this method is not allowed here; use ${allow}`, headers: { allow } }
+}
+
+/**
+ * Whether a request lacks the one host that HTTP/1.1 demands (RFC 9112, 3.2). Node would refuse it
+ * without its id.
+ */
+const lacksHost = ({ source }: Request): boolean => {
+  if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return false
+  const names = source.rawHeaders.filter((_, index) => index % 2 === 0)
+  return names.filter((name) => name.toLowerCase() === "host").length !== 1
+}
+
+const withoutHost: Failure = {
+  code: "validation",
+  message: "send exactly one Host header",
+  headers: { connection: "close" },
+}
+
+const isRouteNotFound = (error: unknown): boolean =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+
+const isOfUnknownPath = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isFailReason(reason) && isRouteNotFound(reason.error))
+
+interface Completion {
+  readonly request: Request
+  readonly requestId: string
+  readonly isDraining: boolean
+  readonly millis: number
+  readonly fields: CrossOrigin["fields"]
+}
+
+const complete = (
+  response: Response,
+  { request, requestId, isDraining, millis, fields }: Completion,
+): Response => {
+  const unread = unreadSource(request)
+  const answer = unread === undefined ? response : lingeringClose(response, unread)
+  const given: Readonly<Record<string, string>> = {
+    ...fieldsOfShown(request.method),
+    ...fieldsOfEvery({ requestId, isFinal: isDraining || unread !== undefined }),
+    ...fields(request),
+    date: httpDate(millis),
+  }
+  const vary = [answer.headers["vary"], given["vary"]].filter((field) => field !== undefined)
+  return HttpServerResponse.setHeaders(answer, {
+    ...given,
+    // An answer's own fields take precedence: a page has a policy of its own.
+    ...answer.headers,
+    ...(vary.length > 0 && { vary: vary.join(", ") }),
+  })
+}
+
+/** What answers depend on besides their request. */
+export interface EveryResponseOptions {
+  /** All routes of the server. */
+  readonly routes: ReadonlyArray<KnownRoute>
+  /** None unless given. */
+  readonly allowedOrigins?: AllowedOrigins | undefined
+  /** How many proxies add to X-Forwarded-For; none unless given. */
+  readonly trustedHops?: number | undefined
+}
+
+/**
+ * The rules for every response of the API (docs/rules.md#bodies): its header fields, CORS, 404 for
+ * an unknown path, 500 without detail for a defect, one count and one debug line.
+ */
+export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponseOptions) =>
+  HttpRouter.middleware(
+    Effect.gen(function* () {
+      const failureLog = yield* FailureLog
+      const recorder = yield* AnswerRecorder.make
+      const addressOf = requestAddress(trustedHops)
+      const ids = yield* Ids
+      const { isDraining } = yield* Readiness
+      const newRequestId = Effect.map(Instant.now, (now) => ids.uuidV7(now))
+      const clock = yield* Clock.Clock
+      const { methodsOf, templateOf } = searchable(routes)
+      const { preflight, fields } = crossOrigin(allowedOrigins)
+
+      return Effect.fnUntraced(function* (
+        httpEffect: Effect.Effect<Response, Types.unhandled>,
+        // Every error is handled here, but the router's type asks for those of the routes.
+      ): Effect.fn.Return<Response, Types.unhandled, HttpServerRequest.HttpServerRequest> {
+        const startedAt = performance.now()
+        const received = yield* HttpServerRequest.HttpServerRequest
+        const request = withPlainPath(received)
+        const { method, url } = request
+        const requestId = inboundRequestId(request.headers["x-request-id"]) ?? (yield* newRequestId)
+        const routed =
+          request === received
+            ? httpEffect
+            : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+        const own = lacksHost(request)
+          ? errorResponse(withoutHost, requestId)
+          : method === "OPTIONS"
+            ? preflight(request, methodsOf(url))
+            : undefined
+        const answer = yield* (own === undefined ? routed : Effect.succeed(own)).pipe(
+          Effect.catchCause((cause) =>
+            Effect.map(
+              isOfUnknownPath(cause) ? Effect.succeed(notFound(methodsOf(url))) : failureOfDefect(cause),
+              (failure) => errorResponse(failure, requestId),
+            ),
+          ),
+          // Asked only now, so that requests under way at a shutdown close their connections, too.
+          Effect.map((made) => {
+            const millis = clock.currentTimeMillisUnsafe()
+            return complete(made, { request, requestId, isDraining: isDraining(), millis, fields })
+          }),
+          Effect.provideService(RequestId, requestId),
+          Effect.provideService(FailureLog, failureLog),
+          Effect.annotateLogs(logFieldsOf({ requestId, method, url, client: addressOf(request) })),
+        )
+        const millis = performance.now() - startedAt
+        yield* recorder
+          .of(templateOf(method, url), method)
+          .record({ method, url, status: answer.status, millis, requestId })
+        yield* Effect.annotateCurrentSpan("tocsin.request_id", requestId)
+        return answer
+      })
+    }),
+    { global: true },
+  )

@@ -1,0 +1,29 @@
+import type { ServiceHeartbeatRecord } from "@tocsin/core/model/ServiceHeartbeatRecord"
+import { type EstablishedName, storedTables } from "@tocsin/core/model/StoredTables"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeTable } from "./makeTable.ts"
+
+/** Table `serviceHeartbeat`: the service heartbeat, in one row. */
+export const makeServiceHeartbeatTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.serviceHeartbeat)
+  return {
+    find: table.one<[ServiceHeartbeatRecord["name"]]>("WHERE name = ?"),
+    write: (serviceHeartbeat: ServiceHeartbeatRecord): void =>
+      table.write({ before: undefined, after: serviceHeartbeat }),
+  }
+}
+
+/** Table `established`: values that the first writer sets. */
+export const makeEstablishedTable = (connection: SqliteConnection) => {
+  const insert = connection.query(
+    "INSERT INTO established (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING",
+  )
+  const byName = connection.query<[value: string]>("SELECT value FROM established WHERE name = ?")
+  return {
+    /** Stores a value unless one is stored, and returns the stored one. */
+    establish: (name: EstablishedName, value: string): string => {
+      insert.run(name, value)
+      return byName.get(name)?.[0] ?? value
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { Agent } from "@tocsin/client"
+import { failureAfter } from "../api/ApiFailure.ts"
+import { segment } from "../api/request.ts"
+import { countText } from "../format/times.ts"
+import { MOST } from "./lists.ts"
+import { call } from "./session.ts"
+import type { Message } from "./useAction.ts"
+
+/** Whether a key of the agent waits for a decision. */
+export const isWaiting = ({ admission_state, rotation_pending }: Agent): boolean =>
+  admission_state === "pending" || rotation_pending === true
+
+const decideEach = async (
+  ids: ReadonlyArray<string>,
+  decision: "accept" | "block",
+  textOf: (count: number) => string,
+): Promise<Message> => {
+  let count = 0
+  for (const id of ids) {
+    try {
+      const answer = await call<{ count: number }>("POST", `api/v1/agents/${segment(id)}/${decision}`)
+      count += answer.count
+    } catch (error) {
+      throw count === 0 ? error : failureAfter(textOf(count), error)
+    }
+  }
+  return { text: textOf(count) }
+}
+
+/** Accepts the pending keys of agents. */
+export const accept = (ids: ReadonlyArray<string>): Promise<Message> =>
+  decideEach(ids, "accept", (count) => `Accepted ${countText(count, "agent")}`)
+
+/** Blocks the keys of agents. */
+export const block = (ids: ReadonlyArray<string>): Promise<Message> =>
+  decideEach(ids, "block", (count) => `Blocked ${countText(count, "key")}`)
+
+/** Deletes an agent with all that belongs to it. */
+export const removeAgent = async (id: string): Promise<Message> => {
+  await call("DELETE", `api/v1/agents/${segment(id)}`)
+  return { text: `Deleted ${id}` }
+}
+
+/** Accepts every waiting key, except for those that replace an accepted one. */
+export const acceptAll = async (): Promise<Message> => {
+  const { count } = await call<{ count: number }>("POST", "api/v1/agents/admission/accept-all")
+  const { items } = await call<{ items: ReadonlyArray<Agent> }>("GET", "api/v1/agents", {
+    query: { limit: MOST },
+  })
+  const left = items.filter(({ admission_state }) => admission_state === "pending").length
+  const again = left === 0 ? "" : `; ${countText(left, "agent")} still pending: accept all again`
+  return { text: `Accepted ${countText(count, "agent")}${again}` }
+}
+
+/** Takes a key off the blacklist. */
+export const unblock = async (id: string): Promise<Message> => {
+  await call("DELETE", `api/v1/agents/admission/blacklist/${segment(id)}`)
+  return { text: "Unblocked the key: its next heartbeat registers it again" }
+}

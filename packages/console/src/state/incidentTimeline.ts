@@ -1,0 +1,209 @@
+import type { AuditEntry, Incident, IncidentDetail } from "@tocsin/client"
+import { countText, momentText } from "../format/times.ts"
+
+/** One thing that happened to an incident. */
+export interface TimelineEntry {
+  readonly at: string
+  readonly kind: "change" | "action" | "delivery"
+  readonly by?: string | undefined
+  readonly text: string
+}
+
+type Member = Pick<IncidentDetail["members"][number], "agent_id" | "check_id">
+
+/** A member's agent and check; where an agent is silent, it is the member itself, without a check. */
+export const subjectOf = ({ agent_id, check_id }: Member) => ({
+  agent_id,
+  check_id: check_id.startsWith("@") ? undefined : check_id,
+})
+
+/** What a member is called. */
+export const memberText = (member: Member): string => {
+  const { agent_id, check_id } = subjectOf(member)
+  return check_id === undefined ? agent_id : `${agent_id}/${check_id}`
+}
+
+const ACTS: Readonly<Record<string, string>> = {
+  acknowledged: "acknowledged it",
+  withdrawn: "withdrew the acknowledgement",
+  worsened: "ended the acknowledgement: the incident became worse",
+  ran_out: "ended the acknowledgement: its time was over",
+  noted: "noted",
+}
+
+type Delivery = IncidentDetail["deliveries"][number]
+
+const nameOf = ({ event_type, receiver, cause }: Delivery): string =>
+  `${event_type} to ${receiver}${cause === null ? "" : ` (${cause.replaceAll("_", " ")})`}`
+
+const deliveryText = (delivery: Delivery): string => {
+  const { state, held_by, attempts, last_error } = delivery
+  if (held_by.length > 0) return `${nameOf(delivery)}: held: ${held_by.map(holdText).join("; ")}`
+  const tried = attempts > 1 ? ` after ${countText(attempts, "attempt")}` : ""
+  return `${nameOf(delivery)}: ${state}${tried}${typeof last_error === "string" ? `: ${last_error}` : ""}`
+}
+
+const byHand = (action: string, delivery: Delivery): string =>
+  action === "notification.replayed"
+    ? `replayed ${nameOf(delivery)}, which had failed`
+    : `released ${nameOf(delivery)}, which was held`
+
+/** The audit's rows about an incident's notifications. */
+const sentByHand = (
+  deliveries: ReadonlyArray<Delivery>,
+  audit: ReadonlyArray<AuditEntry>,
+): ReadonlyArray<TimelineEntry> =>
+  audit.flatMap(({ at, actor, action, subjects }) =>
+    deliveries
+      .filter(({ id }) => subjects.some((subject) => subject.id === id))
+      .map((delivery): TimelineEntry => ({
+        at,
+        kind: "action",
+        by: actor,
+        text: byHand(action, delivery),
+      })),
+  )
+
+/** By time, newest first. Text of one moment sorts by place: times are fixed-width UTC, except for fractions. */
+const newestFirst = (a: TimelineEntry, b: TimelineEntry): number => Date.parse(b.at) - Date.parse(a.at)
+
+/**
+ * Everything that happened to an incident, newest first: members, acts and deliveries. An item of the
+ * outbox does not keep what was before a replay, so the audit adds the replay.
+ */
+export const scenarioOf = (
+  { timeline, log, deliveries }: IncidentDetail,
+  audit: ReadonlyArray<AuditEntry>,
+  now: number,
+): ReadonlyArray<TimelineEntry> =>
+  [
+    ...timeline.map(({ at, change, severity, ...member }): TimelineEntry => ({
+      at,
+      kind: "change",
+      text: `${memberText(member)} ${change}${change === "left" ? "" : `: ${severity}`}`,
+    })),
+    ...log.map(({ at, action, by, text, until }): TimelineEntry => ({
+      at,
+      kind: "action",
+      by,
+      text: `${ACTS[action] ?? action}${action === "acknowledged" ? untilText(until, now) : ""}${text === undefined ? "" : `: ${text}`}`,
+    })),
+    ...sentByHand(deliveries, audit),
+    ...deliveries.flatMap((delivery): ReadonlyArray<TimelineEntry> =>
+      delivery.updated_at === undefined
+        ? []
+        : [{ at: delivery.updated_at, kind: "delivery", text: deliveryText(delivery) }],
+    ),
+  ].sort(newestFirst)
+
+/** The end of an acknowledgement, for people. */
+export const untilText = (until: string | undefined, now: number): string =>
+  until === undefined ? "" : ` until ${momentText(Date.parse(until), now)}`
+
+/** How many incidents of the same key opened within an hour, up to and with this one. */
+export const openingsOf = (
+  { incident_key, opened_at }: Pick<Incident, "incident_key" | "opened_at">,
+  others: ReadonlyArray<Pick<Incident, "incident_key" | "opened_at">>,
+): number =>
+  others.filter((other) => {
+    const before = Date.parse(opened_at) - Date.parse(other.opened_at)
+    return other.incident_key === incident_key && before >= 0 && before <= 3_600_000
+  }).length
+
+/** The IDs of the silences that hold an incident's firings. */
+export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArray<string> =>
+  Array.from(new Set([...held_by, ...deliveries.flatMap((delivery) => delivery.held_by)]))
+    .filter((hold) => hold.startsWith("silence:"))
+    .map((hold) => hold.slice("silence:".length))
+
+/** What holds a firing, for people. */
+export const holdText = (hold: string): string => {
+  if (hold === "ack") return "acknowledged"
+  if (hold === "after") return "the route waits"
+  if (hold.startsWith("silence:")) return "silenced"
+  return hold.startsWith("window:") ? `window ${hold.slice("window:".length)}` : hold
+}
+
+const presentText = (members: IncidentDetail["members"]): string => {
+  const count = members.filter(({ left_at }) => left_at === null).length
+  const some =
+    members.length >= MOST_MEMBERS
+      ? `${count} or more checks are`
+      : `${countText(count, "check")} ${count === 1 ? "is" : "are"}`
+  return `It is open because ${some} not ok.`
+}
+
+const causeText = ({ state }: Incident, members: IncidentDetail["members"]): string => {
+  const isOpen = state === "open"
+  const silent = members.map(subjectOf).find(({ check_id }) => check_id === undefined)?.agent_id
+  if (silent !== undefined)
+    return isOpen
+      ? `It is open because ${silent} is silent.`
+      : `It resolved because ${silent} made contact again, or was deleted or blocked.`
+  return isOpen ? presentText(members) : "It resolved because no check was left that was not ok."
+}
+
+/** The service lists no more. */
+const MOST_MEMBERS = 200
+
+const receiversOf = (deliveries: IncidentDetail["deliveries"], states: ReadonlyArray<string>): string =>
+  Array.from(
+    new Set(deliveries.filter(({ state }) => states.includes(state)).map(({ receiver }) => receiver)),
+  ).join(", ")
+
+const unnotifiedText = (isQuiet: boolean): string =>
+  isQuiet
+    ? "Nobody was notified: its agent sent the result with notifications disabled."
+    : "Nobody was notified: no result of it came with notifications enabled, or no route leads to a receiver."
+
+/** The incident's firings. */
+export const firingsOf = ({ deliveries }: Pick<IncidentDetail, "deliveries">): IncidentDetail["deliveries"] =>
+  deliveries.filter(({ event_type }) => event_type === "firing")
+
+const deliverySentences = (
+  deliveries: IncidentDetail["deliveries"],
+  isQuiet: boolean,
+): ReadonlyArray<string> => {
+  const firings = firingsOf({ deliveries })
+  if (firings.length === 0) return [unnotifiedText(isQuiet)]
+  const free = firings.filter(({ held_by }) => held_by.length === 0)
+  const named = [
+    [receiversOf(firings, ["sent"]), "Notified"],
+    [receiversOf(firings, ["failed"]), "Not notified, because delivery failed for good"],
+    [receiversOf(firings, ["retry"]), "Not notified yet, because the receiver did not take it; tried again"],
+    [receiversOf(free, ["pending", "sending"]), "On its way"],
+  ] as const
+  const held = firings.filter(({ held_by, state }) => held_by.length > 0 && state === "pending")
+  // Newest first: the last firing of a receiver that got none says why.
+  const discarded = firings.filter(
+    ({ receiver }, index) =>
+      firings.findIndex((each) => each.receiver === receiver) === index &&
+      firings.every((each) => each.receiver !== receiver || each.state === "discarded"),
+  )
+  return [
+    ...named.filter(([names]) => names !== "").map(([names, what]) => `${what}: ${names}.`),
+    ...held.map(
+      ({ receiver, held_by }) => `Not notified: ${receiver}, held (${held_by.map(holdText).join("; ")}).`,
+    ),
+    ...discarded.map(({ receiver, why }) => `Not notified: ${receiver}, because ${why}.`),
+  ]
+}
+
+const acknowledgedText = (
+  { by, note, until }: NonNullable<IncidentDetail["acknowledgement"]>,
+  now: number,
+): string => `${by} has acknowledged it${untilText(until, now)}${note === undefined ? "." : `: ${note}`}`
+
+/**
+ * Why an incident is open, and why each notification was or was not sent, a sentence each.
+ * `isQuiet` if its last change came with notifications disabled.
+ */
+export const explanationOf = (
+  { incident, members, acknowledgement, deliveries }: IncidentDetail,
+  isQuiet: boolean,
+  now: number,
+): ReadonlyArray<string> => [
+  causeText(incident, members),
+  ...(acknowledgement === null || incident.state !== "open" ? [] : [acknowledgedText(acknowledgement, now)]),
+  ...new Set(deliverySentences(deliveries, isQuiet)),
+]

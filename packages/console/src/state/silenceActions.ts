@@ -1,0 +1,185 @@
+import { asFailure, failureAfter, isUnreached } from "../api/ApiFailure.ts"
+import { segment } from "../api/request.ts"
+import { countText } from "../format/times.ts"
+import { now } from "./clock.ts"
+import { confirmed } from "./confirmation.ts"
+import { listOf, MOST } from "./lists.ts"
+import { type Matcher, matchersText } from "./matchers.ts"
+import { linkTo } from "./Route.ts"
+import { call, me } from "./session.ts"
+import type { SilenceEnd } from "./silenceEnd.ts"
+import { type Message, UNDONE } from "./useAction.ts"
+
+/** A row of `GET /ops/v1/silences`. */
+export interface Silence {
+  readonly id: string
+  readonly state: "scheduled" | "active" | "expired"
+  readonly matchers: ReadonlyArray<Matcher>
+  readonly starts_at: string
+  readonly ends_at: string
+  readonly comment: string
+  readonly created_by: string
+  readonly created_at: string
+}
+
+/** What a silence would cover now. */
+export interface SilencePreview {
+  readonly agents: number
+  readonly open_incidents: number
+  readonly held_now: number
+  readonly needs_confirm: boolean
+}
+
+/** A silence to create; one for each list of matchers. */
+export interface NewSilences {
+  readonly lists: ReadonlyArray<ReadonlyArray<Matcher>>
+  readonly ends: SilenceEnd["ends"]
+  /** When they begin; now without. */
+  readonly startsAt: string | undefined
+  readonly comment: string
+}
+
+/** What silences an incident, and the next ones of its key. */
+export const keyMatchers = (incident_key: string): ReadonlyArray<Matcher> => [
+  { field: "incident_key", op: "=", value: incident_key },
+]
+
+const isByKey = ({ field, op }: Matcher): boolean => field === "incident_key" && op === "="
+
+/** One incident of each key, which resolved ones may share. */
+export const oneOfEachKey = <One extends { readonly incident_key: string }>(
+  incidents: ReadonlyArray<One>,
+): ReadonlyArray<One> => Array.from(new Map(incidents.map((each) => [each.incident_key, each])).values())
+
+/** Where a silence of an agent, or of one of its checks, is created. */
+export const silenceOf = (subject: { readonly agent_id: string; readonly check_id?: string }): string => {
+  const matchers = Object.entries(subject).map(([field, value]): Matcher => ({ field, op: "=", value }))
+  return linkTo("silences", [], { matchers: matchersText(matchers) })
+}
+
+const PATH = "ops/v1/silences"
+const path = ({ id }: Silence): string => `${PATH}/${segment(id)}`
+
+const bodyOf = ({ ends, startsAt, comment }: NewSilences, matchers: ReadonlyArray<Matcher>) => ({
+  matchers,
+  ...ends,
+  comment,
+  ...(startsAt !== undefined && { starts_at: startsAt }),
+})
+
+/** What silences would cover, summed where there are several: no two may have the same key. */
+export const preview = async (silences: NewSilences, signal: AbortSignal): Promise<SilencePreview> => {
+  const previews: Array<SilencePreview> = []
+  for (const matchers of silences.lists) {
+    const body = bodyOf({ ...silences, comment: silences.comment.trim() || "preview" }, matchers)
+    previews.push(await call<SilencePreview>("POST", PATH, { query: { dry_run: true }, body, signal }))
+  }
+  const sum = (count: (each: SilencePreview) => number) =>
+    previews.reduce((all, each) => all + count(each), 0)
+  return {
+    // Each counts all agents that its matchers allow, so that several do not add up.
+    agents: Math.max(0, ...previews.map(({ agents }) => agents)),
+    open_incidents: sum(({ open_incidents }) => open_incidents),
+    held_now: sum(({ held_now }) => held_now),
+    needs_confirm: previews.some(({ needs_confirm }) => needs_confirm),
+  }
+}
+
+/** When creations began that were not answered, by their bodies: the service may have carried them out. */
+const unanswered = new Map<string, number>()
+
+/** By how much the page's time may be ahead of the service's. */
+const AHEAD_MILLIS = 10_000
+
+/** The silence that a creation which began then has made, if any. */
+const findMade = async (body: ReturnType<typeof bodyOf>, began: number): Promise<Silence | undefined> => {
+  const wanted = JSON.stringify([body.matchers, body.comment, me.peek()?.name])
+  const { items } = await listOf<Silence>(PATH, {}, MOST).read(undefined)
+  return items.find(
+    ({ matchers, comment, created_by, created_at }) =>
+      JSON.stringify([matchers, comment, created_by]) === wanted &&
+      Date.parse(created_at) > began - AHEAD_MILLIS,
+  )
+}
+
+/** Creates a silence, unless an earlier try that was not answered has made it. */
+const createOnce = async (body: ReturnType<typeof bodyOf>): Promise<Silence> => {
+  const name = JSON.stringify(body)
+  const earlier = unanswered.get(name)
+  const made = earlier === undefined ? undefined : await findMade(body, earlier)
+  unanswered.delete(name)
+  if (made !== undefined) return made
+  const began = earlier ?? now.peek()
+  return await call<Silence>("POST", PATH, { body }).catch((error: unknown) => {
+    if (isUnreached(asFailure(error))) unanswered.set(name, began)
+    throw error
+  })
+}
+
+/**
+ * Creates silences. One that covers much asks first, with the count. Each that was created is named to
+ * `follow`: after a failure, only the others are left to create.
+ */
+export const create = async (
+  silences: NewSilences,
+  follow: (matchers: NewSilences["lists"][number]) => void,
+): Promise<Message | undefined> => {
+  // One by key needs no confirmation, and a count for each of 200 takes long.
+  const broad = { ...silences, lists: silences.lists.filter((matchers) => !matchers.some(isByKey)) }
+  const { agents, needs_confirm } = await preview(broad, new AbortController().signal)
+  const question = `This silence covers ${countText(agents, "agent")}, more than half of all. Silence them?`
+  if (needs_confirm && !(await confirmed(question, "Silence them all"))) return undefined
+  const made: Array<Silence> = []
+  const done = () => `Created ${countText(made.length, "silence")}`
+  for (const matchers of silences.lists) {
+    const body = { ...bodyOf(silences, matchers), ...(needs_confirm && { confirm: true }) }
+    try {
+      made.push(await createOnce(body))
+    } catch (error) {
+      throw made.length === 0 ? error : failureAfter(done(), error)
+    }
+    follow(matchers)
+  }
+  return {
+    text: done(),
+    undo: async () => {
+      for (const silence of made) await call("DELETE", path(silence))
+      return UNDONE
+    },
+  }
+}
+
+const HOUR = 3_600_000
+
+/** A silence as it is now: another operator may have changed it since its row was read. */
+const readNow = (silence: Silence): Promise<Silence> => call("GET", path(silence))
+
+/** Moves the end of a silence by an hour. Undo leaves an end that was moved again. */
+export const extend = async (silence: Silence): Promise<Message> => {
+  const before = await readNow(silence)
+  const body = { ends_at: new Date(Date.parse(before.ends_at) + HOUR).toISOString() }
+  const { ends_at } = await call<Silence>("PATCH", path(silence), { body })
+  return {
+    text: "Extended the silence by 1 h",
+    undo: async () => {
+      if ((await readNow(silence)).ends_at !== ends_at)
+        return { text: "Left the end as it is: it was moved again" }
+      await call("PATCH", path(silence), { body: { ends_at: before.ends_at } })
+      return UNDONE
+    },
+  }
+}
+
+/** Ends a silence now. Undo creates it again: one that has ended stays ended. */
+export const expire = async (silence: Silence): Promise<Message> => {
+  const { matchers, starts_at, ends_at, comment, state } = await readNow(silence)
+  await call("DELETE", path(silence))
+  const body = { matchers, ends_at, comment, confirm: true, ...(state === "scheduled" && { starts_at }) }
+  return {
+    text: "Expired the silence; what it held is sent",
+    undo: async () => {
+      await call("POST", PATH, { body })
+      return UNDONE
+    },
+  }
+}

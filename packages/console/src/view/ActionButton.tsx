@@ -1,0 +1,41 @@
+import type { ComponentChildren } from "preact"
+import { confirmed } from "../state/confirmation.ts"
+import { type Message, useAction } from "../state/useAction.ts"
+
+interface ActionButtonProps {
+  readonly children: ComponentChildren
+  readonly does: () => Promise<Message | undefined>
+  /** Asks before it acts: the question, and what its button is called. */
+  readonly confirms?: readonly [text: string, goAhead: string] | undefined
+  readonly kind?: "main" | "danger" | "quiet"
+  readonly isDisabled?: boolean
+  /** What it acts on, for screen readers and on hover. */
+  readonly describes?: string
+}
+
+/** A button that acts: busy until the server has answered. */
+export const ActionButton = ({
+  children,
+  does,
+  confirms,
+  kind = "quiet",
+  isDisabled = false,
+  describes,
+}: ActionButtonProps) => {
+  const { isBusy, run } = useAction()
+  const click = async (): Promise<void> => {
+    if (confirms === undefined || (await confirmed(...confirms, kind === "danger"))) await run(does)
+  }
+  return (
+    <button
+      type="button"
+      class={kind}
+      disabled={isDisabled}
+      aria-busy={isBusy.value}
+      title={describes}
+      onClick={() => void click()}
+    >
+      {children}
+    </button>
+  )
+}

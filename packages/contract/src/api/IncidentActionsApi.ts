@@ -1,0 +1,73 @@
+import * as contract from "../Acknowledgements.ts"
+import { ActionCountResponse } from "../Responses.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Conflict, Internal, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
+import { OperatorAuthentication } from "./Authentication.ts"
+import { IncidentPath } from "./opsResources.ts"
+import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
+import { operationFor } from "./operation.ts"
+
+const params = IncidentPath
+const error = [Internal.wire, NotFound.wire, PayloadTooLarge.wire] as const
+
+const acknowledge = HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowledgement", {
+  params,
+  payload: contract.AcknowledgeRequest,
+  success: contract.Acknowledgement,
+  error: [...error, Conflict.wire],
+}).annotateMerge(
+  operationFor(
+    "respond",
+    "Incidents",
+    "Acknowledge an incident",
+    "Acknowledges an open incident, or replaces its acknowledgement. Until it ends, Tocsin sends no firing of the incident that has not been attempted yet. An incident that becomes worse than acknowledged notifies everyone again. Answers 409 if the incident has resolved, or has another severity than the request names.",
+  ),
+)
+
+const withdraw = HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:id/acknowledgement", {
+  params,
+  success: ActionCountResponse,
+  error: [Internal.wire, NotFound.wire],
+})
+  .middleware(IgnoredBody)
+  .annotateMerge(
+    operationFor(
+      "respond",
+      "Incidents",
+      "Withdraw the acknowledgement of an incident",
+      "Withdraws the acknowledgement of an incident. What it held is sent. Without one the count is 0.",
+    ),
+  )
+
+const acknowledgeAll = HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
+  payload: contract.AcknowledgeAllRequest,
+  success: contract.AcknowledgedAll,
+  error: [Internal.wire, PayloadTooLarge.wire],
+}).annotateMerge(
+  operationFor(
+    "respond",
+    "Incidents",
+    "Acknowledge several incidents",
+    "Acknowledges up to 200 incidents, each on its own, and says what became of each.",
+  ),
+)
+
+const note = HttpApiEndpoint.post("noteIncident", "/incidents/:id/notes", {
+  params,
+  payload: contract.NoteRequest,
+  success: contract.IncidentLogEntry.pipe(HttpApiSchema.status(201)),
+  error,
+}).annotateMerge(
+  operationFor(
+    "respond",
+    "Incidents",
+    "Add a note to an incident",
+    "Adds a note to the timeline of an incident, open or resolved.",
+  ),
+)
+
+/** What people do about incidents. These operations read bodies. */
+export class IncidentActionsApi extends HttpApiGroup.make("incidentActions")
+  .add(acknowledge, withdraw, acknowledgeAll, note)
+  .middleware(ValidParameters)
+  .middleware(OperatorAuthentication) {}

@@ -1,0 +1,91 @@
+import type { Instant } from "@tocsin/contract/Instant"
+import { Heap } from "./Heap.ts"
+
+interface Entry<Key> {
+  readonly at: Instant
+  readonly key: Key
+  /** Of two entries of one moment, the one that was set first comes first. */
+  readonly order: number
+}
+
+const isBefore = (a: Entry<unknown>, b: Entry<unknown>): boolean =>
+  a.at < b.at || (a.at === b.at && a.order < b.order)
+
+/** What is to be done when: one moment for each key, found in the order of time. */
+export class TimerQueue<Key> {
+  readonly #entries = new Map<Key, Entry<Key>>()
+  /** Moved and removed entries stay until they come up. */
+  readonly #heap = new Heap<Entry<Key>>(isBefore)
+  #lastOrder = 0
+
+  /** Sets or moves the moment of a key; without one, removes the key. */
+  set(key: Key, at: Instant | undefined): void {
+    if (at === undefined) {
+      this.#entries.delete(key)
+      return
+    }
+    if (this.#entries.get(key)?.at === at) return
+    const entry = { at, key, order: (this.#lastOrder += 1) }
+    this.#entries.set(key, entry)
+    this.#heap.push(entry)
+  }
+
+  keys(): IterableIterator<Key> {
+    return this.#entries.keys()
+  }
+
+  /** The earliest moment. */
+  get next(): Instant | undefined {
+    return this.#first()?.at
+  }
+
+  /** Removes and returns the keys whose moment has come, the earliest first. */
+  take(until: Instant): ReadonlyArray<Key> {
+    const taken: Array<Key> = []
+    for (let first = this.#first(); first !== undefined && first.at <= until; first = this.#first()) {
+      taken.push(first.key)
+      this.#entries.delete(first.key)
+    }
+    return taken
+  }
+
+  /**
+   * The rows of the keys whose moment has come, the earliest first, `limit` at most. Keys without a
+   * row are passed over. `rowOf` sets nothing.
+   */
+  due<Row>(until: Instant, limit: number, rowOf: (key: Key) => Row | undefined): ReadonlyArray<Row> {
+    const rows: Array<Row> = []
+    this.#readWhile(({ at, key }) => {
+      if (at > until) return false
+      const row = rowOf(key)
+      if (row !== undefined) rows.push(row)
+      return rows.length < limit
+    })
+    return rows
+  }
+
+  /** The earliest moment after another. */
+  nextAfter(moment: Instant): Instant | undefined {
+    let next: Instant | undefined
+    this.#readWhile(({ at }) => {
+      if (at > moment) next = at
+      return next === undefined
+    })
+    return next
+  }
+
+  /** Reads entries in their order until one ends it. */
+  #readWhile(goesOn: (entry: Entry<Key>) => boolean): void {
+    const read: Array<Entry<Key>> = []
+    for (let first = this.#first(); first !== undefined; first = this.#first()) {
+      read.push(first)
+      this.#heap.pop()
+      if (!goesOn(first)) break
+    }
+    for (const entry of read) this.#heap.push(entry)
+  }
+
+  #first(): Entry<Key> | undefined {
+    return this.#heap.firstThat((entry) => this.#entries.get(entry.key) === entry)
+  }
+}

@@ -1,0 +1,148 @@
+import type {
+  AgentId,
+  BlacklistId,
+  CheckId,
+  EventId,
+  IncidentId,
+  KeyHash,
+  OutboxId,
+  SilenceId,
+} from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { OperatorName } from "@tocsin/contract/Operators"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { IncidentRef } from "../../model/IncidentRecord.ts"
+import type { MemberRef } from "../../model/MemberRecord.ts"
+import type { AlertRef } from "../../model/OutboxRecord.ts"
+
+/**
+ * Rows that a decision must see before it continues. Named rows that do not exist are known to be
+ * absent afterwards. Storages lock in one order: agents by agent_id, which guard their keys, checks
+ * and history; then incidents by id, which guard their members and outbox items.
+ */
+export interface RowRequest {
+  readonly agents?: ReadonlyArray<AgentId>
+  /**
+   * Leaves those of `agents` unloaded that another transaction locks, instead of waiting. Has no
+   * effect on storages whose transactions never wait for rows.
+   */
+  readonly skipLocked?: true
+  /** Keys by hash, whatever their state and agent. */
+  readonly keys?: ReadonlyArray<KeyHash>
+  /** All keys of these agents that are not blocked. */
+  readonly keysOfAgents?: ReadonlyArray<AgentId>
+  /** Blocked keys by the IDs of their blacklist rows. */
+  readonly blacklist?: ReadonlyArray<BlacklistId>
+  /** Checks of an agent's present registration; the agent is in this request or loaded already. */
+  readonly checks?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
+  /** Expectations of an agent's present registration; the agent is in this request or loaded. */
+  readonly expectations?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
+  /** All expectations of the present registrations of these agents, which are loaded already. */
+  readonly expectationsOfAgents?: ReadonlyArray<AgentId>
+  /**
+   * Which of these events are in the history of the agent's present registration; the agent is
+   * loaded already.
+   */
+  readonly history?: { readonly agent_id: AgentId; readonly event_ids: ReadonlyArray<EventId> }
+  /** Incidents with their alerts and their outbox items that are not discarded. */
+  readonly incidents?: ReadonlyArray<IncidentId>
+  /** The open incident of each key, with its alerts and outbox items. */
+  readonly openIncidents?: ReadonlyArray<IncidentRef>
+  /** Memberships, past and present; their incidents are in this request or loaded already. */
+  readonly members?: ReadonlyArray<MemberRef>
+  /** All present memberships of these agents, without their incidents. */
+  readonly membersOfAgents?: ReadonlyArray<AgentId>
+  /**
+   * The first present members of an incident by `compareMembers`; the incident is loaded already.
+   */
+  readonly worstMembers?: { readonly incident_id: IncidentId; readonly limit: number }
+  /**
+   * The number of pending agents. Registrations wait for one another from here on, so that their
+   * limit is exact.
+   */
+  readonly pendingAgents?: true
+  /** Outbox items by ID, without their incidents. */
+  readonly outboxItems?: ReadonlyArray<OutboxId>
+  /**
+   * Outbox items of these receivers that can be claimed, with their incidents, unlocked. These are
+   * items due by `now`, unless an earlier item of the same incident and receiver (by incident_seq)
+   * is pending, sending or to be retried; and items whose lease has expired by the storage's clock,
+   * which is read in the same step. At most `limit` of each, longest due first. Skips locked items,
+   * and items whose incident is gone. Never cached.
+   */
+  readonly claimableOutbox?: { readonly receivers: ReadonlyArray<NotifierName>; readonly limit: number }
+  /**
+   * Held outbox items to be examined by `now`, the longest due first, unlocked. Load their incidents
+   * to see and lock them. Never cached.
+   */
+  readonly heldOutbox?: { readonly limit: number }
+  /**
+   * Open incidents whose `next_evaluation_at` has come by `now`, the longest due first, unlocked. Load them to
+   * see and lock them. Never cached.
+   */
+  readonly dueIncidents?: { readonly limit: number }
+  /** These incidents, as far as they exist, unlocked. Never cached. */
+  readonly incidentsToRead?: ReadonlyArray<IncidentId>
+  /**
+   * The first loud present members of incidents by `compareMembers`, at most `limit` of each, with their
+   * agents, all unlocked. Never cached.
+   */
+  readonly loudMembers?: ReadonlyArray<{ readonly incident_id: IncidentId; readonly limit: number }>
+  /**
+   * Items of receivers that are not `listed`: at most `limit` that are waiting, and at most `limit`
+   * whose lease has ended. Items whose receiver is a notifier by its own name must have been so since
+   * `untouchedSince`.
+   */
+  readonly unclaimedOutbox?: {
+    readonly listed: ReadonlyArray<NotifierName>
+    readonly untouchedSince: Instant
+    readonly limit: number
+  }
+  /** Alerts of a receiver, due by `now`, that no replica holds, as for `claimableOutbox`. Never cached. */
+  readonly claimableAlerts?: { readonly receiver: NotifierName; readonly limit: number }
+  readonly alerts?: ReadonlyArray<AlertRef>
+  /** Pending agents last seen at `seenBefore` or earlier; skips locked ones. */
+  readonly idlePendingAgents?: { readonly seenBefore: Instant; readonly limit: number }
+  /**
+   * When the incidents of a key were opened, after `since` until `until`, the latest first, at most
+   * `limit` of each. Never cached.
+   */
+  readonly openings?: ReadonlyArray<{
+    readonly incident: IncidentRef & { readonly id: IncidentId }
+    readonly since: Instant
+    readonly until: Instant
+    readonly limit: number
+  }>
+  /**
+   * The silences that have begun by `now` and end after this, and the service heartbeat, all
+   * unlocked. Never cached.
+   */
+  readonly silencesInForce?: { readonly endingAfter: Instant }
+  /**
+   * The silences that end after `now`, unlocked. Those who count them wait for one another from here
+   * on, so that their limit is exact.
+   */
+  readonly unendedSilences?: true
+  /** Silences by ID. */
+  readonly silences?: ReadonlyArray<SilenceId>
+  /** Named operators. */
+  readonly operators?: ReadonlyArray<OperatorName>
+  /** The rows of all replicas; replicas wait for one another. */
+  readonly replicas?: true
+  /** The service heartbeat; replicas wait for one another. */
+  readonly serviceHeartbeat?: true
+}
+
+/** What finds rows instead of naming them. Never cached: each is asked for anew. */
+export type Search =
+  | "claimableOutbox"
+  | "heldOutbox"
+  | "dueIncidents"
+  | "incidentsToRead"
+  | "loudMembers"
+  | "openings"
+  | "silencesInForce"
+  | "unendedSilences"
+  | "unclaimedOutbox"
+  | "claimableAlerts"
+  | "idlePendingAgents"

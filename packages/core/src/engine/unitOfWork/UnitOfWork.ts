@@ -1,0 +1,300 @@
+import type { AgentRecord } from "../../model/AgentRecord.ts"
+import type { AuditRecord } from "../../model/AuditRecord.ts"
+import type { CheckRecord, CheckRef, HistoryRecord } from "../../model/CheckRecord.ts"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
+import type { OutboxState } from "@tocsin/contract/Status"
+import {
+  cutOf,
+  type IncidentChangeRecord,
+  type IncidentRecord,
+  type IncidentRef,
+  type TimelineCut,
+} from "../../model/IncidentRecord.ts"
+import type { IncidentLogRecord } from "../../model/IncidentLogRecord.ts"
+import type { MemberRecord } from "../../model/MemberRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
+import type { ExpectationRecord } from "../../model/ExpectationRecord.ts"
+import { NO_TOPICS, topic, type Topics } from "../../topics/Topics.ts"
+import { topicsOfAction } from "../../topics/topicsOfChange.ts"
+import type { ReplicaRecord } from "../../model/ReplicaRecord.ts"
+import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
+import { type SearchResults, NOTHING_FOUND } from "./SearchResults.ts"
+import { KnownEvents } from "./KnownEvents.ts"
+import { type LoadedRanking, Standings } from "./Standings.ts"
+import { Table, type WriteCount } from "./Table.ts"
+import { UnitOfWorkTables } from "./UnitOfWorkTables.ts"
+
+const CHECKS = topic("checks")
+const INCIDENTS = topic("incidents")
+
+/**
+ * The rows of one transaction: what the storage loaded, and what the decisions changed. A storage
+ * persists exactly what {@link UnitOfWork.changes} lists.
+ */
+export class UnitOfWork {
+  readonly #count: WriteCount = { writes: 0, topics: NO_TOPICS }
+  readonly agents = new Table(UnitOfWorkTables.agents, this.#count)
+  readonly keys = new Table(UnitOfWorkTables.keys, this.#count)
+  readonly checks = new Table(UnitOfWorkTables.checks, this.#count)
+  readonly incidents = new Table(UnitOfWorkTables.incidents, this.#count)
+  readonly members = new Table(UnitOfWorkTables.members, this.#count)
+  readonly outbox = new Table(UnitOfWorkTables.outbox, this.#count)
+  readonly alerts = new Table(UnitOfWorkTables.alerts, this.#count)
+  readonly serviceHeartbeats = new Table(UnitOfWorkTables.serviceHeartbeats, this.#count)
+  readonly operators = new Table(UnitOfWorkTables.operators, this.#count)
+  readonly silences = new Table(UnitOfWorkTables.silences, this.#count)
+  readonly replicas = new Table(UnitOfWorkTables.replicas, this.#count)
+  /** Which incident is open for a key. */
+  readonly openIncidents = new Table(UnitOfWorkTables.openIncidents, this.#count)
+  /** The key of a blacklist row. */
+  readonly blacklist = new Table(UnitOfWorkTables.blacklist, this.#count)
+  readonly knownEvents = new KnownEvents()
+  /** What searches found; their rows are in the tables. */
+  readonly searchResults: SearchResults = { ...NOTHING_FOUND }
+  #rankings: Map<IncidentId, LoadedRanking> | undefined
+  #standings: Map<IncidentId, Standings> | undefined
+  #expectations: Table<CheckRef, ExpectationRecord> | undefined
+  #expectationsOfAgents: Set<AgentId> | undefined
+  #keysOfAgents: Set<AgentId> | undefined
+  #membersOfAgents: Set<AgentId> | undefined
+  readonly #removedChecks: Array<CheckRef> = []
+  readonly #incidentChanges: Array<IncidentChangeRecord> = []
+  readonly #incidentLog: Array<IncidentLogRecord> = []
+  readonly #audit: Array<AuditRecord> = []
+  readonly #removedAgents: Array<AgentRecord> = []
+  #stored: Array<HistoryRecord> = []
+  #timelineCuts: Map<IncidentId, TimelineCut> | undefined
+  #pendingAgents: { readonly loaded: number } | undefined
+  #pendingAgentsAdded = 0
+  knowsReplicas = false
+  /** How often rows had changed when the present command began. */
+  #writesBefore = 0
+
+  /** How far down their members' ranking incidents are loaded. */
+  get rankings(): Map<IncidentId, LoadedRanking> {
+    return (this.#rankings ??= new Map())
+  }
+
+  /** Made when first asked for: heartbeats and results of checks in time need none. */
+  get expectations(): Table<CheckRef, ExpectationRecord> {
+    return (this.#expectations ??= new Table(UnitOfWorkTables.expectations, this.#count))
+  }
+
+  /** Agents of which all expectations are loaded. */
+  get expectationsOfAgents(): Set<AgentId> {
+    return (this.#expectationsOfAgents ??= new Set())
+  }
+
+  /** Agents of which all keys that are not blocked are loaded. */
+  get keysOfAgents(): Set<AgentId> {
+    return (this.#keysOfAgents ??= new Set())
+  }
+
+  /** Agents of which all current memberships are loaded. */
+  get membersOfAgents(): Set<AgentId> {
+    return (this.#membersOfAgents ??= new Set())
+  }
+
+  /** Loads the rows of all replicas: the group `all`. */
+  loadReplicas(rows: Iterable<ReplicaRecord>): void {
+    for (const row of rows) this.replicas.load(row.id, row)
+    this.knowsReplicas = true
+  }
+
+  /** The number of pending agents in this transaction. Needs the row request `pendingAgents`. */
+  get pendingAgents(): number {
+    if (this.#pendingAgents === undefined)
+      throw new Error("pending agents were decided on without being counted")
+    return this.#pendingAgents.loaded + this.#pendingAgentsAdded
+  }
+
+  /** Loads the stored number of pending agents; ignored if already known. */
+  loadPendingAgents(loaded: number): void {
+    this.#pendingAgents ??= { loaded }
+  }
+
+  get knowsPendingAgents(): boolean {
+    return this.#pendingAgents !== undefined
+  }
+
+  /** Inserts or replaces an agent. */
+  putAgent(agent: AgentRecord): void {
+    this.#pendingAgentsAdded += pendingCount(agent) - pendingCount(this.agents.get(agent.agent_id))
+    this.agents.put(agent)
+  }
+
+  /**
+   * Deletes an agent's row. Its checks and history leave every list with its registration;
+   * retention removes them later.
+   */
+  removeAgent(agent: AgentRecord): void {
+    this.#pendingAgentsAdded -= pendingCount(agent)
+    this.agents.delete(agent.agent_id)
+    this.#removedAgents.push(agent)
+  }
+
+  /** Adds a row to a check's history. */
+  store(row: HistoryRecord): void {
+    this.#wrote(CHECKS)
+    this.#stored.push(row)
+    this.knownEvents.add(row.registration_id, row.event_id, row.check_id)
+  }
+
+  /**
+   * Deletes a check. The storage removes its history in the same transaction, before it stores
+   * later rows.
+   */
+  removeCheck(check: CheckRecord): void {
+    const { check_id, registration_id } = check
+    this.checks.delete(check)
+    this.#wrote(CHECKS)
+    this.#stored = this.#stored.filter(
+      (row) => row.check_id !== check_id || row.registration_id !== registration_id,
+    )
+    this.knownEvents.removeCheck(check)
+    this.#removedChecks.push(check)
+  }
+
+  /** Adds a change to an incident's history, which drops older changes once it is long. */
+  recordChange(change: IncidentChangeRecord): void {
+    this.#wrote(INCIDENTS)
+    this.#incidentChanges.push(change)
+    const cut = cutOf(change.incident_id, change.seq)
+    if (cut !== undefined) (this.#timelineCuts ??= new Map()).set(cut.incident_id, cut)
+  }
+
+  /** Adds a row to the audit: see `recordAudit`. */
+  recordAudit(row: AuditRecord): void {
+    this.#wrote(topicsOfAction(row.action))
+    this.#audit.push(row)
+  }
+
+  /** Adds what somebody did about an incident to its timeline. */
+  recordLogEntry(act: IncidentLogRecord): void {
+    this.#wrote(INCIDENTS)
+    this.#incidentLog.push(act)
+  }
+
+  /** Loads an incident with its alerts and its outbox items that are not discarded. */
+  loadIncident(
+    incident: IncidentRecord,
+    outbox: Iterable<OutboxRecord>,
+    alerts: Iterable<AlertRecord>,
+  ): void {
+    for (const alert of alerts) this.alerts.load(alert, alert)
+    this.incidents.load(incident.id, incident)
+    if (incident.state === "open") this.openIncidents.load(incident, incident)
+    for (const item of outbox) this.outbox.load(item.id, item)
+  }
+
+  /** The open incident of a key. Needs the row request `openIncidents`. */
+  openIncident(ref: IncidentRef): IncidentRecord | undefined {
+    const open = this.openIncidents.get(ref)
+    return open === undefined ? undefined : this.incidents.get(open.id)
+  }
+
+  /** The loaded present members of an incident. */
+  membersOf(incidentId: IncidentId): ReadonlyArray<MemberRecord> {
+    return this.members.group(`incident/${incidentId}`).filter(isPresent)
+  }
+
+  /** Inserts or replaces a membership. */
+  putMember(member: MemberRecord): void {
+    this.members.put(member)
+    if (isPresent(member)) this.#standings?.get(member.incident_id)?.add(member)
+  }
+
+  /** The worst of the loaded present members of an incident. */
+  worstOf(incidentId: IncidentId): MemberRecord | undefined {
+    this.#standings ??= new Map()
+    const standings = this.#standings.get(incidentId) ?? new Standings()
+    this.#standings.set(incidentId, standings)
+    const loaded = this.members.group(`incident/${incidentId}`, standings.taken)
+    for (const member of loaded) standings.add(member)
+    standings.taken += loaded.length
+    return standings.worst((member) => isPresent(member) && this.members.get(member) === member)
+  }
+
+  /** The present memberships of an agent. Needs the row request `membersOfAgents`. */
+  membershipsOf(agentId: AgentId): ReadonlyArray<MemberRecord> {
+    return this.members.group(`agent/${agentId}`).filter(isPresent)
+  }
+
+  /** Starts a command; `commandChanges` leaves out the changes of earlier ones. */
+  beginCommand(): void {
+    this.#writesBefore = this.#count.writes
+    this.#count.topics = NO_TOPICS
+    this.incidents.beginRecording()
+    this.outbox.beginRecording()
+    this.alerts.beginRecording()
+  }
+
+  /** The changes of the present command so far. */
+  commandChanges(): CommandChanges {
+    if (this.#count.writes === this.#writesBefore) return NO_CHANGES
+    const incidents = this.incidents.recorded()
+    const isOutboxChanged = this.outbox.recorded().length > 0 || this.alerts.recorded().length > 0
+    // Most commands are heartbeats and unchanged results: these allocate nothing.
+    const { topics } = this.#count
+    if (incidents.length === 0 && !isOutboxChanged && topics === NO_TOPICS) return OTHER_CHANGES
+    return { isWrite: true, isOutboxChanged, topics, incidents }
+  }
+
+  #wrote(topics: Topics): void {
+    this.#count.writes += 1
+    this.#count.topics |= topics
+  }
+
+  /**
+   * Whether it leaves something that any process may deliver: an item that waits, or one that
+   * another item waited for. Not a claim, nor a sent item, which its sender follows up.
+   */
+  get leavesDelivery(): boolean {
+    return this.outbox.changes().some(({ after }) => after !== undefined && isForAnyone.has(after.state))
+  }
+
+  /** Everything that the storage has to write. */
+  changes() {
+    return {
+      agents: this.agents.changes(),
+      keys: this.keys.changes(),
+      checks: this.checks.changes(),
+      expectations: this.#expectations?.changes() ?? NONE,
+      incidents: this.incidents.changes(),
+      members: this.members.changes(),
+      outbox: this.outbox.changes(),
+      alerts: this.alerts.changes(),
+      serviceHeartbeats: this.serviceHeartbeats.changes(),
+      operators: this.operators.changes(),
+      silences: this.silences.changes(),
+      replicas: this.replicas.changes(),
+      /** New changes of incidents. */
+      incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
+      /** New rows of the audit. */
+      audit: this.#audit as ReadonlyArray<AuditRecord>,
+      /** New log entries in the timelines of incidents. */
+      incidentLog: this.#incidentLog as ReadonlyArray<IncidentLogRecord>,
+      /** Changes of incidents to delete once the new ones are written. */
+      timelineCuts: Array.from(this.#timelineCuts?.values() ?? []) as ReadonlyArray<TimelineCut>,
+      /**
+       * Deleted checks. Remove their history before adding new rows: some may have been reported
+       * again.
+       */
+      removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
+      /** New history rows, in the order of their numbers. */
+      history: this.#stored as ReadonlyArray<HistoryRecord>,
+      /** Deleted agents. Retention removes the checks and history of their registrations. */
+      removedAgents: this.#removedAgents as ReadonlyArray<AgentRecord>,
+    }
+  }
+}
+
+export type UnitOfWorkChanges = ReturnType<UnitOfWork["changes"]>
+
+const NONE: ReadonlyArray<never> = []
+
+const isForAnyone: ReadonlySet<OutboxState> = new Set(["pending", "retry", "discarded"])
+
+const pendingCount = (agent: AgentRecord | undefined): number =>
+  agent?.admission_state === "pending" ? 1 : 0
+const isPresent = (member: MemberRecord): boolean => member.left_at === undefined

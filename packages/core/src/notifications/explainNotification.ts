@@ -1,0 +1,83 @@
+import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
+import { isHeld } from "../holds/heldItems.ts"
+import type { HeldBy } from "../holds/readHolds.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { isBehind, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+
+const BECAUSE: Readonly<Record<FiringCause, string>> = {
+  opened: "the first firing of the incident for this receiver",
+  worsened: "the incident worsened",
+  reminder: "a reminder was due",
+  escalation: "a later step of the route was due",
+  ack_ran_out: "the acknowledgement ran out",
+}
+
+/** What {@link explainNotification} goes by. */
+interface Story {
+  readonly incident: IncidentRecord
+  /** The notifications of the incident. */
+  readonly outbox: ReadonlyArray<OutboxRecord>
+  readonly held: HeldBy | undefined
+  /** The receivers that servers send to now. */
+  readonly served: ReadonlySet<NotifierName>
+}
+
+/** Why a notification was sent, waits, or is not sent, in a few words. */
+export const explainNotification = (item: OutboxRecord, timeline: Story): string => {
+  switch (item.state) {
+    case "sending":
+    case "sent":
+      return reasonOf(item)
+    case "pending":
+      return whyPending(item, timeline)
+    case "retry":
+      return timeline.served.has(item.receiver) ? "waits for its next attempt" : NOT_SERVED
+    case "failed":
+      return "refused, or attempted for too long; replay it"
+    case "discarded":
+      return item.event_type === "firing" ? whyDiscarded(item, timeline) : whyNotResolved(item, timeline)
+  }
+}
+
+const NOT_SERVED = "waits for its receiver, which no server has"
+
+const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {
+  if (held !== undefined) return `held by ${held.held_by.join(", ")}`
+  if (isHeld(item)) return "its hold has ended, which Tocsin notices within 5 minutes"
+  if (!served.has(item.receiver)) return NOT_SERVED
+  if (outbox.some((other) => isBehind(item, other))) return "waits for the notification before it"
+  return item.released_at === undefined ? `due: ${reasonOf(item)}` : "due: released by an operator"
+}
+
+const reasonOf = ({ cause, event_type }: OutboxRecord): string =>
+  event_type === "resolved"
+    ? "the incident resolved"
+    : cause === undefined
+      ? "the incident fired"
+      : BECAUSE[cause]
+
+const DELETED = "its check or agent was deleted"
+const NO_RECEIVER = "no replica had its receiver for 24 hours"
+
+/** A discarded row changes no more, so its last change tells what happened then. */
+const whyDiscarded = (item: OutboxRecord, { incident, outbox }: Story): string => {
+  const { resolved_at, resolved_by } = incident
+  const isReplaced = outbox.some(
+    (other) =>
+      other.id !== item.id &&
+      other.receiver === item.receiver &&
+      other.event_type === "firing" &&
+      (other.created_at === item.updated_at || other.age_starts_at === item.updated_at),
+  )
+  if (isReplaced && item.updated_at !== resolved_at) return "another firing states the same"
+  if (resolved_at === undefined || item.updated_at < resolved_at) return NO_RECEIVER
+  // An attempt may have been under way then.
+  if (wasAttempted(item) && resolved_by === "agent_gone") return DELETED
+  if (item.updated_at !== resolved_at) return NO_RECEIVER
+  return wasAttempted(item) ? DELETED : "the incident resolved before it was sent"
+}
+
+const whyNotResolved = (item: OutboxRecord, { outbox }: Story): string =>
+  outbox.some((other) => other.receiver === item.receiver && other.state === "sent")
+    ? NO_RECEIVER
+    : "its receiver got no firing"

@@ -1,0 +1,59 @@
+import { Cause, Duration, Effect } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { idlePause } from "../ports/IdlePause.ts"
+import { Storage } from "../ports/Storage.ts"
+import { OutboxSignal } from "./OutboxSignal.ts"
+
+// A poll without a signal: another process may have died, or its hint been lost.
+const LOOK_AT_LEAST_EVERY = Duration.seconds(15)
+const AFTER_FAILURE = Duration.seconds(1)
+
+/** A failure that stays the same is logged again after so many looks, a minute or more. */
+const LOG_EVERY = 60
+
+/**
+ * Repeats `look` forever. After a failure or a bug it waits a second: a worker must survive one bad
+ * moment. In an outage every look fails, and the log must not fill the disk.
+ */
+export const keepDelivering = <E, R>(
+  look: Effect.Effect<void, E, R>,
+  complaint: string,
+): Effect.Effect<never, never, R> =>
+  Effect.suspend(() => {
+    let logged: string | undefined
+    let count = 0
+    const note = (cause: Cause.Cause<E>) => {
+      const text = String(Cause.squash(cause))
+      count += 1
+      if (text === logged && count < LOG_EVERY) return Effect.void
+      const line = Effect.annotateLogs(Effect.logWarning(complaint, cause), { count })
+      logged = text
+      count = 0
+      return line
+    }
+    const succeeded = Effect.sync(() => {
+      logged = undefined
+      count = 0
+    })
+    return Effect.forever(
+      Effect.catchCause(Effect.andThen(look, succeeded), (cause) =>
+        Effect.andThen(note(cause), Effect.sleep(AFTER_FAILURE)),
+      ),
+    )
+  })
+
+/** Waits until the outbox changes, an item of these receivers is due, or the next poll. */
+export const waitForMore = Effect.fnUntraced(function* (
+  receivers: ReadonlyArray<NotifierName>,
+  seen: number,
+) {
+  const storage = yield* Storage
+  const signal = yield* OutboxSignal
+  const untilDue = yield* storage.untilNextDue(receivers, yield* Instant.now)
+  const wait =
+    untilDue !== undefined && Duration.isLessThan(untilDue, LOOK_AT_LEAST_EVERY)
+      ? Effect.sleep(untilDue)
+      : idlePause(LOOK_AT_LEAST_EVERY)
+  yield* Effect.race(signal.after(seen), wait)
+})

@@ -1,0 +1,187 @@
+import { Duration } from "effect"
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { cleanOutput } from "@tocsin/contract/Text"
+import { move } from "@tocsin/contract/TransitionTable"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import type { DeliveryResult } from "../ports/Notifiers.ts"
+import { recordDelivered } from "./alertDecisions.ts"
+import { discardUnheard } from "./enqueue.ts"
+import { endedItem, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { OutboxTransitions } from "../model/OutboxTransitions.ts"
+import { mayRetry, retryDelay } from "./retrySchedule.ts"
+
+/**
+ * How an attempt ended: `released` if the service stopped during it, `unsent` if it did not begin, or
+ * was a digest that was refused.
+ */
+export type AttemptResult = DeliveryResult | { readonly outcome: "released" } | { readonly outcome: "unsent" }
+
+/** A claimed item, and the end of its lease, which distinguishes this claim from every other. */
+export interface Claim {
+  readonly id: OutboxId
+  /** The kind of notifier that sends it. A reload may have changed it since the item was written. */
+  readonly notifier: NotifierName
+  readonly incident_id: IncidentId
+  readonly leased_until: Instant.Instant
+}
+
+export type Sending = OutboxRecord & { readonly state: "sending" }
+
+export const isSending = (item: OutboxRecord | undefined): item is Sending => item?.state === "sending"
+
+/** The result of an attempt whose lease has expired. */
+export const LEASE_EXPIRED = {
+  outcome: "deferred",
+  error: "the attempt did not finish before its lease expired",
+} as const satisfies AttemptResult
+
+/** A claimed item that was not attempted singly (docs/rules.md#delivery). */
+const withdrawn = (item: Sending, now: Instant.Instant): OutboxRecord => ({
+  ...item,
+  state: move(OutboxTransitions, item.state, "withdrawn"),
+  attempts: item.attempts - 1,
+  // The claim set both, if none was made before: also not at the same moment.
+  first_attempted_at:
+    item.attempts === 1 && item.first_attempted_at === item.updated_at ? undefined : item.first_attempted_at,
+  leased_until: undefined,
+  // It keeps its place before those that became due later. A clock may have been set back since its claim.
+  next_attempt_at: Instant.min(item.attempts === 1 ? item.age_starts_at : item.updated_at, now),
+  updated_at: now,
+})
+
+/** An item after its attempt (docs/rules.md#delivery). */
+export const attempted = (
+  item: Sending,
+  result: AttemptResult,
+  now: Instant.Instant,
+  random: number,
+): OutboxRecord => {
+  const ended = { ...item, leased_until: undefined, next_attempt_at: undefined, updated_at: now }
+  if (result.outcome === "delivered") {
+    return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: undefined }
+  }
+  if (result.outcome === "unsent") return withdrawn(item, now)
+  // A program's own notifier may return any text, and not every storage keeps it.
+  const last_error =
+    result.outcome === "released" ? "the service stopped during the attempt" : cleanOutput(result.error)
+  if (result.outcome === "refused" || !mayRetry(item, now)) {
+    return { ...ended, state: move(OutboxTransitions, item.state, "refused"), last_error }
+  }
+  const delay =
+    result.outcome === "released"
+      ? Duration.zero
+      : retryDelay({ attempts: item.attempts, random, retryAfterSeconds: result.retryAfterSeconds })
+  return {
+    ...ended,
+    state: move(OutboxTransitions, item.state, "deferred"),
+    next_attempt_at: Instant.plus(now, delay),
+    last_error,
+  }
+}
+
+/**
+ * `given_up`: the item is a dead letter. `lost`: the lease expired, so this result no longer
+ * counts.
+ */
+export type Recorded = "stored" | "given_up" | "lost"
+
+/** An attempt that has ended. */
+export interface EndedAttempt {
+  readonly claim: Claim
+  readonly result: AttemptResult
+  /** A random number from 0 up to 1, for the delay before the next attempt. */
+  readonly random: number
+}
+
+/** Whether the end of an attempt may change more than its item. */
+export const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
+  claim.notifier === "alert_router" || result.outcome !== "delivered"
+
+/** Ends claims, each by the result of its attempt. */
+export const recordResults = commandOf(function* (
+  unit,
+  now,
+  attempts: ReadonlyArray<EndedAttempt>,
+): Decision<ReadonlyArray<Recorded>> {
+  // Incidents are locked before their outbox items, everywhere.
+  const incidents = new Set(attempts.filter(needsIncident).map(({ claim }) => claim.incident_id))
+  if (incidents.size > 0) yield* load(unit, { incidents: Array.from(incidents) })
+  const outboxItems = attempts.map(({ claim }) => claim.id).filter((id) => !unit.outbox.isLoaded(id))
+  if (outboxItems.length > 0) yield { outboxItems }
+  const recorded: Array<Recorded> = []
+  for (const attempt of attempts) recorded.push(yield* settle(unit, attempt, now))
+  return recorded
+})
+
+function* settle(
+  unit: UnitOfWork,
+  { claim, random, result }: EndedAttempt,
+  now: Instant.Instant,
+): Decision<Recorded> {
+  const item = unit.outbox.get(claim.id)
+  if (!isSending(item) || item.leased_until !== claim.leased_until) return "lost"
+  const ended = attempted(item, result, now, random)
+  unit.outbox.put(ended)
+  if (result.outcome === "delivered") yield* recordDelivered(unit, { ...item, notifier: claim.notifier }, now)
+  else if (result.outcome === "unsent") followWithdrawal(unit, ended, now)
+  else followFailure(unit, ended, now)
+  return ended.state === "failed" ? "given_up" : "stored"
+}
+
+/** Ends attempts whose lease has expired. Needs the locks of the items. */
+export function* endLeases(
+  unit: UnitOfWork,
+  items: ReadonlyArray<OutboxRecord>,
+  random: number,
+  now: Instant.Instant,
+): Decision<void> {
+  if (items.length === 0) return
+  // Only incidents that can never change again are locked after their items. A deletion that is not
+  // seen here waits for these items.
+  yield { incidentsToRead: items.map((item) => item.incident_id) }
+  const read = Array.from(unit.searchResults.incidentsToRead.values())
+  const gone = read.filter(isAgentGone).map(({ id }) => id)
+  yield* load(unit, { incidents: gone })
+  for (const item of items) {
+    if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
+    const ended = attempted(item, LEASE_EXPIRED, now, random)
+    unit.outbox.put(ended)
+    if (gone.includes(item.incident_id)) followFailure(unit, ended, now)
+  }
+}
+
+/** Discards a firing that was overtaken while it waited for its attempt, as for any that waits. */
+const followWithdrawal = (unit: UnitOfWork, item: OutboxRecord, now: Instant.Instant): void => {
+  const incident = unit.incidents.get(item.incident_id)
+  if (incident?.resolved_at === undefined || item.event_type !== "firing" || item.state !== "pending") return
+  const isFirst = !wasAttempted(item)
+  if (!isFirst && !isAgentGone(incident)) return
+  const state = move(OutboxTransitions, item.state, isFirst ? "incident_resolved" : "agent_gone")
+  // As if it had been waiting then: the reason that is shown follows from this moment.
+  const discarded = endedItem(item, state, incident.resolved_at)
+  unit.outbox.put(discarded)
+  discardUnheard(unit, discarded, now)
+}
+
+/**
+ * After a failed attempt at a firing: discards the firing if its agent was deleted meanwhile, and
+ * the resolved behind a firing that was refused or discarded. Needs the firing's incident.
+ */
+const followFailure = (unit: UnitOfWork, firing: OutboxRecord, now: Instant.Instant): void => {
+  const incident = unit.incidents.get(firing.incident_id)
+  if (incident === undefined || firing.event_type !== "firing") return
+  if (firing.state === "retry") {
+    if (!isAgentGone(incident)) return
+    const state = move(OutboxTransitions, firing.state, "agent_gone")
+    unit.outbox.put({ ...firing, state, next_attempt_at: undefined })
+  }
+  discardUnheard(unit, firing, now)
+}
+
+/** Whether the incident resolved because its last member's check or agent went. */
+const isAgentGone = ({ resolved_by }: IncidentRecord): boolean => resolved_by === "agent_gone"

@@ -1,0 +1,102 @@
+import { Duration, Effect } from "effect"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Commits } from "../engine/commits/Commits.ts"
+import type { ListQuery } from "../model/ListDefinitions.ts"
+import { passes } from "../engine/lists/passes.ts"
+import { firstRows } from "../engine/lists/readPage.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { byAgent } from "./byAgent.ts"
+import { followPolicy, followsPolicy } from "./followPolicy.ts"
+
+const CHECKS: ListQuery<"checks"> = { list: "checks", filter: {}, sort: "agent_id", direction: "asc" }
+const OVERDUE: ListQuery<"overdue"> = { ...CHECKS, list: "overdue" }
+
+// Labels and hostnames change with heartbeats, which look at no rule.
+const AGAIN_AFTER = Duration.minutes(5)
+
+interface LookOptions {
+  readonly policy: PolicyInForce["Service"]
+  readonly incidents: IncidentOptions
+  readonly rules: RuleOptions
+  /** Checks per piece. */
+  readonly limit: number
+}
+
+/** Makes the expectations of an agent's checks follow the policy in force. */
+const evaluateChecks = commandOf(function* (
+  unit,
+  now,
+  agent_id: AgentId,
+  check_ids: ReadonlyArray<CheckId>,
+  { incidents: options, rules }: LookOptions,
+): Decision<void> {
+  yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
+  const agent = unit.agents.get(agent_id)
+  if (agent === undefined) return
+  yield* load(unit, { expectations: { agent_id, check_ids } })
+  const incidents = new Incidents(unit, now, options)
+  const inForce = { policy: options.policy(), staleAfter: rules.staleAfter, now }
+  for (const check_id of check_ids) yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
+})
+
+/** The checks whose expectations do not follow a policy, by agent. */
+const findStraying = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  checks: ReadonlyArray<CheckRef>,
+  inForce: { readonly policy: Policy; readonly staleAfter: Duration.Duration },
+) {
+  const expectations = yield* storage.expectations(checks)
+  const byName = new Map(expectations.map((row) => [`${row.registration_id}/${row.check_id}`, row]))
+  const straying = new Map<AgentId, ReadonlyArray<CheckId>>()
+  for (const [agentId, ofAgent] of byAgent(checks)) {
+    const agent = yield* storage.agent(agentId)
+    const ids = ofAgent.flatMap(({ check_id, registration_id }) => {
+      const expectation = byName.get(`${registration_id}/${check_id}`)
+      const isRight = agent === undefined || followsPolicy(inForce, agent, { check_id, expectation })
+      return isRight ? [] : check_id
+    })
+    if (ids.length > 0) straying.set(agentId, ids)
+  }
+  return straying
+})
+
+/**
+ * One piece of making all expectations follow the policy that has come into force; returns whether
+ * there may be more. It starts over every few minutes while rules compare what agents say of
+ * themselves. Safe with several replicas.
+ */
+export const applyOverdueRules = (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  options: LookOptions,
+): Effect.Effect<boolean, StorageError> => {
+  const { limit, policy: inForce, rules } = options
+  let under: { readonly policy: Policy; readonly at: Instant.Instant } | undefined
+  const begin = Effect.gen(function* () {
+    const policy = inForce.current()
+    const now = yield* Instant.now
+    const isOld = policy.freshness.readsAgents && !Instant.isRecent(under?.at ?? now, AGAIN_AFTER, now)
+    if (under?.policy === policy && !isOld) return false
+    // At the start: the rules of a former policy may have left overdue checks, and none else matter.
+    const isNeeded =
+      under !== undefined || policy.freshness.count > 0 || (yield* firstRows(storage, OVERDUE, 1)).length > 0
+    under = { policy, at: now }
+    return isNeeded
+  })
+  const look = Effect.fnUntraced(function* (rows: ReadonlyArray<CheckRef>) {
+    const policy = inForce.current()
+    const straying = yield* findStraying(storage, rows, { policy, staleAfter: rules.staleAfter })
+    for (const [agentId, checkIds] of straying)
+      yield* commits.transact(evaluateChecks(agentId, checkIds, options))
+  })
+  return passes(storage, CHECKS, { begin, limit, look })
+}

@@ -1,0 +1,101 @@
+import type { CheckRef } from "../model/CheckRecord.ts"
+import type { Instant } from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { Incidents } from "../incidents/Incidents.ts"
+import { dueTime, evaluationAfter } from "./dueTime.ts"
+import {
+  type ExpectationRecord,
+  hasTerms,
+  stateOf,
+  type Terms,
+  type WithTerms,
+} from "../model/ExpectationRecord.ts"
+import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
+import { leaveOverdue } from "./overdueIncident.ts"
+
+/** What is expected of a check from now on. */
+export interface Expected {
+  readonly ref: CheckRef
+  readonly origin: ExpectationRecord["origin"]
+  readonly terms: Terms
+  readonly now: Instant
+}
+
+/**
+ * Expects a check under these terms, unless it is already. Other terms leave an overdue check in its
+ * incident, with their severity. Needs the check and its expectation.
+ */
+export function* expectCheck(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  { now, origin, ref, terms }: Expected,
+): Decision<void> {
+  const { agent_id, check_id, registration_id } = ref
+  const before = unit.expectations.get(ref)
+  if (hasTerms(before) && before.origin === origin && isEqual(before.terms, terms)) return
+  const incident_id = before?.incident_id
+  const due = dueTime({ expected_from: now, terms }, unit.checks.get(ref)?.received_at)
+  const trigger = origin === "agent" ? "declared" : "matched"
+  move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), trigger)
+  unit.expectations.put({
+    agent_id,
+    check_id,
+    registration_id,
+    origin,
+    terms,
+    expected_from: now,
+    incident_id,
+    next_evaluation_at: incident_id === undefined ? evaluationAfter(due) : undefined,
+    labels: before?.labels,
+    labelled_at: before?.labelled_at,
+  })
+  if (incident_id === undefined || before?.terms?.severity === terms.severity) return
+  const { notifications_enabled: notify, severity } = terms
+  const member = { agent_id, check_id, incident_id }
+  yield* load(unit, { incidents: [incident_id], members: [member] })
+  const summary = unit.members.get(member)?.summary
+  yield* incidents.change(incident_id, { member: { agent_id, check_id, severity, summary }, notify })
+}
+
+/**
+ * Expects a check no longer; it leaves the incident of overdue checks and keeps its labels. Needs an
+ * overdue check's row.
+ */
+export function* withdrawExpectation(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  expectation: WithTerms,
+): Decision<void> {
+  const notify = expectation.terms.notifications_enabled
+  move(
+    ExpectationTransitions,
+    stateOf(expectation),
+    expectation.origin === "agent" ? "withdrawn" : "unmatched",
+  )
+  yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
+  const { labels } = expectation
+  if (labels === undefined) unit.expectations.delete(expectation)
+  else
+    unit.expectations.put({
+      ...expectation,
+      terms: undefined,
+      next_evaluation_at: undefined,
+      incident_id: undefined,
+    })
+}
+
+const TERMS = [
+  "every_millis",
+  "after_millis",
+  "cron",
+  "tz",
+  "grace_millis",
+  "severity",
+  "notifications_enabled",
+] as const satisfies ReadonlyArray<keyof Terms>
+
+/** Whether terms are the same. */
+export const isEqual = (a: Terms, b: Terms): boolean => TERMS.every((name) => a[name] === b[name])

@@ -1,0 +1,57 @@
+import { Duration, Result } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { nextAfter, type Schedule, scheduleOf } from "../policy/Schedule.ts"
+import type { Terms, WithTerms } from "../model/ExpectationRecord.ts"
+
+const EARLY_PART = 10n
+const LONGEST_EARLY = Duration.minutes(5)
+
+/**
+ * Looks come this much after the due time, so that a result that arrives as regularly as the one
+ * before is found, and the next look is a whole `after` later. It is a part of the 15 s in which an
+ * overdue check joins its incident.
+ */
+const LOOK_DELAY = Duration.seconds(5)
+
+/** When to look at a check that cannot be overdue before `earliest`. */
+export const evaluationAfter = (earliest: Instant.Instant): Instant.Instant =>
+  Instant.plus(earliest, LOOK_DELAY)
+
+/**
+ * The occurrence that a check is to meet next: the first since it is expected and since its last result,
+ * or the one that follows, where that result was early for the first.
+ */
+const occurrenceToMeet = (
+  schedule: Schedule,
+  since: Instant.Instant,
+  reportedAt: Instant.Instant | undefined,
+): Instant.Instant => {
+  if (reportedAt === undefined) return nextAfter(schedule, since)
+  const first = nextAfter(schedule, Instant.max(since, reportedAt))
+  if (first > Instant.plus(reportedAt, LONGEST_EARLY)) return first
+  const following = nextAfter(schedule, first)
+  const isEarlyForIt =
+    first - reportedAt <= (following - first) / EARLY_PART && nextAfter(schedule, reportedAt) === first
+  return isEarlyForIt ? following : first
+}
+
+/**
+ * When a check is due that last reported at `reportedAt`, if ever: after that moment its silence
+ * counts (docs/rules.md#freshness).
+ */
+export const dueTime = (
+  { expected_from, terms }: Pick<WithTerms, "expected_from" | "terms">,
+  reportedAt: Instant.Instant | undefined,
+): Instant.Instant => {
+  const { after_millis, grace_millis = 0 } = terms
+  const schedule = scheduleOfTerms(terms)
+  if (schedule === undefined) {
+    const from = reportedAt === undefined ? expected_from : Instant.max(expected_from, reportedAt)
+    return Instant.plus(from, Duration.millis(after_millis))
+  }
+  return Instant.plus(occurrenceToMeet(schedule, expected_from, reportedAt), Duration.millis(grace_millis))
+}
+
+/** The schedule of terms with a cron expression. The terms were checked when they were declared. */
+const scheduleOfTerms = ({ cron, tz }: Terms): Schedule | undefined =>
+  cron === undefined || tz === undefined ? undefined : Result.getOrThrow(scheduleOf({ cron, tz }))

@@ -1,0 +1,109 @@
+import { Effect } from "effect"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { move } from "@tocsin/contract/TransitionTable"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import { lastOutage } from "../liveness/outage.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { byAgent } from "./byAgent.ts"
+import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
+import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
+import { evaluationAfter } from "./dueTime.ts"
+import { followPolicy } from "./followPolicy.ts"
+import { judgeExpectation } from "./judgeExpectation.ts"
+import { becomeOverdue } from "./overdueIncident.ts"
+
+interface LookInput {
+  readonly agentId: AgentId
+  readonly checkIds: ReadonlyArray<CheckId>
+  readonly outageEnd: Instant.Instant | undefined
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
+}
+
+/**
+ * Looks at expectations of one agent that may be overdue: these join their incident, the others are
+ * looked at again later. Ignores what changed since they were found. Safe with several replicas.
+ */
+export const evaluateExpectations = commandOf(function* (unit, now, input: LookInput): Decision<void> {
+  const { agentId: agent_id, checkIds: check_ids, rules } = input
+  yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
+  const agent = unit.agents.get(agent_id)
+  if (agent === undefined) return
+  yield* load(unit, { expectations: { agent_id, check_ids } })
+  const incidents = new Incidents(unit, now, input.incidents)
+  const { staleAfter } = rules
+  const inForce = { policy: input.incidents.policy(), staleAfter, now }
+  for (const check_id of check_ids) {
+    const ref = { agent_id, check_id, registration_id: agent.registration_id }
+    const expectation = unit.expectations.get(ref)
+    if (
+      !hasTerms(expectation) ||
+      expectation.next_evaluation_at === undefined ||
+      expectation.next_evaluation_at > now
+    )
+      continue
+    yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
+    // Another one is looked at in its own time.
+    if (unit.expectations.get(ref) !== expectation) continue
+    const check = unit.checks.get(ref)
+    const facts = { expectation, agent, check, outageEnd: input.outageEnd, staleAfter }
+    const judged = judgeExpectation(facts, now)
+    if (judged.verdict === "overdue") yield* becomeOverdue(unit, incidents, expectation, judged.due)
+    if (judged.verdict === "in_time") {
+      move(ExpectationTransitions, "expected", "found_in_time")
+      unit.expectations.put({ ...expectation, next_evaluation_at: evaluationAfter(judged.earliest) })
+    }
+  }
+})
+
+/** Agents at a time: storages that commit in groups fill them. */
+const AT_A_TIME = 16
+
+interface Looking {
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
+  /** Expectations per read. */
+  readonly limit: number
+}
+
+/**
+ * Looks at every expectation that may be overdue now, page by page. One that waits for its agent is
+ * due again at the next round.
+ */
+export const evaluateDueExpectations = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  { incidents, limit, rules }: Looking,
+): Effect.fn.Return<void, StorageError> {
+  let after: ExpectationRecord | undefined
+  for (;;) {
+    const now = yield* Instant.now
+    const due = yield* storage.dueExpectations({ now, after, limit })
+    if (due.length > 0) {
+      const serviceHeartbeat = yield* storage.serviceHeartbeat
+      const outageEnd = lastOutage(serviceHeartbeat, now, rules)?.ended_at
+      yield* Effect.forEach(
+        byAgent(due),
+        ([agentId, rows]) =>
+          commits.transact(
+            evaluateExpectations({
+              agentId,
+              checkIds: rows.map(({ check_id }) => check_id),
+              outageEnd,
+              rules,
+              incidents,
+            }),
+          ),
+        { concurrency: AT_A_TIME, discard: true },
+      )
+    }
+    if (due.length < limit) return
+    after = due.at(-1)
+  }
+})

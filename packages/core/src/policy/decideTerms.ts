@@ -1,0 +1,106 @@
+import { Duration, Result } from "effect"
+import { fieldPath, type FieldProblem } from "@tocsin/contract/describeIssue"
+import { ValidationError } from "@tocsin/contract/Errors"
+import type { ExpectationsRequest, ExpectedCheck } from "@tocsin/contract/Expectations"
+import { scheduleProblems } from "./Schedule.ts"
+import type { Terms } from "../model/ExpectationRecord.ts"
+
+/** Whether a declared check has labels alone, and need not report. */
+const isLabelledOnly = ({
+  labels,
+  notifications_enabled,
+  ...terms
+}: Omit<ExpectedCheck, "check_id">): boolean =>
+  labels !== undefined && notifications_enabled && Object.values(terms).every((value) => value === undefined)
+
+/** Terms as a declaration or a rule of the policy gives them. */
+type GivenTerms = Omit<ExpectedCheck, "check_id" | "labels" | "notifications_enabled">
+
+const EVERY_TO_AFTER = 3
+const MARGIN = Duration.seconds(30)
+const GRACE = Duration.hours(1)
+
+/** The shortest time without a result that may make a check overdue. */
+const shortestAfter = (staleAfter: Duration.Duration): Duration.Duration => Duration.sum(staleAfter, MARGIN)
+
+/** What is wrong with terms, as far as the settings do not matter. */
+export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): ReadonlyArray<FieldProblem> => {
+  const problems: Array<FieldProblem> = []
+  if ((every === undefined) === (cron === undefined))
+    problems.push({ message: "must have every or cron, one of them", path: [] })
+  if (cron === undefined && tz !== undefined)
+    problems.push({ message: "must be absent without cron", path: ["tz"] })
+  if (cron !== undefined && tz === undefined)
+    problems.push({ message: "must be given with cron", path: ["tz"] })
+  if (cron !== undefined && tz !== undefined) problems.push(...scheduleProblems({ cron, tz }))
+  if (cron !== undefined && after !== undefined)
+    problems.push({ message: "must be absent with cron: grace takes its place", path: ["after"] })
+  if (every !== undefined && grace !== undefined)
+    problems.push({ message: "must be absent with every: after takes its place", path: ["grace"] })
+  return problems
+}
+
+const afterProblems = ({ after }: GivenTerms, staleAfter: Duration.Duration): ReadonlyArray<FieldProblem> => {
+  const shortest = shortestAfter(staleAfter)
+  if (after === undefined || !Duration.isLessThan(after, shortest)) return []
+  const seconds = Duration.toSeconds(shortest)
+  return [{ message: `must be at least ${seconds}s, the stale threshold and 30s`, path: ["after"] }]
+}
+
+/** Terms without {@link termsProblems}, with their defaults. Raises an `after` that is too short. */
+export const completeTerms = (
+  given: GivenTerms & Pick<Terms, "notifications_enabled">,
+  staleAfter: Duration.Duration,
+): Terms => {
+  const { cron, every, notifications_enabled, severity = "unknown", tz } = given
+  const shortest = Duration.toMillis(shortestAfter(staleAfter))
+  const common = { severity, notifications_enabled }
+  if (every !== undefined) {
+    const every_millis = Duration.toMillis(every)
+    const after = given.after === undefined ? EVERY_TO_AFTER * every_millis : Duration.toMillis(given.after)
+    return { ...common, every_millis, after_millis: Math.max(after, shortest) }
+  }
+  const grace_millis = Duration.toMillis(given.grace ?? GRACE)
+  const after_millis = Math.max(grace_millis, shortest)
+  return {
+    ...common,
+    after_millis,
+    grace_millis,
+    ...(cron !== undefined && { cron }),
+    ...(tz !== undefined && { tz }),
+  }
+}
+
+/** A check of a declaration with its terms; without them, it has labels alone. */
+export interface DeclaredCheck {
+  readonly check_id: ExpectedCheck["check_id"]
+  readonly terms: Terms | undefined
+  readonly labels: ExpectedCheck["labels"]
+}
+
+/** Every check of a declaration, or what is wrong with the first that cannot be. */
+export const decideTerms = (
+  { checks }: ExpectationsRequest,
+  staleAfter: Duration.Duration,
+): Result.Result<ReadonlyArray<DeclaredCheck>, ValidationError> => {
+  const seen = new Set<string>()
+  const declared: Array<DeclaredCheck> = []
+  for (const [index, { check_id, ...given }] of checks.entries()) {
+    const isLabelled = isLabelledOnly(given)
+    const [problem] = [
+      ...(seen.has(check_id) ? [{ message: "must not be given twice", path: ["check_id"] }] : []),
+      ...(isLabelled ? [] : termsProblems(given)),
+      ...afterProblems(given, staleAfter),
+    ]
+    if (problem !== undefined) {
+      const { message, path } = problem
+      return Result.fail(
+        new ValidationError({ message: `${fieldPath(["checks", index, ...path])} ${message}` }),
+      )
+    }
+    seen.add(check_id)
+    const terms = isLabelled ? undefined : completeTerms(given, staleAfter)
+    declared.push({ check_id, terms, labels: given.labels })
+  }
+  return Result.succeed(declared)
+}

@@ -1,0 +1,140 @@
+import { assert, describe, it, vi } from "@effect/vitest"
+import * as fc from "fast-check"
+import * as Instant from "@tocsin/contract/Instant"
+import { dueTime } from "../../src/overdue/dueTime.ts"
+import type { Terms } from "../../src/model/ExpectationRecord.ts"
+import { timeZoneOf } from "../../src/policy/TimeZone.ts"
+
+const at = (text: string): Instant.Instant => Instant.fromMillis(Date.parse(text))
+const iso = (instant: Instant.Instant): string => new Date(Number(instant / 1_000n)).toISOString()
+
+const common = { after_millis: 180_000, severity: "unknown", notifications_enabled: true } as const
+const eachMinute: Terms = { ...common, every_millis: 60_000 }
+const terms = (cron: string, tz: string, grace_millis = 3_600_000): Terms => ({
+  ...common,
+  cron,
+  tz,
+  grace_millis,
+})
+const DECLARED = "2026-01-01T12:00:00Z"
+
+const due = (given: Terms, reported: string | undefined, declared = DECLARED): string =>
+  iso(
+    dueTime({ expected_from: at(declared), terms: given }, reported === undefined ? undefined : at(reported)),
+  )
+
+describe("a check with `every` is due `after`", () => {
+  it.each([
+    ["its declaration, if it never reported", undefined, "2026-01-01T12:03:00.000Z"],
+    ["its declaration, if it reported before", "2026-01-01T11:59:00Z", "2026-01-01T12:03:00.000Z"],
+    ["its last result", "2026-01-01T12:05:30Z", "2026-01-01T12:08:30.000Z"],
+  ])("%s", (_name, reported, expected) => {
+    assert.strictEqual(due(eachMinute, reported), expected)
+  })
+})
+
+describe("a check with `cron` is due `grace` after the time that its last result leaves to be met", () => {
+  const nightly = terms("0 3 * * *", "Europe/Berlin")
+
+  it.each([
+    ["the first after its declaration", undefined, "2026-01-02T03:00:00.000Z"],
+    ["a result early by more than 5 minutes", "2026-01-02T01:54:59Z", "2026-01-02T03:00:00.000Z"],
+    ["a result early by 5 minutes counts for it", "2026-01-02T01:55:00Z", "2026-01-03T03:00:00.000Z"],
+    ["a result in time", "2026-01-02T02:20:00Z", "2026-01-03T03:00:00.000Z"],
+    ["a result late by hours", "2026-01-02T20:00:00Z", "2026-01-03T03:00:00.000Z"],
+    ["a result before its declaration that counts", "2026-01-01T11:59:00Z", "2026-01-02T03:00:00.000Z"],
+  ])("%s", (_name, reported, expected) => {
+    assert.strictEqual(due(nightly, reported), expected)
+  })
+
+  it("is early by at most a tenth of the period", () => {
+    const often = terms("*/10 * * * *", "UTC", 60_000)
+    assert.strictEqual(due(often, "2026-01-01T12:08:59Z"), "2026-01-01T12:11:00.000Z")
+    assert.strictEqual(due(often, "2026-01-01T12:09:00Z"), "2026-01-01T12:21:00.000Z")
+  })
+
+  it.each([
+    // Clocks go from 02:00 to 03:00 at 01:00Z, and from 03:00 back to 02:00 at 01:00Z.
+    [
+      "Berlin, a time in the gap",
+      "30 2 * * *",
+      "Europe/Berlin",
+      "2026-03-28T12:00Z",
+      "2026-03-29T02:00:00.000Z",
+    ],
+    [
+      "Berlin, the time after the gap",
+      "0 3 * * *",
+      "Europe/Berlin",
+      "2026-03-28T12:00Z",
+      "2026-03-29T02:00:00.000Z",
+    ],
+    [
+      "Berlin, a time that comes twice",
+      "30 2 * * *",
+      "Europe/Berlin",
+      "2026-10-24T12:00Z",
+      "2026-10-25T01:30:00.000Z",
+    ],
+    [
+      "New York, a time in the gap",
+      "15 2 * * *",
+      "America/New_York",
+      "2026-03-07T12:00Z",
+      "2026-03-08T08:00:00.000Z",
+    ],
+    [
+      "New York, a time that comes twice",
+      "15 1 * * *",
+      "America/New_York",
+      "2026-10-31T12:00Z",
+      "2026-11-01T06:15:00.000Z",
+    ],
+  ])("in the night of a clock change: %s", (_name, cron, tz, declared, expected) => {
+    assert.strictEqual(due(terms(cron, tz), undefined, declared), expected)
+  })
+
+  it("is found with few offsets of its zone, which take nearly all of its time", () => {
+    const zone = timeZoneOf("Europe/Berlin") ?? assert.fail()
+    const offsets = vi.spyOn(zone, "offsetAt")
+    due(nightly, "2026-01-02T02:20:00Z")
+    const asked = offsets.mock.calls.length
+    offsets.mockRestore()
+    assert.isAtMost(asked, 7)
+  })
+
+  it("is met once, the first time, where its time comes twice", () => {
+    const nightlyAtHalf = terms("30 2 * * *", "Europe/Berlin")
+    assert.strictEqual(
+      due(nightlyAtHalf, "2026-10-25T00:31:00Z", "2026-10-24T12:00Z"),
+      "2026-10-26T02:30:00.000Z",
+    )
+  })
+})
+
+describe("a due time", () => {
+  const instant = fc
+    .integer({ min: 0, max: 366 * 86_400 })
+    .map((seconds) => Instant.fromMillis(Date.parse("2026-01-01T00:00:00Z") + seconds * 1_000))
+  const anyTerms = fc.constantFrom(
+    eachMinute,
+    terms("0 3 * * *", "Europe/Berlin"),
+    terms("30 2 * * *", "America/New_York", 60_000),
+    terms("*/7 1,2 * * *", "Australia/Lord_Howe", 1_000),
+    terms("0 0 1 * *", "Asia/Kathmandu"),
+  )
+
+  it("never goes back as results arrive, and lies after the declaration and the last result", () => {
+    fc.assert(
+      fc.property(anyTerms, instant, instant, instant, (given, declared, one, other) => {
+        const expectation = { expected_from: declared, terms: given }
+        const [earlier, later] = one < other ? [one, other] : [other, one]
+        const first = dueTime(expectation, earlier)
+        const second = dueTime(expectation, later)
+        assert.isTrue(first <= second)
+        assert.isTrue(second > later && second > declared)
+        assert.isTrue(dueTime(expectation, undefined) <= first)
+      }),
+    )
+  })
+})

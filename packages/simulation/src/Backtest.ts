@@ -1,0 +1,155 @@
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import type * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
+import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
+import type { PastResults } from "./BacktestChecks.ts"
+import type { KnownAgent } from "./registrationOf.ts"
+import { simulatedSignature } from "./simulatedSignature.ts"
+import { SimulatedService } from "./SimulatedService.ts"
+import {
+  type HeldBy,
+  reasonOf,
+  type SentNotification,
+  type SimulationListener,
+  type UnsentReason,
+  type HeldFiring,
+} from "./SimulationListener.ts"
+import type { SimulationPorts } from "./SimulationReport.ts"
+
+/** Something that happened to an installation, as its tables show it. */
+export type PastEntry = { readonly at: Instant.Instant } & (
+  | ({ readonly entry: "results" } & PastResults)
+  | { readonly entry: "died" | "returned"; readonly agent_id: AgentId }
+  | ({ readonly entry: "acknowledged"; readonly until: Instant.Instant } & IncidentRef)
+  | ({ readonly entry: "withdrawn" } & IncidentRef)
+  /** A silence began. Its end is the last one that people gave it. */
+  | { readonly entry: "silenced"; readonly silence: SilenceRecord }
+)
+
+/** Firings of one receiver that were held, and what became of them. */
+export interface HeldCount {
+  readonly receiver: NotifierName
+  /** As of a firing, but without the IDs of silences: there may be hundreds. */
+  readonly held_by: ReadonlyArray<string>
+  /** `sent`: once the hold had ended. */
+  readonly outcome: UnsentReason | "sent"
+  readonly firings: number
+}
+
+/** What one policy would have sent. */
+export interface PolicyCounts {
+  /** Firings and resolutions by receiver; every receiver of the policy is there. */
+  readonly messages: ReadonlyMap<NotifierName, number>
+  readonly held: ReadonlyArray<HeldCount>
+}
+
+/** A policy with the receivers that it does not define. */
+export type BacktestedPolicy = Pick<RuleOptions, "policy" | "notifiers">
+
+interface TrialOptions extends Pick<RuleOptions, "staleAfter"> {
+  readonly ports: SimulationPorts
+  /** The agents that are registered now. */
+  readonly agents: ReadonlyArray<KnownAgent>
+  /** The first moment of the history. */
+  readonly start: Instant.Instant
+  /** Messages are counted from here on; what came before sets the scene. */
+  readonly since: Instant.Instant
+}
+
+/**
+ * Counts what a policy would have sent of an installation's past, by the service's own decisions. Keeps
+ * the present state of checks and open incidents, and no more, however long the past is.
+ */
+export class Backtest {
+  readonly #service: SimulatedService
+  readonly #tally: Tally
+
+  constructor(
+    { notifiers, policy }: BacktestedPolicy,
+    { agents, ports, since, staleAfter, start }: TrialOptions,
+  ) {
+    this.#tally = new Tally(since)
+    const tried = { ...defaultRules, staleAfter, notifiers, policy }
+    this.#service = new SimulatedService(tried, ports, { listener: this.#tally, start })
+    for (const agent of agents) this.#service.register(agent, start)
+  }
+
+  /** Takes the next entries, in the order of time. */
+  take(entries: ReadonlyArray<PastEntry>): void {
+    for (const entry of entries) this.#take(entry)
+    this.#service.forget()
+  }
+
+  /** What would have been sent up to a moment. */
+  end(until: Instant.Instant): PolicyCounts {
+    this.#service.passUntil(until)
+    for (const firing of this.#service.end()) this.#tally.discarded(firing)
+    return this.#tally.counts()
+  }
+
+  #take(entry: PastEntry): void {
+    const { at } = entry
+    const service = this.#service
+    service.passUntil(at)
+    switch (entry.entry) {
+      case "results":
+        return service.follow(entry, at)
+      case "died":
+        return service.died(entry.agent_id, at)
+      case "returned":
+        return service.returned(entry.agent_id, at)
+      case "withdrawn":
+        return void service.withdraw(entry, OPERATOR, at)
+      case "silenced":
+        return service.began(entry.silence, at)
+      case "acknowledged": {
+        const { until } = entry
+        return void service.acknowledge(
+          entry,
+          { by: OPERATOR, note: undefined, severity: undefined, until },
+          at,
+        )
+      }
+    }
+  }
+}
+
+/** No report names who acted. */
+const OPERATOR = simulatedSignature()
+
+class Tally implements SimulationListener {
+  readonly #since: Instant.Instant
+  readonly #messages = new Map<NotifierName, number>()
+  readonly #held = new Map<string, HeldCount>()
+
+  constructor(since: Instant.Instant) {
+    this.#since = since
+  }
+
+  readonly sent = ({ at, heldBy, notification: { receiver } }: SentNotification): void => {
+    if (at < this.#since) return
+    this.#messages.set(receiver, (this.#messages.get(receiver) ?? 0) + 1)
+    if (heldBy.length > 0) this.#count(receiver, heldBy, "sent")
+  }
+
+  readonly discarded = (firing: HeldFiring): void => {
+    const { heldBy, item } = firing
+    if (item.state === "discarded" && item.updated_at < this.#since) return
+    this.#count(item.receiver, heldBy, reasonOf(firing))
+  }
+
+  readonly ended = (): void => {}
+
+  counts(): PolicyCounts {
+    return { messages: this.#messages, held: Array.from(this.#held.values()) }
+  }
+
+  #count(receiver: NotifierName, heldBy: HeldBy, outcome: HeldCount["outcome"]): void {
+    const held_by = Array.from(new Set(heldBy.map((by) => (by.startsWith("silence:") ? "silence" : by))))
+    const name = `${receiver} ${outcome} ${held_by.join(" ")}`
+    const firings = (this.#held.get(name)?.firings ?? 0) + 1
+    this.#held.set(name, { receiver, held_by, outcome, firings })
+  }
+}

@@ -1,0 +1,69 @@
+import { followStatus } from "@tocsin/core/checks/applyEvent"
+import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
+import { checkTransition } from "@tocsin/core/model/CheckTransitions"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import { type Command, commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { IncidentOptions } from "@tocsin/core/incidents/incidentOptions"
+import { Incidents } from "@tocsin/core/incidents/Incidents"
+import { resolveHeartbeatIncident } from "@tocsin/core/deadAgents/heartbeatIncident"
+
+/** Results that one agent sent at one moment, as a service has stored them. */
+export interface PastResults {
+  readonly agent_id: AgentId
+  readonly events: ReadonlyArray<CheckResultEvent>
+}
+
+/** What incidents need to know of a check. */
+type PastCheck = Pick<CheckRecord, "status" | "incident_id">
+
+interface FollowOptions {
+  readonly incidents: IncidentOptions
+  readonly sha256: (text: string) => string
+}
+
+/**
+ * The checks of a past. A service has applied each of its results, so none of them is late or known, and
+ * only those with another status count.
+ */
+export class BacktestChecks {
+  readonly #agents = new Map<AgentId, Map<CheckId, PastCheck>>()
+
+  /** Whether one of these results has another status than its check. */
+  isMoved({ agent_id, events }: PastResults): boolean {
+    const checks = this.#agents.get(agent_id)
+    return events.some(({ check_id, status }) => checks?.get(check_id)?.status !== status)
+  }
+
+  /** Has incidents follow results. */
+  follow(request: PastResults, options: FollowOptions): Command<void> {
+    const { agent_id } = request
+    const checks = this.#agents.get(agent_id) ?? new Map<CheckId, PastCheck>()
+    this.#agents.set(agent_id, checks)
+    return followResults(request, checks, options)
+  }
+}
+
+const followResults = commandOf(function* (
+  unit,
+  now,
+  request: PastResults,
+  checks: Map<CheckId, PastCheck>,
+  { incidents: options, sha256 }: FollowOptions,
+): Decision<void> {
+  const { agent_id, events } = request
+  yield { agents: [agent_id] }
+  const agent = unit.agents.get(agent_id)
+  if (agent?.heartbeat_incident_id !== undefined)
+    unit.putAgent(yield* resolveHeartbeatIncident(unit, agent, now, options))
+  const incidents = new Incidents(unit, now, options)
+  for (const event of events) {
+    const { check_id, status } = event
+    const check = checks.get(check_id)
+    if (check?.status === status) continue
+    const transition = checkTransition(check?.status ?? "absent", status)
+    const context = { unit, incidents, input: { request, sha256 } }
+    const incident_id = yield* followStatus(context, transition, { check, event })
+    checks.set(check_id, { status, incident_id })
+  }
+})

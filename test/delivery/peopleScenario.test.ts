@@ -1,0 +1,133 @@
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { record } from "../service/Recording.ts"
+import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
+import { ScratchFolder } from "../storage/ScratchFolder.ts"
+import { LONGEST, peopleScenario, quietScenario, type Story, scenarioOfClocks } from "./PeopleScenario.ts"
+import { playPeopleScenario } from "./playPeopleScenario.ts"
+
+type Course = Effect.Success<ReturnType<typeof playPeopleScenario>>
+
+const arbitrary = { runs: propertyRuns(3), size: LONGEST, maxShrinks: 20 }
+
+/** What is stored, without IDs and times other than those of events. */
+const rowsOf = ({ incidents, items }: Course): ReadonlyArray<string> => {
+  const names = new Map(
+    incidents.map(({ id, incident_key, opened_at }) => [id, `${incident_key} of ${opened_at}`]),
+  )
+  return [
+    ...incidents.map(({ log_entries, id, members_critical, members_warning, resolved_at, severity, state }) =>
+      [names.get(id), state, severity, resolved_at, log_entries, members_warning, members_critical].join(" "),
+    ),
+    ...items.map(({ attempts, cause, event_type, incident_id, receiver, severity, state }) =>
+      [names.get(incident_id), receiver, event_type, cause, severity, state, attempts].join(" "),
+    ),
+  ].toSorted()
+}
+
+/** The laws of docs/rules.md#holds at the end of a scenario in which no hold is in force any more. */
+const judge = ({ arrivals, incidents, items, outdated, replayed }: Course): void => {
+  assert.deepStrictEqual(outdated, [])
+  for (const { id, severity, state } of incidents) {
+    for (const receiver of ["chat", "pager"]) {
+      const messages = arrivals
+        .map(({ notification }) => notification)
+        .filter((message) => message.incident.id === id && message.receiver === receiver)
+      const types = messages.map(({ event_type }) => event_type)
+      const last = messages.at(-1)
+      const words = `${receiver} of ${id}, which is ${state}, was sent: ${types.join()}`
+      assert.isFalse(types[0] === "resolved", words)
+      // What a receiver refused, it does not know.
+      const ofReceiver = items.filter((item) => item.incident_id === id && item.receiver === receiver)
+      if (ofReceiver.some((item) => item.state === "failed" || replayed.has(item.id))) continue
+      if (last !== undefined)
+        assert.strictEqual(last.event_type, state === "open" ? "firing" : "resolved", words)
+      // Every route notifies it first.
+      if (receiver === "chat" && state === "open")
+        assert.isAtLeast(
+          last === undefined ? -1 : SEVERITY_RANK[last.severity],
+          SEVERITY_RANK[severity],
+          words,
+        )
+    }
+  }
+  for (const { state } of items) assert.include(["sent", "discarded", "failed"], state)
+}
+
+const sqlite = Layer.unwrap(
+  Effect.map(ScratchFolder, ({ path }) => SqliteStorage.layer({ file: join(path, "tocsin.db") })),
+).pipe(Layer.provide(ScratchFolder.layer))
+const postgres = Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))).pipe(
+  Layer.provide(EmptiedPostgres.layerOfFile()),
+)
+
+const few = { ...arbitrary, runs: propertyRuns(1) }
+
+const alone = { processes: 1, restarts: false }
+const replicas = { processes: 2, restarts: true }
+
+describe("scenarios of results, acts of people, time and restarts", () => {
+  it.effect.prop(
+    "notify of what is, never of an end without a beginning, and alike on replicas and after restarts",
+    { scenario: peopleScenario },
+    ({ scenario }) =>
+      Effect.gen(function* () {
+        const first = yield* playPeopleScenario(scenario, alone)
+        judge(first)
+        const restarted = yield* playPeopleScenario(scenario, { ...alone, restarts: true })
+        assert.deepStrictEqual(rowsOf(restarted), rowsOf(first))
+        const both = yield* playPeopleScenario(scenario, replicas)
+        judge(both)
+        assert.deepStrictEqual(rowsOf(both), rowsOf(first))
+      }),
+    { arbitrary },
+  )
+
+  it.effect.prop(
+    "lose nothing when the clock is set back by an hour",
+    { scenario: scenarioOfClocks },
+    ({ scenario }) => Effect.map(playPeopleScenario(scenario, replicas), judge),
+    { arbitrary: few },
+  )
+
+  it.effect.prop(
+    "without a policy and an act, are those of a service that knows neither",
+    { scenario: quietScenario },
+    ({ scenario }) =>
+      Effect.gen(function* () {
+        const course = yield* playPeopleScenario(scenario, { ...replicas, hasPolicy: false })
+        const bare = yield* playPeopleScenario(scenario, { ...alone, hasPolicy: false, keepsHouse: false })
+        assert.deepStrictEqual(rowsOf(course), rowsOf(bare))
+      }),
+    { arbitrary: few },
+  )
+
+  const isRepeated = ({ scenario }: { readonly scenario: Story }, layer: Layer.Layer<Storage, unknown>) =>
+    Effect.gen(function* () {
+      const { ids, repeatOn, storage } = record()
+      yield* playPeopleScenario(scenario, { ...replicas, ids, storage })
+      yield* TestClock.setTime(Date.parse(scenario.begins))
+      yield* repeatOn(Context.get(yield* Layer.build(Layer.fresh(layer)), Storage))
+    }).pipe(Effect.scoped)
+
+  it.effect.prop(
+    "leave the same rows on SQLite as in memory",
+    { scenario: peopleScenario },
+    (drawn) => isRepeated(drawn, sqlite),
+    { arbitrary: few },
+  )
+
+  it.effect.prop(
+    "leave the same rows on PostgreSQL as in memory",
+    { scenario: peopleScenario },
+    (drawn) => isRepeated(drawn, postgres),
+    { arbitrary: few },
+  )
+})
