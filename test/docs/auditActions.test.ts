@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { AuditActions, AuditSubjectKinds } from "@tocsin/contract/AuditActions"
+import { AuditActions, AuditSubjectKinds } from "@tocsin/contract/Audit"
 import { assert, describe, it } from "vitest"
 
 const page = readFileSync(new URL("../../docs/operators.md", import.meta.url), "utf8")

@@ -3,7 +3,7 @@ import { SoftTransitions } from "@tocsin/agent/checks/SoftTransitions"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AcknowledgementTransitions } from "@tocsin/core/model/AcknowledgementTransitions"
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AdmissionTransitions"
-import { ReportTransitions } from "@tocsin/reporting/program/ReportTransitions"
+import { ReportTransitions } from "@tocsin/reporting/program/MemoryQueue"
 import type { Transition } from "@tocsin/contract/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/model/CheckTransitions"
 import { ExpectationTransitions } from "@tocsin/core/model/ExpectationTransitions"
@@ -62,7 +62,7 @@ const subjects: ReadonlyArray<Subject> = [
     title: "Report",
     meaning:
       "A result of an agent inside a program (`createAgent`, `monitor.agent`), until the server has taken it. It waits in memory.",
-    file: "packages/reporting/src/program/ReportTransitions.ts",
+    file: "packages/reporting/src/program/MemoryQueue.ts",
     rows: ReportTransitions,
   },
   {

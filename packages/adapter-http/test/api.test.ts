@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
-import { AgentAuthentication, OperatorAuthentication } from "@tocsin/contract/api/Authentication"
+import { AgentAuthentication, OperatorAuthentication } from "@tocsin/contract/api/operation"
 import { port, testServer, UI_TOKEN } from "./TestServer.ts"
 
 describe("the definition of the API", () => {

@@ -5,8 +5,12 @@ import { alertRouter, type AlertRouterOptions } from "./alertrouter/alertRouter.
 import { BadNotifierSetting } from "./BadNotifierSetting.ts"
 import { debug } from "./debug/debug.ts"
 import { DEFAULT_SEND_TIMEOUT, type PostingOptions, sendTimeout } from "./http/HttpPost.ts"
-import { messengerSlack, type MessengerSlackOptions } from "./messenger/messengerSlack.ts"
-import { messengerTelegram, type MessengerTelegramOptions } from "./messenger/messengerTelegram.ts"
+import {
+  messengerSlack,
+  type MessengerSlackOptions,
+  messengerTelegram,
+  type MessengerTelegramOptions,
+} from "./messenger/messenger.ts"
 import { webhook, type WebhookOptions } from "./webhook/webhook.ts"
 
 type Own<Options> = Omit<Options, keyof PostingOptions>

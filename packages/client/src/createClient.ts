@@ -1,12 +1,11 @@
 import { Cause, Context, Effect, Exit, Layer, Result, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { unknownOptions } from "@tocsin/contract/nearestName"
-import type { Calls } from "./TocsinClient.ts"
 import { TocsinClientError } from "./TocsinClientError.ts"
 import { mapCalls } from "./calls/callTable.ts"
 import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
 import { endpointCodecs } from "./calls/endpoints.ts"
-import { walkPages } from "./calls/walkPages.ts"
+import { type Calls, walkPages } from "./TocsinClient.ts"
 import { type ClientOptions, readOptions } from "./options/ClientOptions.ts"
 
 /** {@link ClientOptions}, and a `fetch`. */

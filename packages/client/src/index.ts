@@ -11,7 +11,7 @@ export type {
   ProgramAgentState,
   ReportOptions,
 } from "@tocsin/reporting/program/ProgramAgent"
-export { newEventId } from "@tocsin/reporting/agent/eventId"
+export { newEventId } from "@tocsin/reporting/agent/CheckReport"
 export { createClient } from "./createClient.ts"
 export type { CallOptions, Client, PromiseClientOptions } from "./createClient.ts"
 export { type Calls, TocsinClient } from "./TocsinClient.ts"

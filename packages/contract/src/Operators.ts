@@ -1,8 +1,18 @@
 import { Schema } from "effect"
-import { Role } from "./Role.ts"
 import { DurationText } from "./DurationText.ts"
 import { closedStruct, optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
+
+/** What an operator may do. Each role includes the ones before it (docs/rules.md#operators). */
+export const Role = Schema.Literals(["read", "respond", "admin"]).annotate({
+  identifier: "Role",
+  description: "What an operator may do. Each role includes the ones before it.",
+})
+export type Role = typeof Role.Type
+
+/** Whether a role includes another. */
+export const includesRole = (held: Role, needed: Role): boolean =>
+  Role.literals.indexOf(held) >= Role.literals.indexOf(needed)
 
 // Names of tokens in the settings begin with `token-`.
 const NAME = /^(?!token-)[a-z0-9][a-z0-9._-]{0,62}$/u

@@ -1,10 +1,131 @@
 import { Predicate, Result, type Schema, SchemaParser } from "effect"
-import { describeIssue } from "./describeIssue.ts"
 import { ValidationError } from "./Errors.ts"
-import { ExpectationsRequest } from "./Expectations.ts"
-import { readEventBatch, readHeartbeat } from "./readRequests.ts"
-import { EventBatchRequest, HeartbeatRequest } from "./Requests.ts"
-import { sizeRules } from "./sizeRules.ts"
+import { DECLARATION_SIZE_RULE, ExpectationsRequest, MAX_EXPECTATIONS } from "./Expectations.ts"
+import { isNonNegativeInteger } from "./Fields.ts"
+import { isAgentId, isCheckId, isEventId, isIncidentKey } from "./Identifiers.ts"
+import * as Instant from "./Instant.ts"
+import { isLabels, MAX_LABELS, TOO_MANY_LABELS } from "./Labels.ts"
+import {
+  type AgentFeatures,
+  BATCH_SIZE_RULE,
+  type CheckResultEvent,
+  EventBatchRequest,
+  HeartbeatRequest,
+  MAX_EVENTS,
+} from "./Requests.ts"
+import { isCheckStatus } from "./Status.ts"
+import { cleanOutput, isHostname, isShortOutput } from "./Text.ts"
+import { describeIssue } from "./describeIssue.ts"
+
+type Unknown<Fields> = { readonly [Name in keyof Fields]?: unknown }
+
+const REQUIRED_FIELDS = 4
+const FIELDS_OF_FEATURES = 2
+
+const readFeatures = (value: unknown): AgentFeatures | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const { push, metrics }: Unknown<AgentFeatures> = value
+  if (typeof push !== "boolean" || typeof metrics !== "boolean") return undefined
+  return Object.keys(value).length === FIELDS_OF_FEATURES ? { push, metrics } : undefined
+}
+
+/**
+ * Decodes the body of POST /api/v1/heartbeat like its schema, in a fraction of the time.
+ * `undefined` for a body that does not fit; the schema then says why.
+ */
+export const readHeartbeat = (body: unknown): HeartbeatRequest | undefined => {
+  if (typeof body !== "object" || body === null) return undefined
+  const { agent_id, observed_at: time, hostname, features: said, labels }: Unknown<HeartbeatRequest> = body
+  const observed_at = typeof time === "string" ? Instant.parse(time) : undefined
+  const features = readFeatures(said)
+  if (!isAgentId(agent_id) || !isHostname(hostname)) return undefined
+  if (observed_at === undefined || features === undefined) return undefined
+  const fields = Object.keys(body).length
+  if (labels === undefined) {
+    return fields === REQUIRED_FIELDS ? { agent_id, observed_at, hostname, features } : undefined
+  }
+  return fields === REQUIRED_FIELDS + 1 && isLabels(labels)
+    ? { agent_id, observed_at, hostname, features, labels }
+    : undefined
+}
+
+type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
+
+const FIELDS_OF_BATCH = 2
+const REQUIRED_FIELDS_OF_EVENT = 6
+
+const isSeveral = (value: unknown): value is ReadonlyArray<unknown> =>
+  Array.isArray(value) && value.length >= 1 && value.length <= MAX_EVENTS
+
+const readEvent = (wire: unknown): CheckResultEvent | undefined => {
+  if (typeof wire !== "object" || wire === null) return undefined
+  const fields: Unknown<CheckResultEvent> = wire
+  const { event_id, check_id, status, exit_code, duration_ms } = fields
+  const observed_at = typeof fields.observed_at === "string" ? Instant.parse(fields.observed_at) : undefined
+  if (!isEventId(event_id) || !isCheckId(check_id) || observed_at === undefined) return undefined
+  if (!isCheckStatus(status) || !isNonNegativeInteger(duration_ms)) return undefined
+  if (typeof exit_code !== "number" || !Number.isSafeInteger(exit_code)) return undefined
+  const { output_truncated = false, notifications_enabled = true } = fields
+  if (typeof output_truncated !== "boolean" || typeof notifications_enabled !== "boolean") return undefined
+  const event: Writable<CheckResultEvent> = {
+    event_id,
+    check_id,
+    observed_at,
+    status,
+    exit_code,
+    duration_ms,
+    output_truncated,
+    notifications_enabled,
+  }
+  return readOptional(fields, event)
+}
+
+/** Reads the optional fields of an event, and refuses unknown ones. */
+const readOptional = (
+  fields: Unknown<CheckResultEvent>,
+  event: Writable<CheckResultEvent>,
+): CheckResultEvent | undefined => {
+  const { output, incident_key } = fields
+  let known = REQUIRED_FIELDS_OF_EVENT
+  if (fields.output_truncated !== undefined) known += 1
+  if (fields.notifications_enabled !== undefined) known += 1
+  if (output !== undefined) {
+    if (typeof output !== "string" || !isShortOutput(output)) return undefined
+    event.output = cleanOutput(output)
+    known += 1
+  }
+  if (incident_key !== undefined) {
+    if (!isIncidentKey(incident_key)) return undefined
+    event.incident_key = incident_key
+    known += 1
+  }
+  return Object.keys(fields).length === known ? event : undefined
+}
+
+/**
+ * Decodes the body of POST /api/v1/events like its schema, in a sixth of the time, because events
+ * are most of the load. `undefined` for a body that does not fit; the schema then says why.
+ */
+export const readEventBatch = (body: unknown): EventBatchRequest | undefined => {
+  if (typeof body !== "object" || body === null) return undefined
+  const { agent_id, events: wires }: Unknown<EventBatchRequest> = body
+  if (!isAgentId(agent_id) || !isSeveral(wires) || Object.keys(body).length !== FIELDS_OF_BATCH)
+    return undefined
+  const events: Array<CheckResultEvent> = []
+  for (const wire of wires) {
+    const event = readEvent(wire)
+    if (event === undefined) return undefined
+    events.push(event)
+  }
+  return { agent_id, events }
+}
+
+/** The fields of bodies whose entries are counted before they are read, and the refusal of more. */
+export const sizeRules = {
+  events: { most: MAX_EVENTS, message: `events ${BATCH_SIZE_RULE}` },
+  labels: { most: MAX_LABELS, message: `labels ${TOO_MANY_LABELS}` },
+  checks: { most: MAX_EXPECTATIONS, message: `checks ${DECLARATION_SIZE_RULE}` },
+}
 
 /**
  * A schema decodes all elements before it counts them. Counting first makes a body of a megabyte of

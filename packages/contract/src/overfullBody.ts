@@ -1,4 +1,4 @@
-import { sizeRules } from "./sizeRules.ts"
+import { sizeRules } from "./decodeRequest.ts"
 
 /**
  * More values than the largest declaration has, 7,002, so a body with more cannot fit the contract.

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, SchemaParser } from "effect"
 import * as fc from "fast-check"
 import { EventBatchRequest } from "../src/Requests.ts"
-import { readEventBatch } from "../src/readRequests.ts"
+import { readEventBatch } from "../src/decodeRequest.ts"
 import * as arbitraries from "./arbitraries.ts"
 
 const decode = SchemaParser.decodeUnknownResult(EventBatchRequest)

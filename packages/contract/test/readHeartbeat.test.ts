@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, SchemaParser } from "effect"
 import * as fc from "fast-check"
 import { HeartbeatRequest } from "../src/Requests.ts"
-import { readHeartbeat } from "../src/readRequests.ts"
+import { readHeartbeat } from "../src/decodeRequest.ts"
 import * as arbitraries from "./arbitraries.ts"
 
 const decode = SchemaParser.decodeUnknownResult(HeartbeatRequest)

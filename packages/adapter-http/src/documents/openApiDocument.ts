@@ -1,4 +1,4 @@
-import type { Role } from "@tocsin/contract/Role"
+import type { Role } from "@tocsin/contract/Operators"
 import { Array, Context, Order, Predicate, Record } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredRole } from "@tocsin/contract/api/operation"

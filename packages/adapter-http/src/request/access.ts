@@ -3,7 +3,7 @@ import * as Roles from "@tocsin/core/operators/roleOf"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { OperatorIdentity } from "@tocsin/core/ports/CurrentOperator"
 import { isOperatorToken } from "@tocsin/core/operators/operatorToken"
-import { includesRole, type Role } from "@tocsin/contract/Role"
+import { includesRole, type Role } from "@tocsin/contract/Operators"
 import { Redacted, Result } from "effect"
 import type { Failure } from "../response/failures.ts"
 

@@ -1,4 +1,4 @@
-import type { Role } from "@tocsin/contract/Role"
+import type { Role } from "@tocsin/contract/Operators"
 import * as Instant from "@tocsin/contract/Instant"
 import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
@@ -9,8 +9,12 @@ import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Context, Effect, Layer, Result } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { RequiredRole } from "@tocsin/contract/api/operation"
-import { AgentAuthentication, AgentKey, OperatorAuthentication } from "@tocsin/contract/api/Authentication"
+import {
+  AgentAuthentication,
+  AgentKey,
+  OperatorAuthentication,
+  RequiredRole,
+} from "@tocsin/contract/api/operation"
 import { fail, type Failure, toApiError } from "../response/failures.ts"
 import { RequestId } from "./RequestId.ts"
 import * as Access from "./access.ts"

@@ -2,7 +2,7 @@ import { describeIssue } from "@tocsin/contract/describeIssue"
 import { Effect, Layer, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { IgnoredBody, ValidParameters } from "@tocsin/contract/api/RequestRules"
+import { IgnoredBody, ValidParameters } from "@tocsin/contract/api/operation"
 import { readIgnored } from "./RequestBody.ts"
 import { fail } from "../response/failures.ts"
 

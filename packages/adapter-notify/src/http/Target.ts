@@ -1,7 +1,7 @@
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { isIP } from "node:net"
 import { Redacted, Result } from "effect"
-import { isRefusedAddress, type TargetPolicy } from "./RefusedAddresses.ts"
+import { isRefusedAddress, type TargetPolicy } from "./checkedLookup.ts"
 
 /** The address of a receiver. All but its origin is secret and never shown or logged. */
 export interface Target {

@@ -6,8 +6,7 @@ import {
 } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
-import { checkedLookup, NameLookup } from "./checkedLookup.ts"
-import type { TargetPolicy } from "./RefusedAddresses.ts"
+import { checkedLookup, NameLookup, type TargetPolicy } from "./checkedLookup.ts"
 import { hostOf, type Target } from "./Target.ts"
 
 /** The answer of a receiver. */

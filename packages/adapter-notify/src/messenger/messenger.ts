@@ -1,13 +1,11 @@
 import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
-import { Effect } from "effect"
-import { digestText } from "../text/digestText.ts"
-import { incidentText, testText, type TextMedium } from "../text/incidentText.ts"
+import { Effect, Option, Redacted, Schema, type Scope } from "effect"
+import { BadNotifierSetting } from "../BadNotifierSetting.ts"
+import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { digestText, incidentText, testText, type TextMedium } from "../text/incidentText.ts"
 
 /** A notifier that writes texts fitted to a medium. */
-export const messenger = (
-  medium: TextMedium,
-  write: (text: string) => Effect.Effect<TestReceipt>,
-): Notifier => {
+const messenger = (medium: TextMedium, write: (text: string) => Effect.Effect<TestReceipt>): Notifier => {
   const resultOf = (text: string) => Effect.map(write(text), ({ result }) => result)
   return {
     kind: "messenger",
@@ -16,3 +14,108 @@ export const messenger = (
     test: write(testText),
   }
 }
+
+export interface MessengerSlackOptions extends PostingOptions {
+  /** The incoming webhook; its path is the credential. */
+  readonly url: Redacted.Redacted
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" }
+
+/**
+ * The start of a mention in Mattermost and Rocket.Chat: `@channel`, `@alice`, and, since Mattermost passes
+ * over `_` before it, `_@all`.
+ */
+const MENTION = /(?<![a-zA-Z0-9])@(?=\w)/g
+/** Invisible, and ends the mention. */
+const ZERO_WIDTH_SPACE = "\u200b"
+
+/** Slack's limit, and escapes that prevent mentions, and links whose text hides their address. */
+export const slackMedium: TextMedium = {
+  limit: 3_000,
+  escape: (text) =>
+    text
+      .replace(/[&<>]/g, (character) => ENTITIES[character] ?? character)
+      .replace(MENTION, `@${ZERO_WIDTH_SPACE}`),
+}
+
+/** The body of an incoming webhook, in Slack's format. */
+export const SlackMessage = Schema.Struct({
+  text: Schema.NonEmptyString.check(Schema.isMaxLength(slackMedium.limit)),
+})
+
+const encodeSlack = Schema.encodeSync(Schema.fromJsonString(SlackMessage))
+
+/** Writes to a channel through a Slack-compatible incoming webhook (docs/rules.md#notifiers). */
+export const messengerSlack = Effect.fnUntraced(function* (
+  options: MessengerSlackOptions,
+): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {
+  const post = yield* makeHttpPost({
+    ...options,
+    notifier: "messenger",
+    setting: "url",
+    address: options.url,
+  })
+  return messenger(slackMedium, (text) => post(encodeSlack({ text })))
+})
+
+export interface MessengerTelegramOptions extends PostingOptions {
+  /** The bot's token from BotFather. */
+  readonly token: Redacted.Redacted
+  /** ID of a chat, or `@name` of a public channel. */
+  readonly chat: string
+  /** Base address of the Bot API; Telegram's unless you run your own server. */
+  readonly apiUrl?: Redacted.Redacted | undefined
+}
+
+const TELEGRAM = Redacted.make("https://api.telegram.org")
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/
+
+/** Telegram's limit; plain text needs no escapes (docs/rules.md#notifiers). */
+export const telegramMedium: TextMedium = { limit: 4_096, escape: (text) => text }
+
+/**
+ * The body of sendMessage, in Telegram's format. Without parse_mode, no character has a meaning.
+ */
+export const TelegramMessage = Schema.Struct({
+  chat_id: Schema.NonEmptyString,
+  text: Schema.NonEmptyString.check(Schema.isMaxLength(telegramMedium.limit)),
+  link_preview_options: Schema.Struct({ is_disabled: Schema.Literal(true) }),
+})
+
+const TelegramRefusal = Schema.fromJsonString(
+  Schema.Struct({
+    parameters: Schema.Struct({ retry_after: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) }),
+  }),
+)
+
+/** The seconds that Telegram asks to wait, if any (docs/rules.md#notifiers). */
+const retryAfterOf = (body: string): number | undefined =>
+  Option.getOrUndefined(Schema.decodeOption(TelegramRefusal)(body))?.parameters.retry_after
+
+const encodeTelegram = Schema.encodeSync(Schema.fromJsonString(TelegramMessage))
+
+const bad = (setting: BadNotifierSetting["setting"]) => (message: string) =>
+  new BadNotifierSetting({ notifier: "messenger", setting, message })
+
+/** Writes to a chat as a Telegram bot (docs/rules.md#notifiers). */
+export const messengerTelegram = Effect.fnUntraced(function* (
+  options: MessengerTelegramOptions,
+): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {
+  const token = Redacted.value(options.token)
+  if (!VISIBLE_ASCII.test(token))
+    return yield* bad("token")("must be the token that BotFather gave, without spaces")
+  if (!VISIBLE_ASCII.test(options.chat))
+    return yield* bad("chat")("must be the id of a chat, or @ and the name of a channel")
+  const post = yield* makeHttpPost({
+    ...options,
+    notifier: "messenger",
+    setting: "apiUrl",
+    address: options.apiUrl ?? TELEGRAM,
+    path: `/bot${encodeURIComponent(token).replaceAll("%3A", ":")}/sendMessage`,
+    retryAfterOf,
+  })
+  return messenger(telegramMedium, (text) =>
+    post(encodeTelegram({ chat_id: options.chat, text, link_preview_options: { is_disabled: true } })),
+  )
+})

@@ -1,9 +1,36 @@
 import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { plainLine } from "@tocsin/contract/plainLine"
-import { cutText } from "./cutText.ts"
+import { HEARTBEAT, SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+
+const ELLIPSIS = "…"
+
+/** At most `length` UTF-16 units, without half a character. */
+const beginning = (text: string, length: number): string =>
+  /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? text.slice(0, length - 1) : text.slice(0, length)
+
+/**
+ * The longest beginning of `text` that, escaped, has at most `limit` UTF-16 units, with an ellipsis
+ * if it is cut. Never cuts within a character or its escape.
+ */
+export const cutText = (
+  text: string,
+  options: { readonly limit: number; readonly escape: (text: string) => string },
+): string => {
+  const { limit, escape } = options
+  const whole = escape(text)
+  if (whole.length <= limit) return whole
+  // An escape may depend on its neighbours, so each candidate is escaped as a whole.
+  let fits = 0
+  let tooLong = text.length + 1
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (escape(beginning(text, middle)).length + ELLIPSIS.length <= limit) fits = middle
+    else tooLong = middle
+  }
+  return limit < ELLIPSIS.length ? "" : `${escape(beginning(text, fits))}${ELLIPSIS}`
+}
 
 /** The incident of a notification. */
 export type NotifiedIncident = DeliveryAttempt["incident"]
@@ -74,7 +101,7 @@ const momentText = (instant: Instant.Instant): string =>
   `${Instant.format(instant).slice(0, 19).replace("T", " ")} UTC`
 
 /** What happened where: `CRITICAL: web-1/disk`. */
-export const titleOf = ({ event_type, severity, incident }: DeliveryAttempt): string =>
+const titleOf = ({ event_type, severity, incident }: DeliveryAttempt): string =>
   event_type === "firing"
     ? `${severity.toUpperCase()}: ${whereText(incident)}`
     : `RESOLVED: ${whereText(incident)} (was ${severity})`
@@ -106,4 +133,46 @@ export const incidentText = (notification: DeliveryAttempt, { limit, escape }: T
   const room = limit - title.length - facts.length - 2
   const summary = cutText(plainLine(notification.summary ?? ""), { limit: room, escape })
   return [title, ...(summary === "" ? [] : [summary]), facts].join("\n")
+}
+
+/** Few people read further; the first line has the count. */
+const MOST_LINES = 20
+
+/**
+ * Several notifications of one type as one text: how many, then a line for each, the most severe
+ * first and incidents that have resolved since last. Lines that do not fit are counted.
+ */
+export const digestText = (
+  notifications: ReadonlyArray<DeliveryAttempt>,
+  { limit, escape }: TextMedium,
+): string => {
+  const count = `${notifications.length} incidents ${stateOf(notifications)}`
+  const isCut = notifications.length > MOST_LINES
+  const shown = notifications
+    .toSorted(
+      (a, b) =>
+        Number(isOver(a)) - Number(isOver(b)) || SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
+    )
+    .slice(0, isCut ? MOST_LINES - 1 : MOST_LINES)
+  const more = isCut ? [`… and ${notifications.length - shown.length} more`] : []
+  const others = [count, ...more]
+  const room = Math.floor((limit - others.join("\n").length) / shown.length) - 1
+  const lines = shown.map((notification) => cutText(lineOf(notification), { limit: room, escape }))
+  return [count, ...lines, ...more].join("\n")
+}
+
+/** A firing can wait until its incident has resolved. */
+const isOver = ({ event_type, incident }: DeliveryAttempt): boolean =>
+  event_type === "firing" && incident.resolved_at !== undefined
+
+const stateOf = (notifications: ReadonlyArray<DeliveryAttempt>): string => {
+  if (notifications.every(({ event_type }) => event_type === "resolved")) return "are resolved"
+  const over = notifications.filter(isOver).length
+  return over === 0 ? "are firing" : `fired, ${over} of them resolved by now`
+}
+
+const lineOf = (notification: DeliveryAttempt): string => {
+  const title = `${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`
+  const summary = plainLine(notification.summary ?? "")
+  return summary === "" ? title : `${title}: ${summary}`
 }

@@ -2,7 +2,7 @@ import { type WatchdogPing, WatchdogReceiver, type DeliveryResult } from "@tocsi
 import { Duration, Effect, Layer } from "effect"
 import { receiptOf } from "../http/deliveryResult.ts"
 import { type Answer, makeExchange, type Message } from "../http/exchange.ts"
-import type { TargetPolicy } from "../http/RefusedAddresses.ts"
+import type { TargetPolicy } from "../http/checkedLookup.ts"
 import { below, type Target } from "../http/Target.ts"
 
 const TIMEOUT = Duration.seconds(10)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { alertOf, firingUntil } from "../../src/alertrouter/Alert.ts"
+import { alertOf, firingUntil } from "../../src/alertrouter/alertRouter.ts"
 import { at, firing, shared, silence } from "../notifications.ts"
 
 const later = at("2026-01-31T08:35:00Z")

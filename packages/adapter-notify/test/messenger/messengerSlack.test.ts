@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
-import { messengerSlack, slackMedium } from "../../src/messenger/messengerSlack.ts"
-import { digestText } from "../../src/text/digestText.ts"
-import { incidentText } from "../../src/text/incidentText.ts"
-import { firing, shared } from "../notifications.ts"
+import { messengerSlack, slackMedium } from "../../src/messenger/messenger.ts"
+import { digestText, incidentText } from "../../src/text/incidentText.ts"
 import { answering, startReceiver } from "../Receiver.ts"
+import { firing, shared } from "../notifications.ts"
 
 const sending = (url: string) =>
   messengerSlack({ url: Redacted.make(url), timeout: Duration.seconds(15), denyPrivateTargets: false })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
-import { messengerTelegram } from "../../src/messenger/messengerTelegram.ts"
+import { messengerTelegram } from "../../src/messenger/messenger.ts"
 import { firing, shared } from "../notifications.ts"
 import { answering, startReceiver } from "../Receiver.ts"
 

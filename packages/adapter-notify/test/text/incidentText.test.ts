@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import type { Severity } from "@tocsin/contract/Status"
 import { firstLine } from "@tocsin/contract/Text"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { SlackMessage, slackMedium } from "../../src/messenger/messengerSlack.ts"
-import { telegramMedium } from "../../src/messenger/messengerTelegram.ts"
-import { incidentText, type TextMedium } from "../../src/text/incidentText.ts"
+import { slackMedium, SlackMessage, telegramMedium } from "../../src/messenger/messenger.ts"
+import { cutText, digestText, incidentText, type TextMedium } from "../../src/text/incidentText.ts"
 import { firing, resolved, shared, silence } from "../notifications.ts"
 
 const plain: TextMedium = { limit: 10_000, escape: (text) => text }
@@ -218,5 +218,89 @@ describe("any text", () => {
         }
       }),
     )
+  })
+})
+
+const cut = (text: string, limit: number, escape = (part: string) => part) => cutText(text, { limit, escape })
+
+describe("a text that is cut", () => {
+  it("is whole where it fits", () => {
+    assert.strictEqual(cut("abc", 3), "abc")
+    assert.strictEqual(cut("", 0), "")
+  })
+
+  it("ends in an ellipsis, which counts", () => {
+    assert.strictEqual(cut("abcd", 3), "ab…")
+    assert.strictEqual(cut("abcd", 1), "…")
+    assert.strictEqual(cut("abcd", 0), "")
+    assert.strictEqual(cut("abcd", -5), "")
+  })
+
+  it("keeps pairs of surrogates together", () => {
+    assert.deepStrictEqual(
+      [1, 2, 3, 4, 5, 6].map((limit) => cut("😀😀😀", limit)),
+      ["…", "…", "😀…", "😀…", "😀😀…", "😀😀😀"],
+    )
+  })
+
+  it("keeps escapes together", () => {
+    const escape = (text: string) => text.replaceAll("&", "&amp;")
+    assert.strictEqual(cut("a&b&c", 13, escape), "a&amp;b&amp;c")
+    assert.strictEqual(cut("a&b&c", 12, escape), "a&amp;b…")
+    assert.strictEqual(cut("a&b&c", 6, escape), "a…")
+  })
+})
+
+const many = (count: number, severity: Severity = "warning", summary = "low") =>
+  Array.from({ length: count }, () => ({ ...firing, severity, summary }))
+
+describe("a digest", () => {
+  it("has the count, then a line for each notification, the most severe first", () => {
+    assert.strictEqual(
+      digestText([...many(1), shared, firing], telegramMedium),
+      [
+        "3 incidents are firing",
+        "CRITICAL: web-1/disk: /var is 97 % full",
+        "WARNING: web-1/disk: low",
+        "WARNING: storage <rack 4> & others: /var is 97 % full",
+      ].join("\n"),
+    )
+    assert.strictEqual(
+      digestText([resolved, resolved], slackMedium).split("\n")[1],
+      "RESOLVED: web-1/disk (was critical): /var is 97 % full",
+    )
+  })
+
+  it("says which of the firing incidents have resolved, after those that are open", () => {
+    const ended = { ...firing, incident: resolved.incident }
+    assert.strictEqual(
+      digestText([ended, ...many(1), shared], telegramMedium),
+      [
+        "3 incidents fired, 1 of them resolved by now",
+        "WARNING: web-1/disk: low",
+        "WARNING: storage <rack 4> & others: /var is 97 % full",
+        "CRITICAL: web-1/disk (resolved by now): /var is 97 % full",
+      ].join("\n"),
+    )
+  })
+
+  it("has at most 20 lines beside the count, and counts the others", () => {
+    for (const [count, lines, last] of [
+      [20, 20, "WARNING: web-1/disk: low"],
+      [21, 20, "… and 2 more"],
+      [100, 20, "… and 81 more"],
+    ] as const) {
+      const [head, ...rest] = digestText(many(count), slackMedium).split("\n")
+      assert.deepStrictEqual([head, rest.length, rest.at(-1)], [`${count} incidents are firing`, lines, last])
+    }
+  })
+
+  it("fits its medium, escapes included, and keeps every line whole", () => {
+    for (const medium of [slackMedium, telegramMedium]) {
+      const text = digestText(many(100, "critical", "<@all>\n".repeat(400)), medium)
+      assert.isAtMost(text.length, medium.limit)
+      assert.strictEqual(text.split("\n").length, 21)
+    }
+    assert.notMatch(digestText(many(3, "warning", "<@all>"), slackMedium), /<|(^|\W)@\w/m)
   })
 })

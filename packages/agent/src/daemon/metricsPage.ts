@@ -1,4 +1,4 @@
-import type { CheckState } from "@tocsin/reporting/agent/resultRules"
+import type { CheckState } from "@tocsin/reporting/agent/ResultQueue"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 import type { SelfState } from "./selfReport.ts"
 

@@ -1,5 +1,5 @@
 import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
-import { newEventId } from "@tocsin/reporting/agent/eventId"
+import { newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 import { isLost, lostReport, startedJobs } from "./StartedJob.ts"
 

@@ -1,12 +1,14 @@
 import { statSync } from "node:fs"
-import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
-import { newEventId } from "@tocsin/reporting/agent/eventId"
-import { fitting } from "@tocsin/reporting/agent/fitting"
+import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { MemoryTail } from "@tocsin/reporting/agent/MemoryTail"
 import { wordsOf } from "../sending/wordsOf.ts"
 import { quarantine } from "./quarantine.ts"
-import type { OutgoingResult, ResultQueue } from "@tocsin/reporting/agent/ResultQueue"
-import type { CheckState } from "@tocsin/reporting/agent/resultRules"
+import {
+  type CheckState,
+  fitting,
+  type OutgoingResult,
+  type ResultQueue,
+} from "@tocsin/reporting/agent/ResultQueue"
 import { defaultOptions, type SpoolOptions } from "./spoolRules.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 import { daysAfter, lastAfter, savedDays } from "./WaitingDays.ts"

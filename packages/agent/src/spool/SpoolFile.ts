@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
-import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
 import { BUSY_MILLIS, openDatabase } from "./openDatabase.ts"
 import { STATEMENTS } from "./spoolStatements.ts"
 import {
@@ -9,7 +8,8 @@ import {
   isSameOutcome,
   isSuperseded,
   observedAfter,
-} from "@tocsin/reporting/agent/resultRules"
+  type PendingResult,
+} from "@tocsin/reporting/agent/ResultQueue"
 import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
 
 /** A result in the file. */

@@ -3,8 +3,7 @@ import { topicNames, TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import { Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { ReadOptions } from "../options/ClientOptions.ts"
-import { withoutRedirects } from "../sending/attempt.ts"
-import { pauseMillis, TRANSIENT } from "../sending/repeated.ts"
+import { pauseMillis, TRANSIENT, withoutRedirects } from "../sending/attempt.ts"
 import type { TopicsChanged } from "../Resources.ts"
 
 /** The service sends something every 15 s: less means a broken connection, or a proxy that buffers. */

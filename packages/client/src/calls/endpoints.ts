@@ -1,16 +1,27 @@
-import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
-import { OpsApi } from "@tocsin/contract/api/OpsApi"
-import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
+import { OpsApi } from "@tocsin/contract/api/OpsApi"
+import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
+import { describeIssue } from "@tocsin/contract/describeIssue"
 import { Record, Result, Schema, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { asJson } from "./asJson.ts"
+
+/**
+ * A body as if it had come as JSON: a field that is undefined is absent, a Date is its ISO string.
+ * What JSON cannot hold stays as it is.
+ */
+export const asJson = (body: unknown): unknown => {
+  try {
+    return JSON.parse(JSON.stringify(body))
+  } catch {
+    return body
+  }
+}
 
 type V1 = (typeof TocsinApi)["groups"]
 type Ops = (typeof OpsApi)["groups"]
 
 /** The endpoints of /api/v1 and /ops/v1 that need a token or a key, by name. */
-export type Endpoints = V1["agents"]["endpoints"] &
+type Endpoints = V1["agents"]["endpoints"] &
   V1["operators"]["endpoints"] &
   Ops["agents"]["endpoints"] &
   Ops["operations"]["endpoints"] &
@@ -82,7 +93,7 @@ interface DecodedRequest {
 }
 
 /** Translates between the plain data of a call and the decoded data of its endpoint. */
-export interface EndpointCodec {
+interface EndpointCodec {
   /** How many arguments a call of it takes. */
   readonly inputs: number
   /** Decodes the arguments of a call, or refuses them with the service's own message. */

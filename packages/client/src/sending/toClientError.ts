@@ -2,7 +2,7 @@ import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
 import { Clock, Effect, Predicate, type Schema } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 import { type AnyCallCode, type ClientFailure, TocsinClientError } from "../TocsinClientError.ts"
-import { askedMillis } from "./repeated.ts"
+import { askedMillis } from "./attempt.ts"
 
 type ApiError = InstanceType<(typeof ApiErrors)[Exclude<keyof typeof ApiErrors, "errorStatus">]>
 

@@ -4,15 +4,15 @@ import { accept, acceptAll, block, isWaiting, unblock } from "../state/agentActi
 import { listOf, searched } from "../state/lists.ts"
 import { focusedId, route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
-import type { Selection } from "../state/selection.ts"
 import { mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
-import { ActionButton } from "../view/ActionButton.tsx"
+import { ActionButton } from "../view/buttons.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
-import { Time } from "../view/Time.tsx"
+import { Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
+import type { Selection } from "../state/selection.ts"
 import { type Pick, select, selectedIds, usePick } from "../view/usePick.ts"
 
 const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) => {

@@ -4,7 +4,7 @@ import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
-import { Time } from "../view/Time.tsx"
+import { Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 
 const subjectsText = (subjects: AuditEntry["subjects"]): string => {

@@ -1,7 +1,7 @@
 import { linkTo } from "../state/Route.ts"
 import { base } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
-import { CopyButton } from "../view/CopyButton.tsx"
+import { CopyButton } from "../view/buttons.tsx"
 import { Empty } from "../view/states.tsx"
 import { AdmissionList } from "./Admission.tsx"
 

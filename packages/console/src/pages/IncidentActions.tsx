@@ -6,7 +6,7 @@ import { go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
-import { ActionButton } from "../view/ActionButton.tsx"
+import { ActionButton } from "../view/buttons.tsx"
 
 const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<string> }) => {
   const field = useRef<HTMLTextAreaElement>(null)

@@ -1,26 +1,113 @@
 import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
 import { useCallback } from "preact/hooks"
+import type { Query } from "../api/request.ts"
 import { numberText } from "../format/times.ts"
-import { now } from "../state/clock.ts"
-import { titleOf } from "../state/incidentActions.ts"
-import { untilText } from "../state/incidentTimeline.ts"
-import { incidentsOf } from "../state/incidentList.ts"
-import { route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
+import { now } from "../state/clock.ts"
+import { acknowledge, titleOf } from "../state/incidentActions.ts"
+import { untilText } from "../state/incidentTimeline.ts"
+import { focusedId, go, route, setParameters } from "../state/location.ts"
+import { exactFirst, incidentMatches, type List, listOf, MOST, searched } from "../state/lists.ts"
 import { mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
+import { act, type Message } from "../state/useAction.ts"
+import { ActionButton } from "../view/buttons.tsx"
+import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
-import { Mark } from "../view/marks.tsx"
 import { type Latest, NotifiedMarks, useLatest } from "../view/NotifiedMarks.tsx"
+import { FilterField, Tabs } from "../view/navigation.tsx"
+import { Mark, Time } from "../view/marks.tsx"
 import { Empty } from "../view/states.tsx"
-import { FilterField, Tabs } from "../view/Tabs.tsx"
-import { Time } from "../view/Time.tsx"
 import { usePages } from "../view/usePages.ts"
-import { type Pick, selectedIds, usePick } from "../view/usePick.ts"
+import { type Selection, selectionText } from "../state/selection.ts"
+import { type Pick, select, selectedIds, usePick } from "../view/usePick.ts"
 import { FirstRun, NothingOpen } from "./FirstRun.tsx"
-import { IncidentBar, useIncidentKeys } from "./IncidentBar.tsx"
+
+const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
+
+/** Acknowledges incidents of the list, and selects them no longer. */
+const acknowledgeAll = async (ids: Selection): Promise<Message | undefined> => {
+  const done = await acknowledge(ids)
+  if (done !== undefined) select([])
+  return done
+}
+
+/** What to do with the selected incidents. */
+const IncidentBar = () => {
+  const selected = selectedIds()
+  if (selected.length === 0 || !mayRespond.value) return null
+  return (
+    <div class="bar">
+      <span role="status">{numberText(selected.length)} selected</span>
+      <ActionButton kind="main" does={() => acknowledgeAll(selected)}>
+        Acknowledge
+      </ActionButton>
+      <button type="button" class="quiet" onClick={() => silence(selected)}>
+        Silence
+      </button>
+      <button type="button" class="quiet" onClick={() => select([])}>
+        Clear
+      </button>
+    </div>
+  )
+}
+
+/** The keys of the list of incidents. */
+const useIncidentKeys = (pick: Pick): void => {
+  useKeys((command) => {
+    const selected = selectedIds()
+    const id = focusedId()
+    const chosen = selected.length > 0 ? selected : id === undefined ? [] : [id]
+    if (command === "back" && selected.length > 0) select([])
+    if (id !== undefined && mayRespond.value && (command === "select" || command === "selectRange"))
+      pick(id, command === "selectRange")
+    if (command === "explain" && id !== undefined) go(linkTo("incidents", [id], { focus: "explain" }))
+    if (chosen.length === 0 || !mayRespond.value) return
+    if (command === "acknowledge") void act(() => acknowledgeAll(chosen))
+    if (command === "silence") silence(chosen)
+    if (command === "note" && id !== undefined) go(linkTo("incidents", [id], { focus: "note" }))
+  })
+}
+
+const PATH = "ops/v1/incidents"
+
+/** The agent of a filter such as `web-1`, `web-1/` or `web-1/disk`, and what follows it. */
+const subjectOf = (text: string) => {
+  const [, agent_id, slash, check_id] = /^([\w.:-]{1,128})(\/(\S*))?$/.exec(text.trim()) ?? []
+  if (agent_id === undefined) return undefined
+  const subject = { agent_id, check_id: check_id === "" ? undefined : check_id }
+  return { subject, isOnly: slash !== undefined }
+}
+
+/**
+ * The incidents that a filter finds: first those with a member of exactly this agent or check, then
+ * those that have its words. After `web-1/` and `web-1/disk` the others follow only if there is none.
+ * `isSlow` if a search takes many requests.
+ */
+const incidentsOf = (query: Query, filter: string, isSlow: boolean): List<HeldIncident> => {
+  if (filter.trim() === "") return listOf<HeldIncident>(PATH, query)
+  const hasWords = incidentMatches(filter)
+  const searchFor = (matches: (incident: HeldIncident) => boolean): List<HeldIncident> => ({
+    ...searched(PATH, query, filter, matches),
+    isSlow,
+  })
+  const words = searchFor(hasWords)
+  const exactly = subjectOf(filter)
+  if (exactly === undefined) return words
+  const { subject, isOnly } = exactly
+  const exact = { ...query, ...subject }
+  const readOthers = async (cursor: string | undefined) => {
+    const { items } = await listOf<HeldIncident>(PATH, exact, MOST).read(undefined)
+    const ids = new Set(items.map(({ id }) => id))
+    // Beyond a page of them, the exact ones are known by their agent.
+    const isOther = ({ id, agent_id }: HeldIncident) =>
+      ids.size === 0 || (!ids.has(id) && agent_id !== subject.agent_id)
+    return await searchFor((incident) => hasWords(incident) && isOther(incident)).read(cursor)
+  }
+  return { ...words, read: exactFirst(listOf<HeldIncident>(PATH, exact).read, readOthers, isOnly) }
+}
 
 const TABS = [
   ["open", { state: "open" }, ""],

@@ -4,11 +4,10 @@ import { ApiFailure } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { listOf } from "../state/lists.ts"
 import { call, mayAdminister } from "../state/session.ts"
-import { ActionButton } from "../view/ActionButton.tsx"
-import { CopyButton } from "../view/CopyButton.tsx"
+import { ActionButton, CopyButton } from "../view/buttons.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
-import { Time } from "../view/Time.tsx"
+import { Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 
 const ROLES = ["read", "respond", "admin"] as const

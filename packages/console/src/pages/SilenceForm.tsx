@@ -7,14 +7,22 @@ import { countText, momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActions.ts"
 import { route, setParameters } from "../state/location.ts"
-import { limitsAgents, matchersText, parseMatchers } from "../state/matchers.ts"
 import { parseSelection } from "../state/selection.ts"
 import { call } from "../state/session.ts"
-import { create, keyMatchers, type NewSilences, oneOfEachKey, preview } from "../state/silenceActions.ts"
-import { readEnd } from "../state/silenceEnd.ts"
+import {
+  create,
+  keyMatchers,
+  limitsAgents,
+  matchersText,
+  type NewSilences,
+  oneOfEachKey,
+  parseMatchers,
+  preview,
+  readEnd,
+} from "../state/silenceActions.ts"
 import { useDraft } from "../state/useDraft.ts"
 import { useResource } from "../state/useResource.ts"
-import { ActionButton } from "../view/ActionButton.tsx"
+import { ActionButton } from "../view/buttons.tsx"
 import { FailureNote } from "../view/states.tsx"
 
 const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]

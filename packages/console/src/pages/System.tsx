@@ -8,10 +8,9 @@ import { linkTo } from "../state/Route.ts"
 import { base, call, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { useResource } from "../state/useResource.ts"
-import { ActionButton } from "../view/ActionButton.tsx"
-import { Mark } from "../view/marks.tsx"
+import { ActionButton } from "../view/buttons.tsx"
 import { ReadingNote } from "../view/states.tsx"
-import { Time } from "../view/Time.tsx"
+import { Mark, Time } from "../view/marks.tsx"
 
 /** The first page of the service, for programs. */
 interface ServiceState {

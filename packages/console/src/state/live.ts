@@ -1,9 +1,21 @@
-import { effect } from "@preact/signals"
+import { effect, signal } from "@preact/signals"
 import { changed, passTime, refresh } from "./revisions.ts"
 import { now, tick } from "./clock.ts"
 import { readChanges } from "./serverEvents.ts"
 import { base, contact, takeMissed, token } from "./session.ts"
-import { lookForUpgrade } from "./upgrade.ts"
+
+/** Whether the server has another console than this one, as after an upgrade. */
+export const isOutdated = signal(false)
+
+const SCRIPT = /console\/app\.js\?v=[0-9a-f]+/
+
+/** Compares this script's address, which names its content, with the one that the server links to. */
+const lookForUpgrade = async (): Promise<void> => {
+  const headers = { accept: "text/html" }
+  const answer = await fetch(base, { headers, cache: "no-store", credentials: "omit" })
+  const [served] = SCRIPT.exec(await answer.text()) ?? []
+  if (served !== undefined) isOutdated.value = !import.meta.url.endsWith(served)
+}
 
 const POLL_MILLIS = 2_000
 const TICK_MILLIS = 1_000
@@ -40,24 +52,24 @@ const hear = (topics: ReadonlyArray<string>): void => {
 const tabs = new BroadcastChannel(`tocsin ${base}`)
 tabs.addEventListener("message", ({ data }: MessageEvent<ReadonlyArray<string>>) => hear(data))
 
-const pause = (millis: number, signal: AbortSignal): Promise<void> =>
+const pause = (millis: number, ending: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const ended = () => {
       clearTimeout(timer)
-      signal.removeEventListener("abort", ended)
+      ending.removeEventListener("abort", ended)
       resolve()
     }
     const timer = setTimeout(ended, millis)
-    signal.addEventListener("abort", ended)
+    ending.addEventListener("abort", ended)
   })
 
 /** Reads one stream to its end; resolves with how long to wait before the next one. */
-const readStream = async (signal: AbortSignal): Promise<number> => {
+const readStream = async (ending: AbortSignal): Promise<number> => {
   const answer = await fetch(`${base}ops/v1/stream`, {
     headers: { authorization: `Bearer ${token.peek()}`, accept: "text/event-stream" },
     cache: "no-store",
     credentials: "omit",
-    signal,
+    signal: ending,
   })
   const isStream = answer.ok && answer.headers.get("content-type")?.startsWith("text/event-stream") === true
   if (!isStream || answer.body === null) {
@@ -79,13 +91,13 @@ const readStream = async (signal: AbortSignal): Promise<number> => {
   return AGAIN_MILLIS
 }
 
-const readStreams = async (signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    const wait = await readStream(signal).catch(() => AGAIN_MILLIS)
-    if (signal.aborted) return
+const readStreams = async (ending: AbortSignal): Promise<void> => {
+  while (!ending.aborted) {
+    const wait = await readStream(ending).catch(() => AGAIN_MILLIS)
+    if (ending.aborted) return
     // Polls take over until the next stream.
     reportedAt = Number.NEGATIVE_INFINITY
-    await pause(wait, signal)
+    await pause(wait, ending)
   }
 }
 
@@ -98,11 +110,12 @@ const takeTurns = (): void => {
   if (document.hidden || token.peek() === "") return
   const mine = new AbortController()
   leading = mine
-  const { signal } = mine
   // Only secure pages have locks. Without them, each tab reads a stream.
   if ("locks" in navigator)
-    navigator.locks.request(`tocsin ${base}`, { signal }, () => readStreams(signal)).catch(() => undefined)
-  else void readStreams(signal)
+    navigator.locks
+      .request(`tocsin ${base}`, { signal: mine.signal }, () => readStreams(mine.signal))
+      .catch(() => undefined)
+  else void readStreams(mine.signal)
 }
 
 let timeAt = now.peek()

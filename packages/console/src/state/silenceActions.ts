@@ -1,14 +1,91 @@
 import { asFailure, failureAfter, isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
+import { linkTo } from "./Route.ts"
 import { now } from "./clock.ts"
 import { confirmed } from "./confirmation.ts"
 import { listOf, MOST } from "./lists.ts"
-import { type Matcher, matchersText } from "./matchers.ts"
-import { linkTo } from "./Route.ts"
 import { call, me } from "./session.ts"
-import type { SilenceEnd } from "./silenceEnd.ts"
 import { type Message, UNDONE } from "./useAction.ts"
+
+/** When a silence ends, as the API takes it, and the moment that this is. */
+interface SilenceEnd {
+  readonly ends: { readonly for: string } | { readonly ends_at: string }
+  readonly at: number
+}
+
+const SPAN = /^([1-9]\d{0,5})([smhd])$/
+const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)$/
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Reads a duration such as `2h`, or the next time of day such as `08:00` in the reader's zone. */
+export const readEnd = (text: string, begin: number): SilenceEnd | undefined => {
+  const [, count, unit = ""] = SPAN.exec(text) ?? []
+  if (count !== undefined) return { ends: { for: text }, at: begin + Number(count) * (UNITS[unit] ?? 0) }
+  const [, hours, minutes] = CLOCK.exec(text) ?? []
+  if (hours === undefined) return undefined
+  const end = new Date(begin)
+  const setTime = () => end.setHours(Number(hours), Number(minutes), 0, 0)
+  setTime()
+  if (end.getTime() <= begin) {
+    end.setDate(end.getDate() + 1)
+    // A change of the clock today moved the time, but not that of tomorrow.
+    setTime()
+  }
+  return { ends: { ends_at: end.toISOString() }, at: end.getTime() }
+}
+
+/** A condition of a silence. */
+interface Matcher {
+  readonly field: string
+  readonly op: "=" | "!=" | "glob"
+  readonly value: string
+}
+
+// Operators of other programs, such as `==` and `=~`, would else read as a part of the value.
+const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!?=(?![=~])|\sglob\s)\s*(.*)$/s
+
+const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"]
+
+/** Whether a matcher limits the agents, and not only their incidents. */
+export const limitsAgents = ({ field }: Matcher): boolean =>
+  field === "agent_id" || field === "hostname" || field.startsWith("label:")
+
+/**
+ * Reads matchers as a policy writes them, one a line: `agent_id glob web-*`. A text that was filled in
+ * and not edited is read as what was given: a line cannot state outer spaces of a value.
+ */
+export const parseMatchers = (
+  text: string,
+  given: ReadonlyArray<Matcher> = [],
+): { readonly matchers: ReadonlyArray<Matcher>; readonly fault: string | undefined } => {
+  if (text === matchersText(given)) return { matchers: given, fault: undefined }
+  const matchers: Array<Matcher> = []
+  for (const [index, line] of text
+    .split("\n")
+    .map((each) => each.trim())
+    .entries()) {
+    if (line === "") continue
+    const [, field, op, value] = LINE.exec(line) ?? []
+    const known = op?.trim()
+    if (field === undefined || value === undefined || (known !== "=" && known !== "!=" && known !== "glob"))
+      return {
+        matchers: [],
+        fault: `Line ${index + 1}: “${line}” is not FIELD = VALUE, FIELD != VALUE or FIELD glob PATTERN.`,
+      }
+    if (!FIELDS.includes(field) && !field.startsWith("label:"))
+      return {
+        matchers: [],
+        fault: `Line ${index + 1}: “${field}” is not a field. The fields are ${FIELDS.join(", ")} and label:KEY.`,
+      }
+    matchers.push({ field, op: known, value: value.trim() })
+  }
+  return { matchers, fault: undefined }
+}
+
+/** Writes matchers as {@link parseMatchers} reads them. */
+export const matchersText = (matchers: ReadonlyArray<Matcher>): string =>
+  matchers.map(({ field, op, value }) => `${field} ${op} ${value}`).join("\n")
 
 /** A row of `GET /ops/v1/silences`. */
 export interface Silence {
@@ -23,7 +100,7 @@ export interface Silence {
 }
 
 /** What a silence would cover now. */
-export interface SilencePreview {
+interface SilencePreview {
   readonly agents: number
   readonly open_incidents: number
   readonly held_now: number

@@ -1,5 +1,5 @@
-import { useEffect, useRef } from "preact/hooks"
 import type { FunctionComponent } from "preact"
+import { useEffect, useRef } from "preact/hooks"
 import { Admission } from "../pages/Admission.tsx"
 import { AgentPage } from "../pages/AgentPage.tsx"
 import { Agents } from "../pages/Agents.tsx"
@@ -10,17 +10,55 @@ import { IncidentPage } from "../pages/IncidentPage.tsx"
 import { Incidents } from "../pages/Incidents.tsx"
 import { Operators } from "../pages/Operators.tsx"
 import { Outbox } from "../pages/Outbox.tsx"
-import { Silences } from "../pages/Silences.tsx"
 import { SignIn } from "../pages/SignIn.tsx"
+import { Silences } from "../pages/Silences.tsx"
 import { System } from "../pages/System.tsx"
-import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { loadMe, token } from "../state/session.ts"
 import { revisionOf } from "../state/revisions.ts"
-import { Confirmation } from "./Confirmation.tsx"
+import { question } from "../state/confirmation.ts"
+import { route } from "../state/location.ts"
+import { loadMe, token } from "../state/session.ts"
 import { Keyboard } from "./Keyboard.tsx"
 import { Shell } from "./Shell.tsx"
 import { Empty } from "./states.tsx"
+
+const YES = "yes"
+
+/**
+ * Asks before an act that cannot be taken back. Escape means no, and so does an end of the page that
+ * the question is about.
+ */
+const Confirmation = () => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const asked = question.value
+  useEffect(() => () => question.peek()?.answer(false), [])
+  useEffect(() => {
+    if (asked === undefined || dialog.current === null) return
+    dialog.current.returnValue = ""
+    dialog.current.showModal()
+  }, [asked])
+  if (asked === undefined) return null
+  // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
+  const close = (answer?: string) => dialog.current?.close(answer)
+  return (
+    <dialog
+      ref={dialog}
+      class="ask"
+      aria-labelledby="asked"
+      onClose={() => asked.answer(dialog.current?.returnValue === YES)}
+    >
+      <p id="asked">{asked.text}</p>
+      <div class="log">
+        <button type="button" class={asked.isDanger ? "main danger" : "main"} onClick={() => close(YES)}>
+          {asked.goAhead}
+        </button>
+        <button type="button" class="quiet" onClick={() => close()}>
+          Cancel
+        </button>
+      </div>
+    </dialog>
+  )
+}
 
 const PAGES: Readonly<Record<string, FunctionComponent>> = {
   incidents: Incidents,

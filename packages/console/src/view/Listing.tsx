@@ -1,8 +1,131 @@
-import type { ComponentChildren } from "preact"
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren, VNode } from "preact"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { ApiFailure } from "../api/ApiFailure.ts"
-import { type Pages, rowCount } from "../state/Pages.ts"
-import { Rows, type RowSize } from "./Rows.tsx"
+import { type Pages, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
+import { takePlace } from "../state/location.ts"
+import { linkOf } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
+
+interface RowsProps<Item> {
+  readonly label: string
+  readonly pages: Pages<Item>
+  readonly see: (first: number, last: number) => void
+  readonly keyOf: (item: Item) => string
+  readonly size?: RowSize | undefined
+  /** Draws a row. Rows are kept while scrolling: a function that is another one draws all of them again. */
+  readonly children: (item: Item) => ComponentChildren
+}
+
+/** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
+const AROUND = 8
+
+const NARROW = window.matchMedia("(max-width: 71.99rem)")
+
+/** Heights of rows by the size of the root's text, for the lines that they have in the style sheet. */
+const ROW_HEIGHTS = {
+  plain: { wide: 2.35, narrow: 5.4 },
+  /** Four lines on a narrow screen, instead of three. */
+  tall: { wide: 2.35, narrow: 7 },
+  /** And two on a wide one. */
+  double: { wide: 3.6, narrow: 7 },
+}
+type RowSize = keyof typeof ROW_HEIGHTS
+
+const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
+
+/** A row as it was drawn. As long as nothing in it changes, it is neither drawn nor compared again. */
+interface Drawn {
+  readonly of: ReadonlyArray<unknown>
+  readonly element: VNode
+}
+
+/** Draws the rows in sight; those in which nothing has changed keep their elements. */
+const draw = <Item,>(
+  { pages, keyOf, children }: RowsProps<Item>,
+  range: readonly [first: number, last: number],
+  height: number,
+  before: ReadonlyMap<string, Drawn>,
+): ReadonlyMap<string, Drawn> => {
+  const setSize = pages.next === null ? rowCount(pages) : -1
+  const drawn = new Map<string, Drawn>()
+  for (const { row, item } of rowsBetween(pages, ...range)) {
+    const known = item === undefined ? `row ${row}` : keyOf(item)
+    // While a list changes, two of its pages may have the same item.
+    const key = drawn.has(known) ? `row ${row}` : known
+    const of = [row, item, children, height, setSize]
+    const former = before.get(key)
+    const isSame = former?.of.every((part, index) => part === of[index]) === true
+    const style = { top: `${row * height}px`, height: `${height}px` }
+    const element = () => (
+      <li key={key} aria-setsize={setSize} aria-posinset={row + 1} style={style}>
+        {item === undefined ? <span class="ghost" /> : children(item)}
+      </li>
+    )
+    drawn.set(key, isSame ? former : { of, element: element() })
+  }
+  return drawn
+}
+
+/** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
+const Rows = <Item,>(props: RowsProps<Item>) => {
+  const { label, pages, see, size = "plain" } = props
+  const rowHeight = () => ROW_HEIGHTS[size][NARROW.matches ? "narrow" : "wide"] * rootSize()
+  const list = useRef<HTMLUListElement>(null)
+  const left = useRef<string | undefined>(undefined)
+  const height = useSignal(rowHeight())
+  const range = useSignal<readonly [first: number, last: number]>([
+    0,
+    Math.ceil(window.innerHeight / height.peek()),
+  ])
+  const drawn = useRef<ReadonlyMap<string, Drawn>>(new Map())
+  const count = rowCount(pages)
+  const look = () => {
+    const top = list.current?.getBoundingClientRect().top ?? 0
+    const first = Math.max(0, Math.floor(-top / height.peek()) - AROUND)
+    const last = Math.ceil((window.innerHeight - top) / height.peek()) + AROUND
+    const [a, b] = range.peek()
+    if (a !== first || b !== last) range.value = [first, last]
+  }
+  useEffect(() => {
+    const measure = () => {
+      height.value = rowHeight()
+      look()
+    }
+    window.addEventListener("scroll", look, { passive: true })
+    window.addEventListener("resize", measure)
+    return () => {
+      window.removeEventListener("scroll", look)
+      window.removeEventListener("resize", measure)
+    }
+  }, [])
+  // From the first frame on, a list that the reader goes back to stands where it was left.
+  useLayoutEffect(() => {
+    const { top, row } = takePlace()
+    left.current = row
+    if (top >= 0 || list.current === null) return
+    window.scrollBy(0, list.current.getBoundingClientRect().top - top)
+    look()
+  }, [])
+  // The row that the reader left comes with the answer. Keys go on from there, unless they are elsewhere by then.
+  useEffect(() => {
+    if (left.current === undefined || document.activeElement?.matches("body, main") !== true) return
+    const row = list.current?.querySelector(`[data-id="${CSS.escape(left.current)}"]`) ?? undefined
+    if (row === undefined) return
+    left.current = undefined
+    linkOf(row)?.focus({ preventScroll: true })
+  })
+  // After the frame, in which the browser has found out where the list stands.
+  useEffect(look, [count])
+  const [first, last] = range.value
+  useEffect(() => see(...pagesInSight(pages, first, last)), [first, last, count, pages.next])
+  drawn.current = draw(props, range.value, height.value, drawn.current)
+  return (
+    <ul ref={list} class="rows" aria-label={label} style={{ height: `${count * height.value}px` }}>
+      {Array.from(drawn.current.values(), ({ element }) => element)}
+    </ul>
+  )
+}
 
 interface ListingProps<Item> {
   readonly label: string

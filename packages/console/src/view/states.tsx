@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact"
 import { type ApiFailure, hintOf, isUnreached } from "../api/ApiFailure.ts"
 import { refresh } from "../state/revisions.ts"
-import { type Reading, stateOf } from "../state/Reading.ts"
-import { CopyButton } from "./CopyButton.tsx"
+import { type Reading, stateOf } from "../state/useResource.ts"
+import { CopyButton } from "./buttons.tsx"
 import { Bell } from "./marks.tsx"
 
 interface FailureNoteProps {

@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { readAgents, withLast } from "../../src/state/byAgent.ts"
-import { readAll } from "../../src/state/lists.ts"
-import { exactFirst, search } from "../../src/state/search.ts"
+import { exactFirst, readAgents, readAll, search, withLast } from "../../src/state/lists.ts"
 
 interface Check {
   readonly agent_id: string

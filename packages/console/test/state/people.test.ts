@@ -2,13 +2,17 @@ import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { relativeText, spanText } from "../../src/format/times.ts"
-import { agentMatches } from "../../src/state/agentFilter.ts"
+import { agentMatches } from "../../src/state/lists.ts"
 import { openingsOf } from "../../src/state/incidentTimeline.ts"
-import { matchersText, parseMatchers } from "../../src/state/matchers.ts"
 import { nextKey } from "../../src/state/keys.ts"
 import { notifiedOf } from "../../src/state/notified.ts"
-import { keyMatchers, oneOfEachKey } from "../../src/state/silenceActions.ts"
-import { readEnd } from "../../src/state/silenceEnd.ts"
+import {
+  keyMatchers,
+  matchersText,
+  oneOfEachKey,
+  parseMatchers,
+  readEnd,
+} from "../../src/state/silenceActions.ts"
 import { toggled, withRange } from "../../src/state/selection.ts"
 
 const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/)

@@ -2,10 +2,8 @@ import * as contract from "../Acknowledgements.ts"
 import { ActionCountResponse } from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Conflict, Internal, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
-import { OperatorAuthentication } from "./Authentication.ts"
 import { IncidentPath } from "./opsResources.ts"
-import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
-import { operationFor } from "./operation.ts"
+import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
 const params = IncidentPath
 const error = [Internal.wire, NotFound.wire, PayloadTooLarge.wire] as const

@@ -10,10 +10,8 @@ import {
 import { ActionCountResponse } from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Conflict, Internal, NotFound, PayloadTooLarge, Validation } from "./ApiErrors.ts"
-import { OperatorAuthentication } from "./Authentication.ts"
-import { operationFor } from "./operation.ts"
 import { OperatorPage, OperatorPath } from "./opsResources.ts"
-import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
+import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
 const TAG = "Operators"
 

@@ -3,9 +3,7 @@ import * as Parameters from "../Parameters.ts"
 import * as Responses from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Internal, NotFound } from "./ApiErrors.ts"
-import { OperatorAuthentication } from "./Authentication.ts"
-import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
-import { operationFor } from "./operation.ts"
+import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
 const error = Internal.wire
 const ofOneAgent = [Internal.wire, NotFound.wire] as const

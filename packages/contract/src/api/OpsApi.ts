@@ -1,3 +1,5 @@
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AuditListParameters } from "../Audit.ts"
 import { ExpectationsRequest, ExpectationsResponse } from "../Expectations.ts"
 import {
@@ -7,7 +9,7 @@ import {
   HeldOutboxListParameters,
 } from "../Parameters.ts"
 import { ActionCountResponse } from "../Responses.ts"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { topicNames } from "../Topics.ts"
 import {
   AgentBlocked,
   AgentNotAccepted,
@@ -17,15 +19,41 @@ import {
   PayloadTooLarge,
   RateLimited,
 } from "./ApiErrors.ts"
-import { AgentAuthentication, OperatorAuthentication } from "./Authentication.ts"
+import { IncidentActionsApi } from "./IncidentActionsApi.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
-import * as resources from "./opsResources.ts"
-import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
-import { IncidentActionsApi } from "./IncidentActionsApi.ts"
 import { SilencesApi } from "./SilencesApi.ts"
-import { operation, operationFor } from "./operation.ts"
-import { StreamApi } from "./StreamApi.ts"
+import {
+  AgentAuthentication,
+  IgnoredBody,
+  operation,
+  operationFor,
+  OperatorAuthentication,
+  ValidParameters,
+} from "./operation.ts"
+import * as resources from "./opsResources.ts"
+
+const Events = Schema.String.annotate({
+  description: `Server-sent events. The data of each is JSON: \`topics\`, what to fetch again, and \`at\`, when the event was written. Topics are ${topicNames.join(", ")}; a newer version may know more.`,
+}).pipe(HttpApiSchema.asText({ contentType: "text/event-stream" }))
+
+const stream = HttpApiEndpoint.get("stream", "/stream", {
+  success: Events,
+  error: [Internal.wire, RateLimited.wire],
+}).annotateMerge(
+  operationFor(
+    "read",
+    "Live views",
+    "Stream what to fetch again",
+    "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most.",
+  ),
+)
+
+/** What changes, for live views (docs/rules.md#live-views). */
+class StreamApi extends HttpApiGroup.make("stream")
+  .add(stream)
+  .middleware(IgnoredBody)
+  .middleware(OperatorAuthentication) {}
 
 const success = ActionCountResponse
 const error = [Internal.wire, NotFound.wire] as const

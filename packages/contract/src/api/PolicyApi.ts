@@ -2,9 +2,7 @@ import { PolicyCheck, PolicyInForceState, WindowList } from "../Policies.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Internal, PayloadTooLarge, Validation } from "./ApiErrors.ts"
-import { OperatorAuthentication } from "./Authentication.ts"
-import { operationFor } from "./operation.ts"
-import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
+import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
 const TAG = "Policy"
 

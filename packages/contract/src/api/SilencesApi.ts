@@ -3,10 +3,8 @@ import { SilenceCreationParameters, SilenceListParameters } from "../Parameters.
 import { ActionCountResponse } from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Conflict, Internal, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
-import { OperatorAuthentication } from "./Authentication.ts"
-import { operationFor } from "./operation.ts"
 import { SilencePage, SilencePath } from "./opsResources.ts"
-import { IgnoredBody, ValidParameters } from "./RequestRules.ts"
+import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
 const TAG = "Silences"
 const params = SilencePath

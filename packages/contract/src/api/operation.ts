@@ -1,6 +1,63 @@
-import type { Role } from "../Role.ts"
-import { Context } from "effect"
-import { OpenApi } from "effect/http-api"
+import { Context, type Redacted } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import type { Role } from "../Operators.ts"
+import { Forbidden, Internal, PayloadTooLarge, Unauthorized, Validation } from "./ApiErrors.ts"
+
+/**
+ * Refuses parameters of path and query that do not fit their schemas
+ * (docs/rules.md#queries).
+ */
+export class ValidParameters extends HttpApiMiddleware.Service<ValidParameters>()(
+  "@tocsin/adapter-http/api/ValidParameters",
+  { error: Validation.wire },
+) {}
+
+/** Ignores the body of a request that needs none, up to 1 MiB (docs/rules.md#bodies). */
+export class IgnoredBody extends HttpApiMiddleware.Service<IgnoredBody>()(
+  "@tocsin/adapter-http/api/IgnoredBody",
+  {
+    error: PayloadTooLarge.wire,
+  },
+) {}
+
+/** The key that the agent of this request authenticates with. */
+export class AgentKey extends Context.Service<AgentKey, Redacted.Redacted>()(
+  "@tocsin/adapter-http/api/AgentKey",
+) {}
+
+/** Authentication of agents by their own keys (docs/rules.md#tokens). */
+export class AgentAuthentication extends HttpApiMiddleware.Service<
+  AgentAuthentication,
+  { provides: AgentKey }
+>()("@tocsin/adapter-http/api/AgentAuthentication", {
+  error: [Unauthorized.wire],
+  requiredForClient: true,
+  security: {
+    agentKey: HttpApiSecurity.bearer.pipe(
+      HttpApiSecurity.annotate(
+        OpenApi.Description,
+        "The key that an agent generated for itself. An operator accepts it before its events count.",
+      ),
+    ),
+  },
+}) {}
+
+/** Authentication of operators by a token of the service's settings (docs/rules.md#tokens). */
+export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAuthentication>()(
+  "@tocsin/adapter-http/api/OperatorAuthentication",
+  {
+    error: [Unauthorized.wire, Forbidden.wire, Internal.wire],
+    requiredForClient: true,
+    security: {
+      uiToken: HttpApiSecurity.bearer.pipe(
+        HttpApiSecurity.annotate(
+          OpenApi.Description,
+          "A token of SERVICE_AUTH_TOKEN, or to read only, of SERVICE_READ_TOKEN, or of a named operator.",
+        ),
+      ),
+    },
+  },
+) {}
 
 /** The role that an operation requires: every operation of operators has this annotation. */
 export class RequiredRole extends Context.Service<RequiredRole, Role>()(

@@ -1,16 +1,47 @@
+import { Schema } from "effect"
 import { Acknowledgement, IncidentLogEntry } from "../Acknowledgements.ts"
 import { AuditEntry } from "../Audit.ts"
 import { Labels } from "../Labels.ts"
-import { Agent, CheckState, Incident, StoredCheckResultEvent } from "../Resources.ts"
-import { HeldIncident, HeldOutboxItem } from "../HeldResources.ts"
+import { timestamp } from "../Fields.ts"
 import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
-import { Operator, OperatorName } from "../Operators.ts"
-import { Silence } from "../Silences.ts"
 import { InstantFromString } from "../Instant.ts"
+import { Operator, OperatorName } from "../Operators.ts"
 import { CheckListParameters, flag } from "../Parameters.ts"
+import { Agent, CheckState, Incident, NotificationOutboxItem, StoredCheckResultEvent } from "../Resources.ts"
 import { CheckStatePage, pageOf } from "../Responses.ts"
-import { CheckStatus, NotifierName, Severity } from "../Status.ts"
-import { Schema } from "effect"
+import { Silence } from "../Silences.ts"
+import { CheckStatus, FiringCause, NotifierName, Severity } from "../Status.ts"
+
+/** What withholds a firing (docs/rules.md#holds). */
+const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] })).annotate({
+  description:
+    "What withholds its firings now: ack, after, silence:ID or window:NAME. Empty if nothing does.",
+})
+
+/** An incident with its acknowledgement, and what withholds its firings. */
+const HeldIncident = Schema.Struct({
+  ...Incident.fields,
+  acknowledgement: Schema.NullOr(Acknowledgement),
+  held_by: HeldBy,
+}).annotate({
+  identifier: "HeldIncident",
+  description: "An incident with its acknowledgement and what withholds its firings.",
+})
+
+/** A notification with its receiver, its cause, and what withholds it. */
+const HeldOutboxItem = Schema.Struct({
+  ...NotificationOutboxItem.fields,
+  receiver: NotifierName.annotateKey({ description: "The receiver's name in the policy." }),
+  cause: Schema.NullOr(FiringCause).annotateKey({
+    description:
+      "Why this firing was enqueued; null for a resolved, and for firings of versions without causes.",
+  }),
+  held_by: HeldBy,
+  held_until: Schema.NullOr(timestamp("The last known end of these holds; null if nothing holds it.")),
+}).annotate({
+  identifier: "HeldOutboxItem",
+  description: "A notification with its receiver, its cause and what withholds it.",
+})
 
 /** Paths of /ops/v1. */
 export const OutboxPath = Schema.Struct({

@@ -1,5 +1,5 @@
 import { Array as Arr } from "effect"
-import { type AuditActionName, AuditActions } from "@tocsin/contract/AuditActions"
+import { type AuditActionName, AuditActions } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type AuditParameters, MAX_SUBJECTS } from "../model/AuditRecord.ts"

@@ -1,6 +1,5 @@
 import type { CheckName } from "./CheckRecord.ts"
-import type { AuditActionName, AuditSubjectKind } from "@tocsin/contract/AuditActions"
-import type { AuditId, AuditVia } from "@tocsin/contract/Audit"
+import type { AuditActionName, AuditId, AuditSubjectKind, AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
 
 /** One thing that a change concerned. */

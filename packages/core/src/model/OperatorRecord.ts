@@ -1,7 +1,6 @@
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { OperatorName } from "@tocsin/contract/Operators"
-import type { Role } from "@tocsin/contract/Role"
+import type { OperatorName, Role } from "@tocsin/contract/Operators"
 
 /** One named operator as stored: hashes of the tokens only (docs/rules.md#operators). */
 export interface OperatorRecord {

@@ -3,12 +3,11 @@ import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { OperatorName } from "@tocsin/contract/Operators"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
-import type { Role } from "@tocsin/contract/Role"
+import type { OperatorName, Role } from "@tocsin/contract/Operators"
 
 /** A new operator. */
 export interface NewOperator {

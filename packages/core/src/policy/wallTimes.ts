@@ -1,5 +1,5 @@
 import type { CronTimes } from "@tocsin/contract/CronTimes"
-import { civilFromDays, daysInMonth } from "@tocsin/contract/civilDates"
+import { civilFromDays, daysInMonth } from "@tocsin/contract/Instant"
 
 const allows = (values: ReadonlySet<number>, value: number): boolean => values.size === 0 || values.has(value)
 

@@ -1,5 +1,5 @@
 import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
-import { type AuditActionName, AuditActions, type AuditSubjectKind } from "@tocsin/contract/AuditActions"
+import { type AuditActionName, AuditActions, type AuditSubjectKind } from "@tocsin/contract/Audit"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "./Topics.ts"
 

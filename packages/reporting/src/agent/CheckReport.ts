@@ -1,5 +1,23 @@
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 
+const TIME_DIGITS = 12
+
+/**
+ * A new ID for a check result: a lower-case UUID version 7 (RFC 9562), by Web Crypto. Send the same
+ * ID when you retry: it identifies a repeated delivery. `millis` is its time: now unless given.
+ */
+// oxlint-disable-next-line eslint/no-restricted-properties -- an ID is no decision, and programs have no clock of Tocsin's
+export const newEventId = (millis = Date.now()): string => {
+  const time = Math.max(0, Math.floor(millis)).toString(16).padStart(TIME_DIGITS, "0")
+  // A page without https has no randomUUID.
+  const random = globalThis.crypto.getRandomValues(new Uint8Array(10))
+  random[0] = 0x70 | ((random[0] ?? 0) & 0x0f)
+  random[2] = 0x80 | ((random[2] ?? 0) & 0x3f)
+  const digits = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  const groups = [time.slice(0, 8), time.slice(8), digits.slice(0, 4), digits.slice(4, 8), digits.slice(8)]
+  return groups.join("-")
+}
+
 /** An event as it is on the wire. */
 export type WireEvent = typeof CheckResultEvent.Encoded
 

@@ -1,6 +1,12 @@
-import { type CheckState, isSameOutcome, isSuperseded, observedAfter } from "./resultRules.ts"
 import type { CheckReport } from "./CheckReport.ts"
-import type { OutgoingResult, PendingResult } from "./ResultQueue.ts"
+import {
+  type CheckState,
+  isSameOutcome,
+  isSuperseded,
+  observedAfter,
+  type OutgoingResult,
+  type PendingResult,
+} from "./ResultQueue.ts"
 import { wireEvent } from "./wireEvent.ts"
 
 interface TailResult extends PendingResult {

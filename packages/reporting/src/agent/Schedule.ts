@@ -1,6 +1,10 @@
 import type { ExpectedCheck } from "@tocsin/contract/Expectations"
 import type { Answer } from "./Answer.ts"
 
+/** The first period that begins after `steady`: periods that were missed run once, not each. */
+export const nextDue = (due: number, everyMillis: number, steady: number): number =>
+  due > steady ? due : due + everyMillis * (1 + Math.floor((steady - due) / everyMillis))
+
 /** A check that must report, as a declaration has it. */
 export type ExpectedCheckText = typeof ExpectedCheck.Encoded
 

@@ -1,5 +1,5 @@
 import type { Answer, RequestKind, Verdict } from "./Answer.ts"
-import { nextDue } from "./nextDue.ts"
+import { nextDue } from "./Schedule.ts"
 
 /** What the server last said about the key. */
 export type Admission = "unknown" | "accepted" | "pending" | "blocked" | "conflict" | "unauthorized"

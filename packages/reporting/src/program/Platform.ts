@@ -1,6 +1,14 @@
 import type { Clock } from "../agent/Clock.ts"
 import type { Transport } from "../agent/Transport.ts"
-import { nodeModule } from "./nodeModule.ts"
+
+/** A module of Node.js, where there is one. An import of it would not load in browsers. */
+export const nodeModule = <Module>(name: `node:${string}`): Module | undefined => {
+  const { process } = globalThis as {
+    readonly process?: { readonly getBuiltinModule?: (name: string) => unknown }
+  }
+  // The caller names the part of the module that it uses.
+  return process?.getBuiltinModule?.(name) as Module | undefined
+}
 
 /** What an agent inside a program works with. */
 export interface Platform {

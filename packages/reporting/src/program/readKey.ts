@@ -1,6 +1,6 @@
 import { TOKEN } from "@tocsin/contract/BearerToken"
 import { type FileSystem, makeFile } from "../agent/makeFile.ts"
-import { nodeModule } from "./nodeModule.ts"
+import { nodeModule } from "./Platform.ts"
 
 interface ReadingFileSystem extends FileSystem {
   readonly readFileSync: (path: string, encoding: "utf8") => string

@@ -1,5 +1,5 @@
 import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
-import { nextDue } from "../agent/nextDue.ts"
+import { nextDue } from "../agent/Schedule.ts"
 import type { CheckFunction, Finding } from "./ProgramAgent.ts"
 import type { Platform } from "./Platform.ts"
 

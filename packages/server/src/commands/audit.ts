@@ -1,5 +1,4 @@
-import { type AuditEntry, AuditFilters } from "@tocsin/contract/Audit"
-import { auditActionNames } from "@tocsin/contract/AuditActions"
+import { auditActionNames, type AuditEntry, AuditFilters } from "@tocsin/contract/Audit"
 import * as Instant from "@tocsin/contract/Instant"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Option, Record } from "effect"

@@ -5,9 +5,9 @@ import {
   type Operator,
   OperatorName,
   type OperatorWithToken,
+  Role,
   RotateOperatorRequest,
 } from "@tocsin/contract/Operators"
-import { Role } from "@tocsin/contract/Role"
 import { Operators, USUAL_GRACE } from "@tocsin/core/usecases/Operators"
 import { Effect, Record, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

@@ -1,6 +1,5 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
-import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
-import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
+import { parsePublicUrl, parseSecrets, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
 import { NotifierKind } from "@tocsin/contract/Status"

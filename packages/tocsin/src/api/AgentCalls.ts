@@ -14,7 +14,7 @@ import type {
   ExpectationsResponse,
   HeartbeatRequest,
 } from "@tocsin/client/Resources"
-import { asJson } from "@tocsin/client/calls/asJson"
+import { asJson } from "@tocsin/client/calls/endpoints"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
 import { unknownOptions } from "@tocsin/contract/nearestName"

@@ -1,4 +1,4 @@
-import { IncidentMessage, incidentMessage } from "@tocsin/adapter-notify/webhook/WebhookMessage"
+import { IncidentMessage, incidentMessage } from "@tocsin/adapter-notify/webhook/webhook"
 import type { NotificationType } from "@tocsin/client/Resources"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { Schema } from "effect"

@@ -1,12 +1,14 @@
 import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
 import { alertRouter as makeAlertRouter } from "@tocsin/adapter-notify/alertrouter/alertRouter"
 import { debug as debugNotifier } from "@tocsin/adapter-notify/debug/debug"
-import type { TargetPolicy } from "@tocsin/adapter-notify/http/RefusedAddresses"
+import type { TargetPolicy } from "@tocsin/adapter-notify/http/checkedLookup"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
-import { messengerSlack } from "@tocsin/adapter-notify/messenger/messengerSlack"
-import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messengerTelegram"
-import { parseSecrets } from "@tocsin/adapter-notify/webhook/signing"
-import { type ReceiverPosting, webhook as makeWebhook } from "@tocsin/adapter-notify/webhook/webhook"
+import { messengerSlack, messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
+import {
+  parseSecrets,
+  type ReceiverPosting,
+  webhook as makeWebhook,
+} from "@tocsin/adapter-notify/webhook/webhook"
 import type { NotifierKind } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"

@@ -1,6 +1,6 @@
 import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
-import type { TargetPolicy } from "@tocsin/adapter-notify/http/RefusedAddresses"
+import type { TargetPolicy } from "@tocsin/adapter-notify/http/checkedLookup"
 import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
 import { NotifierName } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"

@@ -3,7 +3,7 @@ import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
-import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/publicUrl"
+import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
 import {
   asGiven,
   checked,

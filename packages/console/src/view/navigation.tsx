@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
-import { route } from "../state/location.ts"
 import { routeText, withParameters } from "../state/Route.ts"
+import { asBack, route } from "../state/location.ts"
 
 interface TabsProps {
   readonly label: string
@@ -46,4 +46,19 @@ export const FilterField = ({ label, placeholder, value, onText }: FilterFieldPr
       onInput={(event) => onText(event.currentTarget.value)}
     />
   </label>
+)
+
+/** Leads back to a page, and to the reader's place there. */
+export const BackLink = ({
+  to,
+  children = "← Back",
+}: {
+  readonly to: string
+  readonly children?: ComponentChildren
+}) => (
+  <p class="crumb">
+    <a href={to} onClick={() => asBack(to)}>
+      {children}
+    </a>
+  </p>
 )
