@@ -4,7 +4,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { isHeld } from "@tocsin/core/holds/heldItems"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { Agenda } from "@tocsin/core/engine/Agenda"
+import { TimerQueue } from "@tocsin/core/engine/TimerQueue"
 
 /** Rows by ID that also know what of them is due when: a search reads no others. */
 abstract class DueRows<Id, Row> extends Map<Id, Row> {
@@ -31,16 +31,16 @@ abstract class DueRows<Id, Row> extends Map<Id, Row> {
 /** What one receiver is to get. */
 interface Deliveries {
   /** When waiting items are due. */
-  readonly waiting: Agenda<OutboxId>
+  readonly waiting: TimerQueue<OutboxId>
   /** When the leases of items end that are being sent. */
-  readonly leased: Agenda<OutboxId>
+  readonly leased: TimerQueue<OutboxId>
 }
 
 /** The outbox. */
 export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
   readonly receivers = new Map<NotifierName, Deliveries>()
   /** When held items are to be examined. */
-  readonly held = new Agenda<OutboxId>()
+  readonly held = new TimerQueue<OutboxId>()
 
   protected override note(item: OutboxRecord, isGone: boolean): void {
     const { id, leased_until, next_evaluation_at, next_attempt_at, state } = item
@@ -59,7 +59,7 @@ export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
   #deliveriesTo(receiver: NotifierName): Deliveries {
     const known = this.receivers.get(receiver)
     if (known !== undefined) return known
-    const created = { waiting: new Agenda<OutboxId>(), leased: new Agenda<OutboxId>() }
+    const created = { waiting: new TimerQueue<OutboxId>(), leased: new TimerQueue<OutboxId>() }
     this.receivers.set(receiver, created)
     return created
   }
@@ -68,7 +68,7 @@ export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
 /** The incidents. */
 export class IncidentRows extends DueRows<IncidentId, IncidentRecord> {
   /** When open incidents are to be looked at. */
-  readonly looks = new Agenda<IncidentId>()
+  readonly looks = new TimerQueue<IncidentId>()
 
   protected override note({ id, next_evaluation_at, state }: IncidentRecord, isGone: boolean): void {
     this.looks.set(id, state === "open" && !isGone ? next_evaluation_at : undefined)

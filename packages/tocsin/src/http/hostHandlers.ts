@@ -1,7 +1,7 @@
 import { errorStatus } from "@tocsin/contract/api/ApiErrors"
 import { isReset } from "@tocsin/adapter-http/request/clientAddress"
 import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
-import { inOrder } from "@tocsin/adapter-http/response/inOrder"
+import { pipelining } from "@tocsin/adapter-http/response/pipelining"
 import type { ErrorCode } from "@tocsin/contract/Errors"
 import type { Activity } from "./Activity.ts"
 import { belowBasePath } from "./belowBasePath.ts"
@@ -108,7 +108,7 @@ export const nodeListener =
     if (typeof next === "function" && !isOurs) return next()
     // An answer would not arrive, and requests without an address have no limits.
     if (isReset(request.socket)) return void request.socket.destroy()
-    inOrder(request.socket, response, () => {
+    pipelining(request.socket, response, () => {
       if (isClosed()) return answer(response, closedAnswer())
       response.once("close", activity.begin())
       if (!request.readableDidRead) return node(request, response)
