@@ -1,3 +1,30 @@
+/** Whether an incident changed its members too often to be moved with each of them. */
+const isBusy = (row: string): string => `(${row}.member_changes > 100)`
+
+const phaseOf = (row: string): string =>
+  `CASE WHEN ${row}.state = 'resolved' THEN 0 WHEN ${row}.ack_until IS NULL THEN 1 ELSE 2 END`
+
+const COLUMNS = "(id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)"
+
+/** Adds a row of a member, unless it is there; that of a busy incident has phase 3 for good. */
+const listMember = (agentId: string, checkId: string): string =>
+  `INSERT INTO listed_incident ${COLUMNS}
+    SELECT i.id, ${agentId}, ${checkId}, CASE WHEN ${isBusy("i")} THEN 3 ELSE ${phaseOf("i")} END,
+      CASE WHEN ${isBusy("i")} THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
+    FROM incident AS i WHERE i.id = NEW.incident_id
+    ON CONFLICT DO NOTHING;`
+
+const amongMembers = (row: string): ReadonlyArray<readonly [agentId: string, checkId: string]> => [
+  [`${row}.agent_id`, `${row}.check_id`],
+  [`${row}.agent_id`, "''"],
+  ["''", `${row}.check_id`],
+]
+
+const PLACE = "opened_at, resolved_at, state, severity, ack_until"
+
+const HAS_MOVED = `${phaseOf("OLD")} <> ${phaseOf("NEW")} OR (OLD.severity_rank, OLD.opened_at, OLD.resolved_order)
+  <> (NEW.severity_rank, NEW.opened_at, NEW.resolved_order)`
+
 /**
  * Every filter and order of incidents has an index that begins with the filter, so that a page reads its
  * own rows only.
@@ -23,50 +50,39 @@ CREATE INDEX listed_incident_by_opened_at ON listed_incident (agent_id, check_id
 CREATE INDEX listed_incident_by_resolved_at ON listed_incident (agent_id, check_id, phase, severity_rank, resolved_order, id);
 
 CREATE TRIGGER incident_is_listed AFTER INSERT ON incident BEGIN
-  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
-  VALUES (NEW.id, '', '', CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END, NEW.severity_rank, NEW.opened_at, NEW.resolved_order);
+  INSERT INTO listed_incident ${COLUMNS}
+  VALUES (NEW.id, '', '', ${phaseOf("NEW")}, NEW.severity_rank, NEW.opened_at, NEW.resolved_order);
 END;
 
-CREATE TRIGGER incident_moves AFTER UPDATE OF opened_at, resolved_at, state, severity, ack_until ON incident WHEN CASE WHEN OLD.state = 'resolved' THEN 0 WHEN OLD.ack_until IS NULL THEN 1 ELSE 2 END <> CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END OR (OLD.severity_rank, OLD.opened_at, OLD.resolved_order)
-  <> (NEW.severity_rank, NEW.opened_at, NEW.resolved_order) BEGIN
+CREATE TRIGGER incident_moves AFTER UPDATE OF ${PLACE} ON incident WHEN ${HAS_MOVED} BEGIN
   UPDATE listed_incident
-  SET phase = CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END, severity_rank = NEW.severity_rank,
+  SET phase = ${phaseOf("NEW")}, severity_rank = NEW.severity_rank,
     opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
   WHERE id = NEW.id AND agent_id = '' AND check_id = '';
 END;
 
-CREATE TRIGGER members_move AFTER UPDATE OF opened_at, resolved_at, state, severity, ack_until, member_changes ON incident
-WHEN NOT (OLD.member_changes > 100) AND (CASE WHEN OLD.state = 'resolved' THEN 0 WHEN OLD.ack_until IS NULL THEN 1 ELSE 2 END <> CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END OR (OLD.severity_rank, OLD.opened_at, OLD.resolved_order)
-  <> (NEW.severity_rank, NEW.opened_at, NEW.resolved_order) OR (NEW.member_changes > 100))
+CREATE TRIGGER members_move AFTER UPDATE OF ${PLACE}, member_changes ON incident
+WHEN NOT ${isBusy("OLD")} AND (${HAS_MOVED} OR ${isBusy("NEW")})
 BEGIN
   UPDATE listed_incident
-  SET phase = CASE WHEN (NEW.member_changes > 100) THEN 3 ELSE CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END END,
-    severity_rank = CASE WHEN (NEW.member_changes > 100) THEN 0 ELSE NEW.severity_rank END,
+  SET phase = CASE WHEN ${isBusy("NEW")} THEN 3 ELSE ${phaseOf("NEW")} END,
+    severity_rank = CASE WHEN ${isBusy("NEW")} THEN 0 ELSE NEW.severity_rank END,
     opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
   WHERE id = NEW.id AND agent_id || check_id <> '';
 END;
 
 CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member BEGIN
-  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
-    SELECT i.id, NEW.agent_id, NEW.check_id, CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
-      CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
-    FROM incident AS i WHERE i.id = NEW.incident_id
-    ON CONFLICT DO NOTHING;
-  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
-    SELECT i.id, NEW.agent_id, '', CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
-      CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
-    FROM incident AS i WHERE i.id = NEW.incident_id
-    ON CONFLICT DO NOTHING;
-  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
-    SELECT i.id, '', NEW.check_id, CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
-      CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
-    FROM incident AS i WHERE i.id = NEW.incident_id
-    ON CONFLICT DO NOTHING;
+  ${amongMembers("NEW")
+    .map(([agentId, checkId]) => listMember(agentId, checkId))
+    .join("\n  ")}
 END;
 
 CREATE TRIGGER member_leaves AFTER DELETE ON incident_member BEGIN
-  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = OLD.agent_id AND check_id = OLD.check_id;
-  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = OLD.agent_id AND check_id = '';
-  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = '' AND check_id = OLD.check_id;
+  ${amongMembers("OLD")
+    .map(
+      ([agentId, checkId]) =>
+        `DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = ${agentId} AND check_id = ${checkId};`,
+    )
+    .join("\n  ")}
 END;
 `
