@@ -3,7 +3,8 @@ import type { ListFilters } from "@tocsin/core/model/ListDefinitions"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
-import { ACKNOWLEDGED_UNTIL, populate, population } from "./population.ts"
+import { acknowledgedFilters, isAcknowledgedAt } from "./acknowledgedFilters.ts"
+import { populate, population } from "./population.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { incidentRecord, outboxRecord, write } from "../records.ts"
 import { rowsOf } from "../rowsOf.ts"
@@ -79,36 +80,12 @@ const incidentFilters: ReadonlyArray<ListFilters["incidents"]> = [
   .flatMap((filter) => [undefined, a, b, AgentId.make("nobody")].map((agent_id) => ({ ...filter, agent_id })))
   .flatMap((filter) => [undefined, disk, cpu].map((check_id) => ({ ...filter, check_id })))
 
-const acknowledgedFilters: ReadonlyArray<ListFilters["incidents"]> = [true, false].flatMap((acknowledged) =>
-  [
-    {},
-    { state: "resolved" as const },
-    { state: "open" as const },
-    { agent_id: a },
-    { check_id: disk },
-    { severity: "critical" as const },
-  ].flatMap((filter) =>
-    // Timers have not dealt with those that ended by then.
-    [undefined, ACKNOWLEDGED_UNTIL, Instant.fromMicros(ACKNOWLEDGED_UNTIL - 1n)].map((at) => ({
-      ...filter,
-      acknowledged,
-      at,
-    })),
-  ),
-)
-
-/** Not that of a resolved incident. */
-const isAcknowledged = (
-  { ack_until, state }: (typeof population.incidents)[0],
-  at: Instant.Instant | undefined,
-): boolean => state === "open" && ack_until !== undefined && (at === undefined || at < ack_until)
-
 const incidentsBy = (filter: ListFilters["incidents"]) =>
   population.incidents.filter(
     (row) =>
       (filter.state ?? row.state) === row.state &&
       (filter.severity ?? row.severity) === row.severity &&
-      (filter.acknowledged ?? isAcknowledged(row, filter.at)) === isAcknowledged(row, filter.at) &&
+      (filter.acknowledged ?? isAcknowledgedAt(row, filter.at)) === isAcknowledgedAt(row, filter.at) &&
       population.members.some(
         (member) =>
           member.incident_id === row.id &&
