@@ -8,7 +8,7 @@ const ROW = 600
 const textBytes = (text: string | undefined): number => (text === undefined ? 0 : 40 + 2 * text.length)
 
 /** About how many bytes of memory an agent takes, rather more than less: caches are bounded by them. */
-export const bytesOfAgent = ({ agent_id, hostname, labels = {} }: AgentRecord): number => {
+const bytesOfAgent = ({ agent_id, hostname, labels = {} }: AgentRecord): number => {
   let bytes = ROW + textBytes(agent_id) + textBytes(hostname)
   for (const [name, value] of Object.entries(labels)) bytes += textBytes(name) + textBytes(value)
   return bytes
