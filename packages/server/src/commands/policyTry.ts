@@ -20,6 +20,7 @@ import { settingsOfCommand } from "./UseCases.ts"
 const UNKNOWN: ReadonlyArray<string> = [
   "freshness: unchanged results leave no trace, so no check counts as overdue",
   "labels and hostnames: those of today count for the whole time",
+  "labels of checks: routes compare only those of their agents",
   "deleted agents and checks: their history is gone; incidents of blocked agents stay open",
   "delivery: each notification is one message that arrives at once; digests and repeated alerts are left out",
   "people: acknowledgements and silences count as they were given, though other messages might have changed them",
