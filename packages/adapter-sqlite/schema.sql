@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:96f8eeaf3045b6a8943e4bac4645fa23a33e77e7242ff0bf3d9e9025a7bd7fab
+-- 1 first breaking sha256:f820165390ea1ca2e0dff233246e927b56703351785d3c398bac469d96f0a11b
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -198,10 +198,10 @@ CREATE TABLE expectation (
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
-
 CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)
 WHERE next_evaluation_at IS NOT NULL;
+
+CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 
 CREATE TABLE incident (
   id TEXT NOT NULL PRIMARY KEY,
@@ -233,18 +233,6 @@ CREATE TABLE incident (
   resolved_by TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE incident_log (
-  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
-  seq INTEGER NOT NULL,
-  logged_at INTEGER NOT NULL,
-  act TEXT NOT NULL,
-  actor TEXT NOT NULL,
-  text TEXT,
-  ack_until INTEGER,
-  severity TEXT,
-  PRIMARY KEY (incident_id, seq)
-) STRICT, WITHOUT ROWID;
-
 CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT NULL AND state = 'open';
 
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
@@ -267,6 +255,18 @@ CREATE TRIGGER incident_is_listed AFTER INSERT ON incident BEGIN
   INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
   VALUES (NEW.id, '', '', CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END, NEW.severity_rank, NEW.opened_at, NEW.resolved_order);
 END;
+
+CREATE TABLE incident_log (
+  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
+  logged_at INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  text TEXT,
+  ack_until INTEGER,
+  severity TEXT,
+  PRIMARY KEY (incident_id, seq)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE incident_member (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
@@ -312,13 +312,6 @@ CREATE TABLE listed_incident (
 CREATE INDEX listed_incident_by_opened_at ON listed_incident (agent_id, check_id, phase, severity_rank, opened_at, id);
 
 CREATE INDEX listed_incident_by_resolved_at ON listed_incident (agent_id, check_id, phase, severity_rank, resolved_order, id);
-
-CREATE TABLE service_heartbeat (
-  name TEXT NOT NULL PRIMARY KEY,
-  beat_at INTEGER NOT NULL,
-  outage_ended_at INTEGER,
-  outage_began_at INTEGER
-) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member BEGIN
   INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
@@ -429,6 +422,13 @@ CREATE TABLE schema_migration (
   checksum TEXT NOT NULL,
   applied_at INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE service_heartbeat (
+  name TEXT NOT NULL PRIMARY KEY,
+  beat_at INTEGER NOT NULL,
+  outage_ended_at INTEGER,
+  outage_began_at INTEGER
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE silence (
   id TEXT NOT NULL PRIMARY KEY,

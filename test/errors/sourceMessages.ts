@@ -43,7 +43,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "result.message",
   "edited.message",
   "end.failure",
-  "heartbeat.text",
+  "watchdog.text",
   "messageOf(seconds)",
   "parsed.failure",
   "walls.message",

@@ -58,7 +58,7 @@ const agentSuites: Suites = {
 }
 
 /**
- * A sample of them past the front: `packages/adapter-http/test/direct` proves that both answer alike.
+ * A sample of them past the front: `packages/adapter-http/test/fastpath` proves that both answer alike.
  * These use the storage, which that test replaces.
  */
 const sampled: Suites = { admission: admissionSuite, events: eventSemanticsSuite }

@@ -87,7 +87,7 @@ layer(testServer(), { excludeTestServices: true })("a request", (it) => {
         const received = yield* exchange((socket) =>
           socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: example.com\r\n\r\nmore`),
         )
-        assert.match(received, /^HTTP\/1.1 404 Not SearchResults\r\n/)
+        assert.match(received, /^HTTP\/1.1 404 Not Found\r\n/)
         assert.include(received, `x-request-id: ${REQUEST_ID}`)
         assert.include(received, '"code":"not_found"')
         assert.match(received, /\r\nconnection: close\r\n/i)

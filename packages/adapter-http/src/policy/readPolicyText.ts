@@ -38,7 +38,7 @@ export const readPolicyText = (
   given: PolicyNotifiers,
 ): Result.Result<PolicyText, ReadonlyArray<PolicyIssue>> => {
   if (Buffer.byteLength(text) > MAX_POLICY_BYTES) return refuse("is larger than 1 MiB")
-  if (hasTooManyTokens(text)) return refuse("has too many values: the limit is 200,000 words and marks")
+  if (hasTooManyTokens(text)) return refuse("has too many values: the limit is 200,000 YAML tokens")
   const lines = new LineCounter()
   // Duplicate keys are found below: the parser compares each key with each other.
   const yaml = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })

@@ -73,7 +73,7 @@ describe("a Telegram messenger", () => {
     [400, "Bad Request: chat not found"],
     [401, "Unauthorized"],
     [403, "Forbidden: bot was kicked from the group chat"],
-    [404, "Not SearchResults"],
+    [404, "Not Found"],
   ] as const)("is refused with %i, whose description stays outside", ([status, description]) =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(refusal(status, `${description} [from outside]`))

@@ -14,7 +14,7 @@ const insertAgents = (from: number, to: number): string => `
 /** Three of ten are resolved. */
 const insertIncidents = (from: number, to: number): string => `
   INSERT INTO incident (id, kind, incident_key, state, severity, opener_agent_id, opener_check_id, opened_at, resolved_at,
-                        member_changes, members_warning, members_unknown, members_critical, acts)
+                        member_changes, members_warning, members_unknown, members_critical, log_entries)
   SELECT 'incident-' || n, 'automatic', 'key-' || n, CASE WHEN n % 10 < 3 THEN 'resolved' ELSE 'open' END, 'critical', 'agent', 'check',
          n, CASE WHEN n % 10 < 3 THEN n END, 1, 0, 0, 1, 0
   FROM generate_series(${from}, ${to}) AS n`
@@ -90,7 +90,7 @@ layer(ScratchPostgres.layer)("running totals", (it) => {
       assert.strictEqual(yield* verify, 7)
       yield* sql.unsafe(insertIncidents(11, 20))
       assert.strictEqual(yield* verify, 14)
-      yield* sql.unsafe("UPDATE incident SET ack_note = 'seen', acts = acts + 1")
+      yield* sql.unsafe("UPDATE incident SET ack_note = 'seen', log_entries = log_entries + 1")
       assert.strictEqual(yield* verify, 14)
       yield* sql.unsafe("UPDATE incident SET state = 'resolved', resolved_at = 100 WHERE opened_at % 2 = 0")
       yield* verify

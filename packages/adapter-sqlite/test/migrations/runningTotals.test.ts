@@ -16,7 +16,7 @@ const insertAgents = (from: number, to: number): string => `
 
 const insertIncidents = (from: number, to: number): string => `
   INSERT INTO incident (id, kind, incident_key, state, severity, opener_agent_id, opener_check_id, opened_at, member_changes,
-                        members_warning, members_unknown, members_critical, acts)
+                        members_warning, members_unknown, members_critical, log_entries)
   SELECT 'incident ' || value, 'named', value, CASE WHEN value % 3 = 0 THEN 'open' ELSE 'resolved' END, 'critical', 'a', 'c', 1,
          1, 0, 0, 0, 0
   FROM json_each(${`'[${Array.from({ length: to - from + 1 }, (_, n) => n + from).join()}]'`})`

@@ -53,7 +53,7 @@ export interface Holds {
 export const WITHOUT_POLICY: HoldOptions = { policy: () => NO_POLICY, staleAfter: defaultRules.staleAfter }
 const NO_POLICY = compilePolicy({}, [])
 
-/** An incident with more present members than this is a crowd (docs/rules.md#covers). */
+/** An incident with more present members than this is a crowd (docs/rules.md#mutes). */
 const CROWD = 500
 
 /**

@@ -1,10 +1,10 @@
 import type { Transition } from "@tocsin/contract/TransitionTable"
 
-const KINDS = ["ack", "after", "cover"] as const
+const KINDS = ["ack", "after", "mute"] as const
 
 /**
  * When a hold on a firing begins and ends (docs/rules.md#holds). Nothing stores these states: each
- * decision computes them. A `cover` is a silence or a maintenance window.
+ * decision computes them. A `mute` is a silence or a maintenance window.
  */
 export const HoldTransitions = [
   {
@@ -53,11 +53,11 @@ export const HoldTransitions = [
     from: "absent",
     trigger: "mute_began",
     condition: "a silence or window comes into force, and each loud present member is covered by some",
-    to: "cover",
+    to: "mute",
     effects: "the firing waits until the first member is no longer covered",
   },
   {
-    from: "cover",
+    from: "mute",
     trigger: "mute_ended",
     condition: "a silence or window ends, and leaves a loud present member uncovered",
     to: "absent",
@@ -67,11 +67,11 @@ export const HoldTransitions = [
     from: "absent",
     trigger: "member_changed",
     condition: "a member joins, changes or leaves, and each loud present member is now covered",
-    to: "cover",
+    to: "mute",
     effects: "the firing waits until the first member is no longer covered",
   },
   {
-    from: "cover",
+    from: "mute",
     trigger: "member_changed",
     condition: "a member joins, changes or leaves, and one that is loud and present is not covered",
     to: "absent",
