@@ -50,7 +50,7 @@ describe("the results of attempts", () => {
     Effect.gen(function* () {
       const { states, store, transactions } = yield* openClaimed(40)
       const settlements = yield* store(Array.from({ length: 40 }, () => delivered))
-      assert.deepStrictEqual(new Set(settlements), new Set(["settled"]))
+      assert.deepStrictEqual(new Set(settlements), new Set(["stored"]))
       assert.deepStrictEqual(new Set(states()), new Set(["sent"]))
       assert.strictEqual(transactions(), 1)
     }),
@@ -76,7 +76,7 @@ describe("the results of attempts", () => {
       assert.deepStrictEqual(states().toSorted(), ["sending", "sent", "sent"])
       yield* TestClock.adjust("2 minutes")
       yield* settled
-      assert.deepStrictEqual(yield* Fiber.join(storing), ["settled", "lost", "settled"])
+      assert.deepStrictEqual(yield* Fiber.join(storing), ["stored", "lost", "stored"])
     }),
   )
 })
