@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:f820165390ea1ca2e0dff233246e927b56703351785d3c398bac469d96f0a11b
+-- 1 first breaking sha256:e8eeffb8af3ce892da9f102f5db70fa515a68621ffc5a8604fa8638fe493b383
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -175,7 +175,7 @@ CREATE TABLE check_state (
   incident_key TEXT,
   seen_event_ids TEXT NOT NULL,
   summary TEXT,
-  stale_incident_id TEXT,
+  overdue_incident_id TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 

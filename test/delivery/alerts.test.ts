@@ -200,7 +200,7 @@ describe("an alert", () => {
     }),
   )
 
-  it.effect("ends though a later incident of its key fires, which another check opened", () =>
+  it.effect("still ends when another check has opened a newer incident with the same key", () =>
     Effect.gen(function* () {
       const { agent, after, router } = yield* openRouted()
       yield* agent().reports({ check: "disk", status: "critical", key: "db" })

@@ -212,7 +212,7 @@ describe("a reminder", () => {
     }),
   )
 
-  it.effect("is not held by an after that is new", () =>
+  it.effect("a longer route delay does not delay an existing escalation", () =>
     Effect.gen(function* () {
       const { after, messages, process, turns } = yield* openTimers({ remind: "15m", to: ["chat"] })
       yield* turns("critical")
@@ -319,7 +319,7 @@ describe("an acknowledgement that runs out", () => {
     }),
   )
 
-  it.effect("uses the firing that it held, once", () =>
+  it.effect("an expired acknowledgement sends the firing that it held, once", () =>
     Effect.gen(function* () {
       const { acknowledges, after, messages, service, turns } = yield* openTimers({ to: ["chat"] })
       yield* turns("critical", { loud: false, key: "shared" })
@@ -363,7 +363,7 @@ describe("an acknowledgement that runs out", () => {
   )
 })
 
-it.effect("without a policy no incident has a next look", () =>
+it.effect("without a policy no incident is scheduled for evaluation", () =>
   Effect.gen(function* () {
     const { after, incident, turns } = yield* openTimers()
     yield* turns("warning")

@@ -97,7 +97,7 @@ describe("after an outage of the service", () => {
     }),
   )
 
-  it.effect("in which only writes failed, the same holds after two minutes", () =>
+  it.effect("an outage of writes alone also opens incidents after two minutes", () =>
     Effect.gen(function* () {
       const { front, agent, after, incidents } = yield* openKept
       front.faults.isReadOnly = true

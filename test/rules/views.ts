@@ -142,7 +142,7 @@ export const viewOfFold = (fold: FoldedEvents): View => ({
     incident_key: fold.keyOf(agent_id, check_id),
     summary: output,
     incident: fold.incidentOf(agent_id, check_id)?.name,
-    stale_incident_id: undefined,
+    overdue_incident_id: undefined,
     seen: fold
       .latestOf(agent_id, check_id)
       .map((result) => result.event_id)

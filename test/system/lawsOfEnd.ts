@@ -39,8 +39,8 @@ const ofIncidents = ({ agents, service }: Stage): ReadonlyArray<string> => {
     ...Array.from(rows.agents.values()).flatMap(({ admission_state, agent_id }) =>
       admission_state === "accepted" && isDead(agent_id) ? [`${agent_id}/@heartbeat`] : [],
     ),
-    ...Array.from(rows.checks.values()).flatMap(({ agent_id, stale_incident_id }) =>
-      stale_incident_id !== undefined && isDead(agent_id) ? [`${agent_id}/@overdue`] : [],
+    ...Array.from(rows.checks.values()).flatMap(({ agent_id, overdue_incident_id }) =>
+      overdue_incident_id !== undefined && isDead(agent_id) ? [`${agent_id}/@overdue`] : [],
     ),
   ]
   const open = Array.from(rows.incidents.values()).flatMap(({ incident_key, kind, state }) =>

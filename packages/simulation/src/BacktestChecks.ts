@@ -35,7 +35,7 @@ export class BacktestChecks {
     return events.some(({ check_id, status }) => checks?.get(check_id)?.status !== status)
   }
 
-  /** Has incidents follow results. */
+  /** Applies results to incidents. */
   follow(request: PastResults, options: FollowOptions): Command<void> {
     const { agent_id } = request
     const checks = this.#agents.get(agent_id) ?? new Map<CheckId, PastCheck>()

@@ -128,7 +128,7 @@ export class SimulatedService {
     this.#commits.run(onAgent(agentId, { isDead: true, decide: resolveHeartbeatIncident }, this.#options), at)
   }
 
-  /** Has incidents follow results that a service has stored and applied. Nothing else of them is kept. */
+  /** Applies results that a service has stored to incidents. Keeps nothing else of them. */
   follow(results: PastResults, at: Instant.Instant): void {
     const isDead = this.#tables.agents.get(results.agent_id)?.heartbeat_incident_id !== undefined
     if (!isDead && !this.#past.isMoved(results)) return

@@ -3,7 +3,7 @@ import type { Layer } from "effect"
 
 /** A storage as its suite needs it: where it can live, and how it is reached there. */
 export interface StorageUnderTest<Place, E = unknown> {
-  /** Stands in the names of the tests. */
+  /** The name that the tests show. */
   readonly name: string
   /**
    * A place with nothing in it, another one each time it is built: a folder, a database. It goes

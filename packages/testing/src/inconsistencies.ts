@@ -127,7 +127,7 @@ export const contradictions = ({
   ...checks.flatMap((check) =>
     expectEqual(
       `the incident in which ${check.agent_id}/${check.check_id} is overdue`,
-      check.stale_incident_id,
+      check.overdue_incident_id,
       overdue.find((row) => row.agent_id === check.agent_id && row.check_id === check.check_id)?.incident_id,
     ),
   ),

@@ -75,7 +75,7 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.isTrue(silent.every((id) => dead.some((agent) => agent.agent_id === id)))
         assert.strictEqual(silent.length, Math.min(500, dead.length))
       })
-      // As one after the other falls silent: from the first to all of them.
+      // The agents fall silent one after the other.
       for (const seconds of [0, 1, 30, 30, 40, 60, 100, 60]) {
         yield* TestClock.adjust(`${seconds} seconds`)
         yield* look

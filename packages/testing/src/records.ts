@@ -81,7 +81,7 @@ export const checkRecord = (
   summary: undefined,
   seen_event_ids: [],
   incident_id: undefined,
-  stale_incident_id: undefined,
+  overdue_incident_id: undefined,
 })
 
 /** The blocked key of that name. */

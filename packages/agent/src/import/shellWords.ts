@@ -2,7 +2,7 @@
 const SPECIAL = new Set("|&;<>()$`*?[]{}~#!\n")
 const SPECIAL_IN_QUOTES = new Set("$`")
 
-/** Commands that no file has. */
+/** Commands built into the shell. */
 const BUILT_IN = new Set([
   ".",
   ":",

@@ -9,7 +9,7 @@ export type SpoolFault =
 
 const BUSY = 5
 
-/** The code without what specifies it. */
+/** The primary result code, without the extended part. */
 export const primaryOf = (errcode: unknown): number => Number(errcode) & 0xff
 
 /** Another process has the database. */

@@ -95,11 +95,11 @@ const agentsOf = (
 
 /** Every agent in a row, with the state of each of its checks. */
 const CheckGrid = () => {
-  const { filter = "", status = "", stale = "" } = route.value.parameters
+  const { filter = "", status = "", overdue = "" } = route.value.parameters
   const listed = usePages(
     useMemo(
-      () => agentsOf(stale === "yes" ? { is_overdue: true } : {}, filter, status),
-      [stale, filter, status],
+      () => agentsOf(overdue === "yes" ? { is_overdue: true } : {}, filter, status),
+      [overdue, filter, status],
     ),
   )
   return (
@@ -148,7 +148,7 @@ const STATES = ["critical", "unknown", "warning", "ok"] as const
 const agentOf = (text: string): string | undefined => /^([A-Za-z0-9._:-]{1,128})\/$/.exec(text.trim())?.[1]
 
 const Filters = () => {
-  const { filter = "", status = "", stale = "" } = route.value.parameters
+  const { filter = "", status = "", overdue = "" } = route.value.parameters
   return (
     <div class="filters">
       <FilterField
@@ -169,8 +169,8 @@ const Filters = () => {
       <label class="choice">
         <input
           type="checkbox"
-          checked={stale === "yes"}
-          onChange={(event) => setParameters({ stale: event.currentTarget.checked ? "yes" : "" })}
+          checked={overdue === "yes"}
+          onChange={(event) => setParameters({ overdue: event.currentTarget.checked ? "yes" : "" })}
         />
         overdue only
       </label>
@@ -179,9 +179,9 @@ const Filters = () => {
 }
 
 const CheckList = () => {
-  const { filter = "", status = "", stale = "" } = route.value.parameters
+  const { filter = "", status = "", overdue = "" } = route.value.parameters
   const agent = agentOf(filter)
-  const query = { agent_id: agent, is_overdue: stale === "yes" ? true : undefined }
+  const query = { agent_id: agent, is_overdue: overdue === "yes" ? true : undefined }
   const words = agent === undefined ? filter : ""
   const matches = checkMatches(words)
   const listed = usePages(
@@ -200,7 +200,7 @@ const CheckList = () => {
       listed={listed}
       keyOf={({ agent_id, check_id }) => `${agent_id}/${check_id}`}
       empty={
-        filter + status + stale === "" ? (
+        filter + status + overdue === "" ? (
           <Empty title="No checks yet">Each check appears with its first result.</Empty>
         ) : (
           <Empty title="No check matches">Change the filters to see the others.</Empty>

@@ -63,12 +63,12 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   for (const event of events) {
     const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
     if (check !== undefined && event.observed_at < check.last_observed_at) continue
-    if (check?.stale_incident_id !== undefined) {
-      members.push({ incident_id: check.stale_incident_id, agent_id, check_id: event.check_id })
+    if (check?.overdue_incident_id !== undefined) {
+      members.push({ incident_id: check.overdue_incident_id, agent_id, check_id: event.check_id })
     }
     const isStatusChange = check?.status !== event.status
     const isRouted = routesByLabel && isStatusChange && event.status !== "ok"
-    if (check === undefined || check.stale_incident_id !== undefined || isRouted)
+    if (check === undefined || check.overdue_incident_id !== undefined || isRouted)
       expectations.push(event.check_id)
     const isChange = isStatusChange || check.exit_code !== event.exit_code
     if (isChange) event_ids.push(event.event_id)

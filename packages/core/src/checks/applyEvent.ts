@@ -58,21 +58,21 @@ export const applyEvent = (
   const { seenInBatch } = context
   if (seenInBatch.has(event.event_id)) return "known_event"
   seenInBatch.add(event.event_id)
-  if (check === undefined) return endingStaleness(context, event, change(context, check, event))
+  if (check === undefined) return endingOverdue(context, event, change(context, check, event))
   if (event.observed_at < check.last_observed_at) return "late"
   // Independent of `observed_at`: after a clock reset, the check still knows the events it saw
   // before (docs/rules.md#clocks-in-the-future).
   if (check.seen_event_ids.includes(event.event_id)) return "known_event"
   const isSame = check.status === event.status && check.exit_code === event.exit_code
   const outcome = isSame ? repeat(context, check, event) : change(context, check, event)
-  return check.stale_incident_id === undefined ? outcome : endingStaleness(context, event, outcome)
+  return check.overdue_incident_id === undefined ? outcome : endingOverdue(context, event, outcome)
 }
 
 /**
  * The outcome of the first event of a check, or of one of an overdue check: from then on the check
  * is in time, and expected if a rule of the policy says so (docs/rules.md#freshness).
  */
-function* endingStaleness(
+function* endingOverdue(
   { agent, incidents, input, now, unit }: BatchContext,
   { check_id }: CheckResultEvent,
   decided: EventOutcome | Decision<EventOutcome>,
@@ -170,7 +170,7 @@ function* change(
     summary: event.output,
     seen_event_ids: seenWith(check, event),
     incident_id,
-    stale_incident_id: check?.stale_incident_id,
+    overdue_incident_id: check?.overdue_incident_id,
   })
   return "changed"
 }

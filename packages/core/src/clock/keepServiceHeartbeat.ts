@@ -26,7 +26,7 @@ export const keepServiceHeartbeat = (
     left = now
     if (!isWrong) return
     yield* Effect.logWarning(
-      "a clock was ahead and was set back; what it dated ahead counts as of now: synchronize it with NTP",
+      "a clock was ahead and has been corrected; future timestamps are treated as now: synchronize it with NTP",
     )
     // Many agents may take longer than the stale threshold: no outage.
     const leaving = Effect.forever(Effect.andThen(Effect.sleep(serviceHeartbeatEvery(rules)), leave))

@@ -46,7 +46,7 @@ export interface CheckRecord extends CheckRef {
   /** The open incident of which this check is a member. */
   readonly incident_id: IncidentId | undefined
   /** The open incident of its agent's overdue checks, while it is one (docs/rules.md#freshness). */
-  readonly stale_incident_id: IncidentId | undefined
+  readonly overdue_incident_id: IncidentId | undefined
 }
 
 /**

@@ -100,7 +100,7 @@ const check_state: TableShape<CheckRecord> = {
     summary: moving(orUndefined(text)),
     seen_event_ids: moving(uuids),
     incident_id: orUndefined(text),
-    stale_incident_id: orUndefined(text),
+    overdue_incident_id: orUndefined(text),
   },
 }
 

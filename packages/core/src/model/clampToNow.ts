@@ -1,8 +1,7 @@
 import type * as Instant from "@tocsin/contract/Instant"
 
 /**
- * A row whose moments have come: those in the future, which a clock dated that has been set back since,
- * count as now. The row itself if none does.
+ * Clamps timestamps in the future to now (after a clock was set back). Returns the row itself if none is.
  */
 export const clampToNow = <
   Name extends string,

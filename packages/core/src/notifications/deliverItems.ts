@@ -74,7 +74,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
     return unsettled < options().concurrency ? signal.raise : Effect.void
   })
 
-  // So is claiming: a claimed item is attempted or withdrawn, not left to its lease.
+  // Claiming is too: a claimed item is attempted or withdrawn, not left to its lease.
   const claim = Effect.fnUntraced(function* ({ digestOver, free, limit }: ClaimOptions) {
     const random = yield* Random.next
     const claimed = yield* commits.transact(

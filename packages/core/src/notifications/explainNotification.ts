@@ -39,7 +39,7 @@ export const explainNotification = (item: OutboxRecord, timeline: Story): string
   }
 }
 
-const NOT_SERVED = "waits for its receiver, which no server has"
+const NOT_SERVED = "no running server has this receiver"
 
 const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {
   if (held !== undefined) return `held by ${held.held_by.join(", ")}`
@@ -69,7 +69,7 @@ const whyDiscarded = (item: OutboxRecord, { incident, outbox }: Story): string =
       other.event_type === "firing" &&
       (other.created_at === item.updated_at || other.age_starts_at === item.updated_at),
   )
-  if (isReplaced && item.updated_at !== resolved_at) return "another firing states the same"
+  if (isReplaced && item.updated_at !== resolved_at) return "superseded by a newer notification"
   if (resolved_at === undefined || item.updated_at < resolved_at) return NO_RECEIVER
   // An attempt may have been under way then.
   if (wasAttempted(item) && resolved_by === "agent_gone") return DELETED

@@ -37,7 +37,7 @@ export const judgeExpectation = (
   const earliest = Instant.max(due, Instant.max(lasting(agent.reachable_from), lasting(outageEnd)))
   if (now < earliest) return { verdict: "in_time", earliest }
   if (agent.last_seen_at >= due) return { verdict: "overdue", due }
-  // The contact of a stale agent begins with its next service heartbeat, and must then last.
+  // The contact of a stale agent begins with its next heartbeat, and must then last.
   const isStale = agent.last_seen_at <= Instant.minus(now, staleAfter)
   return isStale ? { verdict: "in_time", earliest: Instant.plus(now, after) } : { verdict: "waiting" }
 }

@@ -13,13 +13,13 @@ import { type ExpectationRecord, hasTerms, stateOf, type WithTerms } from "../mo
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 
 /** The key of the incident of an agent's overdue checks; no key of an event meets it. */
-const staleRef = (agentId: AgentId): IncidentRef => ({
+const overdueRef = (agentId: AgentId): IncidentRef => ({
   kind: "automatic",
   incident_key: IncidentKey.make(`${agentId}/@overdue`),
 })
 
 /** The membership of an overdue check, and `undefined` of any other. */
-const staleMember = ({ agent_id, check_id, incident_id }: ExpectationRecord): MemberRef | undefined =>
+const overdueMember = ({ agent_id, check_id, incident_id }: ExpectationRecord): MemberRef | undefined =>
   incident_id === undefined ? undefined : { incident_id, agent_id, check_id }
 
 const summaryOf = (
@@ -43,9 +43,9 @@ export function* becomeOverdue(
   const { severity, notifications_enabled: notify } = terms
   const member = { agent_id, check_id, severity, summary: summaryOf(expectation, check, due) }
   move(ExpectationTransitions, "expected", "found_overdue")
-  const incident_id = yield* incidents.join(staleRef(agent_id), { member, notify })
+  const incident_id = yield* incidents.join(overdueRef(agent_id), { member, notify })
   unit.expectations.put({ ...expectation, next_evaluation_at: undefined, incident_id })
-  if (check !== undefined) unit.checks.put({ ...check, stale_incident_id: incident_id })
+  if (check !== undefined) unit.checks.put({ ...check, overdue_incident_id: incident_id })
 }
 
 /**
@@ -58,11 +58,11 @@ export function* leaveOverdue(
   expectation: ExpectationRecord,
   leaving: Leaving,
 ): Decision<void> {
-  const member = staleMember(expectation)
+  const member = overdueMember(expectation)
   if (member === undefined) return
   yield* incidents.leave(member, leaving)
   const check = unit.checks.get(expectation)
-  if (check !== undefined) unit.checks.put({ ...check, stale_incident_id: undefined })
+  if (check !== undefined) unit.checks.put({ ...check, overdue_incident_id: undefined })
 }
 
 /** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#freshness). */

@@ -49,7 +49,7 @@ export class Notifiers extends Context.Service<Notifiers, ReadonlyMap<NotifierNa
   "@tocsin/core/ports/Notifiers",
 ) {}
 
-/** A service heartbeat: all is well, or what is not. */
+/** A watchdog ping: all is well, or what is not. */
 export type WatchdogPing = { readonly isWell: true } | { readonly isWell: false; readonly text: string }
 
 /** Another system that raises the alarm when watchdog pings stop or report trouble. */

@@ -33,7 +33,7 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<ExpectedCheckStat
 export const checks = Command.make(
   "checks",
   {
-    stale: flags.flag("stale", "Only overdue checks, those included that never reported"),
+    overdue: flags.flag("overdue", "Only overdue checks, those included that never reported"),
     agentId: Flag.String("agent-id").pipe(
       Flag.withDescription("Only checks of this agent"),
       Flag.withSchema(AgentId),
@@ -41,7 +41,7 @@ export const checks = Command.make(
     ),
     ...flags.list,
   },
-  Effect.fnUntraced(function* ({ agentId, stale: is_overdue, ...given }) {
+  Effect.fnUntraced(function* ({ agentId, overdue: is_overdue, ...given }) {
     const queries = yield* Queries
     const agent_id = Option.getOrUndefined(agentId)
     const items = itemsOf((page) => queries.expectedChecks({ agent_id, is_overdue, ...page }))

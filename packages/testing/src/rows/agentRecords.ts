@@ -95,7 +95,7 @@ export const checkRecord: fc.Arbitrary<CheckRecord> = fc
       { minLength: 1, maxLength: 3 },
     ),
     incident_id: uuid.map((text) => IncidentId.make(text)),
-    stale_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
+    overdue_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
   })
   .map((check) => (check.status === "ok" ? { ...check, incident_id: undefined } : check))
 

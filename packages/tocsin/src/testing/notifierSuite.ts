@@ -13,7 +13,7 @@ export interface TestRunner {
 
 /** A notifier that posts over HTTP, as the suite needs it. */
 export interface NotifierUnderTest {
-  /** Stands in the names of the tests. */
+  /** The name that the tests show. */
   readonly name: string
   /** Makes the notifier that sends to this address of a receiver on this machine, or below it. */
   readonly make: (address: string) => NotifierOption

@@ -5,7 +5,7 @@ import type { StorageChoice } from "../storages/storages.ts"
 
 /** Where a storage lives during one test, in terms of promises. */
 export interface StoragePlaces<Place> {
-  /** Stands in the names of the tests. */
+  /** The name that the tests show. */
   readonly name: string
   /** Makes a place with nothing in it: a folder, a database. */
   readonly make: () => Promise<Place> | Place

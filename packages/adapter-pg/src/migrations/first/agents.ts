@@ -58,7 +58,7 @@ CREATE TABLE check_state (
   summary text COLLATE "C",
   seen_event_ids json NOT NULL,
   incident_id text COLLATE "C",
-  stale_incident_id text COLLATE "C",
+  overdue_incident_id text COLLATE "C",
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) WITH (fillfactor = 50);
 

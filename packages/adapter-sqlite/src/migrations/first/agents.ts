@@ -54,7 +54,7 @@ CREATE TABLE check_state (
   incident_key TEXT,
   seen_event_ids TEXT NOT NULL,
   summary TEXT,
-  stale_incident_id TEXT,
+  overdue_incident_id TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
