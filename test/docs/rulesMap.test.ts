@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
+
+const map = readFileSync("docs/rules-map.md", "utf8")
+const [decided = "", stored = ""] = map.split("\n## Stored\n")
+
+const subjectsOf = (part: string): ReadonlyArray<string> =>
+  Array.from(part.matchAll(/^\| ([a-z ]+) \|/gm), ([, subject = ""]) => subject).slice(1)
+
+/** Folders of the core that decide nothing themselves. */
+const WITHOUT_DECISIONS: ReadonlySet<string> = new Set(["engine", "model", "ports", "usecases"])
+
+describe("docs/rules-map.md", () => {
+  it("leads to every folder of decisions", () => {
+    const folders = readdirSync("packages/core/src").filter((folder) => !WITHOUT_DECISIONS.has(folder))
+    assert.isAbove(folders.length, 10)
+    assert.deepStrictEqual(
+      folders.filter((folder) => !decided.includes(`](../packages/core/src/${folder}/`)),
+      [],
+    )
+  })
+
+  it("names every stored table", () => {
+    assert.deepStrictEqual(
+      copiedTables.map(({ name }) => name).filter((name) => !stored.includes(`\`${name}\``)),
+      [],
+    )
+  })
+
+  it("says where each stored subject is decided", () => {
+    assert.isAbove(subjectsOf(stored).length, 10)
+    assert.includeMembers([...subjectsOf(decided)], [...subjectsOf(stored)])
+  })
+})
