@@ -185,14 +185,14 @@ describe.concurrent("the doctor", () => {
       const sent = yield* examine({ ...place, environment }, "--send-test")
       assert.match(
         messageOf(sent.findings, "watchdog"),
-        /^http:\/\/127.0.0.1:\d+ accepted a watchdog \(status 204\)$/,
+        /^http:\/\/127.0.0.1:\d+ accepted a watchdog ping \(status 204\)$/,
       )
       const ill = yield* receiverOf(404)
       const refused = yield* examine(
         { ...place, environment: { SERVICE_WATCHDOG_URL: ill.url, SERVICE_ALLOWED_ORIGINS: "*" } },
         "--send-test",
       )
-      assert.includeMembers(notOk(refused.findings), ["watchdog ping: failed", "browsers: attention"])
+      assert.includeMembers(notOk(refused.findings), ["watchdog: failed", "browsers: attention"])
       const plain = yield* examine({
         ...place,
         environment: { SERVICE_ALLOWED_ORIGINS: "http://plain.example" },

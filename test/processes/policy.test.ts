@@ -48,6 +48,7 @@ describe("a policy file", () => {
       })
       assert.deepStrictEqual(yield* refusal("routes:\n  - to: [chat]\n  - to: [debug]\n    afte: 5m\n"), [
         "Tocsin cannot start: the policy file is not valid (see docs/policy.md):",
+        "  policy.yaml:2: routes[0].to[0] names no receiver; the receivers are debug",
         "  policy.yaml:4: routes[1].afte is not a known field",
       ])
       writeFileSync(join(cwd, "url"), "ftp://example.org/")

@@ -45,6 +45,7 @@ export const policySuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(body, {
         issues: [
+          { path: "routes[0].to[0]", line: 2, message: "names no receiver; the receivers are debug" },
           { path: "routes[1].colour", line: 4, message: "is not a known field" },
           {
             path: "routes[1].after",

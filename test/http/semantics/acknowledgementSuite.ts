@@ -45,7 +45,7 @@ const responder = Effect.fnUntraced(function* (name: string) {
   return String(body(answer, 201)["token"])
 })
 
-const actsOf = (scenario: Item): ReadonlyArray<Item> => scenario["log"] as ReadonlyArray<Item>
+const logOf = (scenario: Item): ReadonlyArray<Item> => scenario["log"] as ReadonlyArray<Item>
 
 /** How people acknowledge and note incidents over HTTP (docs/rules.md#acknowledgements). */
 export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -75,7 +75,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
       const told = yield* scenario
       assert.isNull(told["acknowledgement"])
       assert.deepStrictEqual(
-        actsOf(told).map(({ act }) => act),
+        logOf(told).map(({ action }) => action),
         ["withdrawn", "acknowledged", "acknowledged"],
       )
     }),
@@ -93,7 +93,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
         ["ann", "bob"],
       )
       const told = yield* scenario
-      const log = actsOf(told)
+      const log = logOf(told)
       assert.deepStrictEqual(log.map(({ by }) => by).toSorted(), ["ann", "bob"])
       assert.strictEqual((told["acknowledgement"] as Item)["by"], log[0]?.["by"])
     }),
@@ -167,7 +167,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
       assert.deepInclude(first, { action: "noted", by: "eva", text: "disk ordered\r\nby Eva\n" })
       yield* turns("ok", 0)
       const second = body(yield* operate("POST", path, { json: { text: "x".repeat(4_096) } }), 201)
-      assert.deepStrictEqual(actsOf(yield* scenario), [second, first])
+      assert.deepStrictEqual(logOf(yield* scenario), [second, first])
       for (const text of ["", "x".repeat(4_097), "\n".repeat(4_097), "a\rb", "a\tb", "\u001b[2J"])
         assert.include(
           expectError(yield* operate("POST", path, { json: { text } }), 400, "validation"),
@@ -188,7 +188,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
       expectError(yield* call("POST", "/ops/v1/incidents/acknowledge", many), 403, "forbidden")
       const noted = { json: { text: "a" }, token }
       expectError(yield* call("POST", `/ops/v1/incidents/${String(id)}/notes`, noted), 403, "forbidden")
-      assert.deepStrictEqual(actsOf(yield* scenario), [])
+      assert.deepStrictEqual(logOf(yield* scenario), [])
     }),
   )
 }
