@@ -22,6 +22,8 @@ interface Subject {
   readonly meaning: string
   readonly file: string
   readonly rows: ReadonlyArray<Transition>
+  /** Whether a diagram precedes the table: for the states that users meet most. */
+  readonly isDrawn?: true
 }
 
 const subjects: ReadonlyArray<Subject> = [
@@ -30,6 +32,7 @@ const subjects: ReadonlyArray<Subject> = [
     meaning: "A key that an agent generated. Tocsin stores only its hash; its state decides what it may do.",
     file: "packages/core/src/model/AdmissionTransitions.ts",
     rows: AgentKeyTransitions,
+    isDrawn: true,
   },
   {
     title: "Agent",
@@ -57,6 +60,7 @@ const subjects: ReadonlyArray<Subject> = [
       "A run of a job under `tocsin-agent run`, which keeps the state in memory. A note in the spool remembers its start.",
     file: "packages/agent/src/jobs/JobTransitions.ts",
     rows: JobTransitions,
+    isDrawn: true,
   },
   {
     title: "Report",
@@ -78,6 +82,7 @@ const subjects: ReadonlyArray<Subject> = [
       "The failing checks of one key, from the first failure to the last recovery. A resolved incident never opens again.",
     file: "packages/core/src/model/IncidentTransitions.ts",
     rows: IncidentTransitions,
+    isDrawn: true,
   },
   {
     title: "Acknowledgement",
@@ -120,6 +125,7 @@ const subjects: ReadonlyArray<Subject> = [
       "A notification for one notifier, from the transaction of its change to its delivery or its end.",
     file: "packages/core/src/model/OutboxTransitions.ts",
     rows: OutboxTransitions,
+    isDrawn: true,
   },
   {
     title: "Streams",
@@ -165,19 +171,26 @@ const diagram = (rows: ReadonlyArray<Transition>): ReadonlyArray<string> => [
   "```",
 ]
 
-const section = ({ title, meaning, file, rows }: Subject): string =>
+/** Rows that differ in their `from` alone are one row of the page. */
+const joined = (rows: ReadonlyArray<Transition>): ReadonlyArray<string> => {
+  const froms = new Map<string, Array<string>>()
+  for (const { from, trigger, condition, to, effects } of rows) {
+    const rest = [words(trigger), condition, to, effects].join(" | ")
+    froms.set(rest, [...(froms.get(rest) ?? []), from])
+  }
+  return Array.from(froms, ([rest, from]) => tableRow([from.join(", "), rest]))
+}
+
+const section = ({ title, meaning, file, rows, isDrawn }: Subject): string =>
   [
     `## ${title}`,
     "",
-    meaning,
+    `${meaning} [Source](../${file})`,
     "",
-    `Source: [${file}](../${file})`,
-    "",
-    ...diagram(rows),
-    "",
+    ...(isDrawn ? [...diagram(rows), ""] : []),
     tableRow(["from", "trigger", "condition", "to", "effects"]),
     tableRow(["---", "---", "---", "---", "---"]),
-    ...rows.map((row) => tableRow([row.from, words(row.trigger), row.condition, row.to, row.effects])),
+    ...joined(rows),
     "",
   ].join("\n")
 
@@ -190,9 +203,7 @@ const retention = (): string =>
     "",
     "The rules by which Tocsin deletes rows, in their order. The bound is the current time minus a setting.",
     "A transaction reads and deletes at most 500 rows; the next one continues there. No rule changes a",
-    "later decision.",
-    "",
-    "Source: [packages/core/src/retention/RetentionRules.ts](../packages/core/src/retention/RetentionRules.ts)",
+    "later decision. [Source](../packages/core/src/retention/RetentionRules.ts)",
     "",
     tableRow(["rule", "subject", "expires", "stays", "rows go in this order"]),
     tableRow(["---", "---", "---", "---", "---"]),
@@ -208,7 +219,8 @@ export const stateTablesPage = (): string =>
     "# State tables",
     "",
     "Every state that Tocsin keeps, and every move between states. This page is generated from the tables",
-    "that the code follows. `absent`, a dot in the diagrams, means that the subject does not exist.",
+    "that the code follows. `absent`, a dot in the diagrams, means that the subject does not exist. A row",
+    "with several states in `from` stands for a move from each of them.",
     "",
     tableRow(["subject", "states", "moves"]),
     tableRow(["---", "---", "---"]),
