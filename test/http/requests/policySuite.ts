@@ -46,12 +46,12 @@ export const policySuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.deepStrictEqual(body, {
         issues: [
           { path: "routes[0].to[0]", line: 2, message: "names no receiver; the receivers are debug" },
-          { path: "routes[1].colour", line: 4, message: "is not a known field" },
           {
             path: "routes[1].after",
             line: 3,
             message: "must be a duration such as 90s, 8h or 7d, from 0s to 7d",
           },
+          { path: "routes[1].colour", line: 4, message: "is not a known field" },
         ],
       })
       assert.deepStrictEqual((yield* check("routes:\n  - to: [pager]\n")).body, {
