@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 
 const RULES = "deploy/prometheus/tocsin.rules.yml"
-const PAGE = "docs/operations.md"
+const PAGE = "docs/alerts.md"
 
 const named = (path: string, pattern: RegExp): ReadonlyArray<string> =>
   Array.from(readFileSync(path, "utf8").matchAll(pattern), ([, name = ""]) => name).toSorted()

@@ -30,6 +30,9 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/acknowledge-and-silence.md": { server: "sqlite" },
   "docs/policy.md": {},
   "docs/errors.md": { server: "sqlite" },
-  "docs/operations.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
+  "docs/operations.md": { server: "sqlite" },
+  "docs/alerts.md": { server: "sqlite" },
+  "docs/backup.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
+  "docs/rotation.md": { server: "sqlite" },
   "docs/postgresql.md": { server: "postgres", callsPostgres: true },
 }

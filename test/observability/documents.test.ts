@@ -84,7 +84,12 @@ describe("docs/metrics.md", () => {
   })
 
   it("pages name only existing metrics", () => {
-    for (const page of ["docs/metrics.md", "docs/operations.md", "docs/traces-and-logs.md"]) {
+    for (const page of [
+      "docs/metrics.md",
+      "docs/operations.md",
+      "docs/alerts.md",
+      "docs/traces-and-logs.md",
+    ]) {
       const names = read(page).match(METRIC) ?? []
       const unknown = names.filter(
         (name) => !SERIES.has(name) && !definitions.some((definition) => definition.name === name),
@@ -171,20 +176,20 @@ describe("the alert rules", () => {
   })
 
   it("each have a summary, a severity and a link to their section", () => {
-    const operations = read("docs/operations.md")
+    const runbooks = read("docs/alerts.md")
     for (const { name, text } of alerts) {
       assert.match(text, /severity: (critical|warning|info)\n/, name)
       assert.match(text, /summary: \S/, name)
       assert.match(text, /description: \S/, name)
-      assert.include(text, `runbook_url: docs/operations.md#${name.toLowerCase()}\n`)
-      assert.match(operations, new RegExp(`^#{2,4} ${name}$`, "m"), name)
+      assert.include(text, `runbook_url: docs/alerts.md#${name.toLowerCase()}\n`)
+      assert.match(runbooks, new RegExp(`^#{2,4} ${name}$`, "m"), name)
     }
   })
 
   it("have runbooks that explain the values of labels by which they fire, and no others", () => {
-    const operations = read("docs/operations.md")
+    const runbooks = read("docs/alerts.md")
     const tables = alerts.flatMap(({ name, text }) => {
-      const [, section = ""] = operations.split(`### ${name}\n`)
+      const [, section = ""] = runbooks.split(`### ${name}\n`)
       const [, label, rows] =
         /^\| `([a-z_]+)` \|.*\n\|---.*\n((?:\|.*\n)+)/m.exec(section.split("\n##")[0] ?? "") ?? []
       return label === undefined || rows === undefined ? [] : [{ name, text, label, rows }]

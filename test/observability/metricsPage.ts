@@ -13,7 +13,7 @@ A server serves its metrics at \`/metrics\` in Prometheus' text format. The repo
 | file | use |
 | --- | --- |
 | [\`deploy/prometheus/prometheus.yml\`](../deploy/prometheus/prometheus.yml) | a scrape configuration |
-| [\`deploy/prometheus/tocsin.rules.yml\`](../deploy/prometheus/tocsin.rules.yml) | alert rules, each with a runbook in [Operations](operations.md#the-alerts). Run their unit tests with \`promtool test rules tocsin.rules.test.yml\` |
+| [\`deploy/prometheus/tocsin.rules.yml\`](../deploy/prometheus/tocsin.rules.yml) | alert rules, each with a runbook in [Alerts](alerts.md). Run their unit tests with \`promtool test rules tocsin.rules.test.yml\` |
 | [\`deploy/grafana/tocsin.json\`](../deploy/grafana/tocsin.json) | a dashboard: import it with Dashboards → New → Import, and choose the data source |
 
 For traces and logs, see [Traces and logs](traces-and-logs.md).
