@@ -82,6 +82,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "operator.former_valid_until": MAY_BE_AHEAD,
   "operator.last_used_at": HISTORY,
   "audit.recorded_at": HISTORY,
+  "audit_subject.recorded_at": HISTORY,
   "replica.started_at": HISTORY,
   "replica.seen_at": MAY_BE_AHEAD,
   "replica.ended_at": MAY_BE_AHEAD,
