@@ -26,6 +26,15 @@ const isNoDots = (name: string): boolean => !/^(?:\.|%2e){1,2}$/iu.test(name)
 const segmentsOf = (address: string): ReadonlyArray<string> =>
   new URL(address).pathname.split("/").slice(2).map(decodeURIComponent)
 
+const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const agentIn = (segment: string | undefined): string =>
   Schema.decodeUnknownSync(AgentPathParameters)({ agent_id: segment }).agent_id
 
@@ -62,6 +71,16 @@ describe("a path", () => {
         const segments = segmentsOf(`${BASE}/ops/v1/operators/${segment(name)}`)
         assert.strictEqual(segments.at(-1), name)
         assert.lengthOf(segments, 4)
+      }),
+    )
+  })
+
+  it("that a person types into the console is read, also where its percent signs encode nothing", () => {
+    const typed = fc.stringMatching(/^[A-Za-z0-9]{0,4}%(?:[g-z]|%|[0-9a-f]?$|ff|c3)[A-Za-z0-9]{0,4}$/u)
+    fc.assert(
+      fc.property(typed, (text) => {
+        fc.pre(!isDecodable(text))
+        assert.deepStrictEqual(parseRoute(`#/checks/${text}/a%2Fb`).subject, [text, "a/b"])
       }),
     )
   })
