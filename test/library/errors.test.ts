@@ -313,7 +313,7 @@ describe("a start", () => {
     assert.notMatch(error.message, /two words|s3cret|nowhere/)
     assert.include(error.message, "staleafter is not an option; did you mean staleAfter?")
     assert.include(error.message, "retention.hist is not an option; did you mean history?")
-    assert.include(error.message, "heartbeat.intervall is not an option; did you mean interval?")
+    assert.include(error.message, "watchdog.intervall is not an option; did you mean interval?")
     assert.include(
       error.message,
       "notifiers[8] slack(…) has the same name as notifiers[7] telegram(…); give one of them another by its option name",
