@@ -176,7 +176,6 @@ export const allPasses: ReadonlyArray<Pass> = [
         Effect.andThen(declared(world)),
         Effect.andThen(staysUp(world, { pieces: 21, of: "85.5 seconds" })),
       ),
-    ready: heartbeats,
     lasts: "12 seconds",
     settles: "40 seconds",
   },
