@@ -77,7 +77,7 @@ const TABLES = {
   alert: 4,
   operator: 2,
   silence: 2,
-  serviceHeartbeat: 1,
+  service_heartbeat: 1,
   replica: 1,
 }
 
@@ -114,7 +114,7 @@ const cases: ReadonlyArray<readonly [request: RowRequest, locked: Readonly<Recor
   [{ alerts: [alertRecord("a", { receiver: "second_router" })] }, { alert: 1 }],
   [{ operators: [OperatorName.make("a")] }, { operator: 1 }],
   [{ silences: [silenceIdOf("a")] }, { silence: 1 }],
-  [{ serviceHeartbeat: true }, { serviceHeartbeat: 1 }],
+  [{ serviceHeartbeat: true }, { service_heartbeat: 1 }],
   // Where there may be no row to lock, a number is locked.
   [{ replicas: true }, { replica: 1, numbers: 1 }],
   [{ pendingAgents: true }, { numbers: 1 }],

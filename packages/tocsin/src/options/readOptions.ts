@@ -264,7 +264,7 @@ const watchdogOf = (
 ): WatchdogOptions | undefined => {
   if (watchdog === undefined) return undefined
   const target = parseTarget(Redacted.make(String(watchdog.url)), { denyPrivateTargets })
-  if (Result.isFailure(target)) return complain(`watchdog ping.url ${target.failure}`)
+  if (Result.isFailure(target)) return complain(`watchdog.url ${target.failure}`)
   const receiver = HttpWatchdogReceiver.layer({ target: target.success, denyPrivateTargets })
   return { interval: watchdog.interval ?? BEAT_INTERVAL, receiver }
 }
