@@ -1,14 +1,13 @@
 import type { Agent } from "@tocsin/contract/Resources"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import { AdmissionState, AgentStatus } from "@tocsin/contract/Status"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect, Option, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
 import { ageText, labelsText } from "../output/texts.ts"
-import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { useCases } from "./UseCases.ts"
+import { listCommand } from "./listCommand.ts"
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Agent>> => [
   { title: "AGENT", cell: (agent) => agent.agent_id },
@@ -39,19 +38,19 @@ const COMPARE: { readonly [Sort in AgentSort]: (a: Agent, b: Agent) => number } 
 }
 
 interface Filters {
-  readonly status: Option.Option<Agent["status"]>
-  readonly state: Option.Option<Agent["admission_state"]>
+  readonly status: Agent["status"] | undefined
+  readonly state: Agent["admission_state"] | undefined
   readonly rotationPending: boolean
-  readonly prefix: Option.Option<string>
+  readonly prefix: string | undefined
 }
 
 const passes =
   ({ status, state, rotationPending, prefix }: Filters) =>
   (agent: Agent): boolean =>
-    agent.status === Option.getOrElse(status, () => agent.status) &&
-    agent.admission_state === Option.getOrElse(state, () => agent.admission_state) &&
+    agent.status === (status ?? agent.status) &&
+    agent.admission_state === (state ?? agent.admission_state) &&
     (agent.rotation_pending || !rotationPending) &&
-    agent.agent_id.startsWith(Option.getOrElse(prefix, () => ""))
+    agent.agent_id.startsWith(prefix ?? "")
 
 interface Order {
   readonly sort: AgentSort
@@ -66,31 +65,27 @@ const sorted = (agents: Iterable<Agent>, { sort, direction }: Order): ReadonlyAr
 }
 
 /** `tocsin agents list` */
-export const list = Command.make(
-  "list",
-  {
+export const list = listCommand({
+  name: "list",
+  filters: {
     status: flags.filter("status", AgentStatus.literals, "Only agents of this status"),
     state: flags.filter("state", AdmissionState.literals, "Only agents of this admission state"),
     rotationPending: flags.flag("rotation-pending", "Only accepted agents with a new key pending"),
     prefix: flags.text("prefix", "Only agents whose ID begins with this"),
     sort: flags.choice("sort", SORTS, "Order by"),
     direction: flags.choice("direction", ["asc", "desc"], "Direction"),
-    ...flags.list,
   },
-  Effect.fnUntraced(function* ({ sort, direction, ...given }) {
-    const queries = yield* Queries
-    const items = Stream.filter(itemsOf(queries.agents), passes(given))
-    const isListOrder = sort === "agent_id" && direction === "asc"
-    const ordered = isListOrder
-      ? items
-      : Stream.unwrap(
-          Effect.map(Stream.runCollect(items), (all) =>
-            Stream.fromIterable(sorted(all, { sort, direction })),
-          ),
-        )
-    return yield* writeList({ items: ordered, columns: columnsAt(yield* Instant.now), of: "agents" }, given)
-  }, Effect.provide(useCases)),
-).pipe(
+  query: (_filters, page) => Queries.use((queries) => queries.agents(page)),
+  arrange: (agents, filters) => {
+    const items = Stream.filter(agents, passes(filters))
+    if (filters.sort === "agent_id" && filters.direction === "asc") return items
+    return Stream.unwrap(
+      Effect.map(Stream.runCollect(items), (all) => Stream.fromIterable(sorted(all, filters))),
+    )
+  },
+  columns: columnsAt,
+  of: "agents",
+}).pipe(
   Command.withDescription("List agents"),
   Command.withExamples([
     { command: "tocsin agents list --state pending", description: "Agents that wait for admission" },

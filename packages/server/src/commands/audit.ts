@@ -1,7 +1,7 @@
 import { auditActionNames, type AuditEntry, AuditFilters } from "@tocsin/contract/Audit"
 import * as Instant from "@tocsin/contract/Instant"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect, Option, Record } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
@@ -41,10 +41,7 @@ export const audit = Command.make(
     ...flags.list,
   },
   Effect.fnUntraced(function* ({ actor, action, subject, from, to, ...list }) {
-    const filters = yield* readArguments(
-      AuditFilters,
-      Record.getSomes({ actor, action: Option.map(action, String), subject, from, to }),
-    )
+    const filters = yield* readArguments(AuditFilters, { actor, action, subject, from, to })
     const show = Effect.gen(function* () {
       const queries = yield* Queries
       const items = itemsOf((page) => queries.audit({ ...filters, ...page }))

@@ -1,14 +1,12 @@
 import { AgentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import type { ExpectedCheckState } from "@tocsin/core/usecases/expectedChecks"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
 import { ageText, labelsText } from "../output/texts.ts"
-import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { useCases } from "./UseCases.ts"
+import { listCommand } from "./listCommand.ts"
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<ExpectedCheckState>> => [
   { title: "AGENT", cell: ({ agent_id }) => agent_id },
@@ -30,24 +28,16 @@ const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<ExpectedCheckStat
 ]
 
 /** `tocsin checks` */
-export const checks = Command.make(
-  "checks",
-  {
-    overdue: flags.flag("overdue", "Only overdue checks, those included that never reported"),
-    agentId: Flag.String("agent-id").pipe(
-      Flag.withDescription("Only checks of this agent"),
-      Flag.withSchema(AgentId),
-      Flag.optional,
-    ),
-    ...flags.list,
+export const checks = listCommand({
+  name: "checks",
+  filters: {
+    is_overdue: flags.flag("overdue", "Only overdue checks, those included that never reported"),
+    agent_id: flags.id("agent-id", AgentId, "Only checks of this agent"),
   },
-  Effect.fnUntraced(function* ({ agentId, overdue: is_overdue, ...given }) {
-    const queries = yield* Queries
-    const agent_id = Option.getOrUndefined(agentId)
-    const items = itemsOf((page) => queries.expectedChecks({ agent_id, is_overdue, ...page }))
-    return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "checks" }, given)
-  }, Effect.provide(useCases)),
-).pipe(
+  query: (filters, page) => Queries.use((queries) => queries.expectedChecks({ ...filters, ...page })),
+  columns: columnsAt,
+  of: "checks",
+}).pipe(
   Command.withDescription("List checks with the time by which each must report"),
   Command.withExamples([{ command: "tocsin checks --overdue" }]),
 )

@@ -1,4 +1,4 @@
-import { Option } from "effect"
+import { Option, type Schema } from "effect"
 import { Flag } from "effect/cli"
 import * as settingTypes from "../settings/settingTypes.ts"
 
@@ -6,9 +6,15 @@ import * as settingTypes from "../settings/settingTypes.ts"
 export const flag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withoutNegation, Flag.withDefault(false))
 
+const orUndefined = <A>(given: Flag.Flag<A>) => Flag.map(Flag.optional(given), Option.getOrUndefined)
+
 /** An optional text. */
 export const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+  orUndefined(Flag.String(name).pipe(Flag.withDescription(description)))
+
+/** An optional identifier. */
+export const id = <A>(name: string, schema: Schema.ConstraintCodec<A, string>, description: string) =>
+  orUndefined(Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(schema)))
 
 /** A duration, as settings have it. */
 export const duration = (name: string, description: string) =>
@@ -25,7 +31,7 @@ export const filter = <const Values extends ReadonlyArray<string>>(
   name: string,
   values: Values,
   description: string,
-) => Flag.Literals(name, values).pipe(Flag.withDescription(description), Flag.optional)
+) => orUndefined(Flag.Literals(name, values).pipe(Flag.withDescription(description)))
 
 /** The order of a list; the first of the values is the default. */
 export const choice = <const Value extends string>(

@@ -6,16 +6,16 @@ import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
-import { Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Effect } from "effect"
+import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
-import { Output, writeResult } from "../output/Output.ts"
+import { Output } from "../output/Output.ts"
 import { ageText, labelsText, sectionsText } from "../output/texts.ts"
-import { itemsOf, writeList } from "../output/writeList.ts"
+import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 import { ack, incidentArgument, noSuchIncident, note, unack } from "./incidentLog.ts"
+import { listCommand } from "./listCommand.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
-import { useCases } from "./UseCases.ts"
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Incident>> => [
   { title: "INCIDENT", cell: (incident) => incident.id },
@@ -99,61 +99,41 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
   ])
 }
 
-const show = Command.make(
-  "show",
-  {
-    id: incidentArgument,
-    json: flags.json,
-  },
-  Effect.fnUntraced(function* ({ id, json }) {
+const show = act({
+  name: "show",
+  parameters: { id: incidentArgument },
+  run: Effect.fnUntraced(function* ({ id }) {
     const output = yield* Output
-    const operations = yield* Operations
-    const timeline = yield* Effect.catchTag(operations.incident(id), "NotFound", noSuchIncident(id))
-    const detail = toIncidentDetail(timeline)
-    yield* writeResult(json, detail, () => describe(detail, output))
-  }, Effect.provide(useCases)),
-).pipe(
+    const operations = Operations.use((found) => found.incident(id))
+    const detail = toIncidentDetail(yield* onStorage(operations))
+    return { answer: detail, text: describe(detail, output) }
+  }),
+  refused: { NotFound: noSuchIncident },
+}).pipe(
   Command.withDescription(
     "Show one incident: its members, its timeline, its notifications and why each was sent or not",
   ),
 )
 
 /** `tocsin incidents` */
-export const incidents = Command.make(
-  "incidents",
-  {
+export const incidents = listCommand({
+  name: "incidents",
+  filters: {
     state: flags.filter("state", IncidentState.literals, "Only incidents of this state"),
     severity: flags.filter("severity", Severity.literals, "Only incidents of this severity"),
-    agentId: Flag.String("agent-id").pipe(
-      Flag.withDescription("Only incidents with a check of this agent, present or past"),
-      Flag.withSchema(AgentId),
-      Flag.optional,
-    ),
-    checkId: Flag.String("check-id").pipe(
-      Flag.withDescription("Only incidents with a check of this ID, present or past"),
-      Flag.withSchema(CheckId),
-      Flag.optional,
-    ),
+    agent_id: flags.id("agent-id", AgentId, "Only incidents with a check of this agent, present or past"),
+    check_id: flags.id("check-id", CheckId, "Only incidents with a check of this ID, present or past"),
     sort: flags.choice(
       "sort",
       ["status", "opened_at", "resolved_at"],
       "Order by; status: open and worst first",
     ),
     direction: flags.choice("direction", ["desc", "asc"], "Direction"),
-    ...flags.list,
   },
-  Effect.fnUntraced(function* ({ sort, direction, ...given }) {
-    const queries = yield* Queries
-    const filters = {
-      state: Option.getOrUndefined(given.state),
-      severity: Option.getOrUndefined(given.severity),
-      agent_id: Option.getOrUndefined(given.agentId),
-      check_id: Option.getOrUndefined(given.checkId),
-    }
-    const items = itemsOf((page) => queries.incidents({ ...filters, ...page, sort, direction }))
-    return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "incidents" }, given)
-  }, Effect.provide(useCases)),
-).pipe(
+  query: (filters, page) => Queries.use((queries) => queries.incidents({ ...filters, ...page })),
+  columns: columnsAt,
+  of: "incidents",
+}).pipe(
   Command.withDescription("List incidents, show one, acknowledge and note them"),
   Command.withExamples([
     { command: "tocsin incidents --state open" },

@@ -1,16 +1,18 @@
 import { OutboxId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import { NotificationType, NotifierKind, OutboxState } from "@tocsin/contract/Status"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
-import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
+import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
-import { itemsOf, writeList } from "../output/writeList.ts"
+import { itemsOf } from "../output/writeList.ts"
+import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
+import { listCommand } from "./listCommand.ts"
 import { useCases } from "./UseCases.ts"
 
 type HeldItem = Effect.Success<ReturnType<Operations["Service"]["outbox"]>>["items"][number]
@@ -124,67 +126,54 @@ const replay = Command.make(
   },
   Effect.fnUntraced(function* ({ ids, all, notifier, yes, json }) {
     if (all === ids.length > 0) return yield* usageFailure("name notifications or use --all, but not both")
-    if (Option.isSome(notifier) && !all) return yield* usageFailure("use --notifier only with --all")
+    if (notifier !== undefined && !all) return yield* usageFailure("use --notifier only with --all")
     const known = ids.filter(isOutboxId)
     if (known.length < ids.length) {
       return yield* usageFailure("a notification ID is a lower-case UUID: list IDs with tocsin outbox")
     }
     if (all) yield* confirm("this sends every failed notification again, old ones too", yes)
-    const wanted = { ids: all ? undefined : known, notifier: Option.getOrUndefined(notifier), json }
-    return yield* replayWanted(wanted)
+    return yield* replayWanted({ ids: all ? undefined : known, notifier, json })
   }),
 ).pipe(Command.withDescription("Send failed notifications again, with the same IDs"))
 
-const release = Command.make(
-  "release",
-  {
+const release = act({
+  name: "release",
+  parameters: {
     id: Argument.String("NOTIFICATION").pipe(
       Argument.withDescription("ID of a held notification, as tocsin outbox --held shows it"),
       Argument.withSchema(OutboxId),
     ),
-    json: flags.json,
   },
-  Effect.fnUntraced(function* ({ id, json }) {
-    const operations = yield* Operations
-    const { count } = yield* operations.release(id).pipe(
-      Effect.catchTags({
-        NotFound: () =>
-          Effect.fail(notFound(`there is no notification ${id}: list held ones with tocsin outbox --held`)),
-        StateConflict: () => Effect.fail(refusal(`${id}: nothing holds this notification`)),
-      }),
-    )
-    return yield* writeResult(json, { count }, () => `${id}: is sent now\n`)
-  }, Effect.provide(useCases)),
-).pipe(Command.withDescription("Send a held notification now, whatever holds it"))
+  run: Effect.fnUntraced(function* ({ id }) {
+    const { count } = yield* onStorage(Operations.use((operations) => operations.release(id)))
+    return { answer: { count }, text: `${id}: is sent now\n` }
+  }),
+  refused: {
+    NotFound: ({ id }) => `there is no notification ${id}: list held ones with tocsin outbox --held`,
+    StateConflict: ({ id }) => `${id}: nothing holds this notification`,
+  },
+}).pipe(Command.withDescription("Send a held notification now, whatever holds it"))
 
 /** `tocsin outbox` */
-export const outbox = Command.make(
-  "outbox",
-  {
+export const outbox = listCommand({
+  name: "outbox",
+  filters: {
     state: flags.filter(
       "state",
       OutboxState.literals,
       "Only notifications of this state; failed ones are dead letters",
     ),
     notifier: flags.filter("notifier", NotifierKind.literals, "Only notifications of this notifier"),
-    eventType: flags.filter("event-type", NotificationType.literals, "Only notifications of this event"),
+    event_type: flags.filter("event-type", NotificationType.literals, "Only notifications of this event"),
     held: flags.flag("held", "Only notifications that are held"),
     sort: flags.choice("sort", ["updated_at", "created_at"], "Order by"),
     direction: flags.choice("direction", ["desc", "asc"], "Direction"),
-    ...flags.list,
   },
-  Effect.fnUntraced(function* ({ sort, direction, ...given }) {
-    const operations = yield* Operations
-    const filters = {
-      held: given.held ? true : undefined,
-      state: Option.getOrUndefined(given.state),
-      notifier: Option.getOrUndefined(given.notifier),
-      event_type: Option.getOrUndefined(given.eventType),
-    }
-    const items = itemsOf((page) => operations.outbox({ ...filters, ...page, sort, direction }))
-    return yield* writeList({ items, columns: columnsAt(yield* Instant.now), of: "notifications" }, given)
-  }, Effect.provide(useCases)),
-).pipe(
+  query: ({ held, ...filters }, page) =>
+    Operations.use((operations) => operations.outbox({ ...filters, ...page, held: held || undefined })),
+  columns: columnsAt,
+  of: "notifications",
+}).pipe(
   Command.withDescription("List notifications, send failed ones again, or held ones now"),
   Command.withExamples([
     { command: "tocsin outbox --state failed" },

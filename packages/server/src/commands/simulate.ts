@@ -115,7 +115,7 @@ interface Given {
   readonly notifier: ReadonlyArray<NotifierKind>
   readonly deadAfter: Option.Option<Duration.Duration>
   readonly until: Option.Option<Instant.Instant>
-  readonly policy: Option.Option<string>
+  readonly policy: string | undefined
 }
 
 /** The settings, overridden by the flags. */
@@ -123,7 +123,7 @@ const simulationOf = Effect.fnUntraced(function* (given: Given) {
   const settings = yield* settingsOfCommand
   const notifiers = given.notifier.length === 0 ? enabledNotifiers(settings) : given.notifier
   const deadAfter = settings.SERVICE_DEAD_AFTER
-  const loaded = Option.isNone(given.policy) ? undefined : yield* givenPolicy(given.policy.value, notifiers)
+  const loaded = given.policy === undefined ? undefined : yield* givenPolicy(given.policy, notifiers)
   return {
     notifiers,
     ...loaded,

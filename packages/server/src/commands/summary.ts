@@ -4,9 +4,8 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
-import { Output, writeResult } from "../output/Output.ts"
-import * as flags from "./flags.ts"
-import { useCases } from "./UseCases.ts"
+import { Output } from "../output/Output.ts"
+import { act, onStorage } from "./act.ts"
 
 const COLUMNS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
   { title: "SUMMARY", cell: ([name]) => name },
@@ -19,12 +18,12 @@ const rowsOf = ({ generated_at, ...counts }: SystemSummary): ReadonlyArray<reado
 ]
 
 /** `tocsin summary` */
-export const summary = Command.make(
-  "summary",
-  { json: flags.json },
-  Effect.fnUntraced(function* ({ json }) {
+export const summary = act({
+  name: "summary",
+  parameters: {},
+  run: Effect.fnUntraced(function* () {
     const output = yield* Output
-    const counts = yield* (yield* Queries).summary
-    yield* writeResult(json, counts, () => tableText(COLUMNS, rowsOf(counts), output))
-  }, Effect.provide(useCases)),
-).pipe(Command.withDescription("Count agents, checks and open incidents"))
+    const counts = yield* onStorage(Queries.use((queries) => queries.summary))
+    return { answer: counts, text: tableText(COLUMNS, rowsOf(counts), output) }
+  }),
+}).pipe(Command.withDescription("Count agents, checks and open incidents"))

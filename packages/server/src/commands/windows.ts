@@ -6,10 +6,10 @@ import { SHOWN_OCCURRENCES } from "@tocsin/core/usecases/Policies"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
-import { Output, writeResult } from "../output/Output.ts"
+import { Output } from "../output/Output.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
-import * as flags from "./flags.ts"
+import { act } from "./act.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
 interface Shown {
@@ -52,20 +52,20 @@ const windowsAt = Effect.fnUntraced(function* (now: Instant.Instant) {
 })
 
 /** `tocsin windows` */
-export const windows = Command.make(
-  "windows",
-  { json: flags.json },
-  Effect.fnUntraced(function* ({ json }) {
+export const windows = act({
+  name: "windows",
+  parameters: {},
+  run: Effect.fnUntraced(function* () {
     const output = yield* Output
     const found = yield* windowsAt(yield* Instant.now)
     const rows = found.flatMap(({ comment, name, occurrences }) =>
       occurrences.map((occurrence): Row => ({ name, comment, ...occurrence })),
     )
-    yield* writeResult(json, { windows: found }, () =>
-      rows.length === 0 ? "the policy has no maintenance window\n" : tableText(COLUMNS, rows, output),
-    )
+    const table = () => tableText(COLUMNS, rows, output)
+    const text = rows.length === 0 ? "the policy has no maintenance window\n" : table()
+    return { answer: { windows: found }, text }
   }),
-).pipe(
+}).pipe(
   Command.withDescription(
     "List the maintenance windows of SERVICE_POLICY_FILE, each with the one in force and the next, five in all",
   ),
