@@ -34,10 +34,10 @@ interface Act<Name extends string, Parameters extends Command.Command.Config> {
   readonly run: (
     given: Command.Command.Config.InferValue<Parameters>,
   ) => Effect.Effect<Result, ActError, Output>
-  /** The messages of refusals; that of a conflict is the use case's unless given. */
+  /** The failures of refusals; their messages are the use case's unless given. */
   readonly refused?: {
-    readonly NotFound?: (given: Command.Command.Config.InferValue<Parameters>) => string
-    readonly StateConflict?: (given: Command.Command.Config.InferValue<Parameters>) => string
+    readonly NotFound?: (given: Command.Command.Config.InferValue<Parameters>) => CommandFailure
+    readonly StateConflict?: (given: Command.Command.Config.InferValue<Parameters>) => CommandFailure
   }
 }
 
@@ -57,8 +57,8 @@ export const act = <const Name extends string, const Parameters extends Command.
     Effect.fnUntraced(function* ({ json, parameters: given }) {
       const { answer, note, text } = yield* run(given).pipe(
         Effect.catchTags({
-          NotFound: ({ message }) => Effect.fail(notFound(refused.NotFound?.(given) ?? message)),
-          StateConflict: ({ message }) => Effect.fail(refusal(refused.StateConflict?.(given) ?? message)),
+          NotFound: ({ message }) => Effect.fail(refused.NotFound?.(given) ?? notFound(message)),
+          StateConflict: ({ message }) => Effect.fail(refused.StateConflict?.(given) ?? refusal(message)),
         }),
       )
       yield* writeResult(json, answer, () => text)

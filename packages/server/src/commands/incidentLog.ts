@@ -10,6 +10,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { toLogEntry, toAcknowledgement } from "@tocsin/core/usecases/toResources"
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
+import { notFound } from "../CommandFailure.ts"
 import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 import { readArguments } from "./readArguments.ts"
@@ -20,9 +21,9 @@ export const incidentArgument = Argument.String("INCIDENT").pipe(
   Argument.withSchema(IncidentId),
 )
 
-/** The message of a command about an incident that does not exist. */
+/** The failure of a command about an incident that does not exist. */
 export const noSuchIncident = ({ id }: { readonly id: IncidentId }) =>
-  `there is no incident ${id}: list incidents with tocsin incidents`
+  notFound(`there is no incident ${id}: list incidents with tocsin incidents`)
 
 /** `tocsin incidents ack` */
 export const ack = act({

@@ -11,7 +11,7 @@ import {
 import { Operators, USUAL_GRACE } from "@tocsin/core/usecases/Operators"
 import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { notFound } from "../CommandFailure.ts"
+import { notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
@@ -30,7 +30,7 @@ const readName = (text: string) =>
   Effect.map(readArguments(NamedOperator, { name: text }), (read) => read.name)
 
 const noSuchOperator = (given: { readonly name: string }) =>
-  `there is no operator ${given.name}: list operators with tocsin operators list`
+  notFound(`there is no operator ${given.name}: list operators with tocsin operators list`)
 
 /** The text is the new token alone, so that a script can use it. */
 const tokenResult = (operator: OperatorWithToken) => ({ answer: operator, text: `${operator.token}\n` })
@@ -55,7 +55,7 @@ const add = act({
   }),
   refused: {
     StateConflict: (given) =>
-      `there is an operator ${given.name}: replace its token with tocsin operators rotate`,
+      refusal(`there is an operator ${given.name}: replace its token with tocsin operators rotate`),
   },
 }).pipe(Command.withDescription("Create an operator, and write its token, which is not shown again"))
 
@@ -82,7 +82,7 @@ const remove = act({
     const operator = yield* readName(text)
     yield* confirm(`this removes the operator ${operator}, whose token ends at its next request`, yes)
     const { count } = yield* onStorage(Operators.use((operators) => operators.remove(operator)))
-    if (count === 0) return yield* notFound(noSuchOperator({ name: operator }))
+    if (count === 0) return yield* noSuchOperator({ name: operator })
     return { answer: { count }, text: `${operator}: removed\n` }
   }),
 }).pipe(Command.withDescription("Remove an operator"))

@@ -5,7 +5,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
-import { CommandFailure, usageFailure } from "../CommandFailure.ts"
+import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
@@ -149,8 +149,9 @@ const release = act({
     return { answer: { count }, text: `${id}: is sent now\n` }
   }),
   refused: {
-    NotFound: ({ id }) => `there is no notification ${id}: list held ones with tocsin outbox --held`,
-    StateConflict: ({ id }) => `${id}: nothing holds this notification`,
+    NotFound: ({ id }) =>
+      notFound(`there is no notification ${id}: list held ones with tocsin outbox --held`),
+    StateConflict: ({ id }) => refusal(`${id}: nothing holds this notification`),
   },
 }).pipe(Command.withDescription("Send a held notification now, whatever holds it"))
 

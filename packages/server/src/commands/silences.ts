@@ -12,7 +12,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { refusal, usageFailure } from "../CommandFailure.ts"
+import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { ageText, plural } from "../output/texts.ts"
 import { act, onStorage } from "./act.ts"
@@ -108,7 +108,7 @@ const add = act({
 )
 
 const noSuchSilence = (given: { readonly id: string }) =>
-  `there is no silence ${given.id}: list silences with tocsin silences list`
+  notFound(`there is no silence ${given.id}: list silences with tocsin silences list`)
 
 const Length = Schema.Struct({ for: Schema.optionalKey(SilenceRequest.fields.for.schema) })
 
