@@ -139,7 +139,8 @@ const tell = async (scenario: Story, due: typeof nextDue): Promise<ReadonlyArray
   now = monitor.now
   for (const [index, step] of [...BEGINNING, ...scenario.steps].entries()) {
     await act(monitor, step, index)
-    await monitor.advance(step.seconds * 1_000)
+    // 516.934 × 1,000 is no whole number of milliseconds.
+    await monitor.advance(Math.round(step.seconds * 1_000))
     seen.push(now(), ...(await visible(monitor)))
   }
   return seen
