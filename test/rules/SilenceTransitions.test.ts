@@ -5,7 +5,6 @@ import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"
-import { silenceTimes } from "@tocsin/core/silences/silenceTimes"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
 import { expireAll } from "@tocsin/testing/expireAll"
 import { forAll } from "@tocsin/testing/forAll"
@@ -73,8 +72,8 @@ describe("a silence", () => {
               case "create": {
                 if (tables.silences.has(ID)) return false
                 const request = { starts_at: inMinutes(minutes), for: Duration.minutes(3) }
-                const times = Result.getOrThrow(silenceTimes(request, RULES, now))
-                yield* transact(storage, createSilence({ id: ID, matchers: [], comment: "c", ...times }, EVA))
+                const silence = { id: ID, matchers: [], comment: "c", ...request }
+                Result.getOrThrow(yield* transact(storage, createSilence(silence, RULES, EVA)))
                 return true
               }
               case "edit": {
@@ -120,8 +119,8 @@ describe("a silence", () => {
   it.effect("keeps its end when only its comment changes, also beyond a limit that was lowered", () =>
     Effect.gen(function* () {
       const storage = MemoryStorage.make(new MemoryTables())
-      const times = Result.getOrThrow(silenceTimes({ for: Duration.days(19) }, RULES, yield* Instant.now))
-      yield* transact(storage, createSilence({ id: ID, matchers: [], comment: "c", ...times }, EVA))
+      const silence = { id: ID, matchers: [], comment: "c", for: Duration.days(19) }
+      const times = Result.getOrThrow(yield* transact(storage, createSilence(silence, RULES, EVA)))
       const edit = (changes: Parameters<typeof editSilence>[1]) =>
         transact(storage, editSilence(ID, changes, { longestSilence: Duration.days(7) }, EVA))
       const { outcome } = yield* edit({ comment: "d" })

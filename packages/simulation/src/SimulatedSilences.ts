@@ -3,7 +3,6 @@ import type { SilenceId } from "@tocsin/contract/Identifiers"
 import { format } from "@tocsin/contract/Instant"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
-import { silenceTimes } from "@tocsin/core/silences/silenceTimes"
 import type { SilenceAct } from "./readLog.ts"
 import type { SimulatedService } from "./SimulatedService.ts"
 import type { HeldBy } from "./SimulationListener.ts"
@@ -60,12 +59,10 @@ export class SimulatedSilences {
     received_at: at,
     silence: name,
   }: Extract<SilenceAct, { readonly add: unknown }>): Result.Result<void, string> {
-    const span = silenceTimes(times, this.#rules, at)
-    if (Result.isFailure(span)) return Result.fail(span.failure)
     const id = this.#service.newSilenceId(at)
-    const silence = { id, matchers, comment, ...span.success }
-    const added = this.#service.silence(createSilence(silence, simulatedSignature(by)), at)
-    if (Result.isFailure(added)) return Result.fail(added.failure)
+    const silence = { id, matchers, comment, ...times }
+    const added = this.#service.silence(createSilence(silence, this.#rules, simulatedSignature(by)), at)
+    if (Result.isFailure(added)) return Result.fail(added.failure.message)
     this.#ids.set(name, id)
     this.#names.set(`silence:${id}`, `silence:${name}`)
     return Result.void

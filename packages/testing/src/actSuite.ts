@@ -13,6 +13,7 @@ import { TestClock } from "effect/testing"
 import { after, claimable, ids, openWith } from "./outboxItems.ts"
 import { incidentIdOf, memberRecord, write } from "./records.ts"
 import type { Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
 import * as SeededIds from "./SeededIds.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -28,15 +29,24 @@ const acknowledgingOn = ({ commits }: Replica, waits: Duration.Input = 0) =>
     signature,
   )
 
-const silencingOn = ({ commits, storage }: Replica) =>
+/** What people do about silences; each transaction starts so long after its request. */
+const silencingOn = ({ commits, storage }: Replica, waits: Duration.Input = 0) =>
   Effect.gen(function* () {
-    return silencing({ commits, storage, ids: yield* Ids, rules: defaultRules, signature })
+    const late: typeof commits = {
+      ...commits,
+      transact: (command) => Effect.andThen(TestClock.adjust(waits), commits.transact(command)),
+    }
+    return silencing({ commits: late, storage, ids: yield* Ids, rules: defaultRules, signature })
   }).pipe(Effect.provide(SeededIds.layer("silences")))
 
-const silence = (more: Partial<SilenceRequest>): SilenceRequest => ({
+const silence = ({
+  for: length = Duration.hours(1),
+  ends_at,
+  ...more
+}: Partial<SilenceRequest>): SilenceRequest => ({
   matchers: [{ field: "check_id", op: "=", value: "disk" }],
-  for: Duration.hours(1),
   comment: "new disks",
+  ...(ends_at === undefined ? { for: length } : { ends_at }),
   ...more,
 })
 
@@ -110,6 +120,29 @@ export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const refused = yield* Effect.flip(create(silence({ starts_at: after(-61) })))
         assert.strictEqual(refused._tag, "ValidationError")
         assert.include(refused.message, "starts_at")
+      }),
+    )
+
+    it.effect("a silence starts when its transaction begins, and lasts exactly its length from then", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [["item", "a", {}]])
+        const { silence: create } = yield* silencingOn(replica, "3 seconds")
+        const { ends_at, starts_at } = yield* create(silence({ for: Duration.seconds(1) }))
+        assert.deepStrictEqual([starts_at, ends_at], [after(3), after(4)])
+      }),
+    )
+
+    it.effect("a silence whose end comes before its transaction is refused, and is not stored", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [["item", "a", {}]])
+        const { silence: create } = yield* silencingOn(replica, "3 seconds")
+        const refused = yield* Effect.flip(create(silence({ ends_at: after(3) })))
+        assert.deepInclude(refused, {
+          _tag: "ValidationError",
+          message: "ends_at must be in the future, and after starts_at",
+        })
+        assert.deepStrictEqual(yield* rowsOf(replica, "silences"), [])
+        assert.strictEqual((yield* create(silence({ ends_at: after(7) }))).ends_at, after(7))
       }),
     )
 

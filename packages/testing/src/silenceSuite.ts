@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { IncidentKey, SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { type Matcher, MOST_TOGETHER } from "@tocsin/contract/Matcher"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { createSilence, expireSilence, MAX_UNENDED_SILENCES } from "@tocsin/core/silences/silenceDecisions"
 import { type SilenceRecord, silenceState } from "@tocsin/core/model/SilenceRecord"
 import { Effect, Result } from "effect"
@@ -143,7 +144,7 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const names = Array.from({ length: MAX_UNENDED_SILENCES - 3 }, (_, n) => `silence ${n}`)
         yield* put(replica(0), names.map(lasting))
         const create = (n: number) =>
-          transact(replica(n).storage, createSilence(lasting(`more ${n}`), signedBy("eva")))
+          transact(replica(n).storage, createSilence(lasting(`more ${n}`), defaultRules, signedBy("eva")))
         const created = yield* Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], create, atOnce)
         assert.strictEqual(created.filter(Result.isSuccess).length, 3)
         assert.strictEqual(
@@ -170,8 +171,8 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         })
         const create = (n: number, one: SilenceRecord) =>
           Effect.map(
-            transact(replica(n).storage, createSilence(one, signedBy("eva"))),
-            Result.match({ onSuccess: () => "created", onFailure: (message) => message }),
+            transact(replica(n).storage, createSilence(one, defaultRules, signedBy("eva"))),
+            Result.match({ onSuccess: () => "created", onFailure: ({ message }) => message }),
           )
         const createAll = (op: Matcher["op"], kind: string) =>
           Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], (n) => create(n, named(`${kind} ${n}`, op, 5)), atOnce)

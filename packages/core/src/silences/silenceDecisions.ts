@@ -9,7 +9,7 @@ import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import { areTooMany, formatMatcher, MOST_TOGETHER } from "@tocsin/contract/Matcher"
-import { editedEnd } from "./silenceTimes.ts"
+import { type AskedTimes, editedEnd, silenceTimes } from "./silenceTimes.ts"
 import { SilenceTransitions } from "../model/SilenceTransitions.ts"
 
 /** Each claim may compare its incidents with every silence in force. */
@@ -18,20 +18,35 @@ export const MAX_UNENDED_SILENCES = 1_000
 const TOO_MANY_SILENCES = `there are ${MAX_UNENDED_SILENCES} silences that have not ended; delete some first`
 const TOO_MANY_MATCHERS = `silences that have not ended have at most ${MOST_TOGETHER.matchers} matchers together, ${MOST_TOGETHER.globs} of them globs; delete some first, or use fewer matchers`
 
-/** Stores a silence. Fails with the reason if those that have not ended are too many. */
+/** A silence to create, and when it is asked to begin and end. */
+type NewSilence = Pick<SilenceRecord, "comment" | "id" | "matchers"> & AskedTimes
+
+/** Why a silence was not stored: its times are refused, or those that have not ended are too many. */
+export interface SilenceRefusal {
+  readonly reason: "invalid" | "too_many"
+  readonly message: string
+}
+
+const refused = (reason: SilenceRefusal["reason"], message: string) => Result.fail({ reason, message })
+
+/** Stores a silence, which begins no earlier than its transaction. */
 export const createSilence = commandOf(function* (
   unit,
   now,
-  silence: Omit<SilenceRecord, "created_at" | "created_by">,
+  { comment, id, matchers, ...asked }: NewSilence,
+  rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
-): Decision<Result.Result<SilenceRecord, string>> {
+): Decision<Result.Result<SilenceRecord, SilenceRefusal>> {
+  const times = silenceTimes(asked, rules, now)
+  if (Result.isFailure(times)) return refused("invalid", times.failure)
   yield { unendedSilences: true }
   const { unendedSilences: others } = unit.searchResults
-  if (others.length >= MAX_UNENDED_SILENCES) return Result.fail(TOO_MANY_SILENCES)
-  if (areTooMany([...others, silence].map((one) => one.matchers))) return Result.fail(TOO_MANY_MATCHERS)
-  const created = { ...silence, created_at: now, created_by: by.actor }
+  if (others.length >= MAX_UNENDED_SILENCES) return refused("too_many", TOO_MANY_SILENCES)
+  if (areTooMany([...others.map((one) => one.matchers), matchers]))
+    return refused("too_many", TOO_MANY_MATCHERS)
+  const { ends_at, starts_at } = times.success
+  const created = { id, matchers, comment, starts_at, ends_at, created_at: now, created_by: by.actor }
   unit.silences.put(created)
-  const { comment, ends_at, id, matchers, starts_at } = created
   recordAudit(unit, now, by, "silence.created", [id], {
     matchers: matchers.map(formatMatcher).join(", "),
     starts_at: Instant.format(starts_at),

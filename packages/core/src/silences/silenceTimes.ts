@@ -26,9 +26,12 @@ const endAfter = (
     : Result.succeed(ends_at)
 }
 
+/** When a new silence is asked to begin and end. */
+export type AskedTimes = Pick<SilenceRequest, "ends_at" | "for" | "starts_at">
+
 /** When a new silence begins and ends, within the settings (docs/rules.md#silences). */
 export const silenceTimes = (
-  request: Pick<SilenceRequest, "ends_at" | "for" | "starts_at">,
+  request: AskedTimes,
   limit: SilenceLimit,
   now: Instant.Instant,
 ): Result.Result<Pick<SilenceRecord, "ends_at" | "starts_at">, string> => {

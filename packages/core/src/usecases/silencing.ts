@@ -8,7 +8,13 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
-import { createSilence, editSilence, expireSilence, readSilence } from "../silences/silenceDecisions.ts"
+import {
+  createSilence,
+  editSilence,
+  expireSilence,
+  readSilence,
+  type SilenceRefusal,
+} from "../silences/silenceDecisions.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import { silenceTimes } from "../silences/silenceTimes.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
@@ -19,8 +25,6 @@ const noSuchSilence = () =>
   new NotFound({ message: "no silence has this id; list silences with GET /ops/v1/silences" })
 
 const ended = () => new StateConflict({ message: "the silence has ended; create another one" })
-
-const tooMany = (message: string) => new StateConflict({ message })
 
 const needsConfirm = (agents: number) =>
   new StateConflict({
@@ -35,7 +39,11 @@ export const toSilence = (record: SilenceRecord, now: Instant.Instant): Silence 
   state: silenceState(record, now),
 })
 
-const timesOf = (...given: Parameters<typeof silenceTimes>) =>
+const refused = ({ message, reason }: SilenceRefusal) =>
+  reason === "invalid" ? invalid(message) : new StateConflict({ message })
+
+/** Refuses times that no silence may have, before anything is counted for it. */
+const checkTimes = (...given: Parameters<typeof silenceTimes>) =>
   Effect.mapError(Effect.fromResult(silenceTimes(...given)), invalid)
 
 interface SilencingPorts {
@@ -52,20 +60,18 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
   return {
     silence: Effect.fn("Operations.silence")(function* (request: SilenceRequest) {
       const now = yield* Instant.now
-      const times = yield* timesOf(request, rules, now)
-      const { comment, confirm = false, matchers } = request
+      yield* checkTimes(request, rules, now)
+      const { confirm = false, ...asked } = request
       if (!confirm) {
-        const { agents, needs_confirm } = yield* coveredAgents(storage, matchers)
+        const { agents, needs_confirm } = yield* coveredAgents(storage, asked.matchers)
         if (needs_confirm) return yield* needsConfirm(agents)
       }
       const id = newSilenceId(now)
-      const silence = yield* commits.transact(
-        createSilence({ id, matchers, comment, ...times }, yield* signature),
-      )
-      return toSilence(yield* Effect.mapError(Effect.fromResult(silence), tooMany), yield* Instant.now)
+      const silence = yield* commits.transact(createSilence({ id, ...asked }, rules, yield* signature))
+      return toSilence(yield* Effect.mapError(Effect.fromResult(silence), refused), yield* Instant.now)
     }),
     previewSilence: Effect.fn("Operations.previewSilence")(function* (request: SilenceRequest) {
-      yield* timesOf(request, rules, yield* Instant.now)
+      yield* checkTimes(request, rules, yield* Instant.now)
       const preview = yield* previewSilence(storage, commits, request.matchers)
       return { ...preview, sample: preview.sample.map(toIncident) } satisfies SilencePreview
     }),

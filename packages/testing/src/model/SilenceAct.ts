@@ -2,6 +2,7 @@ import type { Signature } from "@tocsin/core/audit/Signature"
 import { createSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
 import { SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
 import * as fc from "fast-check"
 import type { Replica } from "../Replica.ts"
@@ -45,7 +46,7 @@ export const silenceOn = Effect.fnUntraced(function* (
     const matchers = [{ field: "agent_id", op: "=", value: action.agent }] as const
     const id = SilenceId.make(replica.incidents.newOutboxId(now))
     const silence = { id, matchers, starts_at, ends_at, comment: "quiet" }
-    return yield* transact(replica.storage, createSilence(silence, by))
+    return yield* transact(replica.storage, createSilence(silence, defaultRules, by))
   }
   const silences = yield* rowsOf(replica, "silences")
   const id = silences[action.nth % silences.length]?.id ?? SilenceId.make(eventId(0))
