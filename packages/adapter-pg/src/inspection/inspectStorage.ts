@@ -7,7 +7,7 @@ import { Clock, Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
-import { checksumOf, findForeignTables, migrations, readLedger } from "../migrations/migrate.ts"
+import { checksumOf, findTables, foreignAmong, migrations, readLedger } from "../migrations/migrate.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import { noSchema, toStorageError } from "../toStorageError.ts"
 import { connectForInspection, readConnectionLimit } from "./connectionLimit.ts"
@@ -131,7 +131,7 @@ const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, isCur
     ORDER BY relname
   `.unprepared
   const closedTables = closed.map(({ name }) => name)
-  const foreignTables = yield* findForeignTables(sql)
+  const foreignTables = foreignAmong(yield* findTables(sql))
   if (closedTables.length > 0) return { ...UNREAD, closedTables, foreignTables }
   const [kept] = yield* sql<{ value: string }>`
     SELECT value FROM established WHERE name = 'pepper_check'

@@ -90,8 +90,8 @@ export const ownedByOthers = (names: ReadonlyArray<string>) =>
     message: `other roles own ${names.join(", ")}: make the user in the database URL the owner (ALTER TABLE … OWNER TO …), and of Tocsin's functions too`,
   })
 
-/** The service's tables that are there. */
-const findTables = (sql: SqlClient.SqlClient) =>
+/** The service's tables that are there, and whether the user owns them. */
+export const findTables = (sql: SqlClient.SqlClient) =>
   sql<{ name: string; is_owned: boolean }>`
     SELECT oid::regclass::text AS name, pg_has_role(relowner, 'USAGE') AS is_owned FROM pg_class
     WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('schema_migration'))
@@ -100,8 +100,9 @@ const findTables = (sql: SqlClient.SqlClient) =>
   `.unprepared
 
 /** Those that other roles own, which a migration cannot change. */
-export const findForeignTables = (sql: SqlClient.SqlClient) =>
-  Effect.map(findTables(sql), (tables) => tables.filter(({ is_owned }) => !is_owned).map(({ name }) => name))
+export const foreignAmong = (
+  tables: ReadonlyArray<{ readonly name: string; readonly is_owned: boolean }>,
+): ReadonlyArray<string> => tables.filter(({ is_owned }) => !is_owned).map(({ name }) => name)
 
 /** Refuses servers that would fail later, or corrupt text. */
 export const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -153,9 +154,9 @@ const lockTables = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { patience = PATIENCE, attempt = ATTEMPT, rest = REST }: MigrateOptions,
 ) {
-  const foreign = yield* findForeignTables(sql)
-  if (foreign.length > 0) return yield* ownedByOthers(foreign)
   const tables = yield* findTables(sql)
+  const foreign = foreignAmong(tables)
+  if (foreign.length > 0) return yield* ownedByOthers(foreign)
   const names = tables.map(({ name }) => name).join(", ")
   const lock = sql.withTransaction(
     Effect.andThen(
