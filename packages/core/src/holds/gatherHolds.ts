@@ -14,7 +14,7 @@ import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Routing } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
-import { labelsOf } from "./labelsOf.ts"
+import { mergeLabels } from "./mergeLabels.ts"
 import { activeMutes } from "./activeMutes.ts"
 import { firingHolds, incidentHolds, type HoldContext } from "./firingHolds.ts"
 import { type Mutes, mutingHolds, type Hold, type LoudMembers } from "./computeHolds.ts"
@@ -71,14 +71,14 @@ export function* gatherHolds(
   const silences = unit.searchResults.silencesInForce
   const mutes = given ?? activeMutes({ policy, silences, grace }, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
-  const isLooked = isRouted || mutes.mutes.length > 0 || policy.hasRoutes
-  const looked = isLooked ? yield* lookAtMembers(unit, open, mutes) : NOBODY
+  const needsMembers = isRouted || mutes.mutes.length > 0 || policy.hasRoutes
+  const evaluated = needsMembers ? yield* evaluateMembers(unit, open, mutes) : NONE_EVALUATED
   const openings = yield* readOpenings(unit, open, policy.flapping)
   const routing = (incident: IncidentRecord): Routing | undefined => {
-    const worst = looked.get(incident.id)?.worst
+    const worst = evaluated.get(incident.id)?.worst
     return worst && policy.route(factsOf(incident, worst))
   }
-  const covering = (incident: IncidentRecord) => looked.get(incident.id)?.covering ?? []
+  const covering = (incident: IncidentRecord) => evaluated.get(incident.id)?.covering ?? []
   const contextOf = (incident: IncidentRecord): HoldContext => ({
     after: routing(incident)?.after(openings(incident)) ?? Duration.zero,
     grace,
@@ -99,20 +99,20 @@ export function* gatherHolds(
   }
 }
 
-interface Looked {
+interface Evaluated {
   readonly worst: LoudMember | undefined
   readonly covering: ReadonlyArray<Hold>
 }
 
-const NOBODY: ReadonlyMap<IncidentId, Looked> = new Map()
+const NONE_EVALUATED: ReadonlyMap<IncidentId, Evaluated> = new Map()
 
-/** Looks at the loud members of open incidents, of few at a time: only the worst of each is kept. */
-function* lookAtMembers(
+/** Finds the worst loud member of each open incident and the mutes that cover it, a few incidents at a time. */
+function* evaluateMembers(
   unit: UnitOfWork,
   open: ReadonlyArray<IncidentRecord>,
   mutes: Mutes,
-): Decision<ReadonlyMap<IncidentId, Looked>> {
-  const looked = new Map<IncidentId, Looked>()
+): Decision<ReadonlyMap<IncidentId, Evaluated>> {
+  const evaluated = new Map<IncidentId, Evaluated>()
   const isCovered = mutes.mutes.length > 0
   let rest = open
   while (rest.length > 0) {
@@ -122,23 +122,23 @@ function* lookAtMembers(
     for (const incident of piece) {
       const loud = unit.searchResults.loudMembers.get(incident.id) ?? []
       const covering = mutingHolds({ mutes, loud: loudFacts(incident, loud) })
-      looked.set(incident.id, { worst: loud[0], covering })
+      evaluated.set(incident.id, { worst: loud[0], covering })
     }
   }
-  return looked
+  return evaluated
 }
 
 const hasTooManyMembers = (incident: IncidentRecord): boolean => memberCount(incident) > CROWD
 
-/** Most members that are looked at together; one incident may have all of them. */
-const LOOKED_TOGETHER = 2_000
+/** Most members that are evaluated together; one incident may have all of them. */
+const EVALUATED_TOGETHER = 2_000
 
-/** The first of these incidents, whose members are looked at together: at least one incident. */
+/** The first of these incidents, whose members are evaluated together: at least one incident. */
 const firstPiece = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> => {
   let members = 0
   const end = incidents.findIndex((incident, n) => {
     members += hasTooManyMembers(incident) ? 1 : memberCount(incident)
-    return n > 0 && members > LOOKED_TOGETHER
+    return n > 0 && members > EVALUATED_TOGETHER
   })
   return end === -1 ? incidents : incidents.slice(0, end)
 }
@@ -220,5 +220,5 @@ export const matchedFacts = (
   incident_key,
   severity,
   hostname,
-  labels: labelsOf(labels, ofCheck),
+  labels: mergeLabels(labels, ofCheck),
 })

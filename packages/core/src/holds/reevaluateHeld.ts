@@ -12,12 +12,12 @@ import type { HoldOptions } from "./gatherHolds.ts"
 import { isHeld } from "./heldItems.ts"
 import { heldItems } from "./readHolds.ts"
 
-/** Every held firing is looked at this often in any case: labels of agents change unnoticed. */
+/** Every held firing is evaluated this often in any case: labels of agents change unnoticed. */
 const REEVALUATE_EVERY = Duration.minutes(5)
 
 /**
  * A silence may begin and end between two looks, and a claim may still be under way that decided by
- * the former silences or policy: its firings are looked at this long after a change.
+ * the former silences or policy: its firings are evaluated this long after a change.
  */
 const RECENTLY = Duration.minutes(1)
 
@@ -34,7 +34,7 @@ export const silencesInForce: Command<string> = function* (unit, now) {
     .join()
 }
 
-interface Looked {
+interface Evaluated {
   readonly policy: Policy
   readonly silences: string
   readonly at: Instant.Instant
@@ -56,17 +56,17 @@ export const reevaluateHeld = (
   commits: Commits["Service"],
   { limit, ...options }: LookOptions,
 ): Effect.Effect<boolean, StorageError> => {
-  let looked: Looked | undefined
+  let evaluated: Evaluated | undefined
   const begin = Effect.gen(function* () {
     const now = yield* Instant.now
     const [policy, silences] = [options.policy(), yield* commits.transact(silencesInForce)]
-    const isSame = looked?.policy === policy && looked.silences === silences
-    const pause = looked?.isAfterChange === true ? RECENTLY : REEVALUATE_EVERY
-    if (looked !== undefined && isSame && Instant.isRecent(looked.at, pause, now)) return false
-    looked = { policy, silences, at: now, isAfterChange: !isSame }
+    const isSame = evaluated?.policy === policy && evaluated.silences === silences
+    const pause = evaluated?.isAfterChange === true ? RECENTLY : REEVALUATE_EVERY
+    if (evaluated !== undefined && isSame && Instant.isRecent(evaluated.at, pause, now)) return false
+    evaluated = { policy, silences, at: now, isAfterChange: !isSame }
     return true
   })
-  const look = Effect.fnUntraced(function* (rows: ReadonlyArray<OutboxRecord>) {
+  const evaluate = Effect.fnUntraced(function* (rows: ReadonlyArray<OutboxRecord>) {
     const held = rows.filter(isHeld)
     const stillHeld = yield* commits.transact(heldItems(held, options))
     const changed = held.filter(
@@ -80,5 +80,5 @@ export const reevaluateHeld = (
         ),
       )
   })
-  return passes(storage, PENDING_FIRINGS, { begin, limit, look })
+  return passes(storage, PENDING_FIRINGS, { begin, limit, evaluate })
 }

@@ -92,11 +92,11 @@ export const applyOverdueRules = (
     under = { policy, at: now }
     return isNeeded
   })
-  const look = Effect.fnUntraced(function* (rows: ReadonlyArray<CheckRef>) {
+  const evaluate = Effect.fnUntraced(function* (rows: ReadonlyArray<CheckRef>) {
     const policy = inForce.current()
     const straying = yield* findStraying(storage, rows, { policy, staleAfter: rules.staleAfter })
     for (const [agentId, checkIds] of straying)
       yield* commits.transact(evaluateChecks(agentId, checkIds, options))
   })
-  return passes(storage, CHECKS, { begin, limit, look })
+  return passes(storage, CHECKS, { begin, limit, evaluate })
 }

@@ -8,7 +8,7 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { expectCheck, withdrawExpectation } from "./changeExpectation.ts"
-import { labelCheck, lookAtLabelled } from "./labelCheck.ts"
+import { labelCheck, evaluateLabelled } from "./labelCheck.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
 import { hasTerms } from "../model/ExpectationRecord.ts"
 import { followPolicy, isDeclared } from "./followPolicy.ts"
@@ -78,7 +78,7 @@ export const declareExpectations = commandOf(function* (
     // Of a check that its agent does not expect the policy may, and its rules may compare labels.
     yield* followPolicy(unit, incidents, { agent: found.agent, check_id }, inForce)
   }
-  yield* lookAtLabelled(unit, relabelled, inForce.policy, now)
+  yield* evaluateLabelled(unit, relabelled, inForce.policy, now)
   const expected = unit.expectations.group(registration_id).filter(hasTerms).length
   return {
     outcome: "declared",

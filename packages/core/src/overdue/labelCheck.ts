@@ -51,7 +51,7 @@ export const labelCheck = (
  * Evaluates the open incidents of checks soon, since matchers may compare their labels. Needs the checks
  * and expectations.
  */
-export function* lookAtLabelled(
+export function* evaluateLabelled(
   unit: UnitOfWork,
   refs: ReadonlyArray<CheckRef>,
   { hasTimers }: Pick<Policy, "hasTimers">,

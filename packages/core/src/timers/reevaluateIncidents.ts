@@ -39,12 +39,12 @@ export const reevaluateIncidents = (
     under = [policy, silences]
     return true
   })
-  const look = (rows: ReadonlyArray<IncidentRecord>) =>
+  const evaluate = (rows: ReadonlyArray<IncidentRecord>) =>
     commits.transact(
       evaluateIncidents(
         incidents,
         rows.map(({ id }) => id),
       ),
     )
-  return passes(storage, OPEN_INCIDENTS, { begin, limit, look })
+  return passes(storage, OPEN_INCIDENTS, { begin, limit, evaluate })
 }

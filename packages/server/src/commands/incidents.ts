@@ -104,8 +104,8 @@ const show = act({
   parameters: { id: incidentArgument },
   run: Effect.fnUntraced(function* ({ id }) {
     const output = yield* Output
-    const operations = Operations.use((found) => found.incident(id))
-    const detail = toIncidentDetail(yield* onStorage(operations))
+    const reading = Operations.use((operations) => operations.incident(id))
+    const detail = toIncidentDetail(yield* onStorage(reading))
     return { answer: detail, text: describe(detail, output) }
   }),
   refused: { NotFound: noSuchIncident },

@@ -8,7 +8,7 @@ interface PassOptions<L extends ListName> {
   readonly limit: number
   /** Whether a pass is due. It is asked between passes only. */
   readonly begin: Effect.Effect<boolean, StorageError>
-  readonly look: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<void, StorageError>
+  readonly evaluate: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<void, StorageError>
 }
 
 /**
@@ -18,14 +18,14 @@ interface PassOptions<L extends ListName> {
 export const passes = <L extends ListName>(
   storage: Storage["Service"],
   query: ListQuery<L>,
-  { begin, limit, look }: PassOptions<L>,
+  { begin, limit, evaluate }: PassOptions<L>,
 ): Effect.Effect<boolean, StorageError> => {
   let pass: { readonly from: Position | undefined } | undefined
   return Effect.gen(function* () {
     if (pass === undefined && !(yield* begin)) return false
     pass ??= { from: undefined }
     const { next, rows } = yield* readPiece(storage, query, { ...pass, limit })
-    yield* look(rows)
+    yield* evaluate(rows)
     pass = next && { from: next }
     return true
   })
