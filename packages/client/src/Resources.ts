@@ -27,8 +27,8 @@ export interface EventBatchRequest extends Body<"events"> {}
 type SentResult = Body<"events">["events"][number]
 /**
  * One result of one check. `event_id` is a lower-case UUID version 7 that identifies a repeated
- * delivery. `notifications_enabled: false` notifies nobody because of this result. Checks that
- * share an `incident_key` share an incident.
+ * delivery. With `notifications_enabled: false`, Tocsin sends no notification because of this result.
+ * Checks that share an `incident_key` share an incident.
  */
 export interface CheckResultEvent extends SentResult {}
 
@@ -184,7 +184,7 @@ export type SilencePreview = Exclude<Answer<"createSilence">, Silence>
 /** A note of up to 4,096 characters. */
 export interface NoteRequest extends Body<"noteIncident"> {}
 
-/** What somebody did about an incident. */
+/** An entry of an incident's log: an operator's action, or Tocsin's. */
 export interface IncidentLogEntry extends Answer<"noteIncident"> {}
 
 /** The policy in force in the process that answered; it contains no secret. */

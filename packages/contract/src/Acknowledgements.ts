@@ -49,7 +49,7 @@ export const Acknowledgement = Schema.Struct({
 }).annotate({
   identifier: "Acknowledgement",
   description:
-    "Somebody takes care of the incident: until then, Tocsin notifies nobody of it unless it worsens.",
+    "An operator takes care of the incident. Until then, Tocsin sends no notification of it unless it worsens.",
 })
 
 /** What became of each incident of a request. */
@@ -59,7 +59,7 @@ export const AcknowledgedAll = Schema.Struct({
   ),
 }).annotate({ identifier: "AcknowledgedAll", description: "What became of each incident." })
 
-/** What somebody did about an incident, as it is shown. */
+/** An entry of an incident's log, as it is shown. */
 export const IncidentLogEntry = Schema.Struct({
   at: InstantFromString,
   action: Schema.Literals(["acknowledged", "withdrawn", "worsened", "ran_out", "noted"]).annotate({
@@ -70,4 +70,7 @@ export const IncidentLogEntry = Schema.Struct({
   text: Schema.optionalKey(Schema.String),
   until: Schema.optionalKey(InstantFromString),
   severity: Schema.optionalKey(Severity),
-}).annotate({ identifier: "IncidentLogEntry", description: "What somebody did about an incident." })
+}).annotate({
+  identifier: "IncidentLogEntry",
+  description: "An entry of an incident's log: an operator's action, or Tocsin's.",
+})

@@ -108,7 +108,7 @@ export const IncidentMessage = Schema.Struct({
     acknowledgement: Schema.optionalKey(
       Acknowledgement.annotate({
         description:
-          "Who takes care of the incident, and until when; absent if nobody does, and once it resolved.",
+          "The operator who takes care of the incident, and until when. Absent without one, and once it resolved.",
       }),
     ),
     incident: WebhookIncident,

@@ -2,7 +2,7 @@ import type * as Instant from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "./IncidentRecord.ts"
 
-/** Someone has taken care of an incident: Tocsin notifies nobody of it until then. */
+/** An operator takes care of an incident: until then, Tocsin sends no notification of it. */
 export interface Acknowledgement {
   readonly by: string
   readonly note: string | undefined

@@ -5,7 +5,7 @@ import type { Severity } from "@tocsin/contract/Status"
 /** Who acts where Tocsin itself does: no operator has this name. */
 export const SYSTEM = "system"
 
-/** What somebody did about an incident, never edited; part of its timeline. */
+/** An entry of an incident's log, never edited; part of its timeline. */
 export interface IncidentLogRecord {
   readonly incident_id: IncidentId
   /** Numbers the log entries of one incident from 1. */

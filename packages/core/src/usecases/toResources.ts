@@ -145,7 +145,7 @@ export const toTimelineEntry = (record: IncidentChangeRecord) => ({
   incident_severity: record.incident_severity ?? null,
 })
 
-/** What somebody did about an incident, as /ops/v1 shows it. */
+/** An entry of an incident's log, as /ops/v1 shows it. */
 export const toLogEntry = ({ ack_until, action, logged_at, actor, severity, text }: IncidentLogRecord) => ({
   at: logged_at,
   action,

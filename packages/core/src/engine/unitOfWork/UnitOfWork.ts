@@ -169,7 +169,7 @@ export class UnitOfWork {
     this.#audit.push(row)
   }
 
-  /** Adds what somebody did about an incident to its timeline. */
+  /** Adds an entry to the log of an incident. */
   recordLogEntry(act: IncidentLogRecord): void {
     this.#wrote(INCIDENTS)
     this.#incidentLog.push(act)
