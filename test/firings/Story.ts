@@ -1,0 +1,82 @@
+/** The vocabulary of stories about firings: what happens, and which messages follow. Times are seconds. */
+
+export type Severity = "warning" | "unknown" | "critical"
+export type Cause = "opened" | "worsened" | "escalation" | "ack_ran_out" | "reminder"
+
+export interface Route {
+  readonly match?: ReadonlyArray<string>
+  readonly after?: string
+  readonly flapping?: { readonly openings: number; readonly within: string; readonly after: string }
+  readonly remind?: string
+  readonly to?: ReadonlyArray<string>
+  readonly steps?: ReadonlyArray<{ readonly after?: string; readonly to: ReadonlyArray<string> }>
+}
+
+/** The part of a policy that decides about firings. The minutes of `cron` are those of every hour. */
+export interface Policy {
+  readonly routes?: ReadonlyArray<Route>
+  readonly windows?: ReadonlyArray<{
+    readonly name: string
+    readonly cron: `*/${number} * * * *`
+    readonly tz: string
+    readonly for: string
+    readonly match: ReadonlyArray<string>
+  }>
+}
+
+export interface Reported {
+  readonly check: string
+  readonly status: Severity | "ok"
+  /** Whether it may notify. */
+  readonly loud: boolean
+  readonly key?: string | undefined
+}
+
+/** Numbers named `which` select from the open incidents, or from the silences so far. */
+export type Happening =
+  | { readonly step: "report"; readonly agent: string; readonly results: ReadonlyArray<Reported> }
+  /** From now on, an agent sends no heartbeat, or sends them again. */
+  | { readonly step: "falls_silent" | "returns"; readonly agent: string }
+  | { readonly step: "expect"; readonly agent: string; readonly check: string; readonly after: number }
+  | { readonly step: "acknowledge"; readonly which: number; readonly lasts: number }
+  | { readonly step: "withdraw"; readonly which: number }
+  | { readonly step: "silence"; readonly match: ReadonlyArray<string>; readonly lasts: number }
+  | { readonly step: "expire"; readonly which: number }
+  /** A policy takes effect, with its receivers. */
+  | { readonly step: "policy"; readonly policy: Policy; readonly receivers: ReadonlyArray<string> }
+  | { readonly step: "answers"; readonly receiver: string; readonly how: "accepts" | "is_down" | "refuses" }
+  | { readonly step: "stops"; readonly lasts: number }
+  | { readonly step: "clock_back"; readonly by: number }
+
+/** Something that happens so long after the step before it. Without `wait`, both are one instant. */
+export type Step = Happening & { readonly wait: number }
+
+export interface Story {
+  readonly begins: string
+  readonly policy: Policy
+  readonly receivers: ReadonlyArray<string>
+  readonly steps: ReadonlyArray<Step>
+}
+
+/** A message that must arrive from `from` to `to`, in seconds since the story began. */
+export interface Message {
+  readonly receiver: string
+  readonly key: string
+  /** The number of the incident among those of its key. */
+  readonly opening: number
+  readonly event: "firing" | "resolved"
+  readonly cause: Cause | undefined
+  readonly severity: Severity
+  readonly from: number
+  readonly to: number
+}
+
+/** The agents of all stories, and their labels. */
+export const AGENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  a: { team: "web" },
+  b: { team: "db" },
+}
+
+/** Until when an agent is not dead, and a gap is not an outage. */
+export const DEAD_AFTER = 300
+export const STALE_AFTER = 120
