@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:e8eeffb8af3ce892da9f102f5db70fa515a68621ffc5a8604fa8638fe493b383
+-- 1 first breaking sha256:81e9c744fc9d076bbcb2c203339164751760939308551ae9e37e929d9962af4f
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -229,6 +229,10 @@ CREATE TABLE incident (
   ack_until INTEGER,
   ack_severity TEXT,
   log_entries INTEGER NOT NULL DEFAULT 0,
+  announced TEXT,
+  reached_warning_at INTEGER,
+  reached_unknown_at INTEGER,
+  reached_critical_at INTEGER,
   next_evaluation_at INTEGER,
   resolved_by TEXT
 ) STRICT, WITHOUT ROWID;
@@ -384,6 +388,8 @@ CREATE TABLE outbox (
   cause TEXT,
   first_attempted_at INTEGER,
   next_evaluation_at INTEGER,
+  held_by TEXT,
+  must_send INTEGER NOT NULL DEFAULT 0,
   released_at INTEGER,
   listed_state TEXT NOT NULL
     AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL

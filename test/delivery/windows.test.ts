@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { heldIncidents, heldItems } from "@tocsin/core/holds/readHolds"
+import { heldIncidents, heldItems } from "@tocsin/core/firings/readHolds"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { START_MILLIS } from "@tocsin/testing/samples"

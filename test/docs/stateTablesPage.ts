@@ -7,11 +7,9 @@ import { ReportTransitions } from "@tocsin/reporting/program/MemoryQueue"
 import type { Transition } from "@tocsin/contract/TransitionTable"
 import { CheckTransitions } from "@tocsin/core/model/CheckTransitions"
 import { ExpectationTransitions } from "@tocsin/core/model/ExpectationTransitions"
-import { HoldTransitions } from "@tocsin/core/model/HoldTransitions"
 import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
-import { TimerTransitions } from "@tocsin/core/model/TimerTransitions"
 import { EventThrottleTransitions } from "@tocsin/core/model/EventThrottleTransitions"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaTransitions"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
@@ -97,20 +95,6 @@ const subjects: ReadonlyArray<Subject> = [
       "Matchers and a time in which firings wait. Nothing stores its state: it follows from its times.",
     file: "packages/core/src/model/SilenceTransitions.ts",
     rows: SilenceTransitions,
-  },
-  {
-    title: "Hold",
-    meaning:
-      "A reason for which a firing waits. Nothing stores these states: each decision on a firing computes them. A `cover` is a silence or a maintenance window.",
-    file: "packages/core/src/model/HoldTransitions.ts",
-    rows: HoldTransitions,
-  },
-  {
-    title: "Timer",
-    meaning:
-      "What a receiver of an open incident's routes knows of it. Nothing stores it: it follows from the outbox.",
-    file: "packages/core/src/model/TimerTransitions.ts",
-    rows: TimerTransitions,
   },
   {
     title: "Replica",

@@ -159,16 +159,6 @@ export const allPasses: ReadonlyArray<Pass> = [
     settles: "40 seconds",
   },
   {
-    name: "the look at incidents under another silence",
-    policy: pagerAfter("10m"),
-    begin: critical,
-    ready: (world) => world.passes("6 seconds"),
-    change: silence(30),
-    detour: follows(pagerAfter("10m")),
-    lasts: "7 seconds",
-    settles: "40 seconds",
-  },
-  {
     name: "the look at overdue checks",
     calls: ["transact", "dueExpectations", "service_heartbeat"],
     begin: (world) =>

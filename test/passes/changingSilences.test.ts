@@ -1,10 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import { isHeld } from "@tocsin/core/holds/heldItems"
-import { reevaluateHeld } from "@tocsin/core/holds/reevaluateHeld"
+import { isHeld } from "@tocsin/core/model/OutboxRecord"
+import { evaluationPass } from "@tocsin/core/evaluation/evaluationPass"
 import { incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { reevaluateIncidents } from "@tocsin/core/timers/reevaluateIncidents"
 import { Duration, Effect } from "effect"
 import { enroll, report } from "../service/agents.ts"
 import { openService } from "../service/Service.ts"
@@ -42,7 +41,7 @@ it.effect("a silence that ends while held firings are looked at frees all of the
     yield* opened
     const held = () => Array.from(rows().outbox.values()).filter(isHeld).length
     assert.strictEqual(held(), AGENTS.length * NAMES.length)
-    const look = reevaluateHeld(storage, commits, { ...options, limit: LIMIT })
+    const look = evaluationPass(storage, commits, { incidents: options, limit: LIMIT })
     assert.isTrue(yield* look)
     yield* operations.expireSilence(id)
     while (yield* look);
@@ -54,16 +53,15 @@ it.effect("a look at incidents under another policy ends, though silences change
   Effect.gen(function* () {
     const { commits, opened, options, policy, rows, silence, storage } = yield* openIncidents
     yield* opened
-    const look = reevaluateIncidents(storage, commits, { incidents: options, policy, limit: LIMIT })
-    assert.isFalse(yield* look)
+    const look = evaluationPass(storage, commits, { incidents: options, limit: LIMIT })
+    while (yield* look);
     yield* policy.replace(compilePolicy(documentOf({ routes: [{ remind: "1h" }] }), NAMES))
     for (let piece = 0; piece * LIMIT < AGENTS.length; piece++) {
       yield* silence(`other${piece}`)
       assert.isTrue(yield* look)
     }
     for (const { next_evaluation_at } of rows().incidents.values()) assert.isDefined(next_evaluation_at)
-    // The silences that came meanwhile are looked at by one pass more.
-    for (let piece = 0; piece * LIMIT < AGENTS.length; piece++) assert.isTrue(yield* look)
+    // Nothing is held, so the silences that came meanwhile are of no account.
     assert.isFalse(yield* look)
   }),
 )

@@ -22,11 +22,16 @@ const IGNORED: ReadonlySet<string> = new Set(
 )
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
+const withoutIds = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutIds)
+  return typeof value === "string" ? value.replaceAll(UUID, "an ID") : value
+}
+
 const comparable = (row: object): object =>
   Object.fromEntries(
     Object.entries(row).flatMap(([name, value]) => {
       if (value === undefined || IGNORED.has(name)) return []
-      return [[name, typeof value === "string" ? value.replaceAll(UUID, "an ID") : value]]
+      return [[name, withoutIds(value)]]
     }),
   )
 

@@ -9,7 +9,14 @@ import { AgentId, SilenceId } from "@tocsin/contract/Identifiers"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
 import { jsonColumns } from "@tocsin/core/model/TableShape"
 import { assert, describe, it } from "@effect/vitest"
-import { checkRecord, agentRecord, incidentRecord, memberRecord, write } from "@tocsin/testing/records"
+import {
+  checkRecord,
+  agentRecord,
+  incidentRecord,
+  memberRecord,
+  outboxRecord,
+  write,
+} from "@tocsin/testing/records"
 import { newPlace, type Replica } from "@tocsin/testing/Replica"
 import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
 import { eventOf, heartbeatOf, keyOf, start, START_MILLIS } from "@tocsin/testing/samples"
@@ -96,6 +103,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       labels: { team: "web" },
       labelled_at: start,
     })
+    unit.outbox.put(outboxRecord("item", "x", { held_by: ["ack"], next_evaluation_at: start }))
     unit.replicas.put({
       id: idOf("replica"),
       version: "1.0.0",

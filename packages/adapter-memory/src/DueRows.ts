@@ -1,9 +1,8 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { isHeld } from "@tocsin/core/holds/heldItems"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { TimerQueue } from "@tocsin/core/engine/TimerQueue"
 
 /** Rows by ID that also know what of them is due when: a search reads no others. */

@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
-import { isHeld } from "@tocsin/core/holds/heldItems"
+import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { type IncidentTimeline, Storage, type TimelineLimits } from "@tocsin/core/ports/Storage"
 import {

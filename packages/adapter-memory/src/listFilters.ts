@@ -1,7 +1,7 @@
 import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { ListFilters, ListName, ListRows } from "@tocsin/core/model/ListDefinitions"
-import { isHeld } from "@tocsin/core/holds/heldItems"
+import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"
 import { memberKey, type MemoryTables } from "./MemoryTables.ts"
 

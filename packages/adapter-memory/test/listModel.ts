@@ -8,7 +8,7 @@ import {
   type PageRequest,
   type SortValue,
 } from "@tocsin/core/model/ListDefinitions"
-import { isHeld } from "@tocsin/core/holds/heldItems"
+import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import type { MemoryTables } from "../src/MemoryTables.ts"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"
 

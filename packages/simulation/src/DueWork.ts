@@ -1,12 +1,11 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
+import { earliest, type Instant } from "@tocsin/contract/Instant"
 import type { WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
-import { isHeld } from "@tocsin/core/holds/heldItems"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { loadRows } from "@tocsin/adapter-memory/loadRows"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import { KeyOpenings } from "./KeyOpenings.ts"
 
@@ -34,14 +33,10 @@ export class DueWork {
     return found
   }
 
-  /** When the next held firing is to be examined. */
-  get nextExamination(): Instant | undefined {
-    return this.#tables.outbox.held.next
-  }
-
-  /** When the timers of an incident are to be looked at next. */
+  /** When the next incident is to be evaluated. */
   get nextEvaluation(): Instant | undefined {
-    return this.#tables.incidents.looks.next
+    const { incidents, outbox } = this.#tables
+    return earliest([incidents.looks.next, outbox.held.next].filter((at) => at !== undefined))
   }
 
   /** Takes the changes of a command. */
@@ -59,10 +54,10 @@ export class DueWork {
 
   /** Loads the rows of a request. */
   load(unit: UnitOfWork, request: RowRequest, now: Instant): void {
-    const { heldOutbox, openings } = request
+    const { heldOutbox, openings, ...rest } = request
     if (openings !== undefined) this.#openings?.find(unit, openings)
-    else if (heldOutbox !== undefined) unit.searchResults.heldOutbox = this.#takeHeld(now)
-    else loadRows(this.#tables, unit, request, now)
+    if (heldOutbox !== undefined) unit.searchResults.heldOutbox = this.#takeHeld(now)
+    loadRows(this.#tables, unit, rest, now)
   }
 
   #takeHeld(now: Instant): ReadonlyArray<IncidentId> {

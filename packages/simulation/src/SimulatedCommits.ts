@@ -2,19 +2,19 @@ import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { type Command, decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
 import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
-import { gatherHolds, type HoldOptions, type Holds } from "@tocsin/core/holds/gatherHolds"
-import { canBeHeld, heldAtClaim, isHeld } from "@tocsin/core/holds/heldItems"
-import { heldItems } from "@tocsin/core/holds/readHolds"
+import { type FiringOptions, gatherFacts, type Gathered } from "@tocsin/core/firings/gatherFacts"
+import { canBeHeld, heldAtClaim } from "@tocsin/core/firings/heldItems"
+import { heldItems } from "@tocsin/core/firings/readHolds"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { persistChanges, persistOutbox } from "@tocsin/adapter-memory/persistChanges"
 import { claim } from "@tocsin/core/notifications/claimOutbox"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { attempted } from "@tocsin/core/notifications/recordResults"
 import type { DueWork } from "./DueWork.ts"
 import type { HeldBy, SimulationListener, HeldFiring } from "./SimulationListener.ts"
 
-interface Options extends HoldOptions {
+interface Options extends FiringOptions {
   readonly listener: SimulationListener
 }
 
@@ -74,11 +74,11 @@ export class SimulatedCommits {
     const due = this.#due.take(at)
     if (due.length === 0) return
     const firings = due.flatMap(({ incident, row }) => (canBeHeld(row) ? [incident] : []))
-    const gather: Command<Holds> = (unit, now) => gatherHolds(unit, firings, this.#options, now)
+    const gather: Command<Gathered> = (unit, now) => gatherFacts(unit, firings, this.#options, now)
     const holds = firings.length === 0 ? undefined : this.#decide(gather, new UnitOfWork(), at)
     for (const found of due) {
       const { incident, row } = found
-      const by = holds?.onItem(incident, row) ?? []
+      const by = holds?.onDue(incident, row) ?? []
       if (by.length > 0) {
         persistOutbox(this.#tables, heldAtClaim(found, by, at))
         this.#noteHolds(

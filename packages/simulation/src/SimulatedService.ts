@@ -15,7 +15,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { type Command, commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
 import { load } from "@tocsin/core/engine/unitOfWork/load"
-import { examineHeld } from "@tocsin/core/holds/examineHeld"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import { openHeartbeatIncident, resolveHeartbeatIncident } from "@tocsin/core/deadAgents/heartbeatIncident"
@@ -26,7 +25,7 @@ import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
 import { countingIds, newId } from "@tocsin/core/ports/Ids"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
-import { evaluateDueIncidents, evaluateIncidents } from "@tocsin/core/timers/evaluateIncidents"
+import { evaluateDueIncidents, evaluateIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
 import { DueWork } from "./DueWork.ts"
 import { BacktestChecks, type PastResults } from "./BacktestChecks.ts"
 import { SimulatedCommits } from "./SimulatedCommits.ts"
@@ -202,16 +201,13 @@ export class SimulatedService {
   }
 
   get #nextDue(): Instant.Instant | undefined {
-    const { nextExamination, nextEvaluation } = this.#due
-    const due = [this.#quietUntil, this.#evaluateAllAt, nextExamination, nextEvaluation]
+    const due = [this.#quietUntil, this.#evaluateAllAt, this.#due.nextEvaluation]
     return Instant.earliest(due.filter((at) => at !== undefined))
   }
 
   #tick(at: Instant.Instant): void {
     if (this.#quietUntil !== undefined && this.#quietUntil <= at) this.#sweep(at)
-    const { nextExamination, nextEvaluation } = this.#due
-    if (nextExamination !== undefined && nextExamination <= at)
-      this.#commits.run(examineHeld(this.#options, ALL), at)
+    const { nextEvaluation } = this.#due
     if (this.#evaluateAllAt !== undefined && this.#evaluateAllAt <= at) this.#evaluateAll(at)
     if (nextEvaluation !== undefined && nextEvaluation <= at)
       this.#commits.run(evaluateDueIncidents(this.#options, ALL), at)

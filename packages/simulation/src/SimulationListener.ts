@@ -1,12 +1,11 @@
 import type * as Instant from "@tocsin/contract/Instant"
-import type { Hold } from "@tocsin/core/holds/computeHolds"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import type { HoldName, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { UnsentFiring } from "./SimulationReport.ts"
 
 /** What held a firing, in the order in which it was found. */
-export type HeldBy = ReadonlyArray<Hold["by"]>
+export type HeldBy = ReadonlyArray<HoldName>
 
 /** A notification, and when it would have been sent. */
 export interface SentNotification {

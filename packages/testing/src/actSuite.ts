@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SilenceRequest } from "@tocsin/contract/Silences"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { reevaluateHeld } from "@tocsin/core/holds/reevaluateHeld"
+import { evaluationPass } from "@tocsin/core/evaluation/evaluationPass"
 import * as Instant from "@tocsin/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
@@ -158,13 +158,16 @@ export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           claimOutbox({ receivers: ["debug"], limit: 10, lease: Duration.minutes(1), random: 0 }),
         )
         assert.deepStrictEqual(yield* claim, [])
-        const look = reevaluateHeld(replica.storage, replica.commits, { ...replica.incidents, limit: 10 })
-        while (yield* look);
+        const pass = evaluationPass(replica.storage, replica.commits, {
+          incidents: replica.incidents,
+          limit: 10,
+        })
+        while (yield* pass);
         yield* TestClock.adjust("5 seconds")
         assert.deepStrictEqual((yield* claimable(replica, 10)).claimableOutbox, [])
         assert.deepStrictEqual(yield* expireSilence(id), { count: 1 })
         assert.deepStrictEqual(yield* expireSilence(id), { count: 0 })
-        while (yield* look);
+        while (yield* pass);
         assert.deepStrictEqual(
           (yield* claimable(replica, 10)).claimableOutbox.map(({ row }) => row.id),
           ids("item"),

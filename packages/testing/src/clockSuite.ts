@@ -130,7 +130,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           sent: { ...items.sent, ...right },
           underWay: { ...items.underWay, ...sending(after(60)) },
           leased: items.leased,
-          held: { ...items.held, ...right, next_evaluation_at: start },
+          held: { ...items.held, ...right },
           failed: { ...items.failed, updated_at: start, age_starts_at: after(-60 - DAY) },
           patient: items.patient,
         } as const

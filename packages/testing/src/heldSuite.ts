@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { acknowledge, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
-import { examineHeld } from "@tocsin/core/holds/examineHeld"
+import { evaluateDueIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,7 +12,7 @@ import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
-const HELD = { next_attempt_at: undefined, next_evaluation_at: after(60) }
+const HELD = { next_attempt_at: undefined, held_by: ["ack"], next_evaluation_at: after(60) } as const
 
 const acknowledged = (replica: Replica, incident: string) =>
   transact(
@@ -32,7 +32,8 @@ const claim = (replica: Replica, limit: number) =>
     (claimed) => claimed.map((item) => item.claim.id),
   )
 
-const examine = (replica: Replica) => transact(replica.storage, examineHeld(replica.incidents, 500))
+const evaluate = (replica: Replica) =>
+  Effect.map(transact(replica.storage, evaluateDueIncidents(replica.incidents, 500)), ({ found }) => found)
 
 const itemsOf = (replica: Replica, incident: string) =>
   observe(replica, [{ incidents: [incidentIdOf(incident)] }], ({ outbox }) =>
@@ -92,10 +93,11 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.deepStrictEqual(yield* itemsOf(replica, "a"), [
           { id: outboxIdOf("acknowledged"), isHeld: true, isDue: false },
         ])
-        assert.strictEqual(yield* examine(replica), 0)
+        assert.strictEqual(yield* evaluate(replica), 1)
+        assert.strictEqual(yield* evaluate(replica), 0)
         assert.strictEqual(yield* transact(replica.storage, withdraw(incidentIdOf("a"), signedBy("eva"))), 1)
         assert.strictEqual(yield* transact(replica.storage, withdraw(incidentIdOf("a"), signedBy("eva"))), 0)
-        assert.strictEqual(yield* examine(replica), 1)
+        assert.strictEqual(yield* evaluate(replica), 1)
         assert.deepStrictEqual(yield* claim(replica, 1), ids("acknowledged"))
       }),
     )
@@ -110,10 +112,10 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         yield* acknowledged(replica, "a")
         assert.deepStrictEqual(yield* claim(replica, 10), [])
         yield* TestClock.adjust("59 minutes")
-        yield* examine(replica)
+        yield* evaluate(replica)
         assert.deepStrictEqual(yield* claim(replica, 10), [])
         yield* transact(replica.storage, withdraw(incidentIdOf("a"), signedBy("eva")))
-        assert.strictEqual(yield* examine(replica), 1)
+        assert.strictEqual(yield* evaluate(replica), 1)
         assert.deepStrictEqual(yield* claim(replica, 10), ids("second"))
         const { backlog } = yield* replica.storage.metricCounts
         assert.deepStrictEqual(

@@ -4,7 +4,7 @@ import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { observe } from "./observe.ts"
-import { incidentRecord, outboxIdOf, outboxRecord, write } from "./records.ts"
+import { incidentRecord, memberRecord, ONE_CRITICAL, outboxIdOf, outboxRecord, write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import { start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -32,7 +32,10 @@ export const enqueue = (
 ) =>
   write(replica, [], (unit) => {
     const incidents = new Set(items.map(([, incident]) => incident))
-    for (const name of incidents) unit.incidents.put(incidentRecord(name))
+    for (const name of incidents) {
+      unit.incidents.put(incidentRecord(name, ONE_CRITICAL))
+      unit.members.put(memberRecord({ incident: name, agent: "db", check: "disk" }))
+    }
     for (const [name, incident, changes] of items) unit.outbox.put(outboxRecord(name, incident, changes))
   })
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement"
+import { NOT_ANNOUNCED } from "@tocsin/core/model/Announced"
 import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { NotifierName } from "@tocsin/contract/Status"
@@ -101,6 +102,14 @@ export const blockedKeyRecord = (
   ...changes,
 })
 
+/** What an incident of one critical, loud member shows. */
+export const ONE_CRITICAL = {
+  members_critical: 1,
+  member_changes: 1,
+  announced: "critical",
+  reached_critical_at: start,
+} as const satisfies Partial<IncidentRecord>
+
 /** An open incident of the named key `name`, without members. */
 export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = {}): IncidentRecord => ({
   id: incidentIdOf(name),
@@ -121,6 +130,7 @@ export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = 
   members_unknown: 0,
   members_critical: 0,
   ...NOT_ACKNOWLEDGED,
+  ...NOT_ANNOUNCED,
   next_evaluation_at: undefined,
   log_entries: 0,
   ...changes,
@@ -163,6 +173,8 @@ export const outboxRecord = (
   first_attempted_at: undefined,
   next_attempt_at: start,
   next_evaluation_at: undefined,
+  held_by: undefined,
+  must_send: false,
   released_at: undefined,
   last_error: undefined,
   leased_until: undefined,

@@ -6,7 +6,6 @@ import type { Severity } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
-import { evaluateSoon } from "../holds/heldItems.ts"
 import type { LogEntry, IncidentLogRecord } from "../model/IncidentLogRecord.ts"
 import { recordLogEntry } from "../incidents/recordLogEntry.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -64,15 +63,13 @@ export const acknowledge = commandOf(function* (
     ack_until: until,
     severity: acknowledged,
   }
-  const next_evaluation_at = Instant.min(until, incident.next_evaluation_at ?? until)
-  recordLogEntry(unit, { ...incident, ...ackColumns(acknowledgement), next_evaluation_at }, action, now)
+  // Another one may have held more, or longer.
+  recordLogEntry(unit, { ...incident, ...ackColumns(acknowledgement), next_evaluation_at: now }, action, now)
   recordAudit(unit, now, by, "incident.acknowledged", [id], {
     until: Instant.format(until),
     severity: acknowledged,
     note,
   })
-  // Another one may end sooner, or hold less.
-  evaluateSoon(unit, id, now)
   return { outcome: "acknowledged", acknowledgement }
 })
 
@@ -94,7 +91,6 @@ export const withdraw = commandOf(function* (
   const withdrawn = { ...incident, ...NOT_ACKNOWLEDGED, next_evaluation_at: now }
   recordLogEntry(unit, withdrawn, { action: "withdrawn", actor: by.actor }, now)
   recordAudit(unit, now, by, "incident.acknowledgement_withdrawn", [id], {})
-  evaluateSoon(unit, id, now)
   return 1
 })
 

@@ -59,7 +59,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   const members: Array<MemberRef> = []
   const openIncidents: Array<IncidentRef> = []
   const expectations: Array<CheckId> = []
-  const { routesByLabel } = input.incidents.policy()
+  const { routesReadAgents } = input.incidents.policy()
   for (const event of events) {
     const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
     if (check !== undefined && event.observed_at < check.last_observed_at) continue
@@ -67,7 +67,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
       members.push({ incident_id: check.overdue_incident_id, agent_id, check_id: event.check_id })
     }
     const isStatusChange = check?.status !== event.status
-    const isRouted = routesByLabel && isStatusChange && event.status !== "ok"
+    const isRouted = routesReadAgents && isStatusChange && event.status !== "ok"
     if (check === undefined || check.overdue_incident_id !== undefined || isRouted)
       expectations.push(event.check_id)
     const isChange = isStatusChange || check.exit_code !== event.exit_code

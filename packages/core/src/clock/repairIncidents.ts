@@ -3,7 +3,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import { evaluateSoon } from "../holds/heldItems.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { clampToNow } from "../model/clampToNow.ts"
 
@@ -20,10 +19,11 @@ export const repairIncidents = commandOf(function* (
   for (const id of new Set(ids)) {
     const found = unit.incidents.get(id)
     if (found === undefined) continue
-    const incident = clampToNow(found, ["opened_at", "next_evaluation_at"], now)
-    if (incident !== found) unit.incidents.put(incident)
+    const moments = ["opened_at", "reached_warning_at", "reached_unknown_at", "reached_critical_at"] as const
+    const incident = clampToNow(found, [...moments, "next_evaluation_at"], now)
+    // Holds and steps count from these moments.
+    if (found.state === "open") unit.incidents.put({ ...incident, next_evaluation_at: now })
     for (const item of unit.outbox.group(id)) if (item.updated_at > now) unit.outbox.put(movedBack(item, now))
-    if (incident !== found) evaluateSoon(unit, id, now)
     repairAlerts(unit, id, now)
   }
 })

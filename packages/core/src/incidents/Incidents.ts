@@ -1,4 +1,5 @@
 import { acknowledgementOf, NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
+import { announce, NOT_ANNOUNCED } from "../model/Announced.ts"
 import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
@@ -6,14 +7,10 @@ import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load, missingRows } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import { evaluateSoon } from "../holds/heldItems.ts"
+import { hasHeld } from "../firings/heldItems.ts"
+import { isBelow } from "../firings/Hold.ts"
 import { endAlerts } from "../notifications/alertDecisions.ts"
-import {
-  enqueueFirings,
-  type EnqueueOptions,
-  closeAgentGone,
-  closeResolved,
-} from "../notifications/enqueue.ts"
+import { enqueueOwed, type EnqueueOptions, closeAgentGone, closeResolved } from "../notifications/enqueue.ts"
 import { SYSTEM } from "../model/IncidentLogRecord.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
 import {
@@ -98,9 +95,9 @@ export class Incidents {
     // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? member : yield* worstMember(unit, before)
     const state = move(IncidentTransitions, "open", "member_joined")
-    const incident = this.#refresh(before, { state, counts, worst })
+    const incident = this.#refresh(before, { state, counts, worst }, change.notify)
     this.#recordChange(incident, member, "joined")
-    if (change.notify) yield* this.#notify(incident, member)
+    yield* this.#announce(incident, change.notify)
     return incident.id
   }
 
@@ -124,10 +121,11 @@ export class Incidents {
     // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(unit, before)
     const state = move(IncidentTransitions, "open", "member_changed")
-    const incident = this.#refresh(before, { state, counts, worst })
     const worsened = SEVERITY_RANK[severity] > SEVERITY_RANK[member.severity]
+    const isLoud = worsened && change.notify
+    const incident = this.#refresh(before, { state, counts, worst }, isLoud)
     this.#recordChange(incident, changed, worsened ? "worsened" : "improved")
-    if (worsened && change.notify) yield* this.#notify(incident, changed)
+    yield* this.#announce(incident, isLoud)
   }
 
   /**
@@ -156,7 +154,9 @@ export class Incidents {
     if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
     const state = move(IncidentTransitions, "open", "member_left")
     const worst = yield* worstMember(unit, before)
-    this.#recordChange(this.#refresh(before, { state, counts, worst }), member, "left")
+    const incident = this.#refresh(before, { state, counts, worst }, false)
+    this.#recordChange(incident, member, "left")
+    yield* this.#announce(incident, false)
   }
 
   #resolve(before: IncidentRecord, last: MemberRecord, leaving: Leaving): void {
@@ -180,19 +180,18 @@ export class Incidents {
   }
 
   /**
-   * A member joined or worsened loudly. If the incident is now worse than acknowledged, that ends
-   * the acknowledgement, and every receiver is notified again.
+   * Enqueues what an event makes owed. A loud one that leaves the incident worse than acknowledged ends the
+   * acknowledgement, and every receiver is notified again.
    */
-  *#notify(incident: IncidentRecord, member: MemberRecord): Decision<void> {
+  *#announce(incident: IncidentRecord, isLoud: boolean): Decision<void> {
     const acknowledged = acknowledgementOf(incident)?.severity
-    const isWorse =
-      acknowledged !== undefined && SEVERITY_RANK[incident.severity] > SEVERITY_RANK[acknowledged]
-    if (!isWorse) return yield* enqueueFirings(this.#unit, incident, member, this.#enqueue)
+    const again = isLoud && acknowledged !== undefined && isBelow(acknowledged, incident.severity)
+    if (!again) return yield* enqueueOwed(this.#unit, incident, { again, isLoud }, this.#enqueue)
     move(AcknowledgementTransitions, "acknowledged", "worsened")
     const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
     const act = { action: "worsened", actor: SYSTEM, severity: incident.severity } as const
     recordLogEntry(this.#unit, unacknowledged, act, this.#now)
-    yield* enqueueFirings(this.#unit, unacknowledged, member, { ...this.#enqueue, again: true })
+    yield* enqueueOwed(this.#unit, unacknowledged, { again, isLoud }, this.#enqueue)
   }
 
   /** An incident that is about to get its first member. */
@@ -218,28 +217,30 @@ export class Incidents {
       member_changes: 0,
       ...NO_MEMBERS,
       ...NOT_ACKNOWLEDGED,
+      ...NOT_ANNOUNCED,
       next_evaluation_at: undefined,
       log_entries: 0,
     }
   }
 
-  /** Updates an open incident from its present members. */
-  #refresh(before: IncidentRecord, { state, counts, worst }: Membership): IncidentRecord {
+  /** Updates an open incident from its present members, after an event. */
+  #refresh(before: IncidentRecord, { state, counts, worst }: Membership, isLoud: boolean): IncidentRecord {
     const isSingle = memberCount(counts) === 1
+    const { severity } = worst
+    const isEvaluated = this.#enqueue.policy.hasTimers || hasHeld(this.#unit, before)
     const incident: IncidentRecord = {
       ...before,
       ...counts,
+      ...announce({ ...before, severity }, isLoud, this.#now),
       state,
-      severity: worst.severity,
+      severity,
       agent_id: isSingle ? worst.agent_id : undefined,
       check_id: isSingle ? worst.check_id : undefined,
       summary: worst.summary,
       member_changes: before.member_changes + 1,
-      // Another member may be the worst now, with other routes.
-      next_evaluation_at: this.#enqueue.policy.hasTimers ? this.#now : before.next_evaluation_at,
+      next_evaluation_at: isEvaluated ? this.#now : before.next_evaluation_at,
     }
     this.#unit.incidents.put(incident)
-    evaluateSoon(this.#unit, incident.id, this.#now)
     endAlerts(this.#unit, incident, this.#now)
     return incident
   }

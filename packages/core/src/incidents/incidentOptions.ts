@@ -1,13 +1,13 @@
 import type { AuditId } from "@tocsin/contract/Audit"
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { HoldOptions } from "../holds/gatherHolds.ts"
+import type { FiringOptions } from "../firings/gatherFacts.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** What incident decisions need besides rows. */
-export interface IncidentOptions extends HoldOptions {
+export interface IncidentOptions extends FiringOptions {
   readonly newIncidentId: (now: Instant) => IncidentId
   readonly newOutboxId: (now: Instant) => OutboxId
   readonly newAuditId: (now: Instant) => AuditId

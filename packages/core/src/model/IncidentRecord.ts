@@ -50,7 +50,13 @@ export interface IncidentRecord extends IncidentRef {
   readonly ack_at: Instant | undefined
   readonly ack_until: Instant | undefined
   readonly ack_severity: Severity | undefined
-  /** When its timers are looked at; absent where none runs (docs/rules.md#timers). */
+  /** The severity that receivers are to know; absent before a loud event (docs/rules.md#firings). */
+  readonly announced: Severity | undefined
+  /** When it was first announced at this severity or worse; absent if it was never announced at it. */
+  readonly reached_warning_at: Instant | undefined
+  readonly reached_unknown_at: Instant | undefined
+  readonly reached_critical_at: Instant | undefined
+  /** When it is evaluated next; absent where nothing is to come (docs/rules.md#evaluation). */
   readonly next_evaluation_at: Instant | undefined
   /** How many log entries its timeline has, and the number of the last one. */
   readonly log_entries: number

@@ -8,6 +8,16 @@ import type {
   Severity,
 } from "@tocsin/contract/Status"
 
+/** Names what keeps a firing waiting (docs/rules.md#holds). */
+export type HoldName =
+  | "ack"
+  | "after"
+  | "notifications_off"
+  | "not_owed"
+  | "outage"
+  | `silence:${string}`
+  | `window:${string}`
+
 /** One notification to one receiver, as stored. */
 export interface OutboxRecord {
   readonly id: OutboxId
@@ -33,11 +43,12 @@ export interface OutboxRecord {
   /** When its first attempt began; a replay keeps it. */
   readonly first_attempted_at: Instant | undefined
   readonly next_attempt_at: Instant | undefined
-  /**
-   * When a held firing is examined again. It is pending and has no next attempt meanwhile
-   * (docs/rules.md#holds).
-   */
+  /** What held a firing when its incident was last evaluated; absent for one that may be sent. */
+  readonly held_by: ReadonlyArray<HoldName> | undefined
+  /** When the incident of a held firing is evaluated for it. It has no next attempt meanwhile. */
   readonly next_evaluation_at: Instant | undefined
+  /** A reminder, or another firing that is sent whatever its receiver knows (docs/rules.md#firings). */
+  readonly must_send: boolean
   /** When it was released by hand: nothing holds it any more. */
   readonly released_at: Instant | undefined
   readonly last_error: string | undefined
@@ -60,11 +71,16 @@ const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
 /** Whether a notification may still be sent. */
 export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
 
+/** Whether a firing was found to be held when its incident was last evaluated. */
+export const isHeld = ({ next_evaluation_at, state }: OutboxRecord): boolean =>
+  state === "pending" && next_evaluation_at !== undefined
+
 /** An item that is not sent any more. */
 export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant): OutboxRecord => ({
   ...item,
   state,
   next_attempt_at: undefined,
+  held_by: undefined,
   next_evaluation_at: undefined,
   updated_at: now,
 })

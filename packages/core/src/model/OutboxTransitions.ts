@@ -65,18 +65,17 @@ export const OutboxTransitions = [
     from: "pending",
     trigger: "held",
     condition:
-      "a firing that was never attempted and not released by hand, while a hold applies, as found when it is enqueued, claimed or examined",
+      "a firing that was never attempted and not released by hand, while a hold applies, as found when it is enqueued or claimed, or its incident is evaluated",
     to: "pending",
-    effects: "no next attempt; examined again at the end of the hold, and every 5 minutes in any case",
+    effects: "no next attempt; evaluated again at the end of the hold, and every 5 minutes in any case",
   },
   {
     from: "pending",
     trigger: "hold_ended",
-    condition:
-      "the last of the held firings of its open incident and receiver, when no hold applies any more",
+    condition: "the held firing of its open incident and receiver, when an evaluation finds no hold any more",
     to: "pending",
     effects:
-      "due immediately with the incident's present severity and summary; age starts again; cause `opened` where a discarded one had it",
+      "due immediately with the incident's present severity and summary; age starts again; the cause by what its receiver knows",
   },
   {
     from: "pending",
@@ -90,7 +89,7 @@ export const OutboxTransitions = [
     from: "pending",
     trigger: "coalesced",
     condition:
-      "a held firing, when a later one of the same incident and receiver is enqueued or becomes due, or another one is released",
+      "a held firing, when another one of the same incident and receiver states what it would, or no route names the receiver of a reminder any more",
     to: "discarded",
     effects: "none",
   },

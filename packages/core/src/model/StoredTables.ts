@@ -169,6 +169,8 @@ const outbox: TableShape<OutboxRecord> = {
     first_attempted_at: orUndefined(instant),
     next_attempt_at: orUndefined(instant),
     next_evaluation_at: orUndefined(instant),
+    held_by: orUndefined(array),
+    must_send: boolean,
     released_at: orUndefined(instant),
     last_error: orUndefined(text),
     leased_until: orUndefined(instant),

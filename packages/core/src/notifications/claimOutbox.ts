@@ -7,8 +7,8 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { gatherHolds, type HoldOptions, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
-import { canBeHeld, heldAtClaim } from "../holds/heldItems.ts"
+import { type FiringOptions, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { canBeHeld, heldAtClaim } from "../firings/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/DeliveryAttempt.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
@@ -25,7 +25,7 @@ export interface ClaimInput {
   /** A random number from 0 up to 1, for the delays of items whose lease has expired. */
   readonly random: number
   /** Without a policy unless given. */
-  readonly holds?: HoldOptions
+  readonly holds?: FiringOptions
 }
 
 /** One message about more is read by nobody. */
@@ -95,11 +95,11 @@ function* search(
     const { claimableOutbox } = unit.searchResults
     const firings = claimableOutbox.filter(({ row }) => canBeHeld(row))
     const incidents = firings.map(({ incident }) => incident)
-    const on = yield* gatherHolds(unit, incidents, options, now)
+    const { onDue } = yield* gatherFacts(unit, incidents, options, now)
     const free: Array<WithIncident<OutboxRecord>> = []
     const held: Array<OutboxRecord> = []
     for (const found of claimableOutbox) {
-      const holds = on.onItem(found.incident, found.row)
+      const holds = onDue(found.incident, found.row)
       if (holds.length > 0) held.push(heldAtClaim(found, holds, now))
       else if (free.length < limit) free.push(found)
     }

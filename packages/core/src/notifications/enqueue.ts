@@ -1,47 +1,38 @@
-import { Duration } from "effect"
-import type { AgentRecord } from "../model/AgentRecord.ts"
-import type { CheckName } from "../model/CheckRecord.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
-import type { Labels } from "@tocsin/contract/Labels"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { FiringCause, NotificationType, NotifierName } from "@tocsin/contract/Status"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotificationType, NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { firingHolds } from "../holds/firingHolds.ts"
-import { matchedFacts } from "../holds/gatherHolds.ts"
-import { coalesced, heldItem, waitingUnderHolds } from "../holds/heldItems.ts"
-import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
+import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
+import { MOST_MEMBERS, nameReceivers, readLoudMembers, readOpenings } from "../firings/gatherFacts.ts"
+import { heldItem } from "../firings/heldItems.ts"
+import { acknowledgementHolds, type Hold } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
-import type { Routing } from "../policy/routing.ts"
-import { endedItem, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import type { Naming } from "../policy/routing.ts"
+import { endedItem, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 import { mayArrive } from "./retrySchedule.ts"
 
 /** What enqueueing needs besides rows. */
 export interface EnqueueOptions {
   readonly policy: Policy
-  readonly newOutboxId: (now: Instant) => OutboxId
-  readonly now: Instant
-  /** Notifies receivers that already know of this severity too. */
-  readonly again?: true
+  readonly newOutboxId: (now: Instant.Instant) => OutboxId
+  readonly now: Instant.Instant
 }
 
-interface NewItem {
+interface NewItem extends Partial<Pick<OutboxRecord, "cause" | "must_send">> {
   readonly incident: IncidentRecord
   readonly receiver: NotifierName
   /** The receiver's kind. */
   readonly notifier: NotifierName
   readonly event_type: NotificationType
-  readonly cause?: FiringCause
-  /** How long the incident must have been open before this is sent. */
-  readonly after?: Duration.Duration
+  readonly holds?: ReadonlyArray<Hold>
 }
 
 const enqueue = (unit: UnitOfWork, notification: NewItem, options: EnqueueOptions): void => {
-  const { incident, receiver, notifier, event_type, cause, after = Duration.zero } = notification
+  const { incident, receiver, notifier, event_type, cause, holds = [], must_send = false } = notification
   const { now } = options
   const item: OutboxRecord = {
     id: options.newOutboxId(now),
@@ -57,7 +48,9 @@ const enqueue = (unit: UnitOfWork, notification: NewItem, options: EnqueueOption
     attempts: 0,
     first_attempted_at: undefined,
     next_attempt_at: now,
+    held_by: undefined,
     next_evaluation_at: undefined,
+    must_send,
     released_at: undefined,
     last_error: undefined,
     leased_until: undefined,
@@ -65,8 +58,6 @@ const enqueue = (unit: UnitOfWork, notification: NewItem, options: EnqueueOption
     age_starts_at: now,
     updated_at: now,
   }
-  // A claim sees what covers the incident.
-  const holds = firingHolds(incident, item, { after, covering: [], grace: undefined }, now)
   unit.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
 }
 
@@ -76,7 +67,7 @@ const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" &
 export const enqueueFiring = (
   unit: UnitOfWork,
   incident: IncidentRecord,
-  firing: Required<Pick<NewItem, "receiver" | "cause">> & Pick<NewItem, "after">,
+  firing: NewFiring,
   options: EnqueueOptions,
 ): void => {
   const notifier = options.policy.receivers.get(firing.receiver)?.kind ?? firing.receiver
@@ -89,53 +80,38 @@ export const firingsOf = (
   incident: Pick<IncidentRecord, "id">,
 ): ReadonlyArray<OutboxRecord> => unit.outbox.group(incident.id).filter(isFiring)
 
-/** A claim counts the openings of the key, and holds longer if it must. */
-const leastAfter = (after: Routing["after"]): Duration.Duration =>
-  Duration.min(
-    after(() => 0),
-    after(() => Infinity),
-  )
-
-/** Reads the labels of a check; the heartbeat of an agent has none. */
-function* labelsOfCheck(
-  unit: UnitOfWork,
-  { agent_id, registration_id }: AgentRecord,
-  { check_id }: CheckName,
-): Decision<Labels | undefined> {
-  if (check_id === HEARTBEAT) return undefined
-  yield* load(unit, { expectations: { agent_id, check_ids: [check_id] } })
-  return unit.expectations.get({ agent_id, registration_id, check_id })?.labels
-}
-
 /**
- * Enqueues a firing for each receiver on the routes of `member`, which joined or worsened, that has
- * none of this incident at its present severity or a higher one. A receiver of a later step must have
- * a firing of it already, unless everyone is notified `again`. Discarded rows do not count. Its held
- * firings are discarded (docs/rules.md#outbox, docs/rules.md#routes).
+ * Enqueues the firings that an event of an incident makes owed, in its transaction: all of them, or those of
+ * a later step once it is due (docs/rules.md#firings). A claim sees what covers the incident.
  */
-export function* enqueueFirings(
+export function* enqueueOwed(
   unit: UnitOfWork,
   incident: IncidentRecord,
-  member: CheckName,
+  { again, isLoud }: { readonly again: boolean; readonly isLoud: boolean },
   options: EnqueueOptions,
 ): Decision<void> {
+  const { now, policy } = options
+  const { hasRoutes } = policy
+  // Without routes, only a loud event makes a receiver owed; its member names all.
+  if (!hasRoutes && !isLoud) return
   const firings = firingsOf(unit, incident)
-  const agent = options.policy.hasRoutes ? unit.agents.get(member.agent_id) : undefined
-  const labels = agent && options.policy.routesByLabel ? yield* labelsOfCheck(unit, agent, member) : undefined
-  const { after, delays } = options.policy.route(matchedFacts(incident, member, agent, labels))
-  for (const [receiver, delay] of delays) {
-    const told = firings.filter((item) => item.receiver === receiver)
-    if (!Duration.isZero(delay) && told.length === 0 && options.again === undefined) continue
-    const isNotified = told.some((item) => SEVERITY_RANK[item.severity] >= SEVERITY_RANK[incident.severity])
-    if (isNotified && options.again === undefined) continue
-    // This firing takes the place of held ones, so that it may be the first that the receiver gets.
-    const held = waitingUnderHolds(told, receiver)
-    const isFirst = options.again === undefined && told.length === held.length
-    const cause = isFirst ? "opened" : "worsened"
-    enqueueFiring(unit, incident, { receiver, cause, after: leastAfter(after) }, options)
-    // This firing states what the held ones would have, and must not wait behind them.
-    for (const item of held) unit.outbox.put(coalesced(item, options.now))
+  const naming = hasRoutes ? yield* nameNow(unit, incident, policy) : policy.everyone
+  if (again) for (const item of firings) if (isHeld(item)) unit.outbox.put({ ...item, must_send: true })
+  for (const { due, ...firing } of owedFirings({ firings, incident, naming }, again)) {
+    const isDue = due?.isDelayed !== true
+    // Whether a delay that is over fell into an outage, the evaluation decides.
+    const after = isDue ? [] : [{ by: "after", until: Instant.max(due.at, now) } as const]
+    const holds = [...after, ...acknowledgementHolds(incident, now)]
+    if (due?.isLater !== true) enqueueFiring(unit, incident, { ...firing, holds }, options)
   }
+}
+
+/** Finds whom routes name now. */
+function* nameNow(unit: UnitOfWork, incident: IncidentRecord, policy: Policy): Decision<Naming | undefined> {
+  const needed = { limit: MOST_MEMBERS, readsLabels: policy.routesReadAgents }
+  const loud = yield* readLoudMembers(unit, [incident], needed)
+  const openings = yield* readOpenings(unit, [incident], policy)
+  return nameReceivers(policy, incident, loud.get(incident.id) ?? [], openings(incident))
 }
 
 /** Receivers, each with its kind. */
@@ -191,7 +167,7 @@ export const closeAgentGone = (unit: UnitOfWork, incident: IncidentRecord, optio
  * Discards the resolved behind a firing that its receiver refused, unless another firing may have
  * arrived. Needs the incident's outbox items.
  */
-export const discardUnheard = (unit: UnitOfWork, refused: OutboxRecord, now: Instant): void => {
+export const discardUnheard = (unit: UnitOfWork, refused: OutboxRecord, now: Instant.Instant): void => {
   const { incident_id, receiver } = refused
   const isNotified = firingsOf(unit, { id: incident_id }).some(
     (item) => item.receiver === receiver && mayArrive(item),

@@ -1,8 +1,7 @@
 import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
-import { isHeld } from "../holds/heldItems.ts"
-import type { HeldBy } from "../holds/readHolds.ts"
+import type { HeldBy } from "../firings/readHolds.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { isBehind, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { isBehind, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 
 const BECAUSE: Readonly<Record<FiringCause, string>> = {
   opened: "the first firing of the incident for this receiver",
@@ -67,7 +66,7 @@ const whyDiscarded = (item: OutboxRecord, { incident, outbox }: Story): string =
       other.id !== item.id &&
       other.receiver === item.receiver &&
       other.event_type === "firing" &&
-      (other.created_at === item.updated_at || other.age_starts_at === item.updated_at),
+      (other.state !== "discarded" || other.updated_at > item.updated_at),
   )
   if (isReplaced && item.updated_at !== resolved_at) return "superseded by a newer notification"
   if (resolved_at === undefined || item.updated_at < resolved_at) return NO_RECEIVER

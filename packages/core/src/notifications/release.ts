@@ -3,9 +3,9 @@ import type { Signature } from "../audit/Signature.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
-import { freed, freeOne } from "../holds/examineHeld.ts"
-import { gatherHolds, type HoldOptions } from "../holds/gatherHolds.ts"
-import { canBeHeld, holdableOf, isHeld } from "../holds/heldItems.ts"
+import { gatherFacts, type FiringOptions } from "../firings/gatherFacts.ts"
+import { canBeHeld, coalesced, freed } from "../firings/heldItems.ts"
+import { isHeld } from "../model/OutboxRecord.ts"
 
 /** The result of a release. */
 export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
@@ -18,7 +18,7 @@ export const release = commandOf(function* (
   unit,
   now,
   id: OutboxId,
-  options: HoldOptions,
+  options: FiringOptions,
   by: Signature,
 ): Decision<ReleaseOutcome> {
   yield* load(unit, { outboxItems: [id] })
@@ -27,13 +27,18 @@ export const release = commandOf(function* (
   yield* load(unit, { incidents: [found.incident_id] })
   const incident = unit.incidents.get(found.incident_id)
   if (incident?.state !== "open" || !canBeHeld(found)) return "not_held"
-  const waiting = holdableOf(unit.outbox.group(found.incident_id), found.receiver)
+  const waiting = unit.outbox
+    .group(found.incident_id)
+    .filter((item) => item.receiver === found.receiver && canBeHeld(item))
   if (!waiting.some(isHeld)) {
     // No claim has examined them. Lists show what one would decide.
-    const { onItem } = yield* gatherHolds(unit, [incident], options, now)
-    if (onItem(incident, found).length === 0) return "not_held"
+    const { onDue } = yield* gatherFacts(unit, [incident], options, now)
+    if (onDue(incident, found).length === 0) return "not_held"
   }
-  freeOne(unit, waiting, { ...freed(found, incident, "released", now), released_at: now })
+  for (const other of waiting) if (other.id !== id) unit.outbox.put(coalesced(other, now))
+  const isFirst = found.cause === "worsened" && waiting.some(({ cause }) => cause === "opened")
+  const cause = isFirst ? "opened" : found.cause
+  unit.outbox.put({ ...freed(found, incident, "released", now), cause, released_at: now })
   recordAudit(unit, now, by, "notification.released", [id], {})
   return "released"
 })

@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import { evaluateSoon } from "../holds/heldItems.ts"
+import { hasHeld } from "../firings/heldItems.ts"
 import { isSameReport } from "../model/AgentRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
@@ -54,7 +54,7 @@ export const labelCheck = (
 export function* evaluateLabelled(
   unit: UnitOfWork,
   refs: ReadonlyArray<CheckRef>,
-  { hasTimers }: Pick<Policy, "hasTimers">,
+  { routesReadAgents }: Pick<Policy, "routesReadAgents">,
   now: Instant.Instant,
 ): Decision<void> {
   const ids = new Set(
@@ -67,7 +67,7 @@ export function* evaluateLabelled(
   for (const id of ids) {
     const incident = unit.incidents.get(id)
     if (incident?.state !== "open") continue
-    if (hasTimers) unit.incidents.put({ ...incident, next_evaluation_at: now })
-    evaluateSoon(unit, id, now)
+    if (routesReadAgents || hasHeld(unit, incident))
+      unit.incidents.put({ ...incident, next_evaluation_at: now })
   }
 }

@@ -3,7 +3,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
 import type { Freshness, PolicyDocument, Receiver, Route, Window } from "@tocsin/contract/PolicyDocument"
-import { compileRoutes, type Routing } from "./routing.ts"
+import { compileRoutes, type Naming, type Routes } from "./routing.ts"
 import { parseSchedule, type Schedule } from "./Schedule.ts"
 
 /** One receiver of a policy. */
@@ -34,10 +34,12 @@ export interface Policy {
   readonly receivers: ReadonlyMap<NotifierName, PolicyReceiver>
   /** Without routes, every receiver is notified immediately, whatever the incident. */
   readonly hasRoutes: boolean
-  /** Whether a route compares labels, which a check may have. */
-  readonly routesByLabel: boolean
+  /** Whether a route compares hostnames or labels, which agents change. */
+  readonly routesReadAgents: boolean
   /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
   readonly hasTimers: boolean
+  /** Whether a route compares severities. */
+  readonly routesBySeverity: boolean
   /** The most of all routes that count the openings of a key; absent if none does. */
   readonly flapping:
     | {
@@ -47,7 +49,9 @@ export interface Policy {
         readonly after: Duration.Duration
       }
     | undefined
-  readonly route: (facts: MatchedFacts) => Routing
+  readonly routes: Routes
+  /** Whom a member names that no route matches. */
+  readonly everyone: Naming
   readonly windows: ReadonlyArray<PolicyWindow>
   readonly freshness: OverdueRules
 }
@@ -68,28 +72,30 @@ export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray
     ...notifiers.map((name) => [name, { kind: name, definition: undefined }] as const),
     ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
   ])
+  const compiled = compileRoutes(routes, Array.from(receivers.keys()))
+  const everyone = compiled.name(new Set(["unmatched"]), () => 0)
   return {
     document,
     receivers,
     hasRoutes: routes.length > 0,
-    routesByLabel: routes.some(({ match }) => match?.some(isOfLabel)),
+    routesReadAgents: routes.some(({ match }) => match?.some(isOfAgent)),
     hasTimers: routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
+    routesBySeverity: routes.some(({ match }) => match?.some(({ field }) => field === "severity")),
     flapping: flappingOf(routes),
-    route: compileRoutes(routes, Array.from(receivers.keys())),
+    routes: compiled,
+    everyone: { named: everyone, at: () => everyone, isCut: false },
     windows: windows.map(compileWindow),
     freshness: compileOverdueRules(freshness),
   }
 }
 
-const isOfLabel = ({ field }: Matcher): boolean => field.startsWith("label:")
+const isOfAgent = ({ field }: Matcher): boolean => field === "hostname" || field.startsWith("label:")
 
 const compileOverdueRules = (rules: ReadonlyArray<Freshness>): OverdueRules => {
   const compiled = rules.map((rule) => ({ rule, matches: compileMatchers(rule.match) }))
   return {
     count: rules.length,
-    readsAgents: rules.some(({ match }) =>
-      match.some((matcher) => matcher.field === "hostname" || isOfLabel(matcher)),
-    ),
+    readsAgents: rules.some(({ match }) => match.some(isOfAgent)),
     ruleOf: (facts) => compiled.find(({ matches }) => matches(facts))?.rule,
   }
 }

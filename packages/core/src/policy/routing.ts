@@ -1,80 +1,99 @@
 import { Duration } from "effect"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { compileMatchers, type MatchedFacts } from "@tocsin/contract/Matcher"
+import type { NotifierName, Severity } from "@tocsin/contract/Status"
+import type { MatchedFacts } from "@tocsin/contract/Matcher"
 import type { Route } from "@tocsin/contract/PolicyDocument"
+import { indexMatchers } from "./indexMatchers.ts"
 
-/** Whom an incident's notifications go to, and when. */
-export interface Routing {
-  /** Each receiver with its turn: how long after the opening. Zero: as soon as there is something. */
-  readonly delays: ReadonlyMap<NotifierName, Duration.Duration>
-  /** How long an incident must be open before anyone is notified; longer for a key that flaps. */
-  readonly after: (countOpenings: CountOpenings) => Duration.Duration
-  /** How long after the last attempt a receiver is reminded. */
+/** How routes name a receiver (docs/rules.md#routes). */
+export interface NamedReceiver {
+  /** How long after the incident was announced it is notified. */
+  readonly delay: Duration.Duration
+  /** Whether a later step gives that delay. */
+  readonly isLater: boolean
+  /** How long after its last attempt it is reminded. */
   readonly remind: Duration.Duration | undefined
+}
+
+export type NamedReceivers = ReadonlyMap<NotifierName, NamedReceiver>
+
+/** Whom the routes of an incident name. */
+export interface Naming {
+  /** By the loud present members. */
+  readonly named: NamedReceivers
+  /** The same if every member worse than this severity counted as it. */
+  readonly at: (severity: Severity) => NamedReceivers
+  /** Whether only the worst of too many members name receivers; then one that has a firing stays named. */
+  readonly isCut: boolean
 }
 
 /** How many incidents of a key were opened within a span up to now, the present one included. */
 export type CountOpenings = (within: Duration.Duration) => number
 
-/**
- * Compiles routes: every matching one applies, their receivers are united, and of `after`, `remind`
- * and the turns of a receiver the least counts. Where none matches, every receiver is notified
- * immediately.
- */
+/** Finds whom routes name. */
+export interface Routes {
+  /** Adds the routes that match a member to those found before. */
+  readonly match: (facts: MatchedFacts, found: Set<RouteId>) => void
+  /** All that match name their receivers; of delays and reminders, the least counts. */
+  readonly name: (found: ReadonlySet<RouteId>, countOpenings: CountOpenings) => NamedReceivers
+}
+
+/** The position of a route, or what stands in for a member that no route matches. */
+export type RouteId = number | "unmatched"
+
+/** Compiles the routes of a policy. A member that none matches names every receiver, without a delay. */
 export const compileRoutes = (
   routes: ReadonlyArray<Route>,
   receivers: ReadonlyArray<NotifierName>,
-): ((facts: MatchedFacts) => Routing) => {
-  const everyone: Routing = {
-    delays: immediately(receivers),
-    after: () => Duration.zero,
-    remind: undefined,
-  }
-  const compiled = routes.map((route) => ({
-    matches: compileMatchers(route.match ?? []),
-    after: afterOf(route),
-    remind: route.remind,
-    delays: delaysOf(route, receivers),
-  }))
-  return (facts) => {
-    const matching = compiled.filter(({ matches }) => matches(facts))
-    if (matching.length === 0) return everyone
-    return {
-      delays: matching.map(({ delays }) => delays).reduce(unite),
-      after: (countOpenings) => matching.map(({ after }) => after(countOpenings)).reduce(Duration.min),
-      remind: matching.map(({ remind }) => remind).reduce(least),
-    }
+): Routes => {
+  const find = indexMatchers(routes.map(({ match = [] }) => match))
+  const everyone = receivers.map((name) => [name, AT_ONCE] as const)
+  return {
+    match: (facts, found) => {
+      const positions = find(facts)
+      for (const position of positions) found.add(position)
+      if (positions.length === 0) found.add("unmatched")
+    },
+    name: (found, countOpenings) => {
+      const named = new Map<NotifierName, NamedReceiver>()
+      for (const id of found) {
+        const route = id === "unmatched" ? undefined : routes[id]
+        const more = route === undefined ? everyone : namedBy(route, receivers, countOpenings)
+        for (const [name, receiver] of more) named.set(name, unite(named.get(name), receiver))
+      }
+      return named
+    },
   }
 }
 
-const immediately = (names: ReadonlyArray<NotifierName>): ReadonlyMap<NotifierName, Duration.Duration> =>
-  new Map(names.map((name) => [name, Duration.zero]))
+/** Without a delay. */
+export const AT_ONCE: NamedReceiver = { delay: Duration.zero, isLater: false, remind: undefined }
 
-const afterOf =
-  ({ after = Duration.zero, flapping }: Route) =>
-  (countOpenings: CountOpenings): Duration.Duration =>
-    flapping !== undefined && countOpenings(flapping.within) >= flapping.openings ? flapping.after : after
-
-const delaysOf = (
-  { steps, to }: Route,
+/** A route's `after` delays its first step; a later step never comes before the first. */
+const namedBy = (
+  { after = Duration.zero, flapping, remind, steps, to }: Route,
   receivers: ReadonlyArray<NotifierName>,
-): ReadonlyMap<NotifierName, Duration.Duration> =>
-  steps === undefined
-    ? immediately(to ?? receivers)
-    : steps
-        .map(({ after = Duration.zero, to: names }) => new Map(names.map((name) => [name, after])))
-        .reduce<ReadonlyMap<NotifierName, Duration.Duration>>(unite, new Map())
-
-const unite = (
-  a: ReadonlyMap<NotifierName, Duration.Duration>,
-  b: ReadonlyMap<NotifierName, Duration.Duration>,
-): ReadonlyMap<NotifierName, Duration.Duration> => {
-  const united = new Map(a)
-  for (const [name, turn] of b) united.set(name, Duration.min(turn, united.get(name) ?? turn))
-  return united
+  countOpenings: CountOpenings,
+): ReadonlyArray<readonly [NotifierName, NamedReceiver]> => {
+  const isFlapping = flapping !== undefined && countOpenings(flapping.within) >= flapping.openings
+  const first = isFlapping ? flapping.after : after
+  return (steps ?? [{ to: to ?? receivers, after: undefined }]).flatMap((step, n) =>
+    step.to.map((name) => {
+      const delay = step.after === undefined ? first : Duration.max(first, step.after)
+      return [name, { delay, isLater: n > 0, remind }] as const
+    }),
+  )
 }
 
-const least = (
-  a: Duration.Duration | undefined,
-  b: Duration.Duration | undefined,
-): Duration.Duration | undefined => (a === undefined || b === undefined ? (a ?? b) : Duration.min(a, b))
+const unite = (known: NamedReceiver | undefined, other: NamedReceiver): NamedReceiver => {
+  if (known === undefined) return other
+  const isLess = Duration.isLessThan(other.delay, known.delay)
+  const isEqual = Duration.equals(other.delay, known.delay)
+  return {
+    delay: isLess ? other.delay : known.delay,
+    isLater: isEqual ? known.isLater && other.isLater : (isLess ? other : known).isLater,
+    remind:
+      known.remind === undefined || other.remind === undefined
+        ? (known.remind ?? other.remind)
+        : Duration.min(known.remind, other.remind),
+  }
+}

@@ -6,12 +6,10 @@ import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { evaluateDueExpectations } from "../overdue/evaluateExpectations.ts"
 import { applyOverdueRules } from "../overdue/applyOverdueRules.ts"
-import { reevaluateHeld } from "../holds/reevaluateHeld.ts"
-import { examineHeld } from "../holds/examineHeld.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
 import { serviceHeartbeatEvery } from "../liveness/outage.ts"
-import { evaluateDueIncidents } from "../timers/evaluateIncidents.ts"
-import { reevaluateIncidents } from "../timers/reevaluateIncidents.ts"
+import { evaluateDueIncidents } from "../evaluation/evaluateIncidents.ts"
+import { evaluationPass } from "../evaluation/evaluationPass.ts"
 import { sweepStaleAgents } from "../deadAgents/sweepDeadAgents.ts"
 import { discardUnclaimed } from "../notifications/discardUnclaimed.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
@@ -51,10 +49,8 @@ const BETWEEN_PIECES = Duration.millis(20)
 // joins one (docs/rules.md#freshness).
 const SWEEP_EVERY = Duration.seconds(5)
 const PURGE_EVERY = Duration.seconds(10)
-// A firing is sent within seconds of the end of its hold (docs/rules.md#holds).
-const EXAMINE_EVERY = Duration.seconds(5)
-// Timers act within 15 s (docs/rules.md#timers).
-const REEVALUATE_EVERY = Duration.seconds(5)
+// A firing is sent within 15 s of its time, or of the end of its hold (docs/rules.md#evaluation).
+const EVALUATE_EVERY = Duration.seconds(5)
 const EXPIRE_EVERY = Duration.minutes(10)
 
 /**
@@ -162,7 +158,7 @@ const chores = Effect.gen(function* () {
   const policy = yield* PolicyInForce
   const incidents = incidentOptions(yield* Ids, policy, rules)
   const receivers = yield* Receivers
-  const { incidents: looks, rows: limit } = yield* PieceSizes
+  const { incidents: evaluated, rows: limit } = yield* PieceSizes
   const list: ReadonlyArray<Chore> = [
     {
       name: "leaving the service heartbeat",
@@ -180,28 +176,18 @@ const chores = Effect.gen(function* () {
       piece: Effect.as(evaluateDueExpectations(storage, commits, { rules, incidents, limit }), false),
     },
     {
-      name: "examining held notifications",
-      pause: idlePause(EXAMINE_EVERY),
-      piece: Effect.map(commits.transact(examineHeld(incidents, limit)), isWhole(limit)),
+      name: "evaluating incidents",
+      pause: idlePause(EVALUATE_EVERY),
+      piece: Effect.map(commits.transact(evaluateDueIncidents(incidents, evaluated)), ({ isMore }) => isMore),
     },
     {
-      name: "looking at held notifications under other silences",
-      pause: idlePause(EXAMINE_EVERY),
-      piece: reevaluateHeld(storage, commits, { ...incidents, limit }),
-    },
-    {
-      name: "looking at the timers of incidents",
-      pause: idlePause(REEVALUATE_EVERY),
-      piece: Effect.map(commits.transact(evaluateDueIncidents(incidents, looks)), isWhole(looks)),
-    },
-    {
-      name: "looking at open incidents under another policy",
-      pause: idlePause(REEVALUATE_EVERY),
-      piece: reevaluateIncidents(storage, commits, { policy, incidents, limit: looks }),
+      name: "evaluating incidents under other silences or another policy",
+      pause: idlePause(EVALUATE_EVERY),
+      piece: evaluationPass(storage, commits, { incidents, limit: evaluated }),
     },
     {
       name: "looking at checks under another policy",
-      pause: idlePause(REEVALUATE_EVERY),
+      pause: idlePause(EVALUATE_EVERY),
       piece: applyOverdueRules(storage, commits, { policy, incidents, rules, limit }),
     },
     ...retentionChores(storage, commits, retention, incidents, limit),

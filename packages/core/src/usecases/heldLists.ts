@@ -2,8 +2,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { pagesAt, readPage } from "../engine/lists/readPage.ts"
-import type { HoldOptions } from "../holds/gatherHolds.ts"
-import { heldIncidents, heldItems } from "../holds/readHolds.ts"
+import type { FiringOptions } from "../firings/gatherFacts.ts"
+import { heldIncidents, heldItems } from "../firings/readHolds.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { IncidentTimeline, Storage } from "../ports/Storage.ts"
 import type { Sorted } from "./Queries.ts"
@@ -14,7 +14,7 @@ interface Sources {
   readonly storage: Storage["Service"]
   readonly commits: Pick<Commits["Service"], "transact">
   readonly sha256: Hashing["Service"]["sha256"]
-  readonly options: HoldOptions
+  readonly options: FiringOptions
 }
 
 /** The lists of v1 with what holds each row, and the holds of one timeline (docs/rules.md#release). */

@@ -6,9 +6,9 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { gatherHolds, WITHOUT_POLICY } from "../holds/gatherHolds.ts"
-import { canBeHeld } from "../holds/heldItems.ts"
-import type { Mutes } from "../holds/computeHolds.ts"
+import { gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { canBeHeld } from "../firings/heldItems.ts"
+import type { Mutes } from "../firings/mutes.ts"
 import { indexMatchers } from "../policy/indexMatchers.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
@@ -116,6 +116,6 @@ const coveredBy = commandOf(function* (
 ): Decision<ReadonlyArray<IncidentRecord>> {
   yield { incidentsToRead: ids }
   const incidents = Array.from(unit.searchResults.incidentsToRead.values())
-  const { covering } = yield* gatherHolds(unit, incidents, { ...WITHOUT_POLICY, mutes }, now)
+  const { covering } = yield* gatherFacts(unit, incidents, { ...WITHOUT_POLICY, mutes }, now)
   return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
 })

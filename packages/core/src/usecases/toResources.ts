@@ -14,7 +14,7 @@ import type {
 import type { StoredHistoryRecord } from "../model/ListDefinitions.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { HeldBy } from "../holds/readHolds.ts"
+import type { HeldBy } from "../firings/readHolds.ts"
 import {
   type Acknowledgement,
   acknowledgementInForce,

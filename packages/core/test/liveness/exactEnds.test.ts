@@ -3,8 +3,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import { SilenceId } from "@tocsin/contract/Identifiers"
 import { Duration, Result } from "effect"
 import { parseMatcher } from "@tocsin/contract/Matcher"
-import { activeMutes } from "../../src/holds/activeMutes.ts"
-import { outageGraceAt } from "../../src/holds/outageGrace.ts"
+import { activeMutes } from "../../src/firings/mutes.ts"
+import { outageGraceAt } from "../../src/firings/outageGrace.ts"
 import { isInGrace } from "../../src/liveness/outage.ts"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { defaultRules } from "../../src/ports/RuleSettings.ts"
@@ -36,22 +36,7 @@ const spans = [
   {
     name: "a silence",
     ends: ENDED,
-    isIn: (now: Instant.Instant) =>
-      activeMutes({ policy: compilePolicy({}, []), silences: [silence], grace: undefined }, now).mutes
-        .length > 0,
-  },
-  {
-    name: "a silence that ended in an outage",
-    ends: minutes(12),
-    isIn: (now: Instant.Instant) =>
-      activeMutes(
-        {
-          policy: compilePolicy({}, []),
-          silences: [{ ...silence, ends_at: minutes(5) }],
-          grace: { began_at: BEGAN, ended_at: ENDED },
-        },
-        now,
-      ).mutes.length > 0,
+    isIn: (now: Instant.Instant) => activeMutes(compilePolicy({}, []), [silence], now).mutes.length > 0,
   },
   {
     name: "the time in which agents settle after an outage",

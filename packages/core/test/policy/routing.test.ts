@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Result } from "effect"
 import * as fc from "fast-check"
 import { readPolicy } from "../../src/policy/readPolicy.ts"
-import { compileRoutes } from "../../src/policy/routing.ts"
+import { compileRoutes, type RouteId } from "../../src/policy/routing.ts"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import type { Severity } from "@tocsin/contract/Status"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
@@ -23,16 +23,26 @@ const routing = (
   { openings = 1, severity = "critical" as Severity, team = "db" } = {},
 ) => {
   const { routes: read = [] } = Result.getOrThrow(readPolicy({ routes }, names))
-  const { after, remind, delays } = compileRoutes(read, names)(facts(severity, team))
-  return {
-    after: Duration.toSeconds(after(() => openings)),
-    remind: remind && Duration.toSeconds(remind),
-    delays: Object.fromEntries(Array.from(delays, ([name, turn]) => [name, Duration.toSeconds(turn)])),
-  }
+  const { match, name } = compileRoutes(read, names)
+  const found = new Set<RouteId>()
+  match(facts(severity, team), found)
+  return Object.fromEntries(
+    Array.from(
+      name(found, () => openings),
+      ([receiver, { delay, isLater, remind }]) => [
+        receiver,
+        [
+          Duration.toSeconds(delay),
+          ...(isLater ? ["later"] : []),
+          ...(remind ? [Duration.format(remind)] : []),
+        ],
+      ],
+    ),
+  )
 }
 
 describe("routes", () => {
-  const everyone = { after: 0, remind: undefined, delays: { chat: 0, mail: 0, pager: 0 } }
+  const everyone = { chat: [0], mail: [0], pager: [0] }
 
   it("notify every receiver immediately where there are none, or none matches", () => {
     expect(routing([])).toEqual(everyone)
@@ -40,7 +50,11 @@ describe("routes", () => {
   })
 
   it("without to or steps mean every receiver", () => {
-    expect(routing([{ match: ["label:team = db"], remind: "1h" }])).toEqual({ ...everyone, remind: 3_600 })
+    expect(routing([{ match: ["label:team = db"], remind: "1h" }])).toEqual({
+      chat: [0, "1h"],
+      mail: [0, "1h"],
+      pager: [0, "1h"],
+    })
   })
 
   it("unite their receivers, and the least of each time counts", () => {
@@ -49,13 +63,13 @@ describe("routes", () => {
         { after: "5m", remind: "4h", steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] },
         { after: "1m", remind: "1h", steps: [{ to: ["mail"] }, { after: "10m", to: ["pager", "chat"] }] },
       ]),
-    ).toEqual({ after: 60, remind: 3_600, delays: { chat: 0, mail: 0, pager: 600 } })
+    ).toEqual({ chat: [300, "1h"], mail: [60, "1h"], pager: [600, "later", "1h"] })
   })
 
   it("wait longer for a key that flaps", () => {
     const routes = [{ after: "1m", flapping: { openings: 4, within: "1h", after: "10m" } }]
-    expect(routing(routes, { openings: 3 }).after).toBe(60)
-    expect(routing(routes, { openings: 4 }).after).toBe(600)
+    expect(routing(routes, { openings: 3 })).toEqual({ chat: [60], mail: [60], pager: [60] })
+    expect(routing(routes, { openings: 4 })).toEqual({ chat: [600], mail: [600], pager: [600] })
   })
 
   it("give the same whatever their order", () => {

@@ -65,8 +65,8 @@ export type ModelAction =
     }
   | { readonly act: "withdraw" | "note"; readonly nth: number }
   | SilenceAct
-  | { readonly act: "examineHeld" | "purge"; readonly limit: number }
-  | { readonly act: "service_heartbeat" | "sweep" | "timers" | "removeIdle" }
+  | { readonly act: "evaluateDue" | "purge"; readonly limit: number }
+  | { readonly act: "service_heartbeat" | "sweep" | "removeIdle" }
   | {
       readonly act: "expire"
       readonly history: number | undefined
@@ -214,11 +214,11 @@ const action: fc.Arbitrary<ModelAction> = fc.oneof(
   ),
   weighted(2, fc.record({ act: fc.constantFrom("withdraw" as const, "note" as const), nth })),
   weighted(4, silenceActs(AGENTS)),
-  weighted(3, fc.record({ act: fc.constant("examineHeld" as const), limit: fc.constantFrom(1, 500, 500) })),
+  weighted(3, fc.record({ act: fc.constant("evaluateDue" as const), limit: fc.constantFrom(1, 500, 500) })),
   weighted(
     5,
     fc.record({
-      act: fc.constantFrom(...(["service_heartbeat", "sweep", "timers", "removeIdle"] as const)),
+      act: fc.constantFrom(...(["service_heartbeat", "sweep", "removeIdle"] as const)),
     }),
   ),
   weighted(

@@ -162,7 +162,7 @@ const changesOf = (
     case "acknowledge":
     case "withdraw":
     case "note":
-    case "timers": {
+    case "evaluateDue": {
       const acts = onlyIn(after.log, before.log, ({ incident_id, seq }) => `${incident_id}/${seq}`)
       return acts.flatMap((row) => {
         const action = ACT_ACTIONS[row.action]

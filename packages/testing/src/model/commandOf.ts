@@ -8,8 +8,7 @@ import { evaluateExpectations } from "@tocsin/core/overdue/evaluateExpectations"
 import { lastOutage, writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
-import { examineHeld } from "@tocsin/core/holds/examineHeld"
-import { evaluateDueIncidents } from "@tocsin/core/timers/evaluateIncidents"
+import { evaluateDueIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
 import { silenceOn } from "./SilenceAct.ts"
 import { runAction } from "./runAction.ts"
 import * as delivery from "./deliveryActions.ts"
@@ -161,10 +160,8 @@ export const commandOf = (action: ModelAction, sent: Sent, now: Instant.Instant)
     case "silence":
     case "expireSilence":
       return (replica) => silenceOn(replica, action, by, now)
-    case "examineHeld":
-      return ({ storage, incidents }) => transact(storage, examineHeld(incidents, action.limit))
-    case "timers":
-      return ({ storage, incidents }) => transact(storage, evaluateDueIncidents(incidents, delivery.ALL))
+    case "evaluateDue":
+      return ({ storage, incidents }) => transact(storage, evaluateDueIncidents(incidents, action.limit))
     case "service_heartbeat":
       return ({ storage }) => transact(storage, writeServiceHeartbeat(defaultRules))
     case "sweep":

@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { isHeld } from "@tocsin/core/holds/heldItems"
+import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { type MemoryTables, outboxOf } from "@tocsin/adapter-memory/MemoryTables"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import type { Storage } from "@tocsin/core/ports/Storage"

@@ -29,6 +29,10 @@ CREATE TABLE incident (
   ack_until bigint,
   ack_severity text COLLATE "C",
   log_entries integer NOT NULL DEFAULT 0,
+  announced text COLLATE "C",
+  reached_warning_at bigint,
+  reached_unknown_at bigint,
+  reached_critical_at bigint,
   next_evaluation_at bigint,
   resolved_by text COLLATE "C"
 ) WITH (fillfactor = 70);
@@ -103,6 +107,8 @@ CREATE TABLE outbox (
   cause text COLLATE "C",
   first_attempted_at bigint,
   next_evaluation_at bigint,
+  held_by json,
+  must_send boolean NOT NULL DEFAULT false,
   released_at bigint,
   listed_state text COLLATE "C" NOT NULL
     GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED

@@ -28,6 +28,10 @@ CREATE TABLE incident (
   ack_until INTEGER,
   ack_severity TEXT,
   log_entries INTEGER NOT NULL DEFAULT 0,
+  announced TEXT,
+  reached_warning_at INTEGER,
+  reached_unknown_at INTEGER,
+  reached_critical_at INTEGER,
   next_evaluation_at INTEGER,
   resolved_by TEXT
 ) STRICT, WITHOUT ROWID;
@@ -99,6 +103,8 @@ CREATE TABLE outbox (
   cause TEXT,
   first_attempted_at INTEGER,
   next_evaluation_at INTEGER,
+  held_by TEXT,
+  must_send INTEGER NOT NULL DEFAULT 0,
   released_at INTEGER,
   listed_state TEXT NOT NULL
     AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL

@@ -2,19 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import * as Instant from "@tocsin/contract/Instant"
-import {
-  type Mute,
-  mutingHolds,
-  type HoldFacts,
-  computeHolds,
-  type LoudMembers,
-} from "../../src/holds/computeHolds.ts"
+import { type LoudMembers, type Mute, mutingHolds } from "../../src/firings/mutes.ts"
 import { indexMatchers } from "../../src/policy/indexMatchers.ts"
 import { compileMatchers, type MatchedFacts, parseMatcher } from "@tocsin/contract/Matcher"
 
 const at = (seconds: number) => Instant.fromMillis(seconds * 1_000)
-const NOW = at(1_000)
-
 const member = (agent_id: string, severity = "critical"): MatchedFacts =>
   // Literals stand for branded ids here.
   ({ agent_id, check_id: "disk", incident_key: "k", hostname: "h", severity, labels: {} }) as MatchedFacts
@@ -25,44 +17,10 @@ const mute = (name: string, until: number, ...texts: ReadonlyArray<string>): Mut
   matchers: texts.map((text) => Result.getOrThrow(parseMatcher(text))),
 })
 
-const facts = ({
-  mutes = [],
-  loud = { kind: "listed", members: [member("a")] },
-  ...given
-}: Partial<HoldFacts> & { mutes?: ReadonlyArray<Mute>; loud?: LoudMembers }): HoldFacts => ({
-  severity: "critical",
-  opensAt: at(0),
-  acknowledgement: undefined,
-  covering: mutingHolds({
-    mutes: { mutes, find: indexMatchers(mutes.map(({ matchers }) => matchers)) },
-    loud,
-  }),
-  ...given,
-})
+const holdsOn = (mutes: ReadonlyArray<Mute>, loud: LoudMembers) =>
+  mutingHolds({ mutes, find: indexMatchers(mutes.map(({ matchers }) => matchers)) }, loud)
 
-describe("holds of a firing", () => {
-  it("are none without a route's after, an acknowledgement and a cover", () => {
-    expect(computeHolds(facts({}), NOW)).toEqual([])
-  })
-
-  it("last until the incident has been open for the route's after", () => {
-    expect(computeHolds(facts({ opensAt: at(1_001) }), NOW)).toEqual([{ by: "after", until: at(1_001) }])
-    expect(computeHolds(facts({ opensAt: NOW }), NOW)).toEqual([])
-  })
-
-  it.each([
-    ["critical", 2_000, "critical", true],
-    ["warning", 2_000, "critical", true],
-    ["critical", 2_000, "unknown", false],
-    ["critical", 1_000, "critical", false],
-  ] as const)(
-    "a %s firing, acknowledged until %i at %s: held is %s",
-    (severity, until, acknowledged, isHeld) => {
-      const acknowledgement = { until: at(until), severity: acknowledged }
-      expect(computeHolds(facts({ severity, acknowledgement }), NOW)).toHaveLength(isHeld ? 1 : 0)
-    },
-  )
-
+describe("silences and windows", () => {
   describe("of 500 members under 1,000 silences of 20 matchers", () => {
     const others = Array.from({ length: 19 }, (_, n) => `check_id != other${n}`)
     const mutes = Array.from({ length: 1_000 }, (_, n) => mute(`${n}`, 2_000, ...others, `agent_id = a${n}`))
@@ -82,7 +40,7 @@ describe("holds of a firing", () => {
       ["all are covered", [...names, "a499"], 500],
     ] as const)("compare each member only with silences that name it, where %s", (_, all, count) => {
       const { loud, reads } = counted(all)
-      expect(computeHolds(facts({ loud, mutes }), NOW)).toHaveLength(count)
+      expect(holdsOn(mutes, loud)).toHaveLength(count)
       // A look into the index for each member, and the matchers of the one silence of its agent.
       expect(reads()).toBeLessThanOrEqual(all[0] === "none" ? 1 : 500 * 21)
     })
@@ -91,9 +49,9 @@ describe("holds of a firing", () => {
   it("need every loud member covered, by one silence or by several", () => {
     const loud = { kind: "listed", members: [member("a"), member("b")] } as const
     const one = mute("one", 2_000, "agent_id = a")
-    expect(computeHolds(facts({ loud, mutes: [one] }), NOW)).toEqual([])
+    expect(holdsOn([one], loud)).toEqual([])
     const both = [one, mute("two", 3_000, "agent_id = b")]
-    expect(computeHolds(facts({ loud, mutes: both }), NOW)).toEqual([
+    expect(holdsOn(both, loud)).toEqual([
       { by: "silence:one", until: at(2_000) },
       { by: "silence:two", until: at(2_000) },
     ])
@@ -101,7 +59,7 @@ describe("holds of a firing", () => {
 
   it("are none by a silence where no member is loud", () => {
     const loud = { kind: "listed", members: [] } as const
-    expect(computeHolds(facts({ loud, mutes: [mute("all", 2_000, "agent_id glob *a*")] }), NOW)).toEqual([])
+    expect(holdsOn([mute("all", 2_000, "agent_id glob *a*")], loud)).toEqual([])
   })
 
   it("of a crowd look only at what its members share", () => {
@@ -109,8 +67,7 @@ describe("holds of a firing", () => {
       kind: "too_many",
       shared: { incident_key: member("a").incident_key, severity: "critical" },
     } as const
-    const by = (...texts: ReadonlyArray<string>) =>
-      computeHolds(facts({ loud, mutes: [mute("s", 2_000, ...texts)] }), NOW).length
+    const by = (...texts: ReadonlyArray<string>) => holdsOn([mute("s", 2_000, ...texts)], loud).length
     expect(by("incident_key = k", "severity = critical")).toBe(1)
     expect(by("incident_key = k", "severity = warning")).toBe(0)
     expect(by("incident_key = k", "agent_id glob *a*")).toBe(0)
@@ -136,10 +93,7 @@ describe("holds of a firing", () => {
               .filter(({ until }) => moment < until)
           const isCoveredAt = (moment: Instant.Instant) =>
             members.every((one) => inForceAt(moment).some(({ matchers }) => compileMatchers(matchers)(one)))
-          const holds = computeHolds(
-            facts({ loud: { kind: "listed", members }, mutes: inForceAt(at(seconds)) }),
-            at(seconds),
-          )
+          const holds = holdsOn(inForceAt(at(seconds)), { kind: "listed", members })
           expect(holds.length > 0).toBe(isCoveredAt(at(seconds)))
           for (const { until } of holds) {
             expect(isCoveredAt(Instant.fromMicros(until - 1n))).toBe(true)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { activeMutes } from "../../src/holds/activeMutes.ts"
+import { activeMutes } from "../../src/firings/mutes.ts"
 import type { SilenceRecord } from "../../src/model/SilenceRecord.ts"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 
@@ -21,8 +21,7 @@ const silence = (value: string, until = 100): SilenceRecord => ({
 describe("the covers in force", () => {
   it("are compiled once until they change", () => {
     const policy = compilePolicy({}, [])
-    const mutes = (silences: ReadonlyArray<SilenceRecord>, now = 1) =>
-      activeMutes({ policy, silences, grace: undefined }, at(now))
+    const mutes = (silences: ReadonlyArray<SilenceRecord>, now = 1) => activeMutes(policy, silences, at(now))
     const first = mutes([silence("disk")])
     expect(mutes([silence("disk")], 2).find).toBe(first.find)
     const extended = mutes([silence("disk", 200)])

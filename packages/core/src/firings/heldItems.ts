@@ -1,11 +1,11 @@
-import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import { endedItem, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { endedItem, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
-import { type Hold, lastEnd } from "./computeHolds.ts"
+import { type Hold, lastEnd } from "./Hold.ts"
 
 /** Whether holds apply: to a firing that was never attempted, and not released by hand. */
 export const canBeHeld = (item: OutboxRecord): boolean =>
@@ -13,16 +13,6 @@ export const canBeHeld = (item: OutboxRecord): boolean =>
   item.state === "pending" &&
   item.released_at === undefined &&
   !wasAttempted(item)
-
-/** Whether a firing was found to be held when it was last examined. */
-export const isHeld = (item: OutboxRecord): boolean =>
-  item.state === "pending" && item.next_evaluation_at !== undefined
-
-/** The firings for one receiver to which holds apply. */
-export const holdableOf = (
-  items: ReadonlyArray<OutboxRecord>,
-  receiver: OutboxRecord["receiver"],
-): ReadonlyArray<OutboxRecord> => items.filter((item) => item.receiver === receiver && canBeHeld(item))
 
 /**
  * The firings for one receiver that wait under holds, in their order: where one was found to be held,
@@ -32,11 +22,11 @@ export const waitingUnderHolds = (
   items: ReadonlyArray<OutboxRecord>,
   receiver: OutboxRecord["receiver"],
 ): ReadonlyArray<OutboxRecord> => {
-  const waiting = holdableOf(items, receiver)
+  const waiting = items.filter((item) => item.receiver === receiver && canBeHeld(item))
   return waiting.some(isHeld) ? waiting.toSorted((a, b) => a.incident_seq - b.incident_seq) : []
 }
 
-/** A firing under these holds: not due, and examined again when the last of them ends. */
+/** A firing under these holds: not due, and evaluated again when the last of them ends. */
 export const heldItem = (
   item: OutboxRecord,
   holds: ReadonlyArray<Hold>,
@@ -44,17 +34,14 @@ export const heldItem = (
 ): OutboxRecord => ({
   ...item,
   next_attempt_at: undefined,
+  held_by: holds.map(({ by }) => by),
   next_evaluation_at: lastEnd(holds),
   updated_at: isHeld(item) ? item.updated_at : now,
 })
 
-/** A held firing whose place another one takes. */
-export const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord =>
-  endedItem(item, move(OutboxTransitions, "pending", "coalesced"), now)
-
 /**
  * A firing that a claim finds to be held. A claim does not see the firings behind it: if there may be
- * any, all of them are examined soon.
+ * any, its incident is evaluated soon.
  */
 export const heldAtClaim = (
   { incident, row }: WithIncident<OutboxRecord>,
@@ -65,8 +52,28 @@ export const heldAtClaim = (
   return incident.member_changes > row.incident_seq ? { ...item, next_evaluation_at: now } : item
 }
 
-/** Has the held firings of an incident examined soon, because something about it changed. */
-export const evaluateSoon = (unit: UnitOfWork, id: IncidentId, now: Instant.Instant): void => {
-  for (const item of unit.outbox.group(id))
-    if (isHeld(item) && item.next_evaluation_at !== now) unit.outbox.put({ ...item, next_evaluation_at: now })
-}
+/** A held firing whose place another one takes. */
+export const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord =>
+  endedItem(item, move(OutboxTransitions, "pending", "coalesced"), now)
+
+/** A firing that nothing holds any more: due, with what its incident shows now. */
+export const freed = (
+  item: OutboxRecord,
+  { severity, summary }: IncidentRecord,
+  trigger: "hold_ended" | "released",
+  now: Instant.Instant,
+): OutboxRecord => ({
+  ...item,
+  state: move(OutboxTransitions, "pending", trigger),
+  severity,
+  summary,
+  next_attempt_at: now,
+  held_by: undefined,
+  next_evaluation_at: undefined,
+  age_starts_at: now,
+  updated_at: now,
+})
+
+/** Whether a firing of an incident was found to be held. */
+export const hasHeld = (unit: UnitOfWork, { id }: Pick<IncidentRecord, "id">): boolean =>
+  unit.outbox.group(id).some(isHeld)

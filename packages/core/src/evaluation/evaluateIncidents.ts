@@ -1,0 +1,124 @@
+import { NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
+import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
+import { recordAudit } from "../audit/recordAudit.ts"
+import { type Signature, systemSignature } from "../audit/Signature.ts"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type * as Instant from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { decideFirings, type HeldFiring } from "../firings/decideFirings.ts"
+import { firstPiece, gatherFacts, type Gathered } from "../firings/gatherFacts.ts"
+import { coalesced, freed, heldItem } from "../firings/heldItems.ts"
+import { lastEnd } from "../firings/Hold.ts"
+import { recordLogEntry } from "../incidents/recordLogEntry.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { enqueueFiring, type EnqueueOptions, firingsOf } from "../notifications/enqueue.ts"
+
+/** Most members whose incidents one transaction evaluates; one incident may have more. */
+const MOST_EVALUATED = 5_000
+
+/**
+ * Evaluates incidents that are due, or have a held firing that is, at most `limit` of each; returns whether
+ * there may be more, and how many it found. Another replica may have been first: each is judged once it is locked.
+ */
+export const evaluateDueIncidents = commandOf(function* (
+  unit,
+  now,
+  options: IncidentOptions,
+  limit: number,
+): Decision<{ readonly found: number; readonly isMore: boolean }> {
+  yield { dueIncidents: { limit }, heldOutbox: { limit } }
+  const { dueIncidents, heldOutbox } = unit.searchResults
+  const ids = Array.from(new Set([...dueIncidents, ...heldOutbox]))
+  const left = yield* evaluate(unit, ids, options, now)
+  const isMore = left.length > 0 || dueIncidents.length >= limit || heldOutbox.length >= limit
+  return { found: ids.length, isMore }
+})
+
+/** Evaluates these incidents, due or not. Returns those that are left for another transaction. */
+export const evaluateIncidents = commandOf(function* (
+  unit,
+  now,
+  options: IncidentOptions,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<ReadonlyArray<IncidentId>> {
+  return yield* evaluate(unit, ids, options, now)
+})
+
+interface EvaluateOptions extends EnqueueOptions {
+  readonly by: Signature
+}
+
+function* evaluate(
+  unit: UnitOfWork,
+  ids: ReadonlyArray<IncidentId>,
+  options: IncidentOptions,
+  now: Instant.Instant,
+): Decision<ReadonlyArray<IncidentId>> {
+  if (ids.length === 0) return []
+  // Incidents are locked before their outbox items, everywhere; their locks guard their members.
+  yield* load(unit, { incidents: ids })
+  const found = ids.flatMap((id) => unit.incidents.get(id) ?? [])
+  const open = found.filter(({ state }) => state === "open")
+  const piece = firstPiece(open, MOST_EVALUATED)
+  const gathered = yield* gatherFacts(unit, piece, options, now)
+  const { newAuditId, newOutboxId, policy } = options
+  const evaluating = { policy: policy(), newOutboxId, now, by: systemSignature(newAuditId) }
+  for (const incident of piece) evaluateOne(unit, incident, gathered, evaluating)
+  return open.slice(piece.length).map(({ id }) => id)
+}
+
+/** Writes what is due, moves what was held, and sets the time of the next evaluation. */
+const evaluateOne = (
+  unit: UnitOfWork,
+  before: IncidentRecord,
+  { facts }: Gathered,
+  options: EvaluateOptions,
+): void => {
+  const { now } = options
+  const { held, nextEvaluationAt, written } = decideFirings(facts(before, firingsOf(unit, before)), now)
+  const hasAckRunOut = before.ack_until !== undefined && before.ack_until <= now
+  const incident = {
+    ...(hasAckRunOut ? endAcknowledgement(unit, before, options) : before),
+    next_evaluation_at: nextEvaluationAt,
+  }
+  if (hasAckRunOut || before.next_evaluation_at !== nextEvaluationAt) unit.incidents.put(incident)
+  for (const firing of held) {
+    const item = after(firing, incident, now)
+    if (item !== undefined) unit.outbox.put(item)
+  }
+  for (const firing of written) enqueueFiring(unit, incident, firing, options)
+}
+
+/** A held firing as an evaluation leaves it; absent if that changes nothing. */
+const after = (
+  firing: HeldFiring,
+  incident: IncidentRecord,
+  now: Instant.Instant,
+): OutboxRecord | undefined => {
+  const { item } = firing
+  if (firing.becomes === "discarded") return coalesced(item, now)
+  if (firing.becomes === "due") return freed(item, incident, "hold_ended", now)
+  const isSame =
+    isHeld(item) &&
+    !firing.isChanged &&
+    item.next_evaluation_at === lastEnd(firing.holds) &&
+    item.held_by?.join() === firing.holds.map(({ by }) => by).join()
+  return isSame ? undefined : heldItem(item, firing.holds, now)
+}
+
+const endAcknowledgement = (
+  unit: UnitOfWork,
+  incident: IncidentRecord,
+  { by, now }: EvaluateOptions,
+): IncidentRecord => {
+  move(AcknowledgementTransitions, "acknowledged", "ran_out")
+  const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
+  const { seq } = recordLogEntry(unit, unacknowledged, { action: "ran_out", actor: by.actor }, now)
+  recordAudit(unit, now, by, "incident.acknowledgement_expired", [incident.id], {})
+  return { ...unacknowledged, log_entries: seq }
+}

@@ -1,0 +1,99 @@
+import { Duration, Effect } from "effect"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { passes } from "../engine/lists/passes.ts"
+import { OPEN_INCIDENTS, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
+import type { Command } from "../engine/unitOfWork/Decision.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { isHeld } from "../model/OutboxRecord.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+import { evaluateIncidents } from "./evaluateIncidents.ts"
+
+/** Labels of agents change unnoticed: what depends on them is evaluated this often. */
+const EVALUATE_EVERY = Duration.minutes(5)
+
+/**
+ * A silence may begin and end between two pieces, and a claim may still be under way that decided by
+ * the former silences or policy: held firings are evaluated again this long after a change.
+ */
+const RECENTLY = Duration.minutes(1)
+
+/** The silences that are in force, or were recently, as a text. */
+const silencesInForce: Command<string> = function* (unit, now) {
+  yield { silencesInForce: { endingAfter: Instant.minus(now, RECENTLY) } }
+  return unit.searchResults.silencesInForce
+    .map(({ ends_at, id }) => `${id} ${ends_at}`)
+    .toSorted()
+    .join()
+}
+
+interface PassOptions {
+  readonly incidents: IncidentOptions
+  /** Rows that a piece reads. */
+  readonly limit: number
+}
+
+interface Begun {
+  readonly policy: Policy
+  /** Others mean that holds may have ended. */
+  readonly silences: string
+  readonly at: Instant.Instant
+  readonly isAfterChange: boolean
+}
+
+/**
+ * One piece of the passes of evaluations; returns whether there may be more (docs/rules.md#evaluation).
+ * Incidents with held firings are evaluated under other silences or another policy, at a start and every
+ * five minutes; all open ones under another policy, and where routes compare what agents change.
+ */
+export const evaluationPass = (
+  storage: Storage["Service"],
+  { transact }: Pick<Commits["Service"], "transact">,
+  { incidents, limit }: PassOptions,
+): Effect.Effect<boolean, StorageError> => {
+  const evaluate = Effect.fnUntraced(function* (found: ReadonlyArray<IncidentId>) {
+    let left: ReadonlyArray<IncidentId> = Array.from(new Set(found))
+    while (left.length > 0) left = yield* transact(evaluateIncidents(incidents, left))
+  })
+  const due = (isDue: (before: Begun | undefined, now: Begun) => boolean) => {
+    let begun: Begun | undefined
+    return Effect.gen(function* () {
+      const at = yield* Instant.now
+      const silences = yield* transact(silencesInForce)
+      const policy = incidents.policy()
+      const isAfterChange = begun?.policy !== policy || begun.silences !== silences
+      const now: Begun = { policy, silences, at, isAfterChange }
+      if (!isDue(begun, now)) return false
+      begun = now
+      return true
+    })
+  }
+  const held = passes(storage, PENDING_FIRINGS, {
+    limit,
+    begin: due((before, now) => {
+      if (before === undefined || now.isAfterChange) return true
+      const pause = before.isAfterChange ? RECENTLY : EVALUATE_EVERY
+      return !Instant.isRecent(before.at, pause, now.at)
+    }),
+    evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),
+  })
+  const open = passes(storage, OPEN_INCIDENTS, {
+    limit,
+    begin: due(
+      // Another policy may have been in force when the service stopped.
+      (before, now) =>
+        before === undefined
+          ? now.policy.hasRoutes
+          : before.policy !== now.policy ||
+            (now.policy.routesReadAgents && !Instant.isRecent(before.at, EVALUATE_EVERY, now.at)),
+    ),
+    evaluate: (rows) => evaluate(rows.map(({ id }) => id)),
+  })
+  return Effect.gen(function* () {
+    const isMoreHeld = yield* held
+    const isMoreOpen = yield* open
+    return isMoreHeld || isMoreOpen
+  })
+}

@@ -1,0 +1,283 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/Status"
+import { acknowledgementOf } from "../model/Acknowledgement.ts"
+import { reachedAt, SEVERITIES } from "../model/Announced.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { AT_ONCE, type NamedReceiver, type NamedReceivers, type Naming } from "../policy/routing.ts"
+import { waitingUnderHolds } from "./heldItems.ts"
+import { acknowledgementHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
+import type { OutageGrace } from "./outageGrace.ts"
+
+/** Everything that decides on the firings of an open incident. */
+export interface FiringFacts {
+  readonly incident: IncidentRecord
+  /** Its firings that are not discarded. */
+  readonly firings: ReadonlyArray<OutboxRecord>
+  /** Absent while no loud member is present. */
+  readonly naming: Naming | undefined
+  /** The silences and windows that cover it. */
+  readonly covering: ReadonlyArray<Hold>
+  readonly grace: OutageGrace | undefined
+  /** Those of the policy. */
+  readonly receivers: { readonly has: (receiver: NotifierName) => boolean }
+  /** Whether an evaluation may find a receiver that is owed a firing. Without routes, only a loud event does. */
+  readonly hasRoutes: boolean
+}
+
+/** A firing to write. */
+export interface NewFiring {
+  readonly receiver: NotifierName
+  readonly cause: FiringCause
+  readonly must_send: boolean
+  readonly holds: ReadonlyArray<Hold>
+}
+
+/** A held firing, and what becomes of it. */
+export type HeldFiring =
+  | {
+      readonly item: OutboxRecord
+      readonly becomes: "held"
+      readonly holds: ReadonlyArray<Hold>
+      /** Whether its cause is another one now. */
+      readonly isChanged: boolean
+    }
+  | { readonly item: OutboxRecord; readonly becomes: "due" }
+  | { readonly item: OutboxRecord; readonly becomes: "discarded" }
+
+/** The result of an evaluation. */
+export interface Evaluation {
+  readonly written: ReadonlyArray<NewFiring>
+  readonly held: ReadonlyArray<HeldFiring>
+  /** When the next step or reminder is due, or the acknowledgement ends. */
+  readonly nextEvaluationAt: Instant.Instant | undefined
+}
+
+/** The highest severity of the firings for a receiver that are neither held nor discarded. */
+export const knownBy = (
+  receiver: NotifierName,
+  firings: ReadonlyArray<OutboxRecord>,
+): Severity | undefined => {
+  let known: Severity | undefined
+  for (const item of firings)
+    if (item.receiver === receiver && !isHeld(item) && isBelow(known, item.severity)) known = item.severity
+  return known
+}
+
+/** When a receiver is due by its step, which it is at once if it was notified of the incident before. */
+interface Due {
+  readonly at: Instant.Instant
+  readonly isLater: boolean
+  /** Whether it waits from its event on; a firing without a delay is due at its event. */
+  readonly isDelayed: boolean
+}
+
+/** When the routes want a receiver to be notified that knows nothing: the least over what was announced. */
+export const dueByRoutes = (
+  incident: IncidentRecord,
+  naming: Naming,
+  receiver: NotifierName,
+): Due | undefined => {
+  const { announced } = incident
+  if (announced === undefined) return undefined
+  let due: Due | undefined
+  const consider = (severity: Severity, named: NamedReceivers) => {
+    const [reached, step] = [reachedAt(incident, severity), named.get(receiver)]
+    if (reached === undefined || step === undefined) return
+    const at = Instant.plus(reached, step.delay)
+    if (due === undefined || at < due.at)
+      due = { at, isLater: step.isLater, isDelayed: !Duration.isZero(step.delay) }
+  }
+  for (const severity of SEVERITIES)
+    if (!isBelow(announced, severity)) consider(severity, naming.at(severity))
+  // Only a member that worsened silently may name it.
+  if (due === undefined) consider(announced, naming.named)
+  return due
+}
+
+/** Until when the routes of an incident let nobody be notified. */
+export const afterHolds = (
+  incident: IncidentRecord,
+  naming: Naming,
+  now: Instant.Instant,
+): ReadonlyArray<Hold> => {
+  const due = Array.from(naming.named.keys()).flatMap(
+    (receiver) => dueByRoutes(incident, naming, receiver)?.at ?? [],
+  )
+  const first = Instant.earliest(due)
+  return first === undefined || first <= now ? [] : [{ by: "after", until: first }]
+}
+
+/** The cause of a firing for a receiver that knows this much. */
+const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undefined): FiringCause =>
+  known !== undefined ? "worsened" : due?.isLater === true ? "escalation" : "opened"
+
+/** What a loud event, or one that changes the routes, makes owed: written in its transaction. */
+export interface OwedFiring extends Omit<NewFiring, "holds"> {
+  readonly due: Due | undefined
+}
+
+/**
+ * The receivers that are owed a firing and have none that waits (docs/rules.md#firings). After an
+ * acknowledgement that a worsening ended, `again`, that is every receiver that the routes name.
+ */
+export const owedFirings = (
+  { firings, incident, naming }: Pick<FiringFacts, "firings" | "incident" | "naming">,
+  again: boolean,
+): ReadonlyArray<OwedFiring> => {
+  const { announced, state } = incident
+  if (naming === undefined || announced === undefined || state !== "open") return []
+  const owed: Array<OwedFiring> = []
+  for (const receiver of naming.named.keys()) {
+    const known = knownBy(receiver, firings)
+    const isAgain = again && known !== undefined
+    if (!isAgain && !isBelow(known, announced)) continue
+    if (firings.some((item) => item.receiver === receiver && isHeld(item))) continue
+    const due = known === undefined ? dueByRoutes(incident, naming, receiver) : undefined
+    owed.push({ receiver, cause: causeFor(known, due), must_send: again, due })
+  }
+  return owed
+}
+
+/** Decides on the firings of an open incident at a moment (docs/rules.md#evaluation). */
+export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluation => {
+  const { firings, incident, naming, receivers } = facts
+  const common = [...acknowledgementHolds(incident, now), ...facts.covering]
+  const waiting = firings.filter(isHeld).map((item) => item.receiver)
+  const written: Array<NewFiring> = []
+  const held: Array<HeldFiring> = []
+  const next: Array<Instant.Instant> = []
+  const ackUntil = acknowledgementOf(incident)?.until
+  if (ackUntil !== undefined && now < ackUntil) next.push(ackUntil)
+  for (const receiver of new Set([...(naming?.named.keys() ?? []), ...waiting])) {
+    // A receiver that this policy lacks may be another replica's.
+    if (!receivers.has(receiver)) continue
+    const decided = decideFor(standingOf(facts, receiver), facts, common, now)
+    if (decided.written !== undefined) written.push(decided.written)
+    held.push(...decided.held)
+    if (decided.next !== undefined) next.push(decided.next)
+  }
+  return { written, held, nextEvaluationAt: Instant.earliest(next) }
+}
+
+/** How a receiver stands to an incident. */
+interface Standing {
+  readonly receiver: NotifierName
+  /** How routes name it; absent if none does. */
+  readonly step: NamedReceiver | undefined
+  readonly known: Severity | undefined
+  readonly isOwed: boolean
+  /** When it is due, if it is owed and knows nothing. */
+  readonly due: Due | undefined
+  /** Its held firing. */
+  readonly held: OutboxRecord | undefined
+  /** Further ones that wait with it: it states what they would. */
+  readonly merged: ReadonlyArray<OutboxRecord>
+  /** Those that nothing holds. */
+  readonly others: ReadonlyArray<OutboxRecord>
+}
+
+const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: NotifierName): Standing => {
+  const waiting = waitingUnderHolds(firings, receiver)
+  const others = firings.filter((item) => item.receiver === receiver && !waiting.includes(item))
+  const staysNamed = naming?.isCut === true && others.length > 0
+  const step = naming?.named.get(receiver) ?? (staysNamed ? AT_ONCE : undefined)
+  const known = knownBy(receiver, others)
+  const { announced } = incident
+  const isOwed = step !== undefined && announced !== undefined && isBelow(known, announced)
+  const due = isOwed && known === undefined && naming ? dueByRoutes(incident, naming, receiver) : undefined
+  return { receiver, step, known, isOwed, due, held: waiting.at(-1), merged: waiting.slice(0, -1), others }
+}
+
+interface Decided {
+  readonly written?: NewFiring
+  readonly held: ReadonlyArray<HeldFiring>
+  /** When the receiver's next step or reminder is due. */
+  readonly next?: Instant.Instant | undefined
+}
+
+const decideFor = (
+  standing: Standing,
+  facts: FiringFacts,
+  common: ReadonlyArray<Hold>,
+  now: Instant.Instant,
+): Decided => {
+  const { due, held, isOwed, known, receiver, step } = standing
+  const merged = standing.merged.map((item) => ({ item, becomes: "discarded" }) as const)
+  if (facts.naming === undefined) {
+    const holds = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]
+    return { held: held ? [...merged, { item: held, becomes: "held", holds, isChanged: false }] : merged }
+  }
+  const timer = timerOf(standing, facts, now)
+  const after = due !== undefined && now < due.at ? [{ by: "after", until: due.at } as const] : []
+  if (held !== undefined)
+    return { held: [...merged, heldAs(standing, held, timer, facts, [...after, ...common])], next: timer.at }
+  // A firing that is due by time brings the next reminder in its time.
+  const reminded = step?.remind && Instant.plus(now, step.remind)
+  if (timer.cause !== undefined) {
+    const holds = common.length > 0 ? common : outageHold(facts)
+    return { written: { receiver, cause: timer.cause, must_send: true, holds }, held: merged, next: reminded }
+  }
+  if (!isOwed || !facts.hasRoutes) return { held: merged, next: timer.at }
+  if (due?.isLater === true && now < due.at) return { held: merged, next: due.at }
+  const found = [...after, ...common]
+  const holds = found.length > 0 || due?.isDelayed !== true ? found : outageHold(facts)
+  return {
+    written: { receiver, cause: causeFor(known, due), must_send: false, holds },
+    held: merged,
+    next: reminded,
+  }
+}
+
+const outageHold = ({ grace }: FiringFacts): ReadonlyArray<Hold> =>
+  grace === undefined ? [] : [{ by: "outage", until: grace.until }]
+
+/** What becomes of a held firing. */
+const heldAs = (
+  { due, isOwed, known, step }: Standing,
+  before: OutboxRecord,
+  timer: Timer,
+  facts: FiringFacts,
+  found: ReadonlyArray<Hold>,
+): HeldFiring => {
+  const must_send = before.must_send || timer.cause !== undefined
+  if (must_send && step === undefined) return { item: before, becomes: "discarded" }
+  const isLater = due?.isLater ?? before.cause === "escalation"
+  const cause = timer.cause ?? (before.must_send ? before.cause : causeFor(known, { isLater }))
+  const isChanged = cause !== before.cause || must_send !== before.must_send
+  const item = isChanged ? { ...before, cause, must_send } : before
+  // It is due by time, or was when its acknowledgement ended.
+  const waits = must_send ? found.filter(({ by }) => by !== "after") : found
+  const owing = isOwed || must_send ? [] : [{ by: "not_owed", until: UNTIL_A_CHANGE } as const]
+  const present = [...waits, ...owing]
+  const holds = present.length > 0 ? present : outageHold(facts)
+  return holds.length > 0 ? { item, becomes: "held", holds, isChanged } : { item, becomes: "due" }
+}
+
+/** What is due to a receiver by time, whatever it knows; or when the next reminder is. */
+interface Timer {
+  readonly cause?: FiringCause
+  readonly at?: Instant.Instant
+}
+
+const timerOf = (
+  { held, isOwed, known, others, step }: Standing,
+  { incident }: FiringFacts,
+  now: Instant.Instant,
+): Timer => {
+  if (step === undefined) return {}
+  const ackUntil = acknowledgementOf(incident)?.until
+  const hasAckRunOut = ackUntil !== undefined && ackUntil <= now
+  if (hasAckRunOut && (known !== undefined || held !== undefined)) return { cause: "ack_ran_out" }
+  const { remind } = step
+  if (remind === undefined) return {}
+  const isWaiting = held !== undefined && (isOwed || held.must_send)
+  // The next attempt is not before now, so the reminder after it is not due before this.
+  if (isWaiting || others.some(isUnended)) return { at: Instant.plus(now, remind) }
+  // The last change of an item that ended is the end of its last attempt.
+  const attempts = others.filter(wasAttempted).map(({ updated_at }) => updated_at)
+  if (attempts.length === 0) return {}
+  const at = Instant.plus(attempts.reduce(Instant.max), remind)
+  return at <= now ? { cause: "reminder" } : { at }
+}

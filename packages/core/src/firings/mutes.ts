@@ -1,0 +1,102 @@
+import type * as Instant from "@tocsin/contract/Instant"
+import type { MatchedFacts, Matcher } from "@tocsin/contract/Matcher"
+import type { Policy } from "../policy/compilePolicy.ts"
+import { type FindMatching, indexMatchers } from "../policy/indexMatchers.ts"
+import { occurrenceInForce } from "../policy/occurrences.ts"
+import type { SilenceRecord } from "../model/SilenceRecord.ts"
+import type { Hold } from "./Hold.ts"
+
+/** A silence or a window that is in force now. */
+export interface Mute {
+  readonly by: `silence:${string}` | `window:${string}`
+  readonly until: Instant.Instant
+  readonly matchers: ReadonlyArray<Matcher>
+}
+
+/** The silences and windows in force, with an index of their matchers. */
+export interface Mutes {
+  readonly mutes: ReadonlyArray<Mute>
+  /** Finds the positions of those whose matchers hold. */
+  readonly find: FindMatching
+}
+
+/** The silences and maintenance windows that are in force at a moment. */
+export const activeMutes = (
+  policy: Policy,
+  silences: ReadonlyArray<SilenceRecord>,
+  now: Instant.Instant,
+): Mutes => {
+  const mutes: ReadonlyArray<Mute> = [
+    ...silences.flatMap(({ ends_at, id, matchers }) =>
+      // Without matchers its row is damaged: an empty list would match everything.
+      matchers.length === 0 || ends_at <= now
+        ? []
+        : ({ by: `silence:${id}`, until: ends_at, matchers } as const),
+    ),
+    ...policy.windows.flatMap((window) => {
+      const until = occurrenceInForce(window, now)?.ends_at
+      return until === undefined
+        ? []
+        : ({ by: `window:${window.name}`, until, matchers: window.match } as const)
+    }),
+  ]
+  return { mutes, find: indexOf(policy, mutes) }
+}
+
+type Lists = ReadonlyArray<ReadonlyArray<Matcher>>
+
+/** Under each policy, the latest index, and of what: most evaluations have the mutes of the one before. */
+const latest = new WeakMap<Policy, { readonly lists: Lists; readonly find: FindMatching }>()
+
+const indexOf = (policy: Policy, mutes: ReadonlyArray<Mute>): FindMatching => {
+  const lists = mutes.map(({ matchers }) => matchers)
+  const known = latest.get(policy)
+  if (known !== undefined && areSame(known.lists, lists)) return known.find
+  const find = indexMatchers(lists)
+  latest.set(policy, { lists, find })
+  return find
+}
+
+const areSame = (a: Lists, b: Lists): boolean =>
+  a.length === b.length && a.every((list, n) => isSame(list, b[n] ?? []))
+
+const isSame = (a: ReadonlyArray<Matcher>, b: ReadonlyArray<Matcher>): boolean =>
+  a === b ||
+  (a.length === b.length &&
+    a.every(({ field, op, value }, n) => field === b[n]?.field && op === b[n]?.op && value === b[n]?.value))
+
+/** An incident's loud present members, each with what matchers are compared with. */
+export type LoudMembers =
+  | { readonly kind: "listed"; readonly members: ReadonlyArray<Partial<MatchedFacts>> }
+  /** Too many to look at: only what all of them share counts. */
+  | { readonly kind: "too_many"; readonly shared: Pick<MatchedFacts, "incident_key" | "severity"> }
+
+/** Whether a mute compares only what all members of an incident share. */
+const isShared = ({ matchers }: Mute): boolean =>
+  matchers.every(({ field }) => field === "incident_key" || field === "severity")
+
+/**
+ * The silences and windows that together cover every loud present member. They hold until the first
+ * member is no longer covered by any of them.
+ */
+export const mutingHolds = ({ find, mutes }: Mutes, loud: LoudMembers): ReadonlyArray<Hold> => {
+  if (mutes.length === 0) return []
+  const members = loud.kind === "listed" ? loud.members : [loud.shared]
+  const isCovering = mutes.map(() => false)
+  let until: Instant.Instant | undefined
+  for (const member of members) {
+    let end: Instant.Instant | undefined
+    for (const position of find(member)) {
+      const mute = mutes[position]
+      if (mute === undefined || (loud.kind === "too_many" && !isShared(mute))) continue
+      isCovering[position] = true
+      if (end === undefined || mute.until > end) end = mute.until
+    }
+    // Most incidents end here: no other member is compared.
+    if (end === undefined) return []
+    if (until === undefined || end < until) until = end
+  }
+  return until === undefined
+    ? []
+    : mutes.flatMap(({ by }, n) => (isCovering[n] === true ? [{ by, until }] : []))
+}

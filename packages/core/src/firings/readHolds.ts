@@ -1,0 +1,73 @@
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type * as Instant from "@tocsin/contract/Instant"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import type { HoldName, OutboxRecord } from "../model/OutboxRecord.ts"
+import { gatherFacts, type FiringOptions } from "./gatherFacts.ts"
+import { type Hold, lastEnd, UNTIL_A_CHANGE } from "./Hold.ts"
+
+/** What withholds a firing, and until when; without an end, until its incident changes. */
+export interface HeldBy {
+  readonly held_by: ReadonlyArray<HoldName>
+  readonly held_until: Instant.Instant | undefined
+}
+
+/**
+ * Of these outbox items, those that are held now (docs/rules.md#holds): what a claim would find, and what
+ * only an evaluation finds, as the last one did. Locks and changes nothing.
+ */
+export const heldItems = commandOf(function* (
+  unit,
+  now,
+  items: ReadonlyArray<OutboxRecord>,
+  options: FiringOptions,
+): Decision<ReadonlyMap<OutboxId, HeldBy>> {
+  const firings = items.filter(({ event_type, state }) => event_type === "firing" && state === "pending")
+  const held = new Map<OutboxId, HeldBy>()
+  if (firings.length === 0) return held
+  yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }
+  const { incidentsToRead } = unit.searchResults
+  const { onDue } = yield* gatherFacts(unit, Array.from(incidentsToRead.values()), options, now)
+  for (const item of firings) {
+    const incident = incidentsToRead.get(item.incident_id)
+    const by = incident && heldBy([...storedHolds(item, now), ...onDue(incident, item)])
+    if (by !== undefined) held.set(item.id, by)
+  }
+  return held
+})
+
+/** The holds of the last evaluation that a claim does not find. */
+const storedHolds = (
+  { held_by, next_evaluation_at }: OutboxRecord,
+  now: Instant.Instant,
+): ReadonlyArray<Hold> =>
+  next_evaluation_at === undefined || next_evaluation_at <= now
+    ? []
+    : (held_by ?? []).filter(isStored).map((by) => ({ by, until: next_evaluation_at }))
+
+const isStored = (by: HoldName): boolean =>
+  by === "after" || by === "notifications_off" || by === "not_owed" || by === "outage"
+
+/** Of these incidents, those whose firings would be held now. */
+export const heldIncidents = commandOf(function* (
+  unit,
+  now,
+  ids: ReadonlyArray<IncidentId>,
+  options: FiringOptions,
+): Decision<ReadonlyMap<IncidentId, HeldBy>> {
+  const held = new Map<IncidentId, HeldBy>()
+  if (ids.length === 0) return held
+  yield { incidentsToRead: ids }
+  const incidents = Array.from(unit.searchResults.incidentsToRead.values())
+  const { onNew } = yield* gatherFacts(unit, incidents, options, now)
+  for (const incident of incidents) {
+    const by = heldBy(onNew(incident))
+    if (by !== undefined) held.set(incident.id, by)
+  }
+  return held
+})
+
+const heldBy = (holds: ReadonlyArray<Hold>): HeldBy | undefined => {
+  if (holds.length === 0) return undefined
+  const until = lastEnd(holds)
+  return { held_by: holds.map(({ by }) => by), held_until: until === UNTIL_A_CHANGE ? undefined : until }
+}

@@ -1,0 +1,299 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName, Severity } from "@tocsin/contract/Status"
+import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
+import { Duration } from "effect"
+import * as fc from "fast-check"
+import { decideFirings, type FiringFacts, owedFirings } from "../../src/firings/decideFirings.ts"
+import type { Hold } from "../../src/firings/Hold.ts"
+import { announce, NOT_ANNOUNCED, reachedAt, SEVERITIES } from "../../src/model/Announced.ts"
+import { SEVERITY_RANK } from "../../src/model/MemberRecord.ts"
+import { isHeld, type OutboxRecord } from "../../src/model/OutboxRecord.ts"
+import type { NamedReceiver, Naming } from "../../src/policy/routing.ts"
+
+const minute = (count: number) => Instant.fromMillis(1_769_848_200_000 + count * 60_000)
+const RECEIVERS: ReadonlyArray<NotifierName> = ["chat", "pager"]
+
+const step = (delay: number, more: Partial<NamedReceiver> = {}): NamedReceiver => ({
+  delay: Duration.minutes(delay),
+  isLater: false,
+  remind: undefined,
+  ...more,
+})
+
+const naming = (named: Readonly<Record<string, NamedReceiver>>, warned = named): Naming => ({
+  named: new Map(Object.entries(named)),
+  at: (severity) => new Map(Object.entries(severity === "warning" ? warned : named)),
+  isCut: false,
+})
+
+const critical = { severity: "critical", announced: "critical", reached_critical_at: minute(0) } as const
+
+const facts = (given: Partial<FiringFacts> = {}): FiringFacts => ({
+  incident: incidentRecord("i", { opened_at: minute(0), ...critical }),
+  firings: [],
+  naming: naming({ chat: step(0) }),
+  covering: [],
+  grace: undefined,
+  receivers: new Set(RECEIVERS),
+  hasRoutes: true,
+  ...given,
+})
+
+const sent = (receiver: NotifierName, severity: Severity, at = 0): OutboxRecord =>
+  outboxRecord(`${receiver} ${severity} ${at}`, "i", {
+    receiver,
+    severity,
+    state: "sent",
+    next_attempt_at: undefined,
+    first_attempted_at: minute(at),
+    updated_at: minute(at),
+  })
+
+const held = (receiver: NotifierName, changes: Partial<OutboxRecord> = {}): OutboxRecord =>
+  outboxRecord(`${receiver} held`, "i", {
+    receiver,
+    held_by: ["after"],
+    next_attempt_at: undefined,
+    next_evaluation_at: minute(5),
+    ...changes,
+  })
+
+const silence: Hold = { by: "silence:s", until: minute(60) }
+
+/** What an evaluation decides, in short. */
+const decided = (given: Partial<FiringFacts>, now: number) => {
+  const evaluation = decideFirings(facts(given), minute(now))
+  return {
+    written: evaluation.written.map(({ cause, holds, receiver }) => [
+      receiver,
+      cause,
+      ...holds.map(({ by }) => by),
+    ]),
+    held: evaluation.held.map((one) => [
+      one.item.receiver,
+      one.becomes,
+      ...(one.becomes === "held" ? one.holds.map(({ by }) => by) : [one.item.cause]),
+    ]),
+    next: evaluation.nextEvaluationAt,
+  }
+}
+
+describe("an evaluation of an incident", () => {
+  it("writes what a named receiver is owed, and nothing to one that knows it", () => {
+    expect(decided({}, 0).written).toEqual([["chat", "opened"]])
+    expect(decided({ firings: [sent("chat", "critical")] }, 1).written).toEqual([])
+    expect(decided({ firings: [sent("chat", "warning")] }, 1).written).toEqual([["chat", "worsened"]])
+    expect(decided({ naming: undefined }, 1).written).toEqual([])
+    expect(decided({ hasRoutes: false }, 1).written).toEqual([])
+  })
+
+  it("writes a first step held by its delay, and a later one when it is due", () => {
+    const steps = naming({ chat: step(5), pager: step(15, { isLater: true }) })
+    expect(decided({ naming: steps }, 1)).toEqual({
+      written: [["chat", "opened", "after"]],
+      held: [],
+      next: minute(15),
+    })
+    expect(decided({ naming: steps, firings: [sent("chat", "critical", 5)] }, 15)).toEqual({
+      written: [["pager", "escalation"]],
+      held: [],
+      next: undefined,
+    })
+  })
+
+  it("counts a delay from the severity that was announced first, if its routes name the receiver too", () => {
+    const incident = incidentRecord("i", {
+      ...critical,
+      reached_critical_at: minute(9),
+      reached_warning_at: minute(0),
+    })
+    const both = naming({ chat: step(10) })
+    expect(decided({ incident, naming: both }, 10).written).toEqual([["chat", "opened"]])
+    const onlyCritical = naming({ chat: step(10) }, {})
+    expect(decided({ incident, naming: onlyCritical }, 10).written).toEqual([["chat", "opened", "after"]])
+  })
+
+  it("frees a held firing when its last hold ends, with the cause by what its receiver knows", () => {
+    expect(decided({ firings: [held("chat")] }, 5).held).toEqual([["chat", "due", "opened"]])
+    expect(decided({ firings: [held("chat")], covering: [silence] }, 5).held).toEqual([
+      ["chat", "held", "silence:s"],
+    ])
+    const known = [sent("chat", "warning"), held("chat", { cause: "opened", incident_seq: 2 })]
+    expect(decided({ firings: known }, 5).held).toEqual([["chat", "due", "worsened"]])
+  })
+
+  it("keeps a held firing that nobody is owed, or whose members are all silent", () => {
+    const knows = [sent("chat", "critical"), held("chat", { incident_seq: 2 })]
+    expect(decided({ firings: knows }, 5).held).toEqual([["chat", "held", "not_owed"]])
+    expect(decided({ firings: [held("chat")], naming: undefined }, 5).held).toEqual([
+      ["chat", "held", "notifications_off"],
+    ])
+  })
+
+  it("sends what must be sent while its receiver is named, and discards it otherwise", () => {
+    const must = [
+      sent("chat", "critical"),
+      held("chat", { must_send: true, cause: "worsened", incident_seq: 2 }),
+    ]
+    expect(decided({ firings: must }, 5).held).toEqual([["chat", "due", "worsened"]])
+    expect(
+      decided({ firings: must, naming: naming({ pager: step(60, { isLater: true }) }) }, 5).held,
+    ).toEqual([["chat", "discarded", "worsened"]])
+  })
+
+  it("waits after an outage with what has a delay, and not with what is due at its event", () => {
+    const grace = { began_at: minute(1), until: minute(12) }
+    expect(decided({ grace }, 10).written).toEqual([["chat", "opened"]])
+    expect(decided({ grace, naming: naming({ chat: step(5) }) }, 10).written).toEqual([
+      ["chat", "opened", "outage"],
+    ])
+    expect(decided({ grace, firings: [held("chat")] }, 10).held).toEqual([["chat", "held", "outage"]])
+    expect(decided({ grace, firings: [held("chat")], covering: [silence] }, 10).held).toEqual([
+      ["chat", "held", "silence:s"],
+    ])
+  })
+
+  it("reminds after the last attempt, also under holds, and through a firing that is not owed", () => {
+    const reminding = naming({ chat: step(0, { remind: Duration.minutes(30) }) })
+    const firings = [sent("chat", "critical", 3)]
+    expect(decided({ naming: reminding, firings }, 32)).toEqual({ written: [], held: [], next: minute(33) })
+    expect(decided({ naming: reminding, firings }, 33).written).toEqual([["chat", "reminder"]])
+    expect(decided({ naming: reminding, firings, covering: [silence] }, 33).written).toEqual([
+      ["chat", "reminder", "silence:s"],
+    ])
+    const unowed = [...firings, held("chat", { incident_seq: 2 })]
+    expect(decided({ naming: reminding, firings: unowed }, 33).held).toEqual([["chat", "due", "reminder"]])
+  })
+
+  it("notifies those who know, or have a held firing, of an acknowledgement that ran out", () => {
+    const acknowledgement = {
+      ack_by: "eva",
+      ack_at: minute(1),
+      ack_until: minute(20),
+      ack_severity: "critical",
+    } as const
+    const incident = incidentRecord("i", { ...critical, ...acknowledgement })
+    const names = naming({ chat: step(0), pager: step(60, { isLater: true }) })
+    const firings = [sent("chat", "critical")]
+    expect(decided({ incident, firings, naming: names }, 19)).toEqual({
+      written: [],
+      held: [],
+      next: minute(20),
+    })
+    expect(decided({ incident, firings, naming: names }, 20)).toEqual({
+      written: [["chat", "ack_ran_out"]],
+      held: [],
+      next: minute(60),
+    })
+    expect(decided({ incident, firings: [held("chat")], naming: names }, 20).held).toEqual([
+      ["chat", "due", "ack_ran_out"],
+    ])
+  })
+
+  it("leaves the firings of a receiver alone that the policy lacks", () => {
+    expect(decided({ firings: [held("chat")], receivers: new Set() }, 9)).toEqual({
+      written: [],
+      held: [],
+      next: undefined,
+    })
+  })
+
+  const receiver = fc.constantFrom(...RECEIVERS)
+  const severity = fc.constantFrom(...SEVERITIES)
+  const firing = fc.oneof(
+    fc.tuple(receiver, severity, fc.nat(20)).map((drawn) => sent(...drawn)),
+    fc
+      .tuple(receiver, severity, fc.boolean(), fc.nat(9))
+      .map(([name, worst, must_send, incident_seq]) =>
+        held(name, { severity: worst, must_send, incident_seq }),
+      ),
+  )
+  const story = fc.record({
+    announced: severity,
+    firings: fc.array(firing, { maxLength: 5 }),
+    delays: fc.dictionary(receiver, fc.nat(30), { maxKeys: 2 }),
+    covering: fc.constantFrom([], [silence]),
+    now: fc.integer({ min: 0, max: 40 }),
+  })
+
+  it("leaves at most one firing of a receiver that waits under holds, and notifies whoever is owed", () => {
+    fc.assert(
+      fc.property(story, ({ announced, covering, delays, firings, now }) => {
+        const incident = incidentRecord("i", {
+          severity: "critical",
+          ...announce({ ...NOT_ANNOUNCED, severity: announced }, true, minute(0)),
+        })
+        const names = naming(
+          Object.fromEntries(Object.entries(delays).map(([name, delay]) => [name, step(delay)])),
+        )
+        const given = facts({ incident, firings, naming: names, covering })
+        const { held: moved, written } = decideFirings(given, minute(now))
+        for (const name of RECEIVERS) {
+          const kept = moved.filter((one) => one.item.receiver === name && one.becomes !== "discarded")
+          const added = written.filter((one) => one.receiver === name)
+          expect(kept.length + added.length).toBeLessThanOrEqual(1)
+          const had = firings.filter((item) => item.receiver === name && isHeld(item))
+          expect(moved.filter((one) => one.item.receiver === name)).toHaveLength(had.length)
+          const knows = firings
+            .filter((item) => item.receiver === name && !isHeld(item))
+            .map((item) => SEVERITY_RANK[item.severity])
+          const isOwed = delays[name] !== undefined && Math.max(0, ...knows) < SEVERITY_RANK[announced]
+          expect(kept.length + added.length === 1 || !isOwed).toBe(true)
+          const isDue = knows.length > 0 || (delays[name] ?? 0) <= now
+          const isFree =
+            kept.some(({ becomes }) => becomes === "due") || added.some(({ holds }) => holds.length === 0)
+          const isDecided = isOwed && !had.some(({ must_send }) => must_send)
+          expect(isDecided ? isFree : isDue && covering.length === 0).toBe(isDue && covering.length === 0)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe("an event", () => {
+  it("makes receivers owed that know less than is announced, once", () => {
+    const names = naming({ chat: step(0), pager: step(15, { isLater: true }) })
+    const owed = (firings: ReadonlyArray<OutboxRecord>, again = false) =>
+      owedFirings({ ...facts({ naming: names }), firings }, again).map(
+        ({ cause, must_send, receiver: name }) => [name, cause, must_send],
+      )
+    expect(owed([])).toEqual([
+      ["chat", "opened", false],
+      ["pager", "escalation", false],
+    ])
+    expect(owed([sent("chat", "warning"), sent("pager", "critical")])).toEqual([["chat", "worsened", false]])
+    expect(owed([held("chat"), sent("pager", "critical")])).toEqual([])
+    expect(owed([sent("chat", "critical"), sent("pager", "critical")], true)).toEqual([
+      ["chat", "worsened", true],
+      ["pager", "worsened", true],
+    ])
+  })
+
+  it("announces what a loud one shows, lowers it by an improvement, and dates each severity by the first worse", () => {
+    const drawn = fc.array(fc.record({ severity: fc.constantFrom(...SEVERITIES), isLoud: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 12,
+    })
+    fc.assert(
+      fc.property(drawn, (events) => {
+        let columns = NOT_ANNOUNCED
+        const had: Array<{ readonly announced: Severity; readonly at: number }> = []
+        for (const [n, { isLoud, severity }] of events.entries()) {
+          const before = columns.announced
+          columns = announce({ ...columns, severity }, isLoud, minute(n))
+          const isLower = before !== undefined && SEVERITY_RANK[severity] < SEVERITY_RANK[before]
+          expect(columns.announced).toBe(isLoud || isLower ? severity : before)
+          if (columns.announced !== undefined) had.push({ announced: columns.announced, at: n })
+        }
+        for (const severity of SEVERITIES) {
+          const wasHad = had.some(({ announced }) => announced === severity)
+          const first = had.find(({ announced }) => SEVERITY_RANK[announced] >= SEVERITY_RANK[severity])
+          expect(reachedAt(columns, severity)).toBe(wasHad && first ? minute(first.at) : undefined)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
