@@ -55,7 +55,7 @@ export interface Evaluation {
 }
 
 /** The highest severity of the firings for a receiver that are neither held nor discarded. */
-export const knownBy = (
+const knownBy = (
   receiver: NotifierName,
   firings: ReadonlyArray<OutboxRecord>,
 ): Severity | undefined => {
@@ -74,7 +74,7 @@ interface Due {
 }
 
 /** When the routes want a receiver to be notified that knows nothing: the least over what was announced. */
-export const dueByRoutes = (
+const dueByRoutes = (
   incident: IncidentRecord,
   naming: Naming,
   receiver: NotifierName,
