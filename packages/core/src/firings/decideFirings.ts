@@ -55,10 +55,7 @@ export interface Evaluation {
 }
 
 /** The highest severity of the firings for a receiver that are neither held nor discarded. */
-const knownBy = (
-  receiver: NotifierName,
-  firings: ReadonlyArray<OutboxRecord>,
-): Severity | undefined => {
+const knownBy = (receiver: NotifierName, firings: ReadonlyArray<OutboxRecord>): Severity | undefined => {
   let known: Severity | undefined
   for (const item of firings)
     if (item.receiver === receiver && !isHeld(item) && isBelow(known, item.severity)) known = item.severity
@@ -74,11 +71,7 @@ interface Due {
 }
 
 /** When the routes want a receiver to be notified that knows nothing: the least over what was announced. */
-const dueByRoutes = (
-  incident: IncidentRecord,
-  naming: Naming,
-  receiver: NotifierName,
-): Due | undefined => {
+const dueByRoutes = (incident: IncidentRecord, naming: Naming, receiver: NotifierName): Due | undefined => {
   const { announced } = incident
   if (announced === undefined) return undefined
   let due: Due | undefined
