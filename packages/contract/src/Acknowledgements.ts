@@ -52,7 +52,7 @@ export const Acknowledgement = Schema.Struct({
     "An operator takes care of the incident. Until then, Tocsin sends no notification of it unless it worsens.",
 })
 
-/** What became of each incident of a request. */
+/** The outcome for each incident of a request. */
 export const AcknowledgedAll = Schema.Struct({
   items: Schema.Array(
     Schema.Struct({ id: IncidentId, outcome: Schema.Literals(["acknowledged", "resolved", "unknown"]) }),

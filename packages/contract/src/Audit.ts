@@ -19,7 +19,7 @@ export type AuditSubjectKind = keyof typeof AuditSubjectKinds
 
 interface AuditedChange {
   readonly subject: AuditSubjectKind
-  /** What happened to each subject. */
+  /** The change to each subject. */
   readonly change: string
   /** The names of what the row adds. */
   readonly parameters: ReadonlyArray<string>
@@ -100,7 +100,7 @@ export const auditActionNames = Object.keys(AuditActions) as ReadonlyArray<Audit
 /** The longest name of an actor. */
 const ACTOR_LENGTH = { min: 1, max: 256 }
 
-/** Who makes a change: an operator, `cli:` and a user of the system, or what a program names. */
+/** The actor of a change: an operator, `cli:` and a user of the system, or a name that a program gives. */
 export const ActorName = Schema.String.check(isPlainParameter(ACTOR_LENGTH))
 
 /** ID of an audit row: UUIDv7, lower case. */

@@ -32,7 +32,7 @@ const FIELDS = {
   weekdays: { min: 0, max: 7, names: WEEKDAYS },
 } as const satisfies Readonly<Record<string, Field>>
 
-/** What is wrong with a cron expression. */
+/** The fault of a cron expression. */
 interface CronProblem {
   readonly message: string
 }

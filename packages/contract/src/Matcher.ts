@@ -81,7 +81,7 @@ const LABEL_FIELD = /^label:[A-Za-z0-9._:-]{1,64}$/u
 const FIELD_NAMES = "agent_id, check_id, incident_key, hostname, severity or label:KEY"
 
 /**
- * What a matcher looks at: a field of the incident, the check or the agent, or one of the agent's
+ * The subject of a matcher: a field of the incident, the check or the agent, or one of the agent's
  * labels.
  */
 const MatcherField = Schema.Union([
@@ -131,7 +131,7 @@ export const Matchers = Schema.Array(Matcher).check(
 )
 export type Matchers = typeof Matchers.Type
 
-/** What matchers are compared with. */
+/** The facts that matchers are compared with. */
 export interface MatchedFacts {
   readonly agent_id: AgentId
   readonly check_id: CheckId

@@ -3,7 +3,7 @@ import { DurationText } from "./DurationText.ts"
 import { closedStruct, optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 
-/** What an operator may do. Each role includes the ones before it (docs/rules.md#operators). */
+/** An operator's rights. Each role includes the ones before it (docs/rules.md#operators). */
 export const Role = Schema.Literals(["read", "respond", "admin"]).annotate({
   identifier: "Role",
   description: "What an operator may do. Each role includes the ones before it.",
@@ -73,7 +73,7 @@ export const OperatorWithToken = Schema.Struct({
 }).annotate({ identifier: "OperatorWithToken", description: "An operator with its new token." })
 export type OperatorWithToken = typeof OperatorWithToken.Type
 
-/** Who makes a request. */
+/** The caller of a request. */
 export const Me = Schema.Struct({
   name: Schema.String.annotateKey({
     description: "The operator's name, or token- and eight digits for a token of the settings.",

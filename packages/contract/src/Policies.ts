@@ -65,7 +65,7 @@ const PolicyIssue = Schema.Struct({
 /** One thing that is wrong with the text of a policy. */
 export type PolicyIssue = typeof PolicyIssue.Type
 
-/** What is wrong with the text of a policy. */
+/** The faults in the text of a policy. */
 export const PolicyCheck = Schema.Struct({
   issues: Schema.Array(PolicyIssue).annotateKey({ description: "Empty if the policy is valid." }),
 }).annotate({ identifier: "PolicyCheck", description: "Every problem of a policy." })

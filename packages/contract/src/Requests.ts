@@ -5,7 +5,7 @@ import { Labels } from "./Labels.ts"
 import { CheckStatus } from "./Status.ts"
 import { CheckOutput, Hostname } from "./Text.ts"
 
-/** What an agent can do. */
+/** An agent's abilities. */
 export const AgentFeatures = closedStruct({
   push: Schema.Boolean.annotate({ description: "The agent pushes heartbeats and events to the service." }),
   metrics: Schema.Boolean.annotate({ description: "The agent exposes a text-based metrics endpoint." }),

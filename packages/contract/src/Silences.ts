@@ -52,7 +52,7 @@ export const Silence = Schema.Struct({
 })
 export type Silence = typeof Silence.Type
 
-/** What a silence would cover now. */
+/** The agents and rows that a silence would cover now. */
 export const SilencePreview = Schema.Struct({
   agents: Schema.Int.annotateKey({ description: "Accepted agents whose id, hostname and labels match." }),
   open_incidents: Schema.Int,

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { InstantFromString } from "./Instant.ts"
 
-/** What a change can concern, each with the lists to fetch again (docs/rules.md#live-views). */
+/** The subjects of changes, each with the lists to fetch again (docs/rules.md#live-views). */
 export const TopicNames = {
   agents: "agents and their keys",
   blacklist: "blocked keys",

@@ -8,7 +8,7 @@ export interface Transition {
   readonly condition: string
   /** The state after; `absent` if the subject ceases to exist. */
   readonly to: string
-  /** What else changes in the same transaction. */
+  /** Other changes in the same transaction. */
   readonly effects: string
 }
 

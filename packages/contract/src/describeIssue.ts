@@ -77,7 +77,7 @@ const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string 
   }
 }
 
-/** What is wrong with one part of an input: its path from the root, and the sentence without its subject. */
+/** The fault of one part of an input: its path from the root, and the sentence without its subject. */
 export interface FieldProblem {
   readonly path: ReadonlyArray<PropertyKey>
   readonly message: string

@@ -22,7 +22,7 @@ describe("CheckOutput", () => {
       fc.property(arbitraries.anyText(500), (text) => {
         const cleaned = decode(text)
         assert.isFalse(cleaned.includes("\0"))
-        // What comes back unchanged from UTF-8 holds no lone surrogate.
+        // Text that UTF-8 returns unchanged holds no lone surrogate.
         assert.strictEqual(new TextDecoder().decode(new TextEncoder().encode(cleaned)), cleaned)
         assert.strictEqual(
           cleaned,

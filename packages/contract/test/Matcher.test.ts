@@ -11,7 +11,7 @@ import {
   parseMatcher,
 } from "../src/Matcher.ts"
 
-/** What a glob means, said as plainly as possible: every way of splitting the value is tried. */
+/** The definition of a glob, as plainly as possible: every way of splitting the value is tried. */
 const matchesByDefinition = (pattern: ReadonlyArray<string>, value: ReadonlyArray<string>): boolean => {
   const [first, ...rest] = pattern
   if (first === undefined) return value.length === 0

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { firstLine } from "../src/Text.ts"
 
-/** What it says of a text, and how many characters it split off for that. */
+/** The first line of a text, and the number of characters split off for it. */
 const counted = (output: string): { readonly line: string | undefined; readonly characters: number } => {
   const steps: { next: () => unknown } = Object.getPrototypeOf(""[Symbol.iterator]())
   const { next } = steps

@@ -38,7 +38,7 @@ export interface HeldCount {
   readonly firings: number
 }
 
-/** What one policy would have sent. */
+/** The notifications that one policy would have sent. */
 export interface PolicyCounts {
   /** Firings and resolutions by receiver; every receiver of the policy is there. */
   readonly messages: ReadonlyMap<NotifierName, number>
@@ -82,7 +82,7 @@ export class Backtest {
     this.#service.forget()
   }
 
-  /** What would have been sent up to a moment. */
+  /** The notifications that would have been sent up to a moment. */
   end(until: Instant.Instant): PolicyCounts {
     this.#service.passUntil(until)
     for (const firing of this.#service.end()) this.#tally.discarded(firing)

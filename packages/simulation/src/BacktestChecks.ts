@@ -14,7 +14,7 @@ export interface PastResults {
   readonly events: ReadonlyArray<CheckResultEvent>
 }
 
-/** What incidents need to know of a check. */
+/** The facts of a check that incidents need. */
 type PastCheck = Pick<CheckRecord, "status" | "incident_id">
 
 interface FollowOptions {

@@ -9,7 +9,7 @@ import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import { KeyOpenings } from "./KeyOpenings.ts"
 
-/** What of a simulated service becomes due when. */
+/** The due times of a simulated service's work. */
 export class DueWork {
   readonly #tables: MemoryTables
   readonly #openings: KeyOpenings | undefined

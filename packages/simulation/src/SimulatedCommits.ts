@@ -24,7 +24,7 @@ export class SimulatedCommits {
   readonly #due: DueWork
   readonly #options: Options
   readonly #listener: SimulationListener
-  /** What has held each firing that waits. */
+  /** The holds of each waiting firing. */
   readonly #held = new Map<OutboxId, HeldBy>()
 
   constructor(tables: MemoryTables, due: DueWork, options: Options) {

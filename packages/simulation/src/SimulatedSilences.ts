@@ -49,7 +49,7 @@ export class SimulatedSilences {
     }
   }
 
-  /** What held a firing, with the names of silences instead of their IDs. */
+  /** The holds of a firing, with the names of silences instead of their IDs. */
   named(heldBy: HeldBy): HeldBy {
     return heldBy.map((by) => this.#names.get(by) ?? by)
   }

@@ -4,7 +4,7 @@ import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import type { HoldName, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { UnsentFiring } from "./SimulationReport.ts"
 
-/** What held a firing, in the order in which it was found. */
+/** The holds of a firing, in the order in which they were found. */
 export type HeldBy = ReadonlyArray<HoldName>
 
 /** A notification, and when it would have been sent. */

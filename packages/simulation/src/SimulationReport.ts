@@ -42,7 +42,7 @@ const Change = Schema.Struct({
 export const SimulatedIncident = Schema.Struct({ ...Incident.fields, timeline: Schema.Array(Change) })
 export type SimulatedIncident = typeof SimulatedIncident.Type
 
-/** What held a firing: `ack`, `after`, `silence:NAME` as the input names it, or `window:NAME`. */
+/** The holds of a firing: `ack`, `after`, `silence:NAME` as the input names it, or `window:NAME`. */
 const heldBy = Schema.Array(Schema.String)
 
 /** A notification, taken as delivered by its first attempt. */

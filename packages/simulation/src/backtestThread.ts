@@ -19,7 +19,7 @@ interface TrialOptions extends Pick<RuleOptions, "staleAfter"> {
   readonly since: Instant.Instant
 }
 
-/** What a thread begins with. Durations do not survive the way there, so the policy goes as text. */
+/** The first message to a thread. Durations do not survive the way there, so the policy goes as text. */
 interface Order extends Pick<BacktestedPolicy, "notifiers">, Pick<TrialOptions, "agents" | "since"> {
   readonly policy: typeof PolicyDocument.Encoded
   readonly staleAfter: number

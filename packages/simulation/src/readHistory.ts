@@ -89,7 +89,7 @@ export const readAgents = (source: CopySource) =>
     },
   )
 
-/** What people acknowledged and withdrew, by incident. */
+/** Acknowledgements and withdrawals, by incident. */
 const readLog = (source: CopySource) =>
   Stream.runFold(
     source.rows(LOG),
@@ -122,7 +122,7 @@ const readSilences = (source: CopySource) =>
     },
   )
 
-/** What happened to an incident, apart from results: to that of a dead agent, and by people. */
+/** The timeline of an incident without results: the deaths of its agents, and operators' actions. */
 const entriesOf = (incident: PastIncident, acts: ReadonlyArray<PastAct>): ReadonlyArray<PastEntry> => {
   const { incident_key, kind, opened_at, opener_agent_id: agent_id, resolved_at } = incident
   const isOfDead = kind === "automatic" && incident_key.endsWith(`/${HEARTBEAT}`)
@@ -209,7 +209,7 @@ interface PastReader {
   readonly until: Instant.Instant
 }
 
-/** What was read. */
+/** A summary of the history that was read. */
 export interface ReadPast {
   readonly results: number
   /** The oldest result; absent without one. */

@@ -34,7 +34,7 @@ const Expired = closedStruct({ ...ofSilence, expire: closedStruct({ by }) })
 type ActOnIncident = typeof Acknowledged.Type | typeof Withdrawn.Type
 type ActOnSilence = typeof Added.Type | typeof Extended.Type | typeof Expired.Type
 
-/** What a person did. */
+/** A person's action. */
 export type ActEntry = (ActOnIncident | ActOnSilence) & {
   readonly entry: "act"
   readonly received_at: Instant
@@ -42,10 +42,10 @@ export type ActEntry = (ActOnIncident | ActOnSilence) & {
   readonly line: number
 }
 
-/** What a person did about the open incident of a key. */
+/** A person's action on the open incident of a key. */
 export type IncidentLogEntry = Extract<ActEntry, ActOnIncident>
 
-/** What a person did about a silence. */
+/** A person's action on a silence. */
 export type SilenceAct = Extract<ActEntry, ActOnSilence>
 
 type Fields = Readonly<Record<string, unknown>>

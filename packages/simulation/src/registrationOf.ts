@@ -4,7 +4,7 @@ import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 /** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
 
-/** What is known of an agent without its heartbeats. */
+/** The facts about an agent without its heartbeats. */
 export interface KnownAgent extends Pick<HeartbeatRequest, "agent_id" | "hostname" | "labels"> {}
 
 /** The heartbeat that registers such an agent. */

@@ -1,7 +1,7 @@
 import type { Signature } from "@tocsin/core/audit/Signature"
 import { AuditId } from "@tocsin/contract/Audit"
 
-/** Who acts where nobody is named. */
+/** The actor of an action without a name. */
 const SOMEBODY = "operator"
 
 // A simulation keeps no audit.

@@ -64,7 +64,7 @@ const note = HttpApiEndpoint.post("noteIncident", "/incidents/:id/notes", {
   ),
 )
 
-/** What people do about incidents. These operations read bodies. */
+/** Operators' actions on incidents. These operations read bodies. */
 export class IncidentActionsApi extends HttpApiGroup.make("incidentActions")
   .add(acknowledge, withdraw, acknowledgeAll, note)
   .middleware(ValidParameters)

@@ -213,7 +213,7 @@ const listOutbox = HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
   ),
 )
 
-/** What operators read and decide (docs/rules.md#lists, docs/rules.md#accept-block-remove). */
+/** Operators' reads and decisions (docs/rules.md#lists, docs/rules.md#accept-block-remove). */
 export class OperatorsApi extends HttpApiGroup.make("operators")
   .add(listAgents, getAgent, deleteAgent, acceptAgent, blockAgent)
   .add(acceptAll, blockAll, removeAll, listBlacklist, deleteBlacklist, deleteBlacklistRow)

@@ -49,7 +49,7 @@ const stream = HttpApiEndpoint.get("stream", "/stream", {
   ),
 )
 
-/** What changes, for live views (docs/rules.md#live-views). */
+/** The stream of changed topics, for live views (docs/rules.md#live-views). */
 class StreamApi extends HttpApiGroup.make("stream")
   .add(stream)
   .middleware(IgnoredBody)
@@ -175,7 +175,7 @@ const explain = HttpApiEndpoint.get("explain", "/explain", {
   ),
 )
 
-/** What agents declare beyond the frozen contract, with their accepted keys. */
+/** Agents' declarations beyond the frozen contract, with their accepted keys. */
 class DeclarationsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.put("declareExpectations", "/agents/:agent_id/expectations", {
@@ -237,7 +237,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
   .middleware(IgnoredBody)
   .middleware(OperatorAuthentication) {}
 
-/** What operators do beyond the frozen contract, under /ops/v1; it may grow. */
+/** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
   .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi)
   .add(PolicyApi, SilencesApi, StreamApi)

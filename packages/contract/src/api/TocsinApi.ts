@@ -6,7 +6,7 @@ import { NotReady } from "./ApiErrors.ts"
 import { OperatorsApi } from "./OperatorsApi.ts"
 import { AgentAuthentication, operation } from "./operation.ts"
 
-/** What agents push (docs/rules.md#heartbeats, docs/rules.md#events). */
+/** The requests that agents push (docs/rules.md#heartbeats, docs/rules.md#events). */
 class AgentsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.post("heartbeat", "/heartbeat", {

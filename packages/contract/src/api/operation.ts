@@ -64,7 +64,7 @@ export class RequiredRole extends Context.Service<RequiredRole, Role>()(
   "@tocsin/adapter-http/api/RequiredRole",
 ) {}
 
-/** What the OpenAPI document says of an operation, under one of its tags. */
+/** The OpenAPI document's texts of an operation, under one of its tags. */
 export const operation = (tag: string, summary: string, description: string) =>
   OpenApi.annotations({ summary, description, override: { tags: [tag] } })
 

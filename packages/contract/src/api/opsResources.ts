@@ -12,7 +12,7 @@ import { CheckStatePage, pageOf } from "../Responses.ts"
 import { Silence } from "../Silences.ts"
 import { CheckStatus, FiringCause, NotifierName, Severity } from "../Status.ts"
 
-/** What withholds a firing (docs/rules.md#holds). */
+/** The holds of a firing (docs/rules.md#holds). */
 const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] })).annotate({
   description:
     "What withholds its firings now: ack, after, silence:ID or window:NAME. Empty if nothing does.",
@@ -120,7 +120,7 @@ export const HeldIncidentPage = pageOf(HeldIncident, "HeldIncidentPage")
 /** One page of notifications with what withholds them. */
 export const HeldOutboxPage = pageOf(HeldOutboxItem, "HeldOutboxPage")
 
-/** What the receiver of a test message said. */
+/** The receiver's answer to a test message. */
 export const NotifierTest = Schema.Struct({
   outcome: Schema.Literals(["delivered", "deferred", "refused"]).annotate({
     description: "delivered; deferred: a notification would be tried again; refused: it would not.",

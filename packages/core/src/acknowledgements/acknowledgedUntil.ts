@@ -32,7 +32,7 @@ export const acknowledgedUntil = (
     : Result.succeed(until)
 }
 
-/** What is wrong with the lengths of acknowledgements, one sentence each. */
+/** The faults of acknowledgement lengths, one sentence each. */
 export const acknowledgementProblems = ({
   acknowledgedFor,
   longestAcknowledgement,

@@ -6,7 +6,7 @@ import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
 import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
 
-/** What a key means under an agent ID (docs/rules.md#agent-keys). */
+/** The standing of a key under an agent ID (docs/rules.md#agent-keys). */
 export type Standing =
   | { readonly standing: "accepted"; readonly agent: AgentRecord }
   | { readonly standing: "pending"; readonly agent: AgentRecord; readonly key: AgentsKeyRecord }

@@ -18,12 +18,12 @@ export type ActionOutcome =
   | { readonly outcome: "done"; readonly count: number }
   | { readonly outcome: "no_such_agent" }
 
-/** What blocking and removing need besides the rows. */
+/** The options of blocking and removing. */
 export interface OperatorOptions extends IncidentOptions {
   readonly blacklistIdOf: (keyHash: KeyHash) => BlacklistId
 }
 
-/** What an action does to an agent; it returns whether it did anything. */
+/** Applies an action to an agent; returns whether it changed anything. */
 type Act = (unit: UnitOfWork, agent: AgentRecord, now: Instant.Instant) => Decision<boolean>
 
 /** An action as the audit states it. */

@@ -5,7 +5,7 @@ import { SYSTEM } from "../model/IncidentLogRecord.ts"
 import { CurrentOperator } from "../ports/CurrentOperator.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 
-/** Who makes a change, and in which way: what every row of the audit states (docs/rules.md#audit). */
+/** The actor and way of a change, which every row of the audit states (docs/rules.md#audit). */
 export interface Signature {
   readonly actor: string
   readonly via: AuditVia

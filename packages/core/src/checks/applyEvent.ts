@@ -29,7 +29,7 @@ export interface BatchInput {
   readonly staleAfter: Duration.Duration
 }
 
-/** What the events of one batch share. */
+/** The context that all events of one batch share. */
 export interface BatchContext {
   readonly unit: UnitOfWork
   readonly now: Instant

@@ -11,7 +11,7 @@ interface Entry<Key> {
 const isBefore = (a: Entry<unknown>, b: Entry<unknown>): boolean =>
   a.at < b.at || (a.at === b.at && a.order < b.order)
 
-/** What is to be done when: one moment for each key, found in the order of time. */
+/** Timers, one for each key, found in the order of time. */
 export class TimerQueue<Key> {
   readonly #entries = new Map<Key, Entry<Key>>()
   /** Moved and removed entries stay until they come up. */

@@ -8,7 +8,7 @@ import { Storage, type StorageFailure } from "../ports/Storage.ts"
 const PROBE_INTERVAL = Duration.seconds(1)
 const PROBE_LIMIT = Duration.millis(1500)
 
-/** What is known of the storage's writes. */
+/** The last known state of the storage's writes. */
 type Writes =
   /** The last one succeeded, or none has failed. */
   | "kept"
@@ -20,10 +20,7 @@ type Writes =
 /** Failures of a write that cast doubt on the next one. */
 const DOUBTFUL: ReadonlySet<StorageFailure> = new Set(["unavailable", "read_only", "damaged"])
 
-/**
- * What is known after a failed write. A lock that was not free in time, for instance, proves
- * nothing.
- */
+/** The state after a failed write. A lock that was not free in time, for instance, proves nothing. */
 const afterFailure = (writes: Writes, reason: StorageFailure): Writes => {
   if (reason === "full") return "refused"
   return writes === "kept" && DOUBTFUL.has(reason) ? "in doubt" : writes

@@ -85,7 +85,7 @@ const minutesSince = (at: Instant.Instant, now: Instant.Instant): string => {
 /** A condition that does not hold. */
 export interface Fault {
   readonly name: (typeof HealthConditions)[number]["name"]
-  /** What is wrong, in public terms. */
+  /** The fault, in public terms. */
   readonly text: string
 }
 

@@ -5,7 +5,7 @@ import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import { isInGrace } from "./outage.ts"
 
-/** What an agent's status depends on besides `last_seen_at`. */
+/** The facts that decide an agent's status besides `last_seen_at`. */
 export interface StatusContext {
   readonly now: Instant.Instant
   readonly rules: RuleOptions
@@ -34,7 +34,7 @@ export const aliveSince = (now: Instant.Instant, rules: RuleOptions): Instant.In
 /** The shortest threshold: four service heartbeats of the service fit into it, each of which takes a commit. */
 export const SHORTEST_THRESHOLD = Duration.seconds(2)
 
-/** What is wrong with these thresholds, one sentence each. */
+/** The faults of these thresholds, one sentence each. */
 export const thresholdProblems = (
   thresholds: Pick<RuleOptions, "staleAfter" | "deadAfter">,
 ): ReadonlyArray<string> => {

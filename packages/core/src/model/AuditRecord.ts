@@ -8,7 +8,7 @@ export interface AuditSubject {
   readonly id: string
 }
 
-/** What a row adds about a change: no secret. */
+/** Details of a change: no secret. */
 export type AuditParameters = Readonly<Record<string, string | number | boolean | null>>
 
 /** One row of the audit, never edited (docs/rules.md#audit). */

@@ -1,7 +1,7 @@
 import type { CheckStatus } from "@tocsin/contract/Status"
 import type { Transition } from "@tocsin/contract/TransitionTable"
 
-/** What a change of a check's status means to its incident (docs/rules.md#incidents). */
+/** The effect of a check's new status on its incident (docs/rules.md#incidents). */
 export type Membership = "none" | "joins" | "worsens" | "improves" | "leaves"
 
 /**

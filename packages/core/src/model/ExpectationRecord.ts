@@ -26,7 +26,7 @@ export interface Terms {
  * never after it.
  */
 export interface ExpectationRecord extends CheckRef {
-  /** Who expects it: its agent, which declared it, or the policy. */
+  /** The source of the expectation: a declaration of its agent, or the policy. */
   readonly origin: "agent" | "policy"
   /** Absent if the check has labels alone: it need not report. */
   readonly terms: Terms | undefined
@@ -36,7 +36,7 @@ export interface ExpectationRecord extends CheckRef {
   readonly next_evaluation_at: Instant | undefined
   /** The open incident of its agent's overdue checks, while it is overdue. */
   readonly incident_id: IncidentId | undefined
-  /** What matchers compare before the labels of its agent. */
+  /** The labels that matchers compare before those of its agent. */
   readonly labels: Labels | undefined
   /** When its labels last changed. */
   readonly labelled_at: Instant | undefined

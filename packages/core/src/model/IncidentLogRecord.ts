@@ -2,7 +2,7 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 
-/** Who acts where Tocsin itself does: no operator has this name. */
+/** The actor of Tocsin's own changes: no operator has this name. */
 export const SYSTEM = "system"
 
 /** An entry of an incident's log, never edited; part of its timeline. */

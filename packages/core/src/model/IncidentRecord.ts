@@ -44,7 +44,10 @@ export interface IncidentRecord extends IncidentRef {
   readonly members_warning: number
   readonly members_unknown: number
   readonly members_critical: number
-  /** Who acknowledged it; see `Acknowledgement`. Absent, as the next ones, unless acknowledged. */
+  /**
+   * The name of the acknowledging operator; see `Acknowledgement`. Absent, as the next ones, unless
+   * acknowledged.
+   */
   readonly ack_by: string | undefined
   readonly ack_note: string | undefined
   readonly ack_at: Instant | undefined
@@ -111,7 +114,7 @@ export interface TimelineCut {
   readonly up_to: number
 }
 
-/** What is dropped when the change of this number is written. */
+/** The changes to delete when the change of this number is written. */
 export const cutOf = (incident_id: IncidentId, seq: number): TimelineCut | undefined =>
   seq > STORY_CHANGES ? { incident_id, up_to: seq - LAST_CHANGES } : undefined
 

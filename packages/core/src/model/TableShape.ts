@@ -17,9 +17,9 @@ export type ColumnType =
 /** One column of a table. */
 export interface Column {
   readonly type: ColumnType
-  /** What a record has where the column is NULL: the value `undefined`, or no such property. */
+  /** The form of NULL in a record: the value `undefined`, or no such property. */
   readonly whenNull?: "undefined" | "absent"
-  /** What an `object` reads as that is stored as something else; `{}` unless given. */
+  /** The value of an `object` whose column holds anything else; `{}` unless given. */
   readonly whenDamaged?: object
   /** Every heartbeat or unchanged result may change it: no index may contain it. */
   readonly moves?: true

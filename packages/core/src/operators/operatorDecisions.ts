@@ -17,7 +17,7 @@ export interface NewOperator {
   readonly token_hash: KeyHash
 }
 
-/** What changes about an operator; absent fields stay. */
+/** The fields to change in an operator; absent fields stay. */
 export interface OperatorChanges {
   readonly role?: Role
   /** `undefined`: the operator no longer expires. */

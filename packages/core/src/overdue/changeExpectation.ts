@@ -16,7 +16,7 @@ import {
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 import { leaveOverdue } from "./overdueIncident.ts"
 
-/** What is expected of a check from now on. */
+/** The new expectation of a check. */
 export interface Expected {
   readonly ref: CheckRef
   readonly origin: ExpectationRecord["origin"]

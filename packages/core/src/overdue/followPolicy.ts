@@ -19,7 +19,7 @@ export interface InForce {
 
 type Matched = Pick<AgentRecord, "agent_id" | "hostname" | "labels">
 
-/** What the policy expects of a check that has reported; absent if no rule matches it. */
+/** The policy's terms for a check that has reported; absent if no rule matches it. */
 const termsByPolicy = (
   { policy, staleAfter }: InForce,
   { agent_id, hostname, labels }: Matched,

@@ -5,7 +5,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { dueTime } from "./dueTime.ts"
 import type { WithTerms } from "../model/ExpectationRecord.ts"
 
-/** What decides whether a check is overdue. */
+/** The facts that decide whether a check is overdue. */
 export interface OverdueFacts {
   readonly expectation: WithTerms
   readonly agent: Pick<AgentRecord, "last_seen_at" | "reachable_from">

@@ -13,7 +13,7 @@ import { hasTerms } from "../model/ExpectationRecord.ts"
 /** The labels of a check change at most this often; a later declaration changes them. */
 const AT_MOST_EVERY = Duration.minutes(1)
 
-/** What a declaration makes of the labels of a check; `kept` because they changed a moment ago. */
+/** The effect of a declaration on a check's labels; `kept` because they changed a moment ago. */
 export type Labelling = "equal" | "changed" | "kept"
 
 /** Gives a check these labels (docs/rules.md#check-labels). Needs its expectation. */

@@ -21,7 +21,7 @@ export interface Schedule extends ScheduleText {
 const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
 
-/** What is wrong with a schedule, said of one of its fields. */
+/** A fault of a schedule, in one of its fields. */
 export interface ScheduleProblem {
   readonly field: "cron" | "tz"
   readonly message: string
@@ -52,7 +52,7 @@ export const scheduleOf = (given: ScheduleText): Result.Result<Schedule, Schedul
   return schedule
 }
 
-/** What is wrong with a schedule, as part of what is wrong with its document. */
+/** The faults of a schedule, as faults of its document. */
 export const scheduleProblems = (given: ScheduleText): ReadonlyArray<FieldProblem> =>
   Result.match(scheduleOf(given), {
     onSuccess: () => [],

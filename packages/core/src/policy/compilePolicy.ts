@@ -8,7 +8,7 @@ import { parseSchedule, type Schedule } from "./Schedule.ts"
 
 /** One receiver of a policy. */
 export interface PolicyReceiver {
-  /** What outbox items show as their notifier: the kind, or the name of a custom notifier. */
+  /** The notifier that outbox items show: the kind, or the name of a custom notifier. */
   readonly kind: NotifierName
   /** As the policy defines it; absent for a notifier of the settings or of the host program. */
   readonly definition: Receiver | undefined

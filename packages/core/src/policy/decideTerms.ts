@@ -23,7 +23,7 @@ const GRACE = Duration.hours(1)
 /** The shortest time without a result that may make a check overdue. */
 const shortestAfter = (staleAfter: Duration.Duration): Duration.Duration => Duration.sum(staleAfter, MARGIN)
 
-/** What is wrong with terms, as far as the settings do not matter. */
+/** The faults of terms that need no settings to judge. */
 export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): ReadonlyArray<FieldProblem> => {
   const problems: Array<FieldProblem> = []
   if ((every === undefined) === (cron === undefined))

@@ -47,7 +47,7 @@ const receiversIn = (value: unknown): ReadonlyArray<string> => {
   return typeof receivers === "object" && receivers !== null ? Object.keys(receivers) : []
 }
 
-/** What the schema of a policy cannot say. */
+/** Faults of a policy that its schema cannot express. */
 const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
   const { freshness = [], receivers = {}, routes = [], windows = [] } = policy
   const firsts = new Map(windows.map(({ name }, n) => [name, n] as const).toReversed())

@@ -13,7 +13,7 @@ export interface OperatorIdentity {
   readonly expires_at: Instant | undefined
 }
 
-/** Who acts, and in which way. */
+/** The acting operator and the way of the action. */
 export interface ActingOperator extends OperatorIdentity {
   readonly via: AuditVia
   /** Of the request; absent elsewhere. */
@@ -29,7 +29,7 @@ export const libraryOperator = (name = "library"): ActingOperator => ({
   request_id: undefined,
 })
 
-/** What Tocsin does by itself. */
+/** The actor of Tocsin's own actions. */
 export const systemOperator: ActingOperator = { ...libraryOperator(SYSTEM), via: "system" }
 
 /** The operator of the present request. A program that calls the library acts as `library`. */

@@ -1,7 +1,7 @@
 import { Context, type Redacted } from "effect"
 import type { KeyFingerprint, KeyHash } from "@tocsin/contract/Identifiers"
 
-/** What is stored of an agent key. The key cannot be derived from it. */
+/** The stored form of an agent key. The key cannot be derived from it. */
 export interface KeyIdentity {
   readonly key_hash: KeyHash
   readonly key_fingerprint: KeyFingerprint

@@ -6,7 +6,7 @@ import { load } from "../engine/unitOfWork/load.ts"
 import { listingsOf, outlivedReplicas } from "./listings.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 
-/** What a process reports of itself. */
+/** The report of a process about itself. */
 export interface ReplicaReport extends Pick<ReplicaRecord, "id" | "version" | "policy_hash" | "started_at"> {
   readonly receivers: ReadonlyArray<NotifierName>
   /** Whether its policy states nothing, as without a policy file. */

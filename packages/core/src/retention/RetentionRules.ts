@@ -1,6 +1,6 @@
 import type { Instant } from "@tocsin/contract/Instant"
 
-/** What each rule must know of a row. `key` names the row: its ID, its number, its registration. */
+/** The facts of a row that each rule needs. `key` names the row: its ID, its number, its registration. */
 export interface RetentionFacts {
   readonly deleted_agents: { readonly key: string }
   /** A result that was received before the bound. */
@@ -58,7 +58,7 @@ export interface RetentionRule<Name extends RetentionName> {
   readonly subject: string
   /** When it expires. */
   readonly expires: string
-  /** What keeps it longer. */
+  /** The reason to keep it longer. */
   readonly stays: string
   /** The order of removal: referring rows first. */
   readonly removes: ReadonlyArray<RemovedRows>

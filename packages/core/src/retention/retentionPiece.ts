@@ -35,7 +35,7 @@ interface Answers<A, E> {
 }
 type Way = keyof Answers<unknown, unknown>
 
-/** What a storage does for retention, in one transaction per piece. It decides nothing. */
+/** A storage's part of retention, one transaction per piece. It decides nothing. */
 export interface RetentionTables<W extends Way, E = never> {
   /**
    * Finds at most `limit` rows for a rule. For `outbox` and `incidents`: those after `after` by ID.

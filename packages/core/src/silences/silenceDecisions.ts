@@ -66,7 +66,7 @@ export const readSilence = commandOf(function* (
   return unit.silences.get(id)
 })
 
-/** What may be edited of a silence. */
+/** The fields of a silence that an edit may change. */
 export interface SilenceChanges {
   readonly ends_at?: Instant.Instant | undefined
   readonly comment?: string | undefined

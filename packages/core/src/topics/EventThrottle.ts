@@ -5,7 +5,7 @@ import { NO_TOPICS, type Topics } from "./Topics.ts"
 /** Where the streams of a process are between two events: see `EventThrottleTransitions`. */
 export type EventThrottle =
   | { readonly state: "quiet" | "resting" }
-  /** What has changed since the last event. */
+  /** The topics that have changed since the last event. */
   | { readonly state: "gathering"; readonly topics: Topics }
 
 export const QUIET: EventThrottle = { state: "quiet" }

@@ -28,7 +28,7 @@ export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core
   defaultValue: () => defaultDelivery,
 })
 
-/** What the policy says of a receiver, or the settings. */
+/** A receiver's options, from the policy or the settings. */
 const optionsOf = (receiver: PolicyReceiver | undefined, concurrency: number): ReceiverOptions => {
   const definition = receiver?.definition
   return {

@@ -60,7 +60,7 @@ export class Operators extends Context.Service<
     readonly authenticate: (
       token: Redacted.Redacted,
     ) => Effect.Effect<OperatorIdentity | undefined, StorageError>
-    /** Who calls. */
+    /** The calling operator. */
     readonly me: Effect.Effect<Me>
     /** Operators by name. */
     readonly list: (

@@ -49,7 +49,7 @@ export class Policies extends Context.Service<
       const replica = yield* ReplicaIdentity
       const { replace: replaceReceivers } = yield* Receivers
       const ids = yield* Ids
-      // What the row of this process names must be in force.
+      // The policy that this process's row names must be in force.
       const inTurn = (yield* Semaphore.make(1)).withPermits(1)
       return Policies.of({
         replace: (policy, notifiers) =>

@@ -18,7 +18,7 @@ const tooMany = new RateLimited({
   retryAfterSeconds: RETRY_SECONDS,
 })
 
-/** What one client has yet to read: a set, so that a slow one costs no more than a quick one. */
+/** The unread topics of one client: a set, so that a slow client costs no more than a quick one. */
 export interface UnreadTopics {
   /** Waits until there is something. */
   readonly some: Effect.Effect<void>
@@ -43,11 +43,11 @@ class Unread implements UnreadTopics {
   }
 }
 
-/** What has changed, for live views: names only, of this process and others (docs/rules.md#live-views). */
+/** Changed topics, for live views: names only, of this process and others (docs/rules.md#live-views). */
 export class TopicFeed extends Context.Service<
   TopicFeed,
   {
-    /** What changes from now on, until the scope closes. Refused beyond 100 at a time. */
+    /** Topics that change from now on, until the scope closes. Refused beyond 100 at a time. */
     readonly open: Effect.Effect<UnreadTopics, RateLimited, Scope.Scope>
   }
 >()("@tocsin/core/usecases/TopicFeed") {

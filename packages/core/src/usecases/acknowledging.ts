@@ -20,7 +20,7 @@ export const noSuchIncident = () =>
 const resolved = () =>
   new StateConflict({ message: "the incident has resolved, so it cannot be acknowledged" })
 
-/** What people do about incidents (docs/rules.md#acknowledgements). */
+/** Operators' actions on incidents (docs/rules.md#acknowledgements). */
 export const acknowledging = (
   { transact }: Pick<Commits["Service"], "transact">,
   rules: RuleOptions,

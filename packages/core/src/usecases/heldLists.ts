@@ -9,7 +9,7 @@ import type { IncidentTimeline, Storage } from "../ports/Storage.ts"
 import type { Sorted } from "./Queries.ts"
 import { toHeldIncident, toHeldOutboxItem } from "./toResources.ts"
 
-/** What {@link heldLists} reads from. */
+/** The sources of {@link heldLists}. */
 interface Sources {
   readonly storage: Storage["Service"]
   readonly commits: Pick<Commits["Service"], "transact">

@@ -29,7 +29,7 @@ export interface CoveredAgents {
   readonly needs_confirm: boolean
 }
 
-/** What a silence would cover now. */
+/** The agents and rows that a silence would cover now. */
 export interface Preview extends CoveredAgents {
   readonly open_incidents: number
   readonly held_now: number

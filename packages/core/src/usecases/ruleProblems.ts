@@ -2,7 +2,7 @@ import { acknowledgementProblems } from "../acknowledgements/acknowledgedUntil.t
 import { thresholdProblems } from "../liveness/agentStatus.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
-/** What is wrong with rules that depend on each other, one sentence each. */
+/** The faults of rules that depend on each other, one sentence each. */
 export const ruleProblems = (rules: RuleOptions): ReadonlyArray<string> => [
   ...thresholdProblems(rules),
   ...acknowledgementProblems(rules),

@@ -54,7 +54,7 @@ interface SilencingPorts {
   readonly signature: Effect.Effect<Signature>
 }
 
-/** What people do about silences (docs/rules.md#silences). */
+/** Operators' actions on silences (docs/rules.md#silences). */
 export const silencing = ({ commits, ids, rules, signature, storage }: SilencingPorts) => {
   const newSilenceId = newId<SilenceId>(ids)
   return {

@@ -8,7 +8,7 @@ import { keyState } from "../admission/agentKeys.ts"
 import { notAnAgentKey } from "./ingestReplies.ts"
 
 interface Refused {
-  /** What was decided about the request. */
+  /** The decision about the request. */
   readonly outcome: string
   readonly presented: Redacted.Redacted
   readonly key_hash: KeyHash

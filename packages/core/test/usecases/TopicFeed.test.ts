@@ -32,7 +32,7 @@ const played = Effect.gen(function* () {
   }
 })
 
-/** What a client reads now; nothing if it would have to wait. */
+/** The topics that a client reads now; empty if it would have to wait. */
 const read = Effect.fnUntraced(function* ({ some, take }: UnreadTopics) {
   const waiting = yield* Effect.forkChild(some)
   yield* TestClock.adjust(0)

@@ -36,7 +36,7 @@ export type ManyAgents = keyof Instruments["agentsPassedOver"]
 
 const AGAIN = "the next look handles them"
 
-/** What each action was doing, and how the skipped agents are handled after all. */
+/** The work of each action, and the way in which skipped agents are handled after all. */
 const WORK: Readonly<Record<ManyAgents, readonly [doing: string, next: string]>> = {
   accept_all: ["accepting all pending agents", "repeat it with tocsin agents accept --all"],
   block_all: ["blocking all pending keys", "repeat it with tocsin agents block --all"],

@@ -20,7 +20,7 @@ const spanOf =
   (name: string, attributes: Readonly<Record<string, string>> = {}) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber(({ cache }) =>
-      // What belongs to a trace that is not kept pays nothing for it.
+      // A span of an unsampled trace costs nothing.
       cache.span?.sampled === false
         ? effect
         : Effect.withSpan(effect, `Storage.${name}`, { attributes, captureStackTrace: false }),

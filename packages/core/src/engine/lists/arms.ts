@@ -70,7 +70,7 @@ export const ranOutBy = ({ acknowledged, at, state }: ListFilters["incidents"]):
 /** The phase of an incident that changes too often to be moved: its own row says the rest. */
 export const BUSY_PHASE = 3
 
-/** What storages keep in place of the state in indexes of notifications: `held` is a part of pending. */
+/** The states that storages index notifications by: `held` is a part of pending. */
 export const listedStatesOf = ({ held, state }: ListFilters["outbox"]): ReadonlyArray<string> => {
   const all = [...OutboxState.literals, "held"]
   const ofState =

@@ -41,9 +41,8 @@ const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): Read
   Object.keys(names) as Array<Name>
 
 /**
- * What the parts of one service count as they work. A count is an addition to a field (effect's
- * Metric looks up its state in a registry by name and labels at each update). A scrape reads the
- * fields and asks the sources.
+ * The counts of one service. A count is an addition to a field (effect's Metric looks up its state
+ * in a registry by name and labels at each update). A scrape reads the fields and asks the sources.
  */
 export class Instruments {
   readonly #all: Array<{ readonly read: () => MetricFamily }> = []

@@ -2,13 +2,13 @@ import type { IncidentRecord } from "../../model/IncidentRecord.ts"
 import { NO_TOPICS, type Topics } from "../../topics/Topics.ts"
 import type { Change } from "./Table.ts"
 
-/** What one command changed, as far as anyone listens for it: see `Commits`. */
+/** The changes of one command, as far as anyone listens for them: see `Commits`. */
 export interface CommandChanges {
   /** Whether it changed any row. */
   readonly isWrite: boolean
   /** Whether it changed anything that delivery waits for: outbox items or alerts. */
   readonly isOutboxChanged: boolean
-  /** What clients with a stream must fetch again (docs/rules.md#live-views). */
+  /** The topics that clients with a stream must fetch again (docs/rules.md#live-views). */
   readonly topics: Topics
   /** The incidents that it opened or changed. */
   readonly incidents: ReadonlyArray<Change<IncidentRecord>>

@@ -4,11 +4,11 @@ import type { Command, Decision } from "./Decision.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
 /**
- * What a decision came to. Only `committed` hands out its reply, so that no storage can answer a
- * command without reporting what it changed.
+ * The outcome of a decision. Only `committed` hands out its reply, so that no storage can answer a
+ * command without reporting its changes.
  */
 export class Outcome<A> {
-  /** What the command changed, without the changes of others on the same unit of work. */
+  /** The command's changes, without those of others on the same unit of work. */
   readonly changes: CommandChanges
   readonly #reply: A
   readonly #report: (changes: CommandChanges) => void

@@ -133,7 +133,7 @@ export interface RowRequest {
   readonly serviceHeartbeat?: true
 }
 
-/** What finds rows instead of naming them. Never cached: each is asked for anew. */
+/** Searches find rows instead of naming them. Nothing caches them: each runs on every request. */
 export type Search =
   | "claimableOutbox"
   | "heldOutbox"

@@ -27,7 +27,7 @@ export interface TableOptions<Id, Row> {
   readonly keyOf: (id: Id) => string
   /** Splits the table by a column of its ID, to avoid joining the whole ID at every lookup. */
   readonly partOf?: (id: Id) => string
-  /** What {@link Table.group} finds rows by; constant for a row. */
+  /** The groups by which {@link Table.group} finds rows; constant for a row. */
   readonly groupsOf?: (row: Row) => ReadonlyArray<string>
   /** The topics that a change of a row concerns; none unless given. */
   readonly topicsOf?: (before: Row | undefined, after: Row | undefined) => Topics

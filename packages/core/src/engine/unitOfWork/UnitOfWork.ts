@@ -49,7 +49,7 @@ export class UnitOfWork {
   /** The key of a blacklist row. */
   readonly blacklist = new Table(UnitOfWorkTables.blacklist, this.#count)
   readonly knownEvents = new KnownEvents()
-  /** What searches found; their rows are in the tables. */
+  /** The results of searches; their rows are in the tables. */
   readonly searchResults: SearchResults = { ...NOTHING_FOUND }
   #rankings: Map<IncidentId, LoadedRanking> | undefined
   #standings: Map<IncidentId, Standings> | undefined

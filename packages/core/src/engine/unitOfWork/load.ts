@@ -4,7 +4,7 @@ import type { UnitOfWork } from "./UnitOfWork.ts"
 
 type Loadable = Omit<RowRequest, Search | "skipLocked">
 type Part = keyof Loadable
-/** What a request asks of one part. */
+/** One part of a request. */
 type Asked<P extends Part> = NonNullable<Loadable[P]>
 
 type Missing = { -readonly [P in keyof Loadable]: Loadable[P] }
