@@ -40,7 +40,7 @@ export interface ApiOptions extends OperatorTokens {
   readonly metrics?: MetricsOptions | undefined
 }
 
-/** What the API requires. */
+/** The services that the API requires. */
 export type ApiServices =
   | Ingest
   | Admission

@@ -64,7 +64,7 @@ const end = (socket: Duplex, last = ""): void => {
   setTimeout(() => socket.destroy(), REFUSAL_GRACE_MILLIS).unref()
 }
 
-/** What node:http calls the end of a connection within a request. */
+/** Node's error code for a connection that ends within a request. */
 const ENDED_EARLY = "HPE_INVALID_EOF_STATE"
 
 /** Whether its refusal waits for that answer: each further part of malformed bytes is an error, too. */
@@ -156,7 +156,7 @@ class FrontedServer extends Server {
   override emit(event: string, ...args: Array<unknown>): boolean {
     switch (event) {
       case "request":
-        // What Node emits with it (http.Server, event "request").
+        // The arguments that Node emits with it (http.Server, event "request").
         return this.#onRequest(...(args as [IncomingMessage, ServerResponse]))
       case "connection":
         return this.#onConnection(args[0] as Socket)
@@ -239,7 +239,7 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
     if (!socket.writable || error.code === "ECONNRESET") socket.destroy()
     else if (isOpen && error.code === ENDED_EARLY && (isBehind || answer.headersSent)) end(socket)
     else if (isOpen && (isBehind || answer.req.complete)) refuseAfter(answer, error, socket, newRequestId)
-    // What is written of the answer still goes out.
+    // The written part of the answer still goes out.
     else if (isOpen && answer.headersSent) end(socket)
     else refuse(error, socket, newRequestId())
   })

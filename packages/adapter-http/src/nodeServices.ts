@@ -5,8 +5,8 @@ import { Layer } from "effect"
 import { Etag } from "effect/http"
 
 /**
- * What routes of the API need of Node.js. All of its services would also listen to the process's standard
- * input.
+ * The services of Node.js that API routes need. All of Node's services would also listen to the
+ * process's standard input.
  */
 export const nodeServices = Layer.mergeAll(
   NodeHttpPlatform.layer,

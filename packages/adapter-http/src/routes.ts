@@ -56,7 +56,7 @@ export const withPlainPath = (
 /** The template of all paths that do not exist. */
 const UNMATCHED = "unmatched"
 
-/** What is at the paths of a server. */
+/** The resources at the paths of a server. */
 export interface Routes {
   /** The methods of a path: none if it does not exist (docs/rules.md#order-of-checks). */
   readonly methodsOf: (url: string) => ReadonlyArray<string>
@@ -73,7 +73,7 @@ export const searchable = (known: ReadonlyArray<KnownRoute>): Routes => {
     methodsOf: (url) =>
       methods
         .filter((method) => router.find(method, url) !== undefined)
-        // Whatever answers GET answers HEAD.
+        // A path that answers GET answers HEAD.
         .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])),
     templateOf: (method, url) => {
       const own = method === "HEAD" ? "GET" : method

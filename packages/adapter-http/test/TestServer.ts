@@ -20,7 +20,7 @@ export const UI_TOKEN = "operator-token"
 /** The id that every test server gives to a request without one. */
 export const REQUEST_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 
-/** What the test servers of one file have logged, one JSON text a line. */
+/** The log of one file's test servers, one JSON text a line. */
 export const logs: Array<string> = []
 
 const collecting = Layer.merge(
@@ -28,7 +28,7 @@ const collecting = Layer.merge(
   Layer.succeed(References.MinimumLogLevel, "Debug"),
 )
 
-/** What a test server's use cases answer; a use case that is not given is a defect. */
+/** The answers of a test server's use cases; calling a missing one is a defect. */
 export interface Stubs {
   readonly ingest?: Partial<Ingest["Service"]>
   readonly admission?: Partial<Admission["Service"]>
@@ -45,7 +45,7 @@ export const unlimitedBodies: Ingest["Service"]["bodies"] = {
   enterEvents: () => Effect.succeed(visit),
 }
 
-/** What the API requires, as stubs. */
+/** The services that the API requires, as stubs. */
 export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =>
   Layer.mergeAll(
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),

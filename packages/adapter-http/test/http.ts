@@ -3,13 +3,13 @@ import { connect, type Socket } from "node:net"
 import { Effect, Schema } from "effect"
 import { port, UI_TOKEN } from "./TestServer.ts"
 
-/** What a client of the API sends; a body of several parts goes chunked, without a length. */
+/** A request of an API client; a body of several parts goes chunked, without a length. */
 export interface Sent {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | ReadonlyArray<Uint8Array>
 }
 
-/** What it gets back. */
+/** The answer to it. */
 export interface Received {
   readonly status: number
   readonly headers: IncomingHttpHeaders

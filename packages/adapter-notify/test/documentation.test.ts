@@ -32,7 +32,7 @@ const telegram: Form = (apiUrl) => ({
 })
 const alertmanager: Form = (url) => ({ alertRouter: { url } })
 
-/** What a receiver gets when a notifier of this form is used so. */
+/** The request that a receiver gets when a notifier of this form is used so. */
 const posted = (form: Form, kind: NotifierKind, use: (notifier: Notifier) => Effect.Effect<unknown>) =>
   Effect.gen(function* () {
     yield* TestClock.setTime(Number(firing.created_at / 1_000n))

@@ -7,7 +7,7 @@ export interface Example {
 /** Examples of one body by names that are valid in a component's key. */
 export type Examples = Readonly<Record<string, Example>>
 
-/** What an operation receives and answers, for example. */
+/** Examples of an operation's requests and answers. */
 export interface OperationExamples {
   /** Of parameters that are not in {@link pathParameters}. */
   readonly parameters?: Readonly<Record<string, string>>

@@ -65,7 +65,7 @@ ids, timestamps and errors are those of v1: a token of \`SERVICE_AUTH_TOKEN\` do
 \`SERVICE_READ_TOKEN\` reads, and one of a named operator does what its role includes.
 `.trim()
 
-/** What the document of the v1 API says beyond its definition. */
+/** Texts of the v1 API's document beyond its definition. */
 const v1Documentation: Documentation = {
   description: overview,
   server: ".",
@@ -82,7 +82,7 @@ const v1Documentation: Documentation = {
   messages: {},
 }
 
-/** What the document of /ops/v1 says beyond its definition. */
+/** Texts of the /ops/v1 document beyond its definition. */
 const opsDocumentation: Documentation = {
   description: opsOverview,
   server: "../..",

@@ -66,7 +66,7 @@ const usual: Readonly<Record<ErrorCode, string>> = {
   not_ready: "the storage is unreachable or refuses writes, or the service is shutting down",
 }
 
-/** What a document says of errors beyond the definition. */
+/** A document's texts about errors beyond the definition. */
 export interface ErrorTexts {
   /** Descriptions of errors by the names of their responses, if the general ones are too narrow. */
   readonly responses: Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ import { operationExamples, pathParameters } from "./examples.ts"
 import type { OperationExamples } from "./OperationExamples.ts"
 import { type JsonObject, plainSchema, typedQuery } from "./plainSchema.ts"
 
-/** What a document says beyond the definition of its API. */
+/** A document's texts beyond the definition of its API. */
 export interface Documentation extends ErrorTexts {
   /** How to use the API, in CommonMark. */
   readonly description: string

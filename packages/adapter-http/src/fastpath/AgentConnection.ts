@@ -81,7 +81,7 @@ export class AgentConnection {
     socket.on("close", this.#onClose).on("error", this.#onError)
   }
 
-  /** What it does for its request. */
+  /** The work for its request. */
   get work(): Fiber.Fiber<unknown> | undefined {
     return this.#work
   }
@@ -193,9 +193,7 @@ export class AgentConnection {
     return head && sender && { head, sender, bytes: Buffer.from(bytes.subarray(0, end + HEAD_END.length)) }
   }
 
-  /**
-   * Who sends a request. Most connections have few senders, and recognising them is expensive.
-   */
+  /** The sender of a request. Most connections have few senders, and recognising them is expensive. */
   #senderOf({ headers }: AgentHead): KnownSender | undefined {
     const { access, trustedHops } = this.#host.services
     const { authorization } = headers

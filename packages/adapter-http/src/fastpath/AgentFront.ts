@@ -5,7 +5,7 @@ import type { ApiOptions } from "../ApiRoutes.ts"
 import { AgentConnection, type ConnectionHost } from "./AgentConnection.ts"
 import { frontServices, type FrontServices } from "./FrontServices.ts"
 
-/** What a server of node:http does for connections before and after they are its own. */
+/** The node:http server's part in connections, before and after the front handles them. */
 export type Behind = Omit<ConnectionHost, "services" | "flushSoon" | "forget">
 
 /** More waiting answers than this gain nothing any more, and the first has waited long enough. */

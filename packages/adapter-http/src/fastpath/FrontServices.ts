@@ -10,7 +10,7 @@ import * as Access from "../request/access.ts"
 import { AgentIntake, type Intake } from "../request/Intake.ts"
 import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 
-/** What the requests of the front need. */
+/** The services and limits that requests of the front need. */
 export interface FrontServices {
   readonly access: Access.Access
   readonly trustedHops: number

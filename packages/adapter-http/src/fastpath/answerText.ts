@@ -19,7 +19,7 @@ const linesOf = (fields: Readonly<Record<string, string>>): string => {
   return lines
 }
 
-/** What the bytes of an answer depend on besides the answer. */
+/** The circumstances besides the answer that decide its bytes. */
 export interface Circumstances {
   readonly requestId: string
   /** The connection closes after the answer. */

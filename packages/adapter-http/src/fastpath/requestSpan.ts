@@ -24,7 +24,7 @@ export interface SpanRequest {
   readonly requestId: string
 }
 
-/** What the spans of all requests with the same head have in common. */
+/** The shared part of the spans of all requests with the same head. */
 interface HeadSpan {
   readonly name: string
   readonly parent: Option.Option<Tracer.AnySpan>

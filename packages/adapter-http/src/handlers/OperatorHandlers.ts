@@ -54,7 +54,7 @@ const reading =
   ) =>
   (given: Omit<Given, "payload"> & { readonly request: HttpServerRequest.HttpServerRequest }) =>
     Effect.flatMap(readBody(given.request, schema), (payload) =>
-      // What the endpoint was given, with its payload.
+      // The endpoint's parameters, with its payload.
       useCase({ ...given, payload } as unknown as Given),
     )
 

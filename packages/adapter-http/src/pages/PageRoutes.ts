@@ -17,7 +17,7 @@ const EXAMINE_EVERY = Duration.seconds(5)
 // Search engines must not index monitoring.
 const robots = HttpServerResponse.text("User-agent: *\nDisallow: /\n")
 
-/** What the pages depend on besides the service. */
+/** The options of pages. */
 export interface PageOptions {
   /** Served to browsers at `/`; without it they get the state as JSON, like programs. */
   readonly console?: ConsoleRoutes.ConsoleFiles | undefined

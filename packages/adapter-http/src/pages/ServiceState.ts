@@ -2,7 +2,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { Health } from "@tocsin/core/health/judgeHealth"
 import { Duration } from "effect"
 
-/** What a service reveals about itself without a token. */
+/** The service's public facts, shown without a token. */
 export interface About {
   readonly version: string
   /** The kind of its storage, such as SQLite, without an address. */

@@ -54,7 +54,7 @@ export const readPolicyText = (
   })
 }
 
-/** What is wrong with the text of a policy. Opens no file and no variable that the text names. */
+/** The faults in the text of a policy. Opens no file and no variable that the text names. */
 export const policyIssues = (text: string, given: PolicyNotifiers): ReadonlyArray<PolicyIssue> =>
   Result.match(readPolicyText(text, given), { onSuccess: () => [], onFailure: (issues) => issues })
 

@@ -9,7 +9,7 @@ const TAKES = "origins such as https://dashboard.example, or * alone"
 /** Origins of apps and extensions, which URL does not parse as such: capacitor://localhost. */
 const OTHER_SCHEME = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/
 
-/** What is wrong with an origin; it completes "… must be origins, but …". */
+/** The fault of an origin; it completes "… must be origins, but …". */
 const faultOf = (text: string): string | undefined => {
   if (text === EVERY) return "* allows every origin, so the others must go"
   if (text === "null") return "null is what any sandboxed page sends, so it names nobody"

@@ -17,8 +17,8 @@ export interface OperatorTokens {
 }
 
 /**
- * Who may read the metrics: everyone while it is open, else holders of an operator token or of one of
- * these. Each request sees it as it is.
+ * Access to the metrics: open to everyone, or restricted to holders of an operator token or of one
+ * of these. Each request sees the current value.
  */
 export interface MetricsAccess {
   readonly tokens: ReadonlyArray<Redacted.Redacted>
@@ -75,7 +75,7 @@ export type Presented =
   | { readonly kind: "of_settings"; readonly operator: OperatorIdentity }
   | { readonly kind: "of_operator"; readonly token: Redacted.Redacted }
 
-/** What a header Authorization gives access to (docs/rules.md#tokens). */
+/** The access that a header Authorization grants (docs/rules.md#tokens). */
 export interface Access {
   /**
    * The key of an agent. A token of the settings is none, so that it can never be registered as

@@ -1,4 +1,4 @@
-/** What the fields of every answer depend on. */
+/** The circumstances that decide the fields of every answer. */
 export interface Answered {
   readonly requestId: string
   /** Whether the connection closes after this answer. */
@@ -38,7 +38,7 @@ export const httpDate = (millis: number): string => {
 const SHOWN = new Set(["GET", "HEAD"])
 
 const FIELDS = {
-  // Whatever it is, it runs nothing, loads nothing, and stands in no frame.
+  // An answer of any type runs nothing, loads nothing, and stands in no frame.
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   // No page of another origin embeds it; CORS, where it is allowed, is asked for separately (Fetch,
   // 3.7).

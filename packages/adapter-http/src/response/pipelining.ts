@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream"
 /** Requests that wait for their turn. */
 interface Waiting {
   requests: number
-  /** What had been read of the connection when the first of them came. */
+  /** The bytes read from the connection before the first of them came. */
   readonly bytesBefore: number
   isPaused: boolean
 }

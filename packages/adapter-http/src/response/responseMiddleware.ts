@@ -76,7 +76,7 @@ const complete = (
   })
 }
 
-/** What answers depend on besides their request. */
+/** The options of answers besides their request. */
 export interface EveryResponseOptions {
   /** All routes of the server. */
   readonly routes: ReadonlyArray<KnownRoute>

@@ -20,7 +20,7 @@ describe("a document", () => {
     const ask = () => handler(new Request(`http://host${document.path}`, { signal: hangUp.signal }))
     for (let n = 0; n < 3; n++) {
       hangUp = new AbortController()
-      // What is answered to nobody does not matter.
+      // An answer without a reader does not matter.
       await ask().catch(() => undefined)
     }
     hangUp = new AbortController()

@@ -16,7 +16,7 @@ interface Shown {
   readonly name: string
   readonly schema: Schema.Top
   /**
-   * What the service writes is shown as it writes it; what it reads may leave out what has
+   * Examples show written bodies as the service writes them; read bodies may leave out fields with
    * defaults.
    */
   readonly isWritten: boolean
@@ -85,7 +85,7 @@ describe.each(documents)("the document kept in %s", (file, make, { shown }) => {
 
   it.each(shown)("shows examples that fit: $name", ({ schema, isWritten, examples }) => {
     assert.isNotEmpty(examples)
-    // What endpoints are made of needs no services.
+    // Endpoint schemas need no services.
     const codec = schema as Schema.Codec<unknown, unknown>
     for (const [name, { value }] of Object.entries(examples)) {
       const decoded = Schema.decodeUnknownSync(codec, { onExcessProperty: "error" })(value)

@@ -7,7 +7,7 @@ import { heartbeat } from "../http.ts"
 import { stubServices, UI_TOKEN } from "../TestServer.ts"
 import { until } from "../until.ts"
 
-/** What the use case of every heartbeat has to pass. */
+/** A gate that every heartbeat's use case passes. */
 const newGate = () => {
   let isOpen = true
   let begun = 0
@@ -70,7 +70,7 @@ const served = Effect.fnUntraced(function* (
     socket.on("end", () => socket.end())
     socket.on("error", () => {})
   }
-  /** What to do at the next arrivals. */
+  /** Actions for the next arrivals. */
   const onArrival: Array<() => void> = []
   const behind = {
     firstMillis: () => limits.firstMillis,

@@ -19,7 +19,7 @@ type Service = Ingest["Service"]
 /** A server, and what it has done. */
 export interface Way {
   readonly port: number
-  /** What it has logged, one JSON text a line. */
+  /** Its log, one JSON text a line. */
   readonly logs: Array<string>
   /** How many requests came to the use case by the API, and how many directly. */
   readonly taken: { byApi: number; directly: number }
@@ -29,7 +29,7 @@ export interface Way {
 
 const message = "what to do: größer, ✓"
 
-/** What both use cases end with, by the agent's name. */
+/** The endings of both use cases, by the agent's name. */
 const endings: Readonly<Record<string, Effect.Effect<never, AgentBlocked | StorageError>>> = {
   blocked: Effect.fail(new AgentBlocked({ message })),
   unavailable: Effect.fail(new StorageError({ reason: "unavailable", message: "postgres is away" })),

@@ -94,7 +94,7 @@ const lines = fc.array(
   },
 )
 
-/** What node:http makes of these heads, each followed by an empty body. */
+/** The way in which node:http parses these heads, each followed by an empty body. */
 const parsedByNode = Effect.fnUntraced(function* (heads: ReadonlyArray<string>) {
   return yield* Effect.callback<ReadonlyArray<Pick<IncomingMessage, "method" | "url" | "headers">>>(
     (resume) => {

@@ -44,10 +44,7 @@ const logged = (line: string): unknown => {
   return { level, message, cause: String(cause).split("\n")[0], ...rest }
 }
 
-/**
- * What a server's log tells of what was sent to it since; what is under way at once is logged in
- * any order.
- */
+/** A server's log entries about the latest requests; concurrent ones are logged in any order. */
 const takeLogs = (way: Way): ReadonlyArray<string> =>
   way.logs
     .splice(0)
@@ -73,7 +70,7 @@ const compareAll = async (
   const [head = "", ...rest] = inTurn ? requests : [requests.join("")]
   const expected = await exchange(untraced, [BY_API + head, ...rest])
   const logs = takeLogs(untraced)
-  // What comes after an answer that ends the connection may be seen or not.
+  // Requests after an answer that ends the connection may be logged or not.
   const isLogKnown = inTurn || answersIn(expected) === requests.length
   for (const server of [untraced, traced]) {
     const received = await exchange(server, [head, ...rest])

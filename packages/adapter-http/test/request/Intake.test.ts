@@ -5,7 +5,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import * as fc from "fast-check"
 import { Intake, type Place } from "../../src/request/Intake.ts"
 
-/** What a request costs besides its body. */
+/** The cost of a request besides its body. */
 const REQUEST = 4_096
 const LIMIT = 100_000
 

@@ -19,7 +19,7 @@ layer(testServer(stubs), { excludeTestServices: true })("what protects browsers"
           )
           assert.strictEqual(headers["cross-origin-resource-policy"], "same-origin", path)
           assert.strictEqual(headers["referrer-policy"], "no-referrer", path)
-          // What speaks no TLS cannot promise it; the proxy in front does.
+          // A server without TLS cannot promise it; the proxy in front does.
           assert.isUndefined(headers["strict-transport-security"], path)
         }
       }

@@ -100,7 +100,7 @@ const spanText = (from: Instant.Instant, to: Instant.Instant): string => {
 const momentText = (instant: Instant.Instant): string =>
   `${Instant.format(instant).slice(0, 19).replace("T", " ")} UTC`
 
-/** What happened where: `CRITICAL: web-1/disk`. */
+/** The severity and place of an event: `CRITICAL: web-1/disk`. */
 const titleOf = ({ event_type, severity, incident }: DeliveryAttempt): string =>
   event_type === "firing"
     ? `${severity.toUpperCase()}: ${whereText(incident)}`

@@ -191,7 +191,7 @@ const placeOf = (agent_id: AgentId | undefined, checkId: CheckId | undefined) =>
   return { ...(agent_id !== undefined && { agent_id }), ...(check_id !== undefined && { check_id }) }
 }
 
-/** What {@link parsePublicUrl} takes, for messages. */
+/** The form that {@link parsePublicUrl} accepts, for messages. */
 export const PUBLIC_URL = "a URL that begins with http:// or https://, without user name, query or fragment"
 
 /** The base of links, without a slash at its end. Shown to receivers, so never a credential. */

@@ -22,7 +22,7 @@ const posting = (address: string, options: Partial<HttpPostOptions> = {}) =>
     ...options,
   })
 
-/** What one post to a receiver that answers so comes to. */
+/** The outcome of one post to a receiver that answers so. */
 const postTo = (
   answer: Parameters<typeof startReceiver>[0],
   use: (post: HttpPost, receiver: Receiver) => Effect.Effect<TestReceipt, never, Scope.Scope> = (post) =>

@@ -10,7 +10,7 @@ const resolved: ReadonlyArray<LookupAddress> = [
   { address: "64:ff9b::a9fe:a9fe%eth0", family: 6 },
 ]
 
-/** What a socket is handed for a name that resolves to all of these. */
+/** The arguments that a socket receives for a name with all of these addresses. */
 const handed = (options: LookupOptions, denyPrivateTargets: boolean) => {
   const calls: Array<ReadonlyArray<unknown>> = []
   const lookup = checkedLookup((_hostname, _options, callback) => callback(null, resolved), {
