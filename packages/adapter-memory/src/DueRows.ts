@@ -27,7 +27,7 @@ abstract class DueRows<Id, Row> extends Map<Id, Row> {
   }
 }
 
-/** What one receiver is to get. */
+/** The items due to one receiver. */
 interface Deliveries {
   /** When waiting items are due. */
   readonly waiting: TimerQueue<OutboxId>
@@ -50,7 +50,7 @@ export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
     this.held.set(id, ofItem(isHeld(item), next_evaluation_at))
   }
 
-  /** What these receivers are to get; a receiver without items has nothing. */
+  /** The items due to these receivers; a receiver without items has nothing. */
   deliveriesOf(receivers: ReadonlyArray<NotifierName>): ReadonlyArray<Deliveries> {
     return Array.from(new Set(receivers)).flatMap((receiver) => this.receivers.get(receiver) ?? [])
   }

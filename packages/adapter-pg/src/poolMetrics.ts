@@ -3,7 +3,7 @@ import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { Effect } from "effect"
 import type { Database } from "./Database.ts"
 
-/** What only PostgreSQL has to report. */
+/** Metrics that only PostgreSQL reports. */
 export const poolMetricDefinitions = {
   connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", {
     labels: ["pool", "state"],

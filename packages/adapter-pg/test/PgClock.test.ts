@@ -15,7 +15,7 @@ const CLOSE_NANOS = 5_000n * NANOS_PER_MILLI
 
 const isClose = (a: bigint, b: bigint): boolean => a - b < CLOSE_NANOS && b - a < CLOSE_NANOS
 
-/** What the machine's clock says, which is the database's too. */
+/** The machine's clock, which is the database's too. */
 const realNanos = TestClock.withLive(Clock.currentTimeNanos)
 
 const corrected = Effect.gen(function* () {

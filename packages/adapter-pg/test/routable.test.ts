@@ -25,7 +25,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   "stored_1.ctid": "compare_and_swap writes where it has locked, by agent_id, in the same statement",
 }
 
-/** What PostgreSQL understands of a statement: its plan for any parameters. */
+/** The plan that PostgreSQL makes of a statement, for any parameters. */
 const planOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string, text: string) {
   const numbers = Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number))
   const parameters = Array.from({ length: Math.max(0, ...numbers) }, () => "NULL").join()
@@ -72,7 +72,10 @@ const recordStatements = Effect.acquireRelease(
     }),
 ).pipe(Effect.map(({ texts }) => texts))
 
-/** What agents send all day: heartbeats, unchanged results, and results that change, of several agents at a time. */
+/**
+ * The daily traffic of agents: heartbeats, unchanged results, and results that change, of several
+ * agents at a time.
+ */
 const hotStatements = Effect.gen(function* () {
   const { url } = yield* ScratchPostgres
   const replica = yield* openReplica({

@@ -2,7 +2,7 @@ import type { Replica } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
 import { eventually } from "./client/eventually.ts"
 
-/** What PostgreSQL has counted of one table since the database was made. */
+/** PostgreSQL's counts for one table since the database was made. */
 export interface TableStatistics {
   readonly name: string
   /** How often all of it was read. */

@@ -4,7 +4,7 @@ import { SqlError } from "effect/sql"
 import { PgFailure, sqlError } from "../src/client/toSqlError.ts"
 import { toStorageError } from "../src/toStorageError.ts"
 
-/** What PostgreSQL says, in words that must not reach a person who only uses the service. */
+/** PostgreSQL's wording of a failure, which must not reach the service's users. */
 const answer = (code: string, kind: keyof typeof SqlError = "UnknownError") => {
   const cause = new PgFailure({ message: "words of the server about user alice", code })
   const properties = { cause, message: cause.message, operation: "execute" }

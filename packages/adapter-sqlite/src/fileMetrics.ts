@@ -10,7 +10,7 @@ import type { SyncFile } from "./log/LogFile.ts"
 import type { WriteAheadLog } from "./log/WriteAheadLog.ts"
 import type { RowCache } from "./cache/RowCache.ts"
 
-/** What only SQLite has to report. */
+/** Metrics that only SQLite reports. */
 export const fileMetricDefinitions = {
   logBytes: gauge("tocsin_sqlite_log_bytes", "Size of the data in SQLite's write-ahead log"),
   fileBytes: gauge("tocsin_sqlite_file_bytes", "Size of SQLite's database file"),

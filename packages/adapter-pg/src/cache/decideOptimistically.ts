@@ -25,7 +25,7 @@ export interface StartedCommand {
   readonly decision: Decision<Outcome<unknown>>
 }
 
-/** What became of a command on rows of its agent. */
+/** The result of a command on rows of its agent. */
 export type OptimisticResult =
   /** It must not share a transaction. */
   | { readonly kind: "unshareable" }

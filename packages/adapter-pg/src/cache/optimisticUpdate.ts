@@ -16,7 +16,7 @@ import {
 import type { RowVersion } from "../transactions/Loading.ts"
 import type { Versioned } from "./AgentCache.ts"
 
-/** What a group of decisions changed of one agent, with the versions that they rely on. */
+/** One group's changes to one agent, with the versions that they rely on. */
 export interface AgentUpdate {
   readonly agent: Versioned<AgentRecord>
   readonly checks: ReadonlyArray<Versioned<CheckRecord>>

@@ -23,7 +23,8 @@ export class PgFailure extends Schema.TaggedError<PgFailure>()("PgFailure", {
 }) {}
 
 /**
- * What failed, as the `operation` of a `SqlError` names it. A lost `commit` is an unknown outcome.
+ * The failed step, as the `operation` of a `SqlError` names it. A lost `commit` is an unknown
+ * outcome.
  */
 export type PgOperation = "connect" | "begin" | "execute" | "commit" | "rollback"
 

@@ -11,7 +11,7 @@ import { momentOf, moved, refused, type Submission } from "./Submission.ts"
 const MAX_COMMANDS = 256
 const MAX_CHECKS = 800
 
-/** What the group's decisions made of one agent so far. */
+/** The changes to one agent by the group's decisions so far. */
 class Draft implements CachedRows {
   readonly #cached: CachedAgent
   readonly #checks = new Map<CheckId, CheckRecord>()
@@ -108,7 +108,7 @@ export class CachedGroup {
     }
   }
 
-  /** What to write. From now on, until it is settled, no other group may have its agents. */
+  /** The updates to write. From now on, until their outcome is known, no other group may have its agents. */
   begin(): ReadonlyArray<AgentUpdate> {
     this.#cache.beginWriting(this.#drafts.keys())
     return Array.from(this.#drafts.values(), (draft) => draft.update())

@@ -19,7 +19,7 @@ export interface Caller {
   place: QueueNode | undefined
 }
 
-/** What a submission has in each state besides its caller. */
+/** The data of a submission in each state besides its caller. */
 interface Parts {
   readonly arrived: object
   readonly early: object

@@ -72,7 +72,7 @@ const decideAll = Effect.fnUntraced(function* (
   return decided
 })
 
-/** What a member will probably ask for next; `undefined` if it has to leave the group. */
+/** The next request that a member will probably make; `undefined` if it has to leave the group. */
 const nextRequest = (unit: UnitOfWork, member: Locked): RowRequest | undefined => {
   const { next, scope } = member
   if (scope.kind === "outbox") return next

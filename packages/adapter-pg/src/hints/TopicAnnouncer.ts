@@ -43,7 +43,7 @@ export class TopicAnnouncer {
     this.#latch.openUnsafe()
   }
 
-  /** What is not sent is kept for the next time. */
+  /** Unsent topics stay for the next time. */
   #announce(pg: PgClient["Service"]) {
     return Effect.suspend(() => {
       const topics = this.#unsent

@@ -13,7 +13,7 @@ const SEPARATOR = " "
 export const announcement = (sender: string, names: ReadonlyArray<string>): string =>
   [sender, ...names].join(SEPARATOR)
 
-/** What a process other than `self` announces; nothing if `self` is the sender. */
+/** The announcement of a process other than `self`; empty if `self` is the sender. */
 export const announcedToOthers = (payload: string, self: string): ReadonlyArray<string> => {
   const [sender, ...names] = payload.split(SEPARATOR)
   return sender === self ? [] : names

@@ -48,8 +48,8 @@ const announcedByOthers = (pg: PgClient["Service"], self: string): Stream.Stream
   })
 
 /**
- * What this process learns of others, on one connection while there are consumers. Deliveries are
- * hinted at twice: immediately, and once more when their sender may announce again.
+ * Hints from other processes, on one connection while there are consumers. Deliveries are hinted at
+ * twice: immediately, and once more when their sender may announce again.
  */
 export const remoteWakeups = Effect.fnUntraced(function* (
   pg: PgClient["Service"],

@@ -93,7 +93,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(
   Effect.mapError(toStorageError),
 )
 
-/** What is known of tables that cannot be read. */
+/** The findings about tables that cannot be read. */
 const UNREAD = { damaged: [], wrongTotals: [], pepperCheck: undefined, serviceHeartbeatAt: undefined }
 
 /** Facts of the server and the database that need no table of the service. */

@@ -8,9 +8,9 @@ export interface PageStatement {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** What a filter leaves of the table of a list, and how an index serves its orders. */
+/** The rows that a filter leaves of a list's table, and how an index serves its orders. */
 export interface Selection {
-  /** What the alias of the table is found in, where it is more than the table. */
+  /** The source of the table's alias, where it is more than the table. */
   readonly from?: string
   readonly conditions?: ReadonlyArray<string>
   /** Columns that a condition fixes to one value: an order leaves them out. */

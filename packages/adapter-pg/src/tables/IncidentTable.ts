@@ -98,7 +98,7 @@ const { incident_change: change } = storedTables
 /** The timelines of incidents: which member changed when. */
 export const incidentChangeTable = makeTable(change, { alias: "h" })
 
-/** What people did about incidents. */
+/** Operators' actions on incidents. */
 export const incidentLogTable = makeTable(storedTables.incident_log, { alias: "t" })
 
 /** Reads the latest log entries of an incident. */

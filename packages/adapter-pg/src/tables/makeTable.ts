@@ -17,7 +17,7 @@ export interface RowStatement {
   readonly columns: Columns
 }
 
-/** What every table has; statements of one table alone are beside it in its file. */
+/** The common part of every table; statements of one table alone are in that table's file. */
 export interface Table<Row> {
   readonly name: string
   /** The name of the table in statements. */

@@ -23,10 +23,10 @@ export interface Loading {
   readonly versions: RowVersions
 }
 
-/** What is loaded together: one request of a command, or one of each command of a group. */
+/** Requests that load together: one request of a command, or one of each command of a group. */
 export type Requests = ReadonlyArray<RowRequest>
 
-/** What several requests ask for in one of their parts. */
+/** The ids that several requests name in one of their parts. */
 export const all = <Id>(
   requests: Requests,
   part: (request: RowRequest) => ReadonlyArray<Id> | undefined,

@@ -40,7 +40,7 @@ export const commandTransaction = <A, B>(
 ): Effect.Effect<B, SqlError.SqlError | StorageError> =>
   database.announcer.attempt((announce) => {
     const { pg } = database
-    /** What was persisted, as long as it is not known to be committed. */
+    /** The persisted result, as long as its commit is not confirmed. */
     let persisted: Committed<A> | undefined
     const body = Effect.tap(decideAndPersist(pg, newRows, decide), (written) => {
       persisted = written

@@ -122,8 +122,8 @@ const loadKey = (unit: UnitOfWork, key: AgentKeyRecord): Effect.Effect<void, Sql
 }
 
 /**
- * What requests ask for of the present registrations of agents. Absent agents have nothing, and
- * held ones are left out.
+ * The rows that requests name, of the present registrations of agents. Absent agents have nothing,
+ * and held ones are left out.
  */
 const ofRegistrations = <Id extends string>(
   { unit }: Loading,

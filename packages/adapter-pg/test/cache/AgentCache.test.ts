@@ -6,7 +6,7 @@ import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"
 
 const idOf = (name: string) => AgentId.make(name)
 
-/** What a transaction left that found the agent at `found`. */
+/** The state after a transaction that found the agent at `found`. */
 const known = (name: string, { checks = 0, version = 1, found = 1 } = {}): KnownAgent => {
   const agent = agentRecord(name)
   return {

@@ -237,7 +237,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
       const before = { hit: lookups.hit.value, stale: lookups.stale.value }
       yield* Effect.flip(send(cached, "unkept", [eventOf(4, { exit_code: 9 })]))
       yield* observer.sql.unsafe("DROP FUNCTION refuse CASCADE")
-      // What was known before it is what is there.
+      // The cached rows of before equal the stored ones.
       assert.deepStrictEqual(yield* send(cached, "unkept", [eventOf(5)]), { accepted: 0, deduplicated: 1 })
       assert.deepStrictEqual(yield* send(cached, "unkept", [eventOf(6, { exit_code: 9 })]), {
         accepted: 1,
@@ -309,7 +309,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
   it.effect("relies on no version of a former run of the server", () =>
     Effect.gen(function* () {
       const { cached, observer } = yield* setUp("run")
-      // What a recovery does, among other things.
+      // One step of a recovery.
       yield* observer.sql`SELECT pg_stat_reset_shared('bgwriter')`
       for (const n of [2, 3, 4]) {
         assert.deepStrictEqual(yield* beat(cached, "run", n), { accepted: true })

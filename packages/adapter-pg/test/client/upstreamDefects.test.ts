@@ -58,7 +58,7 @@ layer(ScratchPostgres.layerClient())("undefined among SQL parameters", (it) => {
 interface RoundTrip {
   readonly type: string
   readonly sent: unknown
-  /** What comes back, where it is not what was sent. */
+  /** The value that comes back, where it differs from the sent one. */
   readonly received?: unknown
 }
 

@@ -20,7 +20,7 @@ import {
 } from "../../src/groups/Submission.ts"
 import { readFileSync } from "node:fs"
 
-/** What a command does after it has asked for its agent. */
+/** A command's next step after it has requested its agent. */
 const kinds = ["seen", "renamed", "joins", "registers", "searches", "settles", "throws"] as const
 type Kind = (typeof kinds)[number]
 

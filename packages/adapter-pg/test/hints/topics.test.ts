@@ -28,7 +28,7 @@ const setUp = Effect.gen(function* () {
   return { open, listening, sql }
 })
 
-/** What a replica hears of others from now on. */
+/** The topics that a replica hears of from others, from now on. */
 const reportedBy = Effect.fnUntraced(function* ({ storage }: Replica) {
   const heard = new Set<string>()
   const note = (topics: Topics) => Effect.sync(() => namesOf(topics).forEach((name) => heard.add(name)))

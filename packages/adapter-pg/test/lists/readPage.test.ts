@@ -22,12 +22,13 @@ import { AGENTS, populateStatistics, ROWS } from "./populateStatistics.ts"
 const LIMIT = 10
 
 /**
- * What a page may read: from each range of an index that is merged, its rows and some beyond; and to each row the agent that
- * makes it valid, every tenth of which is gone. A hundredth of the table at most.
+ * The rows that a page may read: from each range of an index that is merged, its rows and some
+ * beyond; and to each row the agent that makes it valid, every tenth of which is gone. A hundredth
+ * of the table at most.
  */
 const BOUND = ROWS / 100
 
-/** What belongs to one agent or check, when a list is searched through memberships. */
+/** The rows of one agent or check, when a list is searched through memberships. */
 const MATCHES = Math.max(ROWS / AGENTS, AGENTS) * 2
 
 const maybe = <A>(values: ReadonlyArray<A>): ReadonlyArray<A | undefined> => [undefined, ...values]

@@ -19,7 +19,7 @@ const insertIncidents = (from: number, to: number): string => `
          n, CASE WHEN n % 10 < 3 THEN n END, 1, 0, 0, 1, 0
   FROM generate_series(${from}, ${to}) AS n`
 
-/** What the totals are, and what they should be. */
+/** The stored and the expected totals. */
 const totals = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
     const [kept] = yield* sql`

@@ -98,7 +98,7 @@ const lockedIn = Effect.fnUntraced(function* ({ sql }: Replica) {
   )
 })
 
-/** What each request locks. */
+/** The rows that each request locks. */
 const cases: ReadonlyArray<readonly [request: RowRequest, locked: Readonly<Record<string, number>>]> = [
   [{ agents: [agent] }, { agent: 1 }],
   [{ keys: [keyHashOf("a")] }, { agent_key: 1 }],

@@ -3,7 +3,7 @@ import { throughLoopback } from "@tocsin/test/postgres/throughLoopback"
 import { Effect, Redacted, type Scope } from "effect"
 
 /**
- * What becomes of the next COMMIT: it never arrives and the connection is lost; it arrives and its
+ * The fate of the next COMMIT: it never arrives and the connection is lost; it arrives and its
  * answer does not, and the connection is lost, or stays and is silent; or the client loses its
  * connection while COMMIT is still on its way.
  */

@@ -39,7 +39,7 @@ function* count(unit: UnitOfWork, steps: ReadonlyArray<ReadonlyArray<string>>): 
   return counted
 }
 
-/** What has one agent is decided in a group, if that agent exists; what has two is alone. */
+/** A command on one existing agent is decided in a group; one on two agents is alone. */
 const WAYS = [
   { way: "in a group", agents: ["one"] },
   { way: "alone", agents: ["one", "two"] },
@@ -144,7 +144,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
         yield* network.breakNext("delayed")
         const fiber = yield* Effect.forkChild(Effect.flip(transact(storage, command)))
         yield* eventually(Effect.map(network.delayed, (count) => count === 1))
-        // What a recovery does, among other things.
+        // One step of a recovery.
         yield* observer.sql`SELECT pg_stat_reset_shared('bgwriter')`
         yield* network.deliver
         const error = yield* Fiber.join(fiber)

@@ -23,7 +23,7 @@ export class FileIdentity {
     return this.find(path) !== undefined
   }
 
-  /** What the file system says of a path, if it leads to the same file. */
+  /** The file system's facts about a path, if it leads to the same file. */
   find(path: string): BigIntStats | undefined {
     const found = stat(path)
     return found?.ino === this.#inode && found?.dev === this.#device ? found : undefined

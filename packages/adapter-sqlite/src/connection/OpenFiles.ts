@@ -38,7 +38,7 @@ export class OpenFiles {
   }
 
   /**
-   * What is wrong if a file under its name is not the opened one. Each look costs some microseconds:
+   * The fault if a file under its name is not the opened one. Each look costs some microseconds:
    * transactions leave out the index, which other processes alone need, unless `all` has missed it.
    */
   lost(looked: "file and log" | "all"): StorageError | undefined {

@@ -50,7 +50,7 @@ export const isKeyTaken = (cause: unknown): boolean => isSqliteError(cause) && T
 const reasonOf = (errcode: number): StorageFailure =>
   errcode === IO_ERROR_SHARED_MEMORY_SIZE ? "full" : (REASONS.get(errcode & PRIMARY) ?? "other")
 
-/** What each reason means for a file, and what to do. */
+/** The meaning of each reason for a file, and the advice. */
 const ADVICE: { readonly [Reason in StorageFailure]: (file: string) => string } = {
   full: (file) =>
     `there is no disk space left for ${file}: free some; a running server then resumes automatically, and nothing is lost`,

@@ -23,7 +23,7 @@ const FRAME_HEADER_BYTES = 24
 const FRAME_COUNT_AT = 4
 const FRAME_SALT_AT = 8
 
-/** What is at the path of a database before it is opened. */
+/** The content at the path of a database before it is opened. */
 export type FoundFile = "database" | "nothing"
 
 /**

@@ -2,7 +2,7 @@ import { verifyOpened } from "../log/verifyOpened.ts"
 import { verifySchema } from "../migrations/migrate.ts"
 import { SqliteConnection } from "./SqliteConnection.ts"
 
-/** What is known of a database that may be opened. */
+/** The facts about a database that may be opened. */
 interface Unopened {
   /** The number of migrations it went through; `undefined` without a database. */
   readonly applied: number | undefined

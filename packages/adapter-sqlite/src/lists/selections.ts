@@ -13,7 +13,7 @@ export interface Fragment {
 /** Leading columns of a list's indexes, with the few values that they can have together. */
 type Partition = ReadonlyArray<ReadonlyArray<Fixed>>
 
-/** What a filter leaves of the table of a list, and how an index serves its orders. */
+/** The rows that a filter leaves of a list's table, and how an index serves its orders. */
 export interface Selection {
   /** The tables. That of the list is `r`. */
   readonly from: Fragment

@@ -32,7 +32,7 @@ const remoteChanges = (connection: SqliteConnection): Stream.Stream<Topics> =>
     }),
   )
 
-/** What this process learns of others. */
+/** Hints from other processes. */
 export const remoteWakeups = (
   connection: SqliteConnection,
 ): Pick<Storage["Service"], "hints" | "remoteChanges"> => ({

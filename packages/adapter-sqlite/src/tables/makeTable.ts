@@ -93,7 +93,7 @@ export const makeTable = <Row extends object>(
   }
 }
 
-/** What the statements of a table are made of. */
+/** The parts of a table's statements. */
 const partsOf = <Row extends object>({ name, columns, key, kept = [], numbered }: AnyShape) => {
   const all = Object.entries(columns).map(([column, { type }]): WrittenColumn => ({
     name: column,

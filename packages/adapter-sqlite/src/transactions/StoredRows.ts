@@ -1,7 +1,7 @@
 import type { RowCache } from "../cache/RowCache.ts"
 import type { Tables } from "../tables/makeTables.ts"
 
-/** What transactions read rows from and write them to: the tables, and the rows of them that are remembered. */
+/** The rows that transactions read and write: the tables, and the cached rows of them. */
 export interface StoredRows {
   readonly tables: Tables
   readonly cache: RowCache

@@ -7,7 +7,7 @@ import type { LockPatience } from "../connection/whileLocked.ts"
 /** A caller's work inside a transaction. `isFirst`: the unit of work is unused. */
 export type Work<A> = (unit: UnitOfWork, isFirst: boolean) => A
 
-/** What a task is made of besides its work and its caller. */
+/** The parts of a task besides its work and its caller. */
 export interface TaskOptions<Result, A> {
   /** Whether it needs its own transaction. */
   readonly isAlone: boolean

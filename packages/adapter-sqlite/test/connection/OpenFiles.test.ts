@@ -43,7 +43,7 @@ const backedUp = Effect.gen(function* () {
   return { file, backup: target }
 })
 
-/** What a command and the probe fail with. */
+/** The failures of a command and of the probe. */
 const refusals = (storage: Storage["Service"]) =>
   Effect.forEach([storage.probe, transact(storage, putAgent("lost")), storage.probe], (use) =>
     Effect.flip(Effect.asVoid(use)),

@@ -23,7 +23,7 @@ const onSqlite = (version: string | undefined) =>
 
 const unused = Effect.void
 
-/** Whatever opens a database. */
+/** Every way of opening a database. */
 const openings = [
   ["a start", (file: string) => openStorage(file)],
   ["an inspection", (file: string) => inspectStorage(file)],

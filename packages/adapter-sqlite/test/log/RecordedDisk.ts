@@ -96,7 +96,7 @@ class RecordedFile {
     this.#written = this.#written.filter((call) => call.endedAt >= startedAt)
   }
 
-  /** What stands on the disk after the power was lost now. */
+  /** The bytes on the disk after a power loss now. */
   survivor(survives: () => boolean): Buffer {
     const content = new Content(Buffer.from(this.#durable.bytes))
     for (const call of this.#written) content.apply(call, survives)
@@ -104,7 +104,7 @@ class RecordedFile {
   }
 }
 
-/** What a loss of power leaves: of each file its bytes, and what the process had printed by then. */
+/** The remains of a power loss: the bytes of each file, and the process's output by then. */
 export interface Remains {
   readonly files: ReadonlyMap<string, Buffer>
   readonly printed: string

@@ -82,7 +82,7 @@ describe("a sync that hangs", () => {
       assert.isUndefined(look.pollUnsafe())
       disk.work()
       assert.deepStrictEqual([yield* Fiber.join(write), yield* Fiber.join(look)], ["a", true])
-      // What another process wrote is no more durable for having been written there.
+      // Writes of another process are no more durable for having been written there.
       const other = yield* openStorage(file)
       yield* transact(other, putAgent("b"))
       disk.hang()

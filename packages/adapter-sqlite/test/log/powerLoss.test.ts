@@ -41,7 +41,7 @@ const seeded = (seed: number): (() => number) => {
   }
 }
 
-/** What is wrong with what a loss of power left: damage, or agents that were acknowledged and are gone. */
+/** The faults after a power loss: damage, or acknowledged agents that are gone. */
 const faultsOf = (file: string, { files, printed }: Remains): ReadonlyArray<string> => {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true })
   for (const [path, content] of files)
@@ -89,7 +89,7 @@ describe("a loss of power", () => {
             ...run,
             syncs: new Set(syncs),
             isLost: (printed) => {
-              // What survives is now nearly nothing, now nearly everything.
+              // The surviving share varies from nearly nothing to nearly everything.
               share = random()
               return printed !== "" && random() < LOSSES / calls
             },

@@ -23,7 +23,7 @@ const tables = (connection: SqliteConnection) =>
     .all()
     .flat()
 
-/** What all migrations make together, and what each one is. */
+/** The schema that all migrations make together, and the text of each one. */
 const manifest = (): string => {
   const connection = database()
   migrate(connection, start)
