@@ -24,7 +24,7 @@ describe("tocsin-agent", () => {
         stdio: "ignore",
       })
       return {
-        // What `tocsin-agent report` does, without a process for each result.
+        // The work of `tocsin-agent report`, without a process for each result.
         report: async (checkId, status, output) =>
           spoolReport(
             { config, state },

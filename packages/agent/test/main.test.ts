@@ -89,7 +89,7 @@ const endOf = async (child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
 
 const PIPE_MAKER = "mkfifo"
 const ISOLATOR = "unshare"
-/** What starts a program on a file system of its own, of one MiB, in a folder that it names. */
+/** A command that starts a program on its own file system of one MiB, in a folder that it names. */
 const SMALL_DISK = [ISOLATOR, "--mount", "sh", "-c", 'mount -t tmpfs -o size=1m none "$0" && exec "$@"']
 const isRoot = spawnSync(ISOLATOR, ["--mount", "true"]).status === 0
 

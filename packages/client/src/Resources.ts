@@ -1,21 +1,21 @@
 /**
- * What goes over the wire, derived from the schemas of the API: plain data whose ids are strings
- * and whose times are ISO 8601 strings in UTC (`2026-01-31T08:30:00.000Z`; six fraction digits
- * unless the last three are zero). The OpenAPI documents describe every field.
+ * Types of the data on the wire, derived from the schemas of the API: plain data whose ids are
+ * strings and whose times are ISO 8601 strings in UTC (`2026-01-31T08:30:00.000Z`; six fraction
+ * digits unless the last three are zero). The OpenAPI documents describe every field.
  */
 import type { Topic, TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import type { Answer, Body, Item } from "./calls/endpoints.ts"
 
-/** What a check reported. */
+/** The status that a check reported. */
 export type CheckStatus = CheckState["status"]
 /** How bad an incident is: critical is above unknown, unknown above warning. */
 export type Severity = Incident["severity"]
 /** How far a notification is. */
 export type OutboxState = NotificationOutboxItem["state"]
-/** What a notification says about its incident. */
+/** The message of a notification about its incident. */
 export type NotificationType = NotificationOutboxItem["event_type"]
 
-/** What an agent can do: push heartbeats and events, or expose a metrics endpoint. */
+/** An agent's abilities: push heartbeats and events, or expose a metrics endpoint. */
 export interface AgentFeatures extends Readonly<Agent["features"]> {}
 
 /** A sign of life of one agent; `observed_at` is by its own clock. */
@@ -143,7 +143,7 @@ export interface AuditEntry extends Item<"listAudit"> {}
 /** A new operator. `role` is `read`, `respond` or `admin`; it never expires without `expires_at`. */
 export interface NewOperator extends Body<"createOperator"> {}
 
-/** What to change about an operator; absent fields stay. */
+/** The fields to change in an operator; absent fields stay. */
 export interface OperatorChanges extends Body<"changeOperator"> {}
 
 /** How to replace a token. `grace` is a text from `0s` to `7d`. */
@@ -163,7 +163,7 @@ export interface Acknowledgement extends Answer<"acknowledge"> {}
 /** An acknowledgement of 1 to 200 incidents. */
 export interface AcknowledgeAllRequest extends Body<"acknowledgeAll"> {}
 
-/** What became of each incident. */
+/** The outcome for each incident. */
 export interface AcknowledgedAll extends Answer<"acknowledgeAll"> {}
 
 /**
@@ -172,13 +172,13 @@ export interface AcknowledgedAll extends Answer<"acknowledgeAll"> {}
  */
 export interface NewSilence extends Body<"createSilence"> {}
 
-/** What to change of a silence. */
+/** The fields to change in a silence. */
 export interface SilenceChanges extends Body<"changeSilence"> {}
 
 /** A silence, and its state at the moment of the answer. */
 export interface Silence extends Answer<"getSilence"> {}
 
-/** What a silence would cover now. */
+/** The agents and rows that a silence would cover now. */
 export type SilencePreview = Exclude<Answer<"createSilence">, Silence>
 
 /** A note of up to 4,096 characters. */
@@ -201,7 +201,10 @@ export interface WindowList extends Answer<"listWindows"> {}
 
 export type { Topic }
 
-/** What to fetch again, as `changes` names it. A topic that only a newer service has stands for all. */
+/**
+ * The topics to fetch again, as `changes` names them. A topic that only a newer service has stands
+ * for all.
+ */
 export interface TopicsChanged extends Omit<EncodedTopics, "topics"> {
   readonly topics: ReadonlyArray<Topic>
 }

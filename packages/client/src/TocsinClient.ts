@@ -34,7 +34,7 @@ export const walkPages =
       )
     })
 
-/** What a call of an endpoint can fail with. */
+/** The failures of an endpoint's call. */
 type FailureOf<Name extends EndpointName> = ClientFailure<CodeOf<ErrorOf<Name>> | AnyCallCode | "validation">
 
 /** The table's calls as effects, and its walks as streams. */
@@ -49,9 +49,9 @@ type AsEffects<Table> = {
 /** The calls of the API as effects. */
 export interface Calls extends AsEffects<typeof callTable> {
   /**
-   * What to fetch again, for live views: names, no data. Each connection begins with every topic. It
-   * reconnects when the connection breaks or the service restarts, and fails only where the service
-   * refuses the token or has no stream.
+   * The topics to fetch again, for live views: names, no data. Each connection begins with every
+   * topic. It reconnects when the connection breaks or the service restarts, and fails only where
+   * the service refuses the token or has no stream.
    */
   readonly changes: () => Stream.Stream<
     TopicsChanged,

@@ -17,7 +17,7 @@ export class CapturedStream {
     stream.on("error", () => {})
   }
 
-  /** What was kept; a character that was cut in two is left out. */
+  /** The kept bytes as text; a character that was cut in two is left out. */
   captured(): CapturedText {
     const decoder = new StringDecoder("utf8")
     const text = decoder.write(Buffer.concat(this.#chunks))

@@ -8,7 +8,7 @@ import { NETWORK_PROBES } from "../probes/probes.ts"
 import { firstDue, offsetOf } from "./Schedule.ts"
 import type { StartedRun } from "./runCommand.ts"
 
-/** What a runner works with. */
+/** The surroundings of a runner. */
 export interface RunnerOptions {
   readonly clock: Clock
   /** Begins the work of a check. */
@@ -42,7 +42,7 @@ export interface RunPlan {
   readonly maxParallel: number
 }
 
-/** What hangs keeps others of its lane waiting, and none of another. */
+/** A check that hangs delays others of its lane, and none of another. */
 type Lane = "command" | "network" | "host"
 
 const laneOf = ({ work }: RunCheck): Lane =>
@@ -124,7 +124,7 @@ export class CheckRunner {
       else if (now >= entry.due + entry.check.everyMillis) this.#options.skipped(entry.check.id)
     }
     const next = all.map(dueOf).filter((one) => one > now)
-    // Whatever waits for room is looked at when a run ends.
+    // Every check that waits for room is considered when a run ends.
     if (next.length === 0) return
     const wait = Math.min(...next) - now
     const millis = Math.max(1, Math.min(wait, LONGEST_TIMER_MILLIS))

@@ -32,7 +32,7 @@ export const notStarted = (error: unknown, command: string): RunEnd => {
   return { kind: "notStarted", errno, code, command }
 }
 
-/** What a run has to report. */
+/** The result of a run. */
 export interface RunOutcome {
   readonly status: CheckStatus
   readonly exitCode: number
@@ -40,7 +40,7 @@ export interface RunOutcome {
   readonly droppedBytes: number
 }
 
-/** What a command wrote to one stream, as far as it was kept. */
+/** The kept output of a command on one stream. */
 export interface CapturedText {
   readonly text: string
   readonly droppedBytes: number
@@ -60,7 +60,7 @@ const SIGNAL_BASE = 128
 
 const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`
 
-/** What the end of a run means, by the plugin guidelines and the shell's exit codes. */
+/** The result at the end of a run, by the plugin guidelines and the shell's exit codes. */
 export const outcomeOf = (end: RunEnd, { text, droppedBytes }: CapturedText = NOTHING): RunOutcome => {
   const said = withoutTrailing(text, "\r\n")
   switch (end.kind) {

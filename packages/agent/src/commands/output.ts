@@ -13,7 +13,7 @@ const REFUSALS: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"])
 /** SQLite's codes READONLY and CANTOPEN: it names no file. */
 const SPOOL_REFUSALS: ReadonlySet<number> = new Set([8, 14])
 
-/** What the system refused, if it did. */
+/** The system's refusal, if it is one. */
 const refusalOf = (error: Error): string | undefined => {
   if ("errcode" in error && SPOOL_REFUSALS.has(primaryOf(error.errcode)))
     return `the spool cannot be written (${error.message})`

@@ -29,7 +29,7 @@ export const requireCheckId = (id: string | undefined): string => {
 export const incidentKeyOf = ({ "incident-key": key }: CommandOptions): string | undefined =>
   key === undefined ? undefined : valueOf(incidentKey, "--incident-key", key)
 
-/** What the result of a check has by the configuration. A result is worth more than a valid configuration. */
+/** The terms of a check's result by the configuration. A result is worth more than a valid configuration. */
 export const decideTerms = (
   { config: file }: Place,
   { checkId, incidentKey: given }: { readonly checkId: string; readonly incidentKey?: string | undefined },

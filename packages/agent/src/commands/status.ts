@@ -13,7 +13,7 @@ import { actAsOwner } from "./actAsOwner.ts"
 import { readOptions, withoutArguments } from "./options.ts"
 import { complain, print } from "./output.ts"
 
-/** What `status --json` prints. */
+/** The output of `status --json`. */
 interface AgentStatus {
   readonly running: boolean
   readonly fingerprint: string

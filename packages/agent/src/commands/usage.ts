@@ -1,4 +1,4 @@
-/** What `tocsin-agent --help` prints. */
+/** The output of `tocsin-agent --help`. */
 export const USAGE = `tocsin-agent runs the checks of a host and reports their results to a Tocsin server.
 
   tocsin-agent start                         run the checks of the configuration until stopped

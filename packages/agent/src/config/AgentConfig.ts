@@ -1,6 +1,6 @@
 import type { ProbeConfig } from "../probes/probes.ts"
 
-/** What a check does when it runs. */
+/** The work of a check's run. */
 export type Work =
   | { readonly kind: "command"; readonly argv: ReadonlyArray<string> }
   | { readonly kind: "probe"; readonly probe: ProbeConfig }
@@ -13,7 +13,7 @@ export interface Confirmation {
   readonly everyMillis: number
 }
 
-/** What every check has. */
+/** The common fields of every check. */
 interface CheckTerms {
   readonly id: string
   readonly incidentKey: string | undefined

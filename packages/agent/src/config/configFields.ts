@@ -123,7 +123,7 @@ const command: Reader<ReadonlyArray<string>> = (value, place) => {
   return undefined
 }
 
-/** What `defaults` may set for every check. */
+/** The fields that `defaults` may set for every check. */
 const sharedFields = {
   every: duration({ max: SECONDS_LIMIT }),
   timeout: duration({ max: "1d" }),
@@ -170,7 +170,7 @@ export type ConfigFile = ReadBy<typeof configReader>
 export type SharedFields = Exclude<ConfigFile["defaults"], undefined>
 export type CheckFields = ConfigFile["checks"] extends ReadonlyMap<string, infer C> | undefined ? C : never
 
-/** What a check may not have together, and what it needs. */
+/** Judges fields that a check needs, or may not have together. */
 export const judgeCheck = (check: CheckFields, place: Place): void => {
   const works = ["command", "shell", ...PROBE_NAMES].filter((name) => name in check)
   if (check.report_only === true) judgeReported(check, works, place)

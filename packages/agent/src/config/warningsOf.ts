@@ -13,7 +13,7 @@ export type FindProgram = (name: string, path: string | undefined) => FoundProgr
 const PRIVILEGED = new Set(["sudo", "doas", "pkexec", "su"])
 const REFUSES = "the packaged unit refuses it (NoNewPrivileges): allow it with systemctl edit tocsin-agent"
 
-/** What is probably wrong with a valid configuration, each with the path of its check. */
+/** The probable mistakes in a valid configuration, each with the path of its check. */
 export const warningsOf = (config: AgentConfig, find: FindProgram): ReadonlyArray<string> =>
   [...config.checks].flatMap(([id, check]) =>
     check.kind === "run" ? warningsOfCheck(check, find).map((words) => `checks.${id}${words}`) : [],

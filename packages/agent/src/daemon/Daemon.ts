@@ -21,7 +21,7 @@ import { MetricsServer } from "./MetricsServer.ts"
 import { type Growth, growthOf, savedGrowth, selfReport, type SelfState } from "./selfReport.ts"
 import { statementsOf } from "./statementsOf.ts"
 
-/** What a daemon works with. */
+/** The surroundings of a daemon. */
 export interface DaemonOptions {
   readonly config: AgentConfig
   readonly state: string

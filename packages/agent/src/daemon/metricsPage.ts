@@ -2,7 +2,7 @@ import type { CheckState } from "@tocsin/reporting/agent/ResultQueue"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 import type { SelfState } from "./selfReport.ts"
 
-/** What the metrics show. */
+/** The state that the metrics show. */
 export interface MetricsState {
   readonly own: SelfState
   readonly states: ReadonlyMap<string, CheckState>

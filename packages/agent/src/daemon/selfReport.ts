@@ -41,7 +41,7 @@ export interface Growth {
 const COUNTERS = ["dropped_changes", "rejected", "damaged", "dated_ahead"]
 const REMEMBERED_MILLIS = 86_400_000
 
-/** What the spool remembers of the counters. */
+/** The growth of counters that the spool remembers. */
 export const savedGrowth = (text: string | undefined): ReadonlyMap<string, Growth> => {
   const note = savedNote(text)
   return new Map(Array.isArray(note) ? note.filter(isSavedGrowth) : [])

@@ -5,7 +5,7 @@ import type { ExpectedCheckText } from "@tocsin/reporting/agent/Schedule"
 import type { Statements } from "@tocsin/reporting/agent/Sender"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 
-/** What the server takes as a period (docs/rules.md#freshness). */
+/** The shortest and the longest period that the server accepts (docs/rules.md#freshness). */
 const SHORTEST_PERIOD_MILLIS = 10_000
 const LONGEST_PERIOD_MILLIS = 31 * 86_400_000
 /** A server with default settings refuses less: its stale threshold and 30 s. */
@@ -45,7 +45,7 @@ const terms = (check: CheckConfig): Omit<ExpectedCheckText, "check_id"> => {
   return { every: durationText(period), ...(after !== undefined && { after: durationText(after) }) }
 }
 
-/** What the agent reports about itself, by its configuration. */
+/** The agent's statements about itself, by its configuration. */
 export const statementsOf = (config: AgentConfig): Statements => ({
   agentId: config.agentId,
   servers: config.servers,

@@ -7,11 +7,11 @@ import { shellWords } from "./shellWords.ts"
 /** A check as the configuration writes it. */
 export type WrittenCheck = { readonly command: ReadonlyArray<string> } | { readonly shell: string }
 
-/** What became of an nrpe.cfg. */
+/** The result of converting an nrpe.cfg. */
 export interface Conversion {
   readonly defaults: { readonly timeout: string }
   readonly checks: ReadonlyMap<string, WrittenCheck>
-  /** What was not converted, or needs to be looked at, by file and line. */
+  /** Settings that were not converted, or that need a look, by file and line. */
   readonly problems: ReadonlyArray<Problem>
 }
 

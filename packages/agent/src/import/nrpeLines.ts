@@ -7,7 +7,7 @@ export interface NrpeLine {
   readonly file: string
   readonly line: number
   readonly name: string
-  /** What is in brackets. */
+  /** The text in brackets. */
   readonly key: string | undefined
   readonly value: string
 }

@@ -14,7 +14,7 @@ import { type JobPlace, JobTransitions, type JobTrigger } from "./JobTransitions
 import { OutputTail } from "./OutputTail.ts"
 import { type PassedSignal, passedSignals } from "./passedSignals.ts"
 
-/** What to run, and for how long. */
+/** The command to run, and its time limit. */
 export interface JobOptions {
   readonly command: ReadonlyArray<string>
   readonly timeoutMillis: number | undefined

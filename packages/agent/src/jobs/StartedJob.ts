@@ -6,7 +6,7 @@ import { identify, type ProcessIdentity, savedIdentity, stateOfProcess } from ".
 export const SEVERITIES = ["warning", "unknown", "critical"] as const satisfies ReadonlyArray<CheckStatus>
 export type JobSeverity = (typeof SEVERITIES)[number]
 
-/** What a result says about its check, beside how the job ended. */
+/** A result's terms for its check, besides the way in which the job ended. */
 export type JobTerms = Pick<CheckReport, "notificationsEnabled" | "incidentKey"> & {
   readonly severity: JobSeverity
 }
@@ -24,7 +24,7 @@ export interface StartedJob {
 }
 
 const PREFIX = "run "
-/** What no exit code says: the run was lost. */
+/** An exit code that no program returns: the run was lost. */
 const LOST_EXIT = 255
 
 /** Whether a spool may remember a run that was lost. */

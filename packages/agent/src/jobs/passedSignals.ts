@@ -1,6 +1,6 @@
 import { constants } from "node:os"
 
-/** What a signal asks of a job, and which of its processes gets it. */
+/** The meaning of a signal for a job, and the processes that get it. */
 export interface PassedSignal {
   readonly name: NodeJS.Signals
   readonly trigger: "asked_to_stop" | "signalled"

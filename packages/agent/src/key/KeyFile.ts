@@ -9,7 +9,10 @@ const KEY_BYTES = 32
 const KEY_TEXT = /^[0-9a-f]{64}$/
 const FINGERPRINT_LENGTH = 16
 
-/** What people compare before they accept a key: the server shows the same (docs/rules.md#agent-keys). */
+/**
+ * The fingerprint that operators compare before they accept a key: the server shows the same
+ * (docs/rules.md#agent-keys).
+ */
 export const fingerprintOf = (key: string): string =>
   createHash("sha256").update(key).digest("hex").slice(0, FINGERPRINT_LENGTH)
 

@@ -9,7 +9,7 @@ export interface Measure {
   readonly value: number
   readonly unit: "" | "s" | "%" | "B" | "d"
   readonly thresholds?: Thresholds
-  /** What to say where a threshold is crossed. */
+  /** The words for a crossed threshold. */
   readonly words: string
 }
 
@@ -19,9 +19,9 @@ export interface Fault {
   readonly words: string
 }
 
-/** What a probe found. */
+/** The findings of a probe. */
 export interface Finding {
-  /** What to say where nothing is wrong. */
+  /** The words where nothing is wrong. */
   readonly words: string
   readonly measures: ReadonlyArray<Measure>
   readonly faults?: ReadonlyArray<Fault>

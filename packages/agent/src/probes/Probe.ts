@@ -2,7 +2,7 @@ import type { Clock } from "@tocsin/reporting/agent/Clock"
 import type { Reader } from "../config/Reader.ts"
 import type { Finding } from "./Finding.ts"
 
-/** What a probe works with. */
+/** The surroundings of a probe. */
 export interface ProbeAround {
   readonly clock: Clock
   /** Aborted at the deadline and when the agent stops. */

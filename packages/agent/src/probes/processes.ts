@@ -41,7 +41,7 @@ export const processes: Probe<SettingsOf<typeof reader>> = {
 }
 
 interface RunningProcess {
-  /** What the kernel calls it, and what it was started as. */
+  /** The kernel's name of the process, and the command line that started it. */
   readonly names: ReadonlyArray<string>
   readonly line: string
 }

@@ -38,7 +38,8 @@ export const runProbe = (
     outcome,
     gone: outcome.then(async () => {
       ended.abort()
-      // What hangs in the system, such as a file system of a dead server, is looked at again later.
+      // A probe that hangs in the system, such as on the file system of a dead server, is examined
+      // again later.
       const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MILLIS).unref())
       if (!isOver) await Promise.race([work, patience])
       return isOver

@@ -73,7 +73,8 @@ const exchange = (asked: Exchange): Promise<void> =>
       if (expected === undefined) return
       recent += chunk.toString("latin1")
       if (recent.includes(expected)) return over()
-      // What may be the beginning of the expected text; a server that sends single bytes makes no more work.
+      // A tail that may begin the expected text; a server that sends single bytes makes no more
+      // work.
       recent = recent.slice(Math.max(0, recent.length - expected.length + 1))
     })
     socket.on("end", () => over(new Error(`closed without ${JSON.stringify(expect ?? "")}`)))

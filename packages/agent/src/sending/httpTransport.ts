@@ -24,7 +24,7 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ])
 
-/** What went wrong, in the words of the configuration where it can be mended there. */
+/** The failure, in the words of the configuration where a change there mends it. */
 const explained = (error: unknown): string =>
   error instanceof Error && "code" in error && UNTRUSTED.has(error.code)
     ? `no authority that the agent trusts has signed the certificate: name yours in ca_file (${String(error.code)})`

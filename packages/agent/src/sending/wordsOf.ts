@@ -1,9 +1,9 @@
 /** OpenSSL's line, such as `…:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:…`. */
 const OPENSSL_REASON = /error:[0-9A-F]{8}:[^:]*:[^:]*:([^:\n]+)/
-/** What OpenSSL finds in an answer that is no TLS. */
+/** OpenSSL's reasons for an answer that is no TLS. */
 const NOT_TLS: ReadonlySet<unknown> = new Set(["wrong version number", "packet length too long"])
 
-/** What went wrong, in the system's words where they can be read. */
+/** The failure, in the system's words where they can be read. */
 export const wordsOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(wordsOf).join(", ")
   if (!(error instanceof Error)) return String(error)

@@ -46,7 +46,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   readonly #notes = new Map<string, string>()
   readonly #counts = new Map<string, number>()
   #isRefused = false
-  /** What is wrong with the file, until it is set aside: it is neither read nor written. */
+  /** The damage of the file, until it is set aside: it is neither read nor written. */
   #damage: unknown
 
   private constructor(options: Required<SpoolOptions>) {
@@ -122,7 +122,7 @@ export class Spool implements ResultQueue<SpooledResult> {
     const isRead = this.#reach((file) => {
       found = file.oldest(limit, this.#sent.seq, latest).map((row) => ({ ...row, file: this.#files }))
     })
-    // What is in memory is newer than what is in the file, so it must not overtake it.
+    // Results in memory are newer than those in the file, so they must not overtake them.
     if ((isRead || this.#isWithoutFile()) && this.#isRefused && found.length < limit) {
       const states = this.#knownStates()
       const taken = this.#tail.take(limit - found.length, states)
@@ -156,7 +156,7 @@ export class Spool implements ResultQueue<SpooledResult> {
     return this.extent().results
   }
 
-  /** What waits, in the file and in memory. */
+  /** The number and size of waiting results, in the file and in memory. */
   extent(): SpoolExtent {
     let extent: SpoolExtent = { results: 0, bytes: 0 }
     this.#reach((file) => (extent = file.extent()))

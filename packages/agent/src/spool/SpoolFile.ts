@@ -45,7 +45,7 @@ export interface SpoolChange {
   readonly counts?: ReadonlyMap<string, number>
 }
 
-/** What the file holds. */
+/** The content of the file. */
 export interface SpoolExtent {
   readonly results: number
   readonly bytes: number

@@ -1,4 +1,4 @@
-/** What a failure of the database means for the spool. */
+/** The meaning of a database failure for the spool. */
 export type SpoolFault =
   /** The file is no database or contradicts itself: it is set aside. */
   | "damaged"

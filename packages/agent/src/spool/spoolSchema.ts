@@ -1,7 +1,7 @@
 /** Counts up with each change of the tables. A newer agent's spool is refused, never rewritten. */
 export const SCHEMA_VERSION = 1
 
-/** What a row takes beside its body: other columns, indexes, and the share of its page. */
+/** The size of a row besides its body: other columns, indexes, and the share of its page. */
 const ROW_OVERHEAD = 160
 
 /**

@@ -129,7 +129,7 @@ class Host {
       const live = this.#runs.filter(({ isOver }) => !isOver)
       live[act.run % Math.max(1, live.length)]?.end(act.status, act.isStuck)
     }
-    // What has ended is followed within this turn.
+    // Finished checks are followed within this turn.
     await vi.advanceTimersByTimeAsync(0)
     this.#verify()
   }
@@ -153,7 +153,7 @@ class Host {
     for (const id of stuck) assert.include(this.runner.stuck(), id, "what is stuck stays known")
   }
 
-  /** Whatever ran is over: each check of a last configuration must get its turn, and the end leaves nothing. */
+  /** All runs are over: each check of a last configuration must get its turn, and the end leaves nothing. */
   async end(checks: ReadonlyArray<{ id: string; minutes: number; work: RunCheck["work"] }>): Promise<void> {
     this.#reload(checks)
     for (const run of this.#runs) {

@@ -9,7 +9,7 @@ import { readConfig } from "../../src/config/readConfig.ts"
 import { Daemon, spoolPath } from "../../src/daemon/Daemon.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 
-/** What `status` shows of the spool in a folder. */
+/** The notes of the spool in a folder that `status` shows. */
 const notesOf = (state: string): ReadonlyMap<string, string> => {
   const file = SpoolFile.open(spoolPath(state))
   const notes = file.notes()

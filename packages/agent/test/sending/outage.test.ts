@@ -21,7 +21,7 @@ const FAULTS: ReadonlyArray<Fault> = ["none", "500", "429", "nothing", "half", "
 const SQLITE_FULL = 13
 const POISON_CODE = 9
 
-/** What befalls the host, and for how long. */
+/** The host's troubles, and how long they last. */
 const deed = fc.oneof(
   {
     weight: 12,
@@ -158,7 +158,7 @@ class Host {
     const made: { sender?: Sender<SpooledResult> } = {}
     const folder = join(this.#root, String(this.#lives++))
     if (this.#folder === "") mkdirSync(folder)
-    // What a power cut leaves: the files as they are, without an orderly end.
+    // A power cut leaves the files as they are, without an orderly end.
     else cpSync(this.#folder, folder, { recursive: true })
     this.#folder = folder
     const spool = Spool.open({
@@ -222,7 +222,7 @@ class Host {
 
   /** Like kill -9: no line of the agent runs after it. */
   #kill(torn: boolean): void {
-    // Whatever was only in memory never counted.
+    // Results that were only in memory never counted.
     for (const [check, all] of this.#recorded) {
       this.#recorded.set(
         check,

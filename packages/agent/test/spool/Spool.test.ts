@@ -25,7 +25,7 @@ import type { SpoolBounds, SpoolOptions } from "../../src/spool/spoolRules.ts"
 
 const DAY = 86_400_000
 const CODES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
-/** What one of the results below takes, about. */
+/** The approximate size of one of the results below. */
 const ROW_BYTES = 400
 /** Where SQLite's file format has the last byte of it. */
 const USER_VERSION_OFFSET = 63
@@ -92,7 +92,7 @@ const record = (spool: Spool, checkId: string, status: CheckStatus): void => {
   now += 1_000
 }
 
-/** What waits, as `check status`. */
+/** The waiting results, as `check status`. */
 const waiting = (spool: Spool): ReadonlyArray<string> =>
   spool.take(10_000, Infinity).map(({ checkId, body }) => {
     const { status } = JSON.parse(body) as { readonly status: string }

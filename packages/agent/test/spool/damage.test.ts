@@ -22,7 +22,7 @@ class DamagedSpool {
   #now = Date.UTC(2026, 0, 1)
   /** How many days the agent has run. */
   #ran = 0
-  /** What was recorded since the damage and waits, with the day of each. */
+  /** The results that were recorded since the damage and wait, with the day of each. */
   readonly #fresh = new Map<string, number>()
   readonly #spool: Spool
 
@@ -90,7 +90,7 @@ class DamagedSpool {
     this.#isFull = isFull
   }
 
-  /** What came after the damage waits, and is what the spool says that waits. */
+  /** Results that came after the damage wait, and the spool lists exactly these. */
   verify(): void {
     const wasDamaged = this.isDamaged
     const waiting = this.#spool.take(100, Infinity).map(({ checkId }) => checkId)

@@ -102,5 +102,5 @@ export const endpointCalls = Effect.fnUntraced(
   (calls, options) => Effect.provide(calls, middleware(options)),
 )
 
-/** What {@link endpointCalls} makes. */
+/** The result of {@link endpointCalls}. */
 export type EndpointCalls = Effect.Success<ReturnType<typeof endpointCalls>>

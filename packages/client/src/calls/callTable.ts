@@ -203,7 +203,7 @@ export const callTable = {
     /** All windows of the policy in force, each with its next five times. */
     list: call<[], R.WindowList>()("listWindows"),
   },
-  /** Who changed what, newest first. */
+  /** The audit of all changes, newest first. */
   audit: listing<P.AuditListParameters, R.AuditEntry>()("listAudit"),
   /** Counts of agents, checks and open incidents; cheap to poll. */
   summary: call<[], R.SystemSummary>()("getSummary"),

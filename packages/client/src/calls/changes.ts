@@ -54,8 +54,8 @@ const eventsIn = <E>(texts: Stream.Stream<string, E>): Stream.Stream<TopicsChang
   })
 
 /**
- * What to fetch again, over one connection after another. Fails only with what `refusal` fails with,
- * which looks for the reason when the service refuses the stream.
+ * The topics to fetch again, over one connection after another. Fails only as `refusal` does, which
+ * looks for the reason when the service refuses the stream.
  */
 export const changesOf = <E>(
   client: HttpClient.HttpClient,

@@ -64,7 +64,7 @@ export type Readers<Options> = {
   readonly [Name in keyof Options]-?: Reader<Exclude<Options[Name], undefined>, unknown>
 }
 
-/** What readers read. */
+/** The values that readers read. */
 type ReadBy<Each> = {
   readonly [Name in keyof Each]: Each[Name] extends Reader<never, infer Read> ? Read | undefined : never
 }

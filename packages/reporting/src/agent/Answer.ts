@@ -23,7 +23,7 @@ export const retryAfterMillis = ({ retryAfter, date }: RetryFields, now: number)
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)
 }
 
-/** What came back for a request, before it is judged. */
+/** The raw answer to a request, before it is judged. */
 export interface HttpAnswer {
   readonly status: number
   readonly body: string
@@ -31,7 +31,7 @@ export interface HttpAnswer {
   readonly date?: string | undefined
 }
 
-/** What an answer means for the agent. */
+/** The meaning of an answer for the agent. */
 export type Verdict =
   /** A heartbeat of an accepted key, or a batch that was applied. */
   | "taken"
@@ -92,7 +92,7 @@ const LIMITS: ReadonlyMap<number, Verdict> = new Map([
   [429, "throttled"],
 ])
 
-/** What only a Tocsin server answers. */
+/** The verdict of answers that only a Tocsin server gives. */
 const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdict | undefined => {
   if (status === 202 && kind === "heartbeat") {
     const accepted = fieldOf(body, "accepted")
@@ -103,7 +103,7 @@ const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdi
   return ERRORS.get(`${status} ${String(fieldOf(fieldOf(body, "error"), "code"))}`)
 }
 
-/** What an agent sends. */
+/** The kinds of an agent's requests. */
 export type RequestKind = "heartbeat" | "events" | "declaration"
 
 /** Judges an answer to a request. A date in `Retry-After` counts from `now` where the answer has none. */

@@ -23,7 +23,7 @@ export type WireEvent = typeof CheckResultEvent.Encoded
 
 export type CheckStatus = WireEvent["status"]
 
-/** What a run of a check, or a job, has to report. The spool adds its id and time. */
+/** The report of a check's run, or of a job. The spool adds its id and time. */
 export interface CheckReport {
   readonly checkId: string
   readonly status: CheckStatus

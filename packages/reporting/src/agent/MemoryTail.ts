@@ -15,7 +15,7 @@ interface TailResult extends PendingResult {
   readonly isInFlight: boolean
 }
 
-/** What made room for a result. */
+/** The results that made room for a new one. */
 export interface Added {
   /** Repeats that the server does not need. */
   readonly superseded: ReadonlyArray<string>

@@ -74,7 +74,7 @@ export interface OutgoingResult {
   readonly body: string
 }
 
-/** What a {@link Sender} needs to know of the results that wait. */
+/** The waiting results, as a {@link Sender} needs to know them. */
 export interface ResultQueue<Result extends OutgoingResult = OutgoingResult> {
   /** How many results wait, those in flight included. */
   readonly size: () => number

@@ -43,7 +43,7 @@ export class Schedule {
     return !this.#isSettled
   }
 
-  /** What the server refuses of the schedule; empty where it takes all or has not judged it. */
+  /** The server's refusals of the schedule; empty where it takes all or has not judged it. */
   refused({ verdict, message }: Answer): string {
     const named = [...this.#leftOut].map(([id, why]) => `${id}: ${why}`)
     return (named.length === 0 && verdict === "invalid" ? [message] : named).join("; ")

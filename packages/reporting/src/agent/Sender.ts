@@ -17,7 +17,7 @@ import {
 } from "./Submission.ts"
 import type { Transport } from "./Transport.ts"
 
-/** What heartbeats and declarations state: it follows the configuration. */
+/** The content of heartbeats and declarations: it follows the configuration. */
 export interface Statements {
   readonly agentId: string
   readonly servers: ReadonlyArray<string>
@@ -36,7 +36,7 @@ export interface Keys {
   readonly fingerprintOf: (key: string) => string
 }
 
-/** What a sender works with. */
+/** The surroundings of a sender. */
 export interface SenderOptions<Result extends OutgoingResult = OutgoingResult> {
   readonly queue: ResultQueue<Result>
   readonly keys: Keys
@@ -44,7 +44,7 @@ export interface SenderOptions<Result extends OutgoingResult = OutgoingResult> {
   readonly clock: Clock
   /** Identifies the boot of this host: a mark of another one says nothing. */
   readonly boot: string
-  /** What the server said about its time before this start. */
+  /** The server's time mark from before this start. */
   readonly mark?: TimeMark | undefined
   /** From 0 to 1. */
   readonly random: () => number
@@ -58,8 +58,9 @@ const REPEATS_GATHER_MILLIS = 10_000
 /** Results that could not be read are asked for again after this time. */
 const UNREADABLE_MILLIS = 1_000
 /**
- * What the server says about the former key while a replacement can be registered or accepted. One that
- * is pending itself goes first: the server takes one new key of an agent, whose fingerprint people compare.
+ * The server's answers about the former key while a replacement can be registered or accepted. One
+ * that is pending itself goes first: the server takes one new key of an agent, whose fingerprint
+ * operators compare.
  */
 const ASKS_FOR_NEXT: ReadonlySet<Verdict> = new Set(["taken", "conflict", "blocked"])
 const REFUSALS: ReadonlySet<Verdict> = new Set(["conflict", "unauthorized", "invalid", "blocked"])
@@ -101,7 +102,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     return clockOffset(this.#mark, this.#options.clock)
   }
 
-  /** What the server last said about the key. */
+  /** The server's latest answer about the key. */
   get admission(): Admission {
     return this.#state.admission
   }
@@ -116,7 +117,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     this.#statements = statements
     this.#schedule = new Schedule(statements.expected ?? [])
     const now = this.#options.clock.steady()
-    // Whoever corrects an address does not wait for the next retry.
+    // An operator who corrects an address does not wait for the next retry.
     const dues = { notBefore: now, heartbeatDue: now, declarationDue: now }
     this.#state = { ...this.#state, server: 0, failures: 0, ...dues }
   }

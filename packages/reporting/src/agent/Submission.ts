@@ -1,7 +1,7 @@
 import type { Answer, RequestKind, Verdict } from "./Answer.ts"
 import { nextDue } from "./Schedule.ts"
 
-/** What the server last said about the key. */
+/** The server's latest answer about the key. */
 export type Admission = "unknown" | "accepted" | "pending" | "blocked" | "conflict" | "unauthorized"
 
 /** Where the agent is in talking to its servers. All times are steady milliseconds. */
@@ -73,7 +73,7 @@ export const hurried = (state: Submission, now: number): Submission => ({
       : state.notBefore,
 })
 
-/** What there is to send. */
+/** The waiting work. */
 export interface Waiting {
   /** When the waiting results should be sent; `undefined` without any. */
   readonly eventsDue: number | undefined
@@ -81,7 +81,7 @@ export interface Waiting {
   readonly hasSchedule: boolean
 }
 
-/** What to do next: a request now, or nothing before a time. */
+/** The next step: a request now, or nothing before a time. */
 export type NextStep =
   | { readonly kind: RequestKind; readonly server: number; readonly limit: number }
   | { readonly kind: "wait"; readonly until: number }
@@ -106,7 +106,7 @@ export const nextStep = (state: Submission, waiting: Waiting, now: number): Next
   return request("heartbeat")
 }
 
-/** What becomes of the results in the batch that was answered. */
+/** The fate of the results in an answered batch. */
 export type Deed = "remove" | "reject" | "keep"
 
 /** The state after an answer. */

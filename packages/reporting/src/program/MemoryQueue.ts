@@ -3,7 +3,7 @@ import { type CheckReport, newEventId } from "../agent/CheckReport.ts"
 import { MemoryTail } from "../agent/MemoryTail.ts"
 import { type CheckState, fitting, type OutgoingResult, type ResultQueue } from "../agent/ResultQueue.ts"
 
-/** What becomes of a report of an agent inside a program. The server's answer decides most moves. */
+/** The moves of a report of an agent inside a program. The server's answer decides most of them. */
 export const ReportTransitions = [
   {
     from: "absent",

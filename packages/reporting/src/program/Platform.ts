@@ -10,7 +10,7 @@ export const nodeModule = <Module>(name: `node:${string}`): Module | undefined =
   return process?.getBuiltinModule?.(name) as Module | undefined
 }
 
-/** What an agent inside a program works with. */
+/** The surroundings of an agent inside a program. */
 export interface Platform {
   readonly clock: Clock
   /** Resolves after a time, or when the signal aborts. */

@@ -2,7 +2,7 @@ import type { DurationOption } from "@tocsin/contract/durationMillis"
 import type { Admission } from "../agent/Submission.ts"
 import type { CheckStatus } from "../agent/CheckReport.ts"
 
-/** What else a report states. */
+/** Further fields of a report. */
 export interface ReportOptions {
   /** Groups checks of several agents into one incident. */
   readonly incidentKey?: string | undefined
@@ -20,7 +20,7 @@ export interface CheckOptions extends Omit<ReportOptions, "durationMillis"> {
   readonly timeout?: DurationOption | undefined
 }
 
-/** What a check found: `ok` with a text, or a status of its own. */
+/** A check's finding: `ok` with a text, or an explicit status. */
 export type Finding = string | void | { readonly status: CheckStatus; readonly text?: string }
 
 /** Looks at something. What it throws is `critical`. The signal aborts at the time limit. */
@@ -28,7 +28,7 @@ export type CheckFunction = (signal: AbortSignal) => Finding | Promise<Finding>
 
 /** How an agent is. */
 export interface ProgramAgentState {
-  /** What the server last said about the key. */
+  /** The server's latest answer about the key. */
   readonly admission: Admission
   /** Reports that wait, and those in the request under way. */
   readonly queued: number

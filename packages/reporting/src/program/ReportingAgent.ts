@@ -16,7 +16,7 @@ import { EXIT_CODES, runCheck } from "./runCheck.ts"
 import type { Platform } from "./Platform.ts"
 import { within } from "./within.ts"
 
-/** Who the agent is. */
+/** The identity of the agent. */
 export interface Identity {
   readonly agentId: string
   /** In the order in which to try them. */
@@ -26,7 +26,7 @@ export interface Identity {
   readonly heartbeat: Omit<typeof HeartbeatRequest.Encoded, "agent_id" | "observed_at">
 }
 
-/** What the server takes as a period (docs/rules.md#freshness). */
+/** The shortest and the longest period that the server accepts (docs/rules.md#freshness). */
 const SHORTEST_PERIOD_MILLIS = 10_000
 const LONGEST_PERIOD_MILLIS = 31 * 86_400_000
 const EVERY = { min: 1_000 }

@@ -16,7 +16,7 @@ const textOf = async ({ body }: Response): Promise<string> => {
   return text + decoder.decode()
 }
 
-/** What fetch says is only that it failed. */
+/** The message of fetch states only that it failed. */
 const reasonOf = (error: unknown): unknown =>
   error instanceof TypeError && error.cause instanceof Error ? error.cause : error
 

@@ -16,7 +16,10 @@ export const newKey = (): string => hexOf(globalThis.crypto.getRandomValues(new 
 
 const FINGERPRINT_LENGTH = 16
 
-/** What people compare before they accept a key: the server shows the same (docs/rules.md#agent-keys). */
+/**
+ * The fingerprint that operators compare before they accept a key: the server shows the same
+ * (docs/rules.md#agent-keys).
+ */
 export const fingerprintOf = async (key: string): Promise<string> =>
   hexOf(
     new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(key))),

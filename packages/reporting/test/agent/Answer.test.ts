@@ -7,7 +7,7 @@ const PLAIN = "no ]0;title [2J agent running 31m"
 const DATE = "Thu, 01 Jan 2037 00:00:00 GMT"
 const KINDS: ReadonlyArray<RequestKind> = ["heartbeat", "events", "declaration"]
 const ANSWERED: ReadonlyArray<number> = [200, 202, 204, 301, 400, 401, 403, 404, 407, 409, 413, 429, 500, 502]
-/** What gateways, captive portals and other services say. */
+/** Answers of gateways, captive portals and other services. */
 const OTHERS = ["", "<p>Sign in</p>", "{}", '{"error":"not_found"}', '{"error":{"code":"slow_down"}}']
 
 describe("an answer", () => {

@@ -46,7 +46,7 @@ const sending = (
     declaration: DECLARED,
     events: { status: 202, body: '{"accepted":0}' },
   }
-  /** What heartbeats with the replacement key get, and what the sender did with it. */
+  /** The answer to heartbeats with the replacement key, and the sender's deed. */
   const replacement: { answer: HttpAnswer; deed?: "promoted" | "discarded"; fault?: Error } = {
     answer: PENDING,
   }

@@ -8,7 +8,7 @@ import { MemoryQueue } from "../../src/program/MemoryQueue.ts"
 const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "critical"]
 const LIMIT = 8
 
-/** What happens to the queue: a report, a batch, the answer to it, or the end. */
+/** An event of the queue: a report, a batch, the answer to it, or the end. */
 const deed = fc.oneof(
   {
     weight: 6,
