@@ -3,7 +3,7 @@ import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/processConnections"
 import { Effect, Layer } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
-/** What to do if a server opens more connections than PostgreSQL allows. */
+/** The advice for a server that opens more connections than PostgreSQL allows. */
 export const connectionAdvice = (allowed: number): string | undefined =>
   PROCESS_CONNECTIONS <= allowed
     ? undefined

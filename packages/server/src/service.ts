@@ -59,7 +59,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         { version: manifest.version, storage: storageKind(settings) },
         yield* consoleFiles(settings),
       )
-      // What follows a reload is there before a SIGHUP that came earlier is followed.
+      // The layers that follow a reload are there before an earlier SIGHUP is followed.
       return Layer.mergeAll(announcement(settings), secrets.reloading).pipe(
         // Merged, they also stop together, so that deliveries and requests have the same seconds to
         // finish.

@@ -21,7 +21,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 const signature = Effect.sync(() => signedBy("eva"))
 const INCIDENT = incidentIdOf("a")
 
-/** What people do about incidents; each transaction starts so long after its request. */
+/** Operators' actions on incidents; each transaction starts so long after its request. */
 const acknowledgingOn = ({ commits }: Replica, waits: Duration.Input = 0) =>
   acknowledging(
     { transact: (command) => Effect.andThen(TestClock.adjust(waits), commits.transact(command)) },
@@ -29,7 +29,7 @@ const acknowledgingOn = ({ commits }: Replica, waits: Duration.Input = 0) =>
     signature,
   )
 
-/** What people do about silences; each transaction starts so long after its request. */
+/** Operators' actions on silences; each transaction starts so long after its request. */
 const silencingOn = ({ commits, storage }: Replica, waits: Duration.Input = 0) =>
   Effect.gen(function* () {
     const late: typeof commits = {

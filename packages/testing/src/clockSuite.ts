@@ -58,7 +58,7 @@ const expectation: ExpectationRecord = {
   labelled_at: start,
 }
 
-/** What a clock that was ahead leaves, and how it is set right once the clock is set back. */
+/** The traces of a clock that was ahead, and their repair once the clock is set back. */
 export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("after a clock was set back", () => {
     it.effect(

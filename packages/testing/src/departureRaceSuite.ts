@@ -98,7 +98,7 @@ export const departureRaceSuite = <Place>(subject: StorageUnderTest<Place>): voi
             ),
           atOnce,
         )
-        // Whatever the order they were decided in, each agent is there after this.
+        // In any order of decisions, each agent is there after this.
         yield* Effect.forEach(agents, (agent) =>
           replica(1).ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { hostname: "anew" })),
         )

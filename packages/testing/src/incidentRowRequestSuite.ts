@@ -10,7 +10,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 const [a, b, c, nobody] = [AgentId.make("a"), AgentId.make("b"), AgentId.make("c"), AgentId.make("nobody")]
 const named = (name: string) => ({ kind: "named" as const, incident_key: IncidentKey.make(name) })
 
-/** What a decision sees of each part of a row request that concerns incidents. */
+/** The rows that a decision sees for each part of a row request about incidents. */
 export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("row requests of incidents", () => {
     it.effect("incidents by ID and open ones by key, with their outbox except discarded items", () =>

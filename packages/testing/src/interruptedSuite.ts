@@ -33,7 +33,7 @@ const stampIncident = (unit: UnitOfWork, stamp: number): number => {
   return Number(incident.summary)
 }
 
-/** What storages may commit in different ways. */
+/** Kinds of rows that storages may commit in different ways. */
 const KINDS: ReadonlyMap<string, Stamped> = new Map([
   ["an agent", { requests: [{ agents: [ONE] }], replace: stampAgent }],
   ["an incident", { requests: [{ agents: [ONE] }, { incidents: [SHARED] }], replace: stampIncident }],

@@ -15,7 +15,7 @@ const CHECKS_PER_AGENT = 150
 const SHARED = { kind: "named" as const, incident_key: IncidentKey.make("shared") }
 const RANKS: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, unknown: 2, critical: 3 }
 
-/** What a shared incident must show, kept the simple way: all members in one array. */
+/** The expected content of a shared incident, kept the simple way: all members in one array. */
 class ExpectedIncident {
   #members: ReadonlyArray<Said> = []
 

@@ -53,7 +53,7 @@ const roundTrip = (replica: Replica) =>
 
 const named = (name: string) => OperatorName.make(name)
 
-/** What a token gives, by each of these replicas. */
+/** The role that each of these replicas gives a token. */
 const roleOf = (token: string, { operators }: Replica) =>
   Effect.map(operators.authenticate(Redacted.make(token)), (operator) => operator?.role)
 

@@ -14,10 +14,10 @@ export const after = (seconds: number) => Instant.fromMicros(start + BigInt(seco
 /** Past and to come by any clock. */
 export const [LONG_AGO, FAR_OFF] = [Instant.fromMicros(0n), Instant.fromMicros(start * 3n)]
 
-/** What sets an item that ended apart from a pending one. */
+/** The fields that set an ended item apart from a pending one. */
 export const ENDED: Partial<OutboxRecord> = { state: "sent", next_attempt_at: undefined }
 
-/** What sets an item that is being sent apart from a pending one. */
+/** The fields that set an item apart while a notifier sends it. */
 export const sending = (leased_until: Instant.Instant): Partial<OutboxRecord> => ({
   state: "sending",
   next_attempt_at: undefined,
@@ -50,7 +50,7 @@ export const openWith = Effect.fnUntraced(function* <Place>(
   return replica
 })
 
-/** What can be claimed. */
+/** The claimable items. */
 export const claimable = (
   replica: Replica,
   limit: number,

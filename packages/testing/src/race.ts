@@ -10,7 +10,7 @@ export type Turns = (n: number) => Replica
 /** How those act who act at the same moment. */
 export const atOnce = { concurrency: "unbounded" } as const
 
-/** What an action came to, its refusal by name. */
+/** The outcome of an action, its refusal by name. */
 export const outcomeOf = <A, E extends { readonly _tag: string }, R>(
   action: Effect.Effect<A, E, R>,
 ): Effect.Effect<A | string, never, R> =>

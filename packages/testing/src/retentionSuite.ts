@@ -237,7 +237,7 @@ const describeOutbox = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** What outlives its time goes, and nothing else: the rules of `RetentionRules`. */
+/** Retention removes rows that outlive their time, and nothing else: the rules of `RetentionRules`. */
 export const retentionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("retention", () => {
     describeIncidents(subject)

@@ -16,7 +16,7 @@ const named = (name: string) => ({ kind: "named" as const, incident_key: Inciden
 const MANY = 70_000
 
 /**
- * What a decision sees of each part of a row request that concerns agents: rows that exist, rows
+ * The rows that a decision sees for each part of a row request about agents: rows that exist, rows
  * that do not, and no others.
  */
 export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void => {

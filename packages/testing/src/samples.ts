@@ -30,7 +30,7 @@ export const heartbeatOf = (agent: string, changes: Partial<HeartbeatRequest> = 
   ...changes,
 })
 
-/** What a test says of an event; the rest is filled in. */
+/** The given fields of a test's event; the rest is filled in. */
 export type EventChanges = Omit<Partial<CheckResultEvent>, "check_id" | "incident_key"> & {
   readonly check_id?: string
   readonly incident_key?: string

@@ -7,7 +7,7 @@ import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { range } from "./numbers.ts"
 
-/** What an incident keeps of its scenario. */
+/** The part of its scenario that an incident keeps. */
 export const scenarioSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("scenarios", () => {
     it.effect("keep the first 100 and the last 900 of more than 1,000 changes", () =>

@@ -39,10 +39,11 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
     readonly signal?: AbortSignal | undefined
   }) => AsyncIterableIterator<IncidentNews, undefined>
   /**
-   * What to fetch again, for live views: names, no data. The first item names every topic, the others
-   * what has changed since the item before, by this process or another on the same storage. It ends by
-   * `break`, by its signal or when the monitor closes. After `close` its first `next` rejects with code
-   * `closed`; beyond 100 of these and of the API's streams it rejects with `rate_limited`.
+   * Yields the topics to fetch again, for live views: names, no data. The first item names every
+   * topic, the others those that have changed since the item before, by this process or another on
+   * the same storage. It ends by `break`, by its signal or when the monitor closes. After `close`
+   * its first `next` rejects with code `closed`; beyond 100 of these and of the API's streams it
+   * rejects with `rate_limited`.
    *
    * @example
    * ```ts

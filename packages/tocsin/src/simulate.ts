@@ -48,7 +48,7 @@ type SimulatedSilenceAct = { readonly silence: string } & (
 )
 
 /**
- * What a service received: a heartbeat or a batch with its `received_at`, a stored result as
+ * One input of a service: a heartbeat or a batch with its `received_at`, a stored result as
  * `monitor.history` and GET /api/v1/events/query list them, a page of these, or an act of a person
  * with its `received_at`. A text is one of them as JSON.
  */
@@ -65,9 +65,9 @@ export interface SimulationOptions {
   /** Names of the notifiers. `["debug"]` unless given, or none if the policy defines receivers. */
   readonly notifiers?: ReadonlyArray<string> | undefined
   /**
-   * Who is notified of what and when, as `createMonitor` takes it; the report then states what
-   * held each notification. No file or variable that it names is read. Without it, every
-   * notifier is notified of everything.
+   * The routes of notifications, as `createMonitor` takes them; the report then states the holds of
+   * each notification. No file or variable that it names is read. Without it, every notifier is
+   * notified of everything.
    */
   readonly policy?: PolicyOption | undefined
   /**

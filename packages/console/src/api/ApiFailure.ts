@@ -16,7 +16,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Whatever a call rejected with, as a failure. */
+/** Any rejection of a call, as a failure. */
 export const asFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure ? error : new ApiFailure("unexpected", `the page failed: ${String(error)}`)
 
@@ -45,7 +45,7 @@ const HINTS: Readonly<Record<string, string>> = {
   internal: "Try again. If it persists, search the server's log for the request ID.",
 }
 
-/** What to do about a failure. */
+/** The advice after a failure. */
 export const hintOf = ({ code }: ApiFailure): string => HINTS[code] ?? "Correct the input, then try again."
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -4,7 +4,7 @@ import { ApiFailure, failureOf } from "./ApiFailure.ts"
 /** A value of a query; an undefined one is left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** What to send besides the method and the path. */
+/** The request's parts besides the method and the path. */
 export interface RequestOptions {
   readonly query?: Query | undefined
   readonly body?: unknown

@@ -35,7 +35,7 @@ const Clock = ({ agent_id, check_id }: { readonly agent_id: string; readonly che
   )
 }
 
-/** What an agent said of itself; the clock is read off one of its checks. */
+/** An agent's statements about itself; the clock is read off one of its checks. */
 export const AgentFacts = ({
   agent,
   checkId,

@@ -52,7 +52,7 @@ const Filter = ({
   )
 }
 
-/** Who changed what, newest first. */
+/** The audit of all changes, newest first. */
 export const Audit = () => {
   const { actor, action, subject } = route.value.parameters
   const listed = usePages(listOf<AuditEntry>("ops/v1/audit", { actor, action, subject }))

@@ -32,7 +32,7 @@ const Command = ({ text }: { readonly text: string }) => (
   </div>
 )
 
-/** What to do while there are no agents. */
+/** First steps, shown while there are no agents. */
 export const FirstRun = () => (
   <section class="first" aria-labelledby="first">
     <h2 id="first">Bring your first agent</h2>

@@ -53,7 +53,7 @@ interface IncidentActionsProps {
   readonly acknowledges: () => Promise<Message | undefined>
 }
 
-/** What to do about an incident, and the note that goes with it. */
+/** The actions on an incident, and the note that goes with them. */
 export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentActionsProps) => {
   const { incident, acknowledgement } = detail
   if (!mayRespond.value) return null

@@ -100,7 +100,7 @@ export const Replay = ({ id }: { readonly id: string }) => (
 
 const AUDITED = ["notification.replayed", "notification.released"]
 
-/** What operators did to notifications since the incident opened. */
+/** Operators' actions on notifications since the incident opened. */
 const useAudit = ({ incident, deliveries }: IncidentDetail): ReadonlyArray<AuditEntry> =>
   useResource(`sent by hand ${incident.id} ${deliveries.length > 0}`, ["outbox"], async (signal) => {
     const found: Array<AuditEntry> = []

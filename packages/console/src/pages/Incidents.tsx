@@ -34,7 +34,7 @@ const acknowledgeAll = async (ids: Selection): Promise<Message | undefined> => {
   return done
 }
 
-/** What to do with the selected incidents. */
+/** Actions on the selected incidents. */
 const IncidentBar = () => {
   const selected = selectedIds()
   if (selected.length === 0 || !mayRespond.value) return null
@@ -192,7 +192,7 @@ const Filters = () => {
   )
 }
 
-/** What is wrong: open incidents first, worst first. */
+/** The list of incidents: open ones first, worst first. */
 export const Incidents = () => {
   const { tab: wanted, severity, filter = "" } = route.value.parameters
   const [tab, filters, nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]

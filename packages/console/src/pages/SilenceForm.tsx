@@ -75,7 +75,7 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
   )
 }
 
-/** What the fields hold, and the silences that they make so far. */
+/** The values of the fields, and the silences that they make so far. */
 const useForm = () => {
   const ids = parseSelection(route.value.parameters["incidents"])
   const { value: incidents = [], failure } = useIncidents(ids)

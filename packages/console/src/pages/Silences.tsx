@@ -112,7 +112,7 @@ const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => 
   )
 }
 
-/** What holds notifications by decision: silences, and the policy's windows. */
+/** Silences and the policy's windows, which hold notifications. */
 export const Silences = () => {
   const { tab: wanted, incidents = "", matchers = "" } = route.value.parameters
   const [tab, , nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]

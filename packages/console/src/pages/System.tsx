@@ -43,7 +43,7 @@ type Letters = ReadonlyArray<HeldOutboxItem>
 const lettersText = (letters: Letters): string =>
   letters.length < MOST ? countText(letters.length, "dead letter") : `more than ${MOST} dead letters`
 
-/** What makes the service unwell, in numbers. */
+/** The service's faults, in numbers. */
 const faultsText = ({ storage, notifications }: ServiceState, letters: Letters): string => {
   if (storage.status === "failing") return "its storage fails."
   if (notifications.status === "late") return "notifications have waited for more than 15 minutes."

@@ -1,7 +1,7 @@
 /** A page with its subject and its parameters: all of a page's state that an address keeps. */
 export interface Route {
   readonly page: string
-  /** What the page is about, such as an incident's id. */
+  /** The subject of the page, such as an incident's id. */
   readonly subject: ReadonlyArray<string>
   readonly parameters: Readonly<Record<string, string>>
 }

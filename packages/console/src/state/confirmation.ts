@@ -3,7 +3,7 @@ import { signal } from "@preact/signals"
 /** A question before an act that cannot be taken back. */
 export interface Question {
   readonly text: string
-  /** What the button that goes ahead is called. */
+  /** The label of the button that goes ahead. */
   readonly goAhead: string
   /** Whether that button warns. */
   readonly isDanger: boolean

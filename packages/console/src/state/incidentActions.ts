@@ -85,6 +85,6 @@ export const addNote = async (id: string, text: string): Promise<Message> => {
   return { text: "Added the note" }
 }
 
-/** What an incident is called in lists: its summary, or else its key. */
+/** The title of an incident in lists: its summary, or else its key. */
 export const titleOf = ({ summary, incident_key }: Pick<Incident, "summary" | "incident_key">): string =>
   summary === undefined || summary.trim() === "" ? incident_key : summary

@@ -17,7 +17,7 @@ export const subjectOf = ({ agent_id, check_id }: Member) => ({
   check_id: check_id.startsWith("@") ? undefined : check_id,
 })
 
-/** What a member is called. */
+/** The name of a member. */
 export const memberText = (member: Member): string => {
   const { agent_id, check_id } = subjectOf(member)
   return check_id === undefined ? agent_id : `${agent_id}/${check_id}`
@@ -116,7 +116,7 @@ export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArr
     .filter((hold) => hold.startsWith("silence:"))
     .map((hold) => hold.slice("silence:".length))
 
-/** What holds a firing, for people. */
+/** The text of a hold on a firing. */
 export const holdText = (hold: string): string => {
   if (hold === "ack") return "acknowledged"
   if (hold === "after") return "the route waits"

@@ -1,4 +1,4 @@
-/** What a key does. The page that is open carries out the ones that concern its rows. */
+/** The command of a key. The open page carries out those that concern its rows. */
 export type KeyCommand = { readonly command: "go"; readonly page: string } | { readonly command: Simple }
 
 type Simple =

@@ -49,7 +49,7 @@ export const exactFirst =
     return { items, next_cursor: isOnly ? null : OTHERS }
   }
 
-/** What agents are searched by. */
+/** The fields by which agents are searched. */
 interface Searched {
   readonly agent_id: string
   readonly hostname: string

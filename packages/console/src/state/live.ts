@@ -27,7 +27,7 @@ const AGAIN_MILLIS = 3_000
 /** A server without room for the stream, or a proxy without patience for it, is asked less often. */
 const REFUSED_MILLIS = 30_000
 
-/** What changed before a stream began is unknown, so that its beginning stands for all topics. */
+/** Changes before a stream began are unknown, so its beginning stands for all topics. */
 const ALL = "all"
 
 let streams = 0

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals"
 
-/** What reads are about, as the service's stream names it. */
+/** The subjects of reads, as the service's stream names them. */
 export const TOPICS = [
   "incidents",
   "agents",
@@ -16,10 +16,10 @@ export type Topic = (typeof TOPICS)[number]
 /** How often each topic changed, and how often everything may have. */
 const revisions = signal<Readonly<Record<string, number>>>({})
 const ALL = "all"
-/** What follows from the time alone, which no topic names. */
+/** Reads that follow from the time alone, which no topic names. */
 const TIME = "time"
 
-/** What takes many requests is read again for the time alone at each fourth revision only. */
+/** Reads of many requests are repeated for the time alone at each fourth revision only. */
 const SLOW_EVERY = 4
 
 const counted = (names: ReadonlyArray<string>): void => {

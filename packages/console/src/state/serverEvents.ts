@@ -1,4 +1,4 @@
-/** What the service reports as changed: names of what to fetch again. */
+/** A change that the service reports: names of topics to fetch again. */
 export interface Change {
   readonly topics: ReadonlyArray<string>
 }

@@ -22,7 +22,7 @@ const stored = (): string => attempt(() => sessionStorage.getItem(KEY) ?? localS
 /** The operator's token, empty without one. It goes into no address and no other place. */
 export const token = signal(stored())
 
-/** Who is signed in, once the server has said so. */
+/** The signed-in operator, once the server has named one. */
 export const me = signal<Me | undefined>(undefined)
 
 /** Whose token the server has refused; empty while somebody is signed in, and after a sign-out. */

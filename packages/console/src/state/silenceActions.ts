@@ -99,7 +99,7 @@ export interface Silence {
   readonly created_at: string
 }
 
-/** What a silence would cover now. */
+/** The agents and rows that a silence would cover now. */
 interface SilencePreview {
   readonly agents: number
   readonly open_incidents: number
@@ -116,7 +116,7 @@ export interface NewSilences {
   readonly comment: string
 }
 
-/** What silences an incident, and the next ones of its key. */
+/** Matchers that silence an incident, and the next ones of its key. */
 export const keyMatchers = (incident_key: string): ReadonlyArray<Matcher> => [
   { field: "incident_key", op: "=", value: incident_key },
 ]
@@ -144,7 +144,7 @@ const bodyOf = ({ ends, startsAt, comment }: NewSilences, matchers: ReadonlyArra
   ...(startsAt !== undefined && { starts_at: startsAt }),
 })
 
-/** What silences would cover, summed where there are several: no two may have the same key. */
+/** The coverage of silences, summed where there are several: no two may have the same key. */
 export const preview = async (silences: NewSilences, signal: AbortSignal): Promise<SilencePreview> => {
   const previews: Array<SilencePreview> = []
   for (const matchers of silences.lists) {

@@ -28,7 +28,10 @@ const read = async (): Promise<void> => {
   }
 }
 
-/** What waits for a decision, for the navigation: dead letters and pending keys, as far as one page has them. */
+/**
+ * Counts of waiting decisions, for the navigation: dead letters and pending keys, as far as one
+ * page has them.
+ */
 export const waiting = signal({ letters: 0, keys: 0 })
 
 const readWaiting = async (): Promise<void> => {

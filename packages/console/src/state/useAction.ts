@@ -8,10 +8,10 @@ export interface Message {
   readonly undo?: (() => Promise<Message>) | undefined
 }
 
-/** What was done by undoing everything. */
+/** The message after everything was undone. */
 export const UNDONE: Message = { text: "Undone" }
 
-/** What was last done. */
+/** The message of the last action. */
 export const message = signal<Message | undefined>(undefined)
 /** Why the last act failed. */
 export const actionFailure = signal<ApiFailure | undefined>(undefined)

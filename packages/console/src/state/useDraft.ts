@@ -4,14 +4,14 @@ import { route } from "./location.ts"
 import { routeText } from "./Route.ts"
 import { lostName, me } from "./session.ts"
 
-/** What was being written when a token was lost, by its writer, its page and its field. */
+/** Unsent texts when a token was lost, by their writer, their page and their field. */
 const drafts = new Map<string, Signal<unknown>>()
 
 /** Tokens of the settings have no names that tell their users apart. */
 const keyOf = (name: string, field: string): string =>
   `${name.replace(/^token-.*/, "token-")} ${routeText(route.peek())} ${field}`
 
-/** What is being written in a field. Its writer finds it again after a token that was lost meanwhile. */
+/** The text being written in a field. Its writer finds it again after a token that was lost meanwhile. */
 export const useDraft = <A>(field: string, initial: A): Signal<A> => {
   const draft = useMemo(() => {
     const key = keyOf(me.peek()?.name ?? "", field)

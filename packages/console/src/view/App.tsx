@@ -112,7 +112,8 @@ export const App = () => {
   useEffect(() => {
     if (opened.current === key) return
     opened.current = key
-    // What led here may be gone with its page. The next Tab must not start before the navigation.
+    // The element that led here may be gone with its page. The next Tab must not start before the
+    // navigation.
     if (document.activeElement === document.body)
       document.getElementById("main")?.focus({ preventScroll: true })
   }, [key])

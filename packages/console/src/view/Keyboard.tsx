@@ -24,10 +24,10 @@ export const useKeys = (handle: Handler): void => {
   }, [])
 }
 
-/** What takes keys as text. A box only takes the space bar, which is no command. */
+/** Elements that take keys as text. A box only takes the space bar, which is no command. */
 const TYPING = "input:not([type=checkbox]), select, textarea, [contenteditable]"
 
-/** What keys lead to in a row: the link to its page or else its box or its first button, if any. */
+/** The target of keys in a row: the link to its page or else its box or its first button, if any. */
 export const linkOf = (row: Element): HTMLElement | null =>
   row.querySelector<HTMLElement>("a.main") ?? row.querySelector<HTMLElement>("input, button")
 

@@ -39,14 +39,17 @@ const SAYS: Readonly<Record<Notified["outcome"], readonly [sign: string, word: s
   waiting: ["…", "not notified yet"],
 }
 
-/** What holds the firings of an incident, and who was notified of it. Where the latest notifications are not all, its own are read. */
+/**
+ * The holds of an incident's firings, and its notified receivers. Where the latest notifications
+ * are not all, its own are read.
+ */
 export const NotifiedMarks = ({
   id,
   heldBy,
   latest,
 }: {
   readonly id: string
-  /** What holds its firings. Who is not notified yet then goes without saying. */
+  /** The holds of its firings. Receivers without a notification then go without saying. */
   readonly heldBy: ReadonlyArray<string>
   readonly latest: ReadonlySignal<Latest | undefined>
 }) => {

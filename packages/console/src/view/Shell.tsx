@@ -91,10 +91,10 @@ const skip = (event: Event): void => {
   document.getElementById("main")?.focus()
 }
 
-/** What a name that begins with `token-` means. */
+/** The meaning of a name that begins with `token-`. */
 const SHARED = "A token of the settings. Operators with names of their own are on the page Operators."
 
-/** What waits on a page for somebody, in its link. */
+/** The count of waiting decisions on a page, in its link. */
 const Waiting = ({ count }: { readonly count: number }) =>
   count === 0 ? null : (
     <span class="count" aria-hidden="true">

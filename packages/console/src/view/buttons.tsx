@@ -10,7 +10,7 @@ interface ActionButtonProps {
   readonly confirms?: readonly [text: string, goAhead: string] | undefined
   readonly kind?: "main" | "danger" | "quiet"
   readonly isDisabled?: boolean
-  /** What it acts on, for screen readers and on hover. */
+  /** The subject of its action, for screen readers and on hover. */
   readonly describes?: string
 }
 

@@ -52,7 +52,7 @@ const Loading = () => (
   </div>
 )
 
-/** What a page says of something that it reads, besides its value: nothing while that is current. */
+/** A page's note about a read besides its value: nothing while that is current. */
 export const ReadingNote = ({ reading }: { readonly reading: Reading<unknown> }) => {
   const { failure } = reading
   const state = stateOf(reading)

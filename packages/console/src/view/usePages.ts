@@ -41,7 +41,7 @@ const opened = <Item>(key: string): Listed<Item> => ({
   failure: undefined,
 })
 
-// What one operator read is not shown to the next.
+// Pages that one operator read are not shown to the next.
 effect(() => {
   if (token.value === "") lastRead.clear()
 })
@@ -121,7 +121,7 @@ export const usePages = <Item>(list: List<Item>) => {
       if (index === undefined) break
       const isRead = await readPage(index, asOf, isWanted)
       if (!isWanted()) return
-      // What changed meanwhile is read again, also after a failure.
+      // Changes since the read started are read again, also after a failure.
       if (!isRead && revision.current === asOf) break
     }
     reading.current = undefined

@@ -11,7 +11,7 @@ import { list } from "./agentsList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 
-/** What an action applies to: named agents, or every pending one. */
+/** The targets of an action: named agents, or every pending one. */
 type Targets = ReadonlyArray<AgentId> | "all"
 
 /** An action on one agent, or on every pending one. */
@@ -21,7 +21,7 @@ interface AgentAction {
     id: AgentId,
   ) => Effect.Effect<ActionCountResponse, AgentNotFound | StorageError>
   readonly all: (admission: Admission["Service"]) => Admission["Service"]["blockAll"]
-  /** What to confirm; nothing if the action can be undone. */
+  /** The question to confirm; absent if the action can be undone. */
   readonly question: (targets: Targets) => string | undefined
   /** The result for one agent: "accepted". */
   readonly done: string

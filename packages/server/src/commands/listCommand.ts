@@ -23,7 +23,7 @@ interface List<Name extends string, Filters extends Command.Command.Config, Item
     filters: Command.Command.Config.InferValue<Filters>,
   ) => Stream.Stream<Item, E, Services>
   readonly columns: (now: Instant.Instant) => ReadonlyArray<Column<Item>>
-  /** What it lists, in the plural. */
+  /** The listed things, in the plural. */
   readonly of: string
 }
 

@@ -16,7 +16,7 @@ import type { Settings } from "../settings/Settings.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
-/** What the tables do not show; printed with every report. */
+/** The gaps in the tables' knowledge; printed with every report. */
 const UNKNOWN: ReadonlyArray<string> = [
   "freshness: unchanged results leave no trace, so no check counts as overdue",
   "labels and hostnames: those of today count for the whole time",

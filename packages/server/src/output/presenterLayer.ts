@@ -46,7 +46,10 @@ const helpText = (
   ].join("\n")
 }
 
-/** What Effect's command line puts before the message of a Schema, which says what is expected. */
+/**
+ * The text that Effect's command line puts before the message of a Schema, which states the
+ * expected value.
+ */
 const SCHEMA_PREFIX = "Expected: Schema validation failed: "
 
 /**

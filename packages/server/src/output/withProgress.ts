@@ -8,7 +8,7 @@ export interface Step {
   readonly done: number
   /** Absent if the amount of work is unknown. */
   readonly total?: number | undefined
-  /** What is counted, and the current action: `rows, copying check_event`. */
+  /** The counted things, and the current action: `rows, copying check_event`. */
   readonly of: string
 }
 

@@ -16,7 +16,7 @@ export interface ListOptions {
 export interface ShownList<Item, E, R> {
   readonly items: Stream.Stream<Item, E, R>
   readonly columns: ReadonlyArray<Column<Item>>
-  /** What it lists, in the plural. */
+  /** The listed things, in the plural. */
   readonly of: string
 }
 

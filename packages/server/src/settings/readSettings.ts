@@ -7,7 +7,7 @@ import type { Setting } from "./settingTypes.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What is wrong with a setting. */
+/** The fault of a setting. */
 export interface SettingProblem {
   readonly name: string
   readonly message: string

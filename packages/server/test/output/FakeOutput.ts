@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Output } from "@tocsin/server/output/Output"
 
-/** What a command wrote, and what its person answers. */
+/** The output of a command, and the answers of the person at the terminal. */
 export interface FakeTerminal {
   stdout: string
   stderr: string

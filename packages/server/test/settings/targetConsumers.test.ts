@@ -113,7 +113,7 @@ type Consumer = keyof typeof consumers
 const NAMES = Object.keys(consumers) as ReadonlyArray<Consumer>
 
 interface Case {
-  /** What the setting is set to. */
+  /** The setting's value. */
   readonly value: string
   readonly consumers: ReadonlyArray<Consumer>
   /** Asserts that a consumer follows the setting. */

@@ -51,7 +51,7 @@ const DECODERS: Readonly<
   declaration: decodeExpectationsRequest,
 }
 
-/** What gateways and captive portals say to each kind of request. */
+/** The status codes of gateways and captive portals for each kind of request. */
 const GATEWAY: Readonly<Record<AgentRequest["kind"], number>> = {
   heartbeat: 429,
   events: 429,
@@ -71,7 +71,7 @@ export class FaultyServer {
   /** Whether only events meet the fault, for an agent that sends none after a failed heartbeat. */
   sparesHeartbeats = false
   isAccepted = true
-  /** What `Retry-After` says with 429, in seconds. */
+  /** The value of `Retry-After` with 429, in seconds. */
   retryAfterSeconds = 7
   /** The time of `Date`. */
   now = () => 0

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { type Fault, type FaultyServer, POISON } from "./FaultyServer.ts"
 import type { RunningAgent } from "./RunningAgent.ts"
 
-/** What a case works with. */
+/** The tools of a case. */
 export interface CaseTools {
   readonly server: FaultyServer
   /** Starts the agent, again with the same folder after a stop. */
@@ -41,7 +41,7 @@ const LONG = "déjà vu 🙂 ".repeat(2_000)
 const MAX_OUTPUT_BYTES = 8_192
 const STRANGE = 'a "quoted" \\ back\tslash\nsecond line, é 漢 🙂 $HOME `date` %s {}'
 
-/** What an agent can be held to, in any language. After each, every request has met the contract. */
+/** Requirements for agents in any language. After each, every request has met the contract. */
 export const agentCases = {
   "registers with a heartbeat before it sends results": async ({ server, start, until }) => {
     const agent = await start()

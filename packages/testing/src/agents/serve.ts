@@ -6,7 +6,7 @@ import type { AgentRequest, FaultyServer } from "./FaultyServer.ts"
 /** A server on a free port of this machine. */
 export interface ServedFaults {
   readonly address: string
-  /** What came in `Authorization`, each value once. */
+  /** The values of `Authorization`, each once. */
   readonly keys: ReadonlySet<string>
   readonly close: () => Promise<void>
 }

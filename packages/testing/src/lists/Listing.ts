@@ -57,7 +57,7 @@ export const listing = <L extends ListName>(query: ListQuery<L>): Listing => {
 interface WalkOptions {
   /** The size of each page; the first again after the last. */
   readonly limits: ReadonlyArray<number>
-  /** What happens after the n-th page. */
+  /** An effect to run after the n-th page. */
   readonly after?: (n: number) => Effect.Effect<unknown, unknown>
 }
 

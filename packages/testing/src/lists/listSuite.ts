@@ -203,7 +203,7 @@ const blacklistIsListed = Effect.fnUntraced(function* (replica: Replica) {
   )
 })
 
-/** What one transaction made, by the order in which its events came. */
+/** The rows that one transaction made, by the order in which its events came. */
 const madeTogetherIsListed = Effect.fnUntraced(function* (replica: Replica) {
   yield* enroll(replica, "a")
   const names = Array.from({ length: 20 }, (_, n) => `check-${n}`)
@@ -260,7 +260,7 @@ const manyNotifiersAreListed = Effect.fnUntraced(function* (replica: Replica) {
 })
 
 /**
- * What each list holds and in which order, by the words of docs/rules.md#incidents and
+ * The content and order of each list, by the words of docs/rules.md#incidents and
  * docs/rules.md#lists rather than by the core's tables.
  */
 export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {

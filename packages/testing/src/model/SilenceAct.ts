@@ -10,7 +10,7 @@ import { rowsOf } from "../rowsOf.ts"
 import { eventId } from "../samples.ts"
 import { transact } from "../transact.ts"
 
-/** What a person does about silences. */
+/** A person's actions on silences. */
 export type SilenceAct =
   | {
       readonly act: "silence"

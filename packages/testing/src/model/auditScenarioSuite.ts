@@ -100,7 +100,7 @@ type Expected = ReadonlyArray<string>
 const lines = (action: AuditActionName, ids: ReadonlyArray<string>): Expected =>
   ids.map((id) => `${action} ${id}`)
 
-/** What somebody must have done, by the rows before and after, without a look at how it is done. */
+/** The changes that an audit must show, by the rows before and after, without a look at how they are made. */
 const changesOf = (
   action: ModelAction | OperatorAction,
   outcome: unknown,

@@ -23,7 +23,7 @@ import { eventId, heartbeatOf, keyOf } from "../samples.ts"
 import { signedBy } from "../signedBy.ts"
 import { transact } from "../transact.ts"
 
-/** What was sent so far, so that it can be sent again. */
+/** The requests so far, so that each can be sent again. */
 export interface Sent {
   readonly events: Array<CheckResultEvent>
   readonly batches: Array<EventBatchRequest & { readonly key: string }>

@@ -20,7 +20,7 @@ export const rules: Partial<RuleOptions> = {
 /** The storage that others are compared with. */
 export const memory = { name: "memory", place: Layer.empty, client: MemoryStorage.layer }
 
-/** What a storage says to a deed. */
+/** A storage's outcome of a deed. */
 export const outcomeOf = (deed: Deed, replica: Replica): Effect.Effect<unknown> =>
   Effect.match(deed(replica), {
     onSuccess: (reply): unknown => ({ reply }),

@@ -11,7 +11,7 @@ import type { ModelAction } from "./ModelAction.ts"
 
 type PersonsAct = Extract<ModelAction, { readonly act: "acknowledge" | "withdraw" | "note" }>
 
-/** What a person does about one of the open incidents, or about one that does not exist. */
+/** Runs a person's action on one of the open incidents, or on one that does not exist. */
 export const runAction = Effect.fnUntraced(function* (
   replica: Replica,
   action: PersonsAct,

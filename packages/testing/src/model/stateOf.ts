@@ -84,8 +84,8 @@ const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds
 const STORY_ROWS = 3
 
 /**
- * What is shown of each incident; of the outbox as much as there is, since items of one change are
- * in no order.
+ * The shown fields of each incident; of the outbox as much as there is, since items of one change
+ * are in no order.
  */
 const scenariosOf = Effect.fnUntraced(function* (replica: Replica) {
   const scenarios: Array<unknown> = []

@@ -96,8 +96,8 @@ const historyRoundTrip = (replica: Replica) =>
   )
 
 /**
- * Whatever a decision puts is read back the same: every field of agents, keys, checks and history,
- * over its whole range.
+ * Every row that a decision puts is read back the same: every field of agents, keys, checks and
+ * history, over its whole range.
  */
 export const agentRowSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const cases = {

@@ -54,7 +54,7 @@ describe("agentSuite", () => {
   })
 
   it("refuses a name that is no case, instead of running the case that was meant", () => {
-    // What a caller without types may pass.
+    // An option that a caller without types may pass.
     const without = Object.fromEntries([["waits as Retry-After asks", beside]])
     assert.throws(() => agentSuite({ start: startCautious, without }), /no case is named waits as/)
   })

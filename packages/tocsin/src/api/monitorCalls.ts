@@ -82,7 +82,7 @@ const NO_SUCH_OPERATOR = "no operator has this name; list operators with monitor
 const NO_SUCH_SILENCE = "no silence has this id; list silences with monitor.silences.list()"
 const NO_SUCH_INCIDENT = "no incident has this id; list incidents with monitor.incidents.list()"
 
-/** What is not found, in terms of the library. */
+/** Messages about missing things, in terms of the library. */
 const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   explain: NO_SUCH_CHECK,
   resetClock: NO_SUCH_CHECK,

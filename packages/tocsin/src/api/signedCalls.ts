@@ -3,7 +3,7 @@ import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
 import { Result, Schema, SchemaParser } from "effect"
 
-/** Who acts. */
+/** The actor. */
 export interface By {
   /** The name that the audit and timelines show, `library` unless given. */
   readonly by?: string | undefined

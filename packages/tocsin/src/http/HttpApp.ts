@@ -12,18 +12,18 @@ import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
 import { belowBasePath } from "./belowBasePath.ts"
 import type * as nodeHttpModule from "./nodeHttp.ts"
 
-/** What the HTTP API of a monitor needs to know. */
+/** The options of a monitor's HTTP API. */
 export interface HttpOptions extends ApiRoutes.ApiOptions {
   /**
-   * What comes before the API's own paths, without a slash at its end; taken off where a path
-   * begins with it.
+   * The prefix of the API's paths, without a slash at its end; taken off where a path begins with
+   * it.
    */
   readonly basePath: string
   /** The console at `/`, and what it says of the service; none unless given. */
   readonly pages?: { readonly console: ConsoleFiles; readonly about: About } | undefined
 }
 
-/** What the API requires, with and without pages. */
+/** The services that the API requires, with and without pages. */
 type Required = ApiRoutes.ApiServices | Operations | HealthExamination
 
 /** The v1 API with `/ops/v1`, for hosts of both kinds. */

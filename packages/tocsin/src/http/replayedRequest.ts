@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
 
-/** What hosts leave at a request. */
+/** The parts that hosts leave at a request. */
 export interface ParsedRequest extends IncomingMessage {
   /** The body that a parser has read. */
   readonly body?: unknown
@@ -34,7 +34,7 @@ export const replayedRequest = (request: ParsedRequest): IncomingMessage => {
   copy.rawHeaders = request.rawHeaders
   copy.headers = { ...request.headers }
   const bytes = Buffer.from(bytesOf(request.body))
-  // What was parsed may be longer or shorter than what came.
+  // Parsed bodies may be longer or shorter than the received ones.
   copy.headers["content-length"] = String(bytes.length)
   delete copy.headers["transfer-encoding"]
   copy.complete = true

@@ -35,7 +35,7 @@ import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Duration, Effect, Layer, type Redacted } from "effect"
 import { IncidentFeed } from "../live/IncidentFeed.ts"
 
-/** What a service is made of. */
+/** The parts of a service. */
 export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, ClockFailure = never> {
   readonly storage: Layer.Layer<Storage, StorageFailure>
   /** None unless given. */
@@ -48,7 +48,7 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   /** Replaces random ids, for tests. */
   readonly ids?: Layer.Layer<Ids> | undefined
   /**
-   * What differs from the defaults; all notifiers are told unless `notifiers` names some.
+   * Rules that differ from the defaults; all notifiers are notified unless `notifiers` names some.
    * Rules that contradict each other are a defect.
    */
   readonly rules?: Partial<RuleOptions> | undefined
@@ -62,7 +62,7 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly pepper?: Redacted.Redacted | undefined
 }
 
-/** What {@link services} provides. */
+/** The services that {@link services} provides. */
 export type TocsinServices =
   | Ingest
   | Admission
@@ -134,7 +134,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
  */
 export const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer, Replicas.layer)
 
-/** What {@link watchdog} are set to. */
+/** The options of {@link watchdog}. */
 export interface WatchdogOptions {
   /** From one watchdog ping to the next. */
   readonly interval: Duration.Duration
@@ -157,7 +157,7 @@ export const layer = <StorageFailure, NotifierFailure, ClockFailure>(
   options: TocsinOptions<StorageFailure, NotifierFailure, ClockFailure>,
 ) => background.pipe(Layer.provideMerge(services(options)))
 
-/** What the rules and the background work are set to. */
+/** The options of the rules and of the background work. */
 const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
   Layer.mergeAll(
     Layer.effect(

@@ -7,8 +7,8 @@ import { TopicFeed, type UnreadTopics } from "@tocsin/core/usecases/TopicFeed"
 import { Cause, Context, Effect, Scope } from "effect"
 
 /**
- * What to fetch again: every topic first, then what changes. The first take counts as a stream of this
- * process, until the scope closes. Done when the monitor closes.
+ * The topics to fetch again: every topic first, then the changed ones. The first take counts as a
+ * stream of this process, until the scope closes. Done when the monitor closes.
  */
 export const topicChanges = (
   services: Context.Context<TopicFeed | Readiness>,

@@ -33,7 +33,7 @@ export interface BuiltInNotifier {
   readonly make: MakeNotifier
 }
 
-/** Who is notified of incidents: a notifier of Tocsin, or your own object. */
+/** A receiver of notifications: a notifier of Tocsin, or your own object. */
 export type NotifierOption = BuiltInNotifier | CustomNotifier
 
 interface Named {

@@ -44,10 +44,10 @@ export interface MonitorOptions {
    * The storage: `memory()`, `sqlite(file)`, `postgres(url)`, `keyValue(…)`, or an Effect layer.
    */
   readonly storage: StorageOption
-  /** Who is notified of incidents. `[debug()]` unless given: one log line each. */
+  /** The notifiers of incidents. `[debug()]` unless given: one log line each. */
   readonly notifiers?: ReadonlyArray<NotifierOption> | undefined
   /**
-   * Who is notified of what and when: the document of a policy file, as an object. Notifiers are
+   * The routes of notifications: the document of a policy file, as an object. Notifiers are
    * receivers by their names; `receivers` defines further ones, whose secrets are in files or
    * environment variables. Without it, every notifier is notified of everything.
    */

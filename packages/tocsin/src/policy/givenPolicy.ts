@@ -16,7 +16,7 @@ import { TocsinError } from "../TocsinError.ts"
 /** A policy as a program gives it: the document of a policy file, as an object. */
 export type PolicyOption = (typeof PolicyDocument)["Encoded"]
 
-/** What a policy may name, and how its receivers send. */
+/** The names that a policy may use, and the way in which its receivers send. */
 export interface PolicySurroundings {
   /** The notifiers of the program, which are receivers by their names. */
   readonly notifiers: ReadonlyArray<NotifierName>

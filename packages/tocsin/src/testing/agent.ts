@@ -1,6 +1,6 @@
 /**
- * What an agent in any language can be held to, as tests of vitest. Needs `vitest` and
- * `@effect/vitest`, which `tocsin` itself does not.
+ * A suite for agents in any language, as tests of vitest. Needs `vitest` and `@effect/vitest`,
+ * which `tocsin` itself does not.
  */
 export { agentSuite } from "@tocsin/testing/agents/agentSuite"
 export { agentOfCommands } from "@tocsin/testing/agents/AgentUnderTest"

@@ -1,5 +1,5 @@
 /**
- * What every storage has to pass, as tests of vitest. Needs `vitest`, `@effect/vitest` and
+ * A suite that every storage has to pass, as tests of vitest. Needs `vitest`, `@effect/vitest` and
  * `fast-check`, which `tocsin` itself does not.
  */
 export { storageSuite } from "@tocsin/testing/storageSuite"

@@ -14,7 +14,7 @@ const always: typeof nextDue = Effect.fnUntraced(function* (_, now) {
   return yield* Effect.succeed(now)
 })
 
-/** What a receiver makes of its attempts, one after the other, again and again. */
+/** A receiver's answers to its attempts, one after the other, again and again. */
 type Answer = "delivered" | "deferred" | "later" | "refused" | "thrown"
 
 interface Step {
@@ -153,7 +153,7 @@ const act = async (
 ): Promise<void> => {
   const observed_at = monitor.now()
   const key = `key-of-${agent}`
-  // What is refused, such as a result of an unknown agent, is refused to both.
+  // A refused call, such as a result of an unknown agent, is refused to both.
   switch (what) {
     case "heartbeat":
       return void (await monitor

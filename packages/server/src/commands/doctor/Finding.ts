@@ -2,9 +2,9 @@ import type { ExitName } from "../../exitCodes.ts"
 
 /** The result of one check of the doctor. */
 interface Checked {
-  /** What was checked. */
+  /** The subject of the check. */
   readonly check: string
-  /** What was found and, unless it is ok, what to do. */
+  /** The finding and, unless it is ok, the advice. */
   readonly message: string
 }
 
