@@ -36,8 +36,8 @@ const PAGE = 100
 const DEEP_PAGE = 10_000
 
 /**
- * What one reading takes the mean of: a page takes less than the clock and the machine are good
- * for.
+ * The reads in one reading, which is their mean: a page takes less than the clock and the machine
+ * are good for.
  */
 const READS_AT_ONCE = 5
 

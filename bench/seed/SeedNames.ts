@@ -22,9 +22,9 @@ const LARGE_AGENTS = 10
 export const seconds = (number: string | number): string => `(${number}) * CAST(1000000 AS bigint)`
 
 /**
- * Who is who in a seeded storage, as SQL expressions over numbers: everything follows from the
- * number of an agent, a check, a history row or an incident, so no statement has to look at what
- * another one wrote.
+ * The names in a seeded storage, as SQL expressions over numbers: everything follows from the
+ * number of an agent, a check, a history row or an incident, so no statement has to look at the
+ * rows of another one.
  */
 export class SeedNames {
   readonly now: bigint

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import type { BenchFailure } from "../src/BenchFailure.ts"
 import { drained, notified } from "../src/measure/settled.ts"
 
-/** What a wait fails with while nothing settles. */
+/** The failure of a wait while nothing settles. */
 const failureOf = <A>(wait: Effect.Effect<A, BenchFailure>) =>
   Effect.gen(function* () {
     const waiting = yield* Effect.forkChild(Effect.flip(wait))

@@ -4,7 +4,10 @@ import process from "node:process"
 
 const TIMEOUT_MILLIS = 4_000
 
-/** What stands for every address of this machine, and one that can be called. @type {Readonly<Record<string, string>>} */
+/**
+ * The addresses that stand for every address of this machine, each with one that can be called.
+ * @type {Readonly<Record<string, string>>}
+ */
 const REACHABLE = { "0.0.0.0": "127.0.0.1", "::": "::1" }
 
 const host = process.env["SERVICE_HOST"]?.trim() || "127.0.0.1"

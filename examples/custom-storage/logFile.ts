@@ -12,7 +12,7 @@ export const logFile = (path: string): StorageChoice =>
 const openLog = async (path: string): Promise<KeyValueStore> => {
   await lock(path)
   const entries = await readLog(path)
-  // What the log says of keys that changed or went since is left behind: it grows only while it is open.
+  // The log drops entries of keys that changed or went since: it grows only while it is open.
   await writeFile(`${path}.new`, lineOf(entries), { flush: true })
   await rename(`${path}.new`, path)
   await syncFolder(path)

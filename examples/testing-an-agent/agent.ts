@@ -2,7 +2,7 @@
 import { newEventId } from "tocsin"
 import type { CheckResultEvent, CheckStatus } from "tocsin"
 
-/** What an agent is told at its start. */
+/** The start options of an agent. */
 export interface AgentOptions {
   /** Where Tocsin is, without a slash at the end. */
   readonly url: string

@@ -1,7 +1,10 @@
 import { relative } from "node:path"
 import { Lock, type LockedPackage } from "./Lock.ts"
 
-/** What the build publishes: a package of the workspace, and the folders of packages in its bundle. */
+/**
+ * An artefact that the build publishes: a package of the workspace, and the folders of packages in
+ * its bundle.
+ */
 export interface Artefact {
   readonly folder: string
   readonly bundled: ReadonlyArray<string>

@@ -14,7 +14,7 @@ const EXECUTABLE = 0o755
 /** The time of every file in the package for Debian, the same as in tarballs of npm. */
 const FILE_SECONDS = "499162500"
 
-/** What the build made, as lines for people. */
+/** The build's results, as lines for people. */
 type Made = ReadonlyArray<string>
 
 interface BuiltAgent {

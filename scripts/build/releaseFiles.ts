@@ -11,7 +11,7 @@ export const packPackages = async (target: string, folders: ReadonlyArray<string
   if (code !== 0) throw new Error(`npm pack: ${stderr}`)
 }
 
-/** What people download: tarballs, the package for Debian, and the bill of materials. */
+/** The files to download: tarballs, the package for Debian, and the bill of materials. */
 const isPublished = (file: string): boolean => /\.(tgz|deb|cdx\.json)$/.test(file)
 
 /** Writes the SHA-256 of everything that is published, in the form that `sha256sum -c` reads. */

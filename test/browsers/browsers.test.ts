@@ -19,7 +19,7 @@ const bundlePage = Effect.promise(async () => {
 
 interface Site {
   readonly origin: string
-  /** What the page reported about its calls. */
+  /** The page's reports about its calls. */
   readonly outcomes: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
@@ -58,7 +58,7 @@ const startSite = Effect.fnUntraced(function* (): Effect.fn.Return<Site, never, 
   )
 })
 
-/** What a page of a site gets from a server that allows `origins`. */
+/** The outcomes of a site's page at a server that allows `origins`. */
 const calling = Effect.fnUntraced(function* (originsOf: (site: Site) => string) {
   const site = yield* startSite()
   const { baseUrl } = yield* startServer({

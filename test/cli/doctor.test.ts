@@ -19,7 +19,7 @@ interface Finding {
   readonly message: string
 }
 
-/** What the doctor says at a place, and how it ends. */
+/** The doctor's findings at a place, and its exit code. */
 const examine = Effect.fnUntraced(function* (place: Place, ...args: ReadonlyArray<string>) {
   const { code, stdout } = yield* tocsin(place, "doctor", "--json", ...args)
   const { findings } = JSON.parse(stdout) as { findings: ReadonlyArray<Finding> }

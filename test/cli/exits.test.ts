@@ -16,7 +16,7 @@ const nowhere: Effect.Effect<Place, never, Effect.Services<typeof scratchFolder>
   (cwd) => ({ cwd, environment: {} }),
 )
 
-/** What a mistake is answered with: its exit code, nothing on standard output, and one message. */
+/** The answer to a mistake: its exit code, nothing on standard output, and one message. */
 const refused = Effect.fnUntraced(function* (place: Place, line: string) {
   const { code, stdout, stderr } = yield* tocsin(place, ...line.split(" "))
   assert.strictEqual(stdout, "")

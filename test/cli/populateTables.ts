@@ -34,7 +34,7 @@ export const populateTables = Effect.fnUntraced(function* (server: Base) {
   return { first, second }
 })
 
-/** What a service shows of itself, for comparison. */
+/** The state that a service shows, for comparison. */
 export const shownBy = Effect.fnUntraced(function* (server: Base) {
   const paths = ["agents", "agents/admission/blacklist", "checks", "incidents", "events/query"]
   const answers = yield* Effect.forEach(paths, (path) => operate(server, "GET", `/api/v1/${path}`))

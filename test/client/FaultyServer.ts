@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
-/** What the server does with one request. */
+/** The server's reaction to one request. */
 export type Manner =
   | {
       readonly status: number

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import type { FaultyServer } from "./FaultyServer.ts"
 
-/** What became of a call, and when its attempts began: milliseconds since the first one. */
+/** The outcome of a call, and when its attempts began: milliseconds since the first one. */
 export interface Course<A> {
   readonly outcome: Result.Result<A, TocsinClientError>
   readonly beganAt: ReadonlyArray<number>
@@ -61,7 +61,7 @@ const constantly = (value: number) =>
   Layer.succeed(Random.Random, { nextDoubleUnsafe: () => value, nextIntUnsafe: () => 0 })
 
 interface CourseOptions extends Partial<ClientOptions> {
-  /** What chance says each time, from 0 up to 1: with 1 pauses are at their longest. */
+  /** The draw of each pause, from 0 up to 1: with 1 pauses are at their longest. */
   readonly random?: number
   /** Whether attempts that no answer comes to are waited for by the clock, too. */
   readonly moveOn?: boolean

@@ -8,7 +8,7 @@ import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { Tocsin } from "../http/service/Tocsin.ts"
 
-/** What stands between a client and the service. */
+/** A proxy between a client and the service. */
 interface Between {
   readonly baseUrl: string
   /** How many connections clients have made. */

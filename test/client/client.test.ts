@@ -28,7 +28,7 @@ const promised = Effect.fnUntraced(function* (agentKey?: string) {
 })
 
 const use = <A>(call: () => Promise<A>) => Effect.promise(call)
-/** What a promise rejects with. */
+/** The rejection of a promise. */
 const rejection = (call: () => Promise<unknown>) =>
   Effect.promise(() =>
     call().then(

@@ -9,7 +9,7 @@ import { errorBody, faultyServer, type Manner, SUMMARY } from "./FaultyServer.ts
 
 const SECRET = "tell-no-one-of-this-token"
 
-/** What a summary of such a server rejects with. */
+/** The rejection of a summary from such a server. */
 const failureOf = Effect.fnUntraced(function* (options: PromiseClientOptions) {
   const client = createClient({ token: SECRET, agentKey: SECRET, retries: false, ...options })
   return yield* Effect.promise(() =>

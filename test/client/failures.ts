@@ -1,6 +1,6 @@
 import { errorBody, type Manner } from "./FaultyServer.ts"
 
-/** What a server may do instead of answering, and the code and the message that the client gives it. */
+/** Failures of a server instead of an answer, and the code and the message that the client gives each. */
 export const failures: ReadonlyArray<readonly [name: string, manner: Manner, code: string, message: RegExp]> =
   [
     ["a cut connection", "cut", "connection", /there is no connection to http:\/\/127\.0\.0\.1:\d+/],

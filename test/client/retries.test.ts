@@ -234,7 +234,7 @@ const calls: Readonly<
   "silences.change": [false, (client) => client.silences.change(ID, { comment: "new disks" })],
   "silences.expire": [false, (client) => client.silences.expire(ID)],
   summary: [true, summary],
-  // What probes ask for is how things are now.
+  // Probes read the current state.
   health: [false, (client) => client.health()],
   isReady: [false, (client) => client.isReady()],
 }

@@ -17,7 +17,7 @@ export const chromium = [process.env["TEST_CHROMIUM"], "chromium", "chromium-bro
   .map((program) => spawnSync("sh", ["-c", 'command -v "$0"', program]).stdout.toString().trim())
   .find((path) => path !== "")
 
-/** What the suites say of themselves where they are skipped. */
+/** The suites' note where they are skipped. */
 export const skipped =
   chromium === undefined ? " (skipped: there is no Chromium here; TEST_CHROMIUM names one)" : ""
 
@@ -98,7 +98,7 @@ export const faultsOfAdmission = async (address: string, token?: string): Promis
   }
 }
 
-/** What to examine: everything, or what a width or a theme changes. */
+/** The rules to examine: everything, or those that a width or a theme changes. */
 const RULES = {
   all: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] },
   width: { type: "rule", values: ["color-contrast", "target-size", "scrollable-region-focusable"] },

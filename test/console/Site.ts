@@ -80,7 +80,7 @@ const startPager = Effect.map(
   (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
 )
 
-/** What the names of agents begin with decides who is notified of them, and when. */
+/** The prefixes of agents' names decide who is notified of them, and when. */
 const POLICY = `
 receivers:
   log: { kind: debug }

@@ -9,7 +9,7 @@ import { errorBody, faultyServer, healthy, SUMMARY } from "../client/FaultyServe
 
 const TOKEN = "tell-no-one-of-this-token"
 
-/** What only a client finds that reads with a bound, and against the definition of the API. */
+/** Failures that only a client finds that reads with a bound, and against the definition of the API. */
 const OF_THE_CLIENT: ReadonlySet<string> = new Set([
   "an answer without an end",
   "an answer of a terabyte",

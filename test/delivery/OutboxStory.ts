@@ -25,7 +25,7 @@ export type Step =
   /** A process cannot reach the storage for a while, or loses the replies to its commands. */
   | { readonly step: "unreachable" | "lose_replies"; readonly which: number; readonly seconds: number }
 
-/** What happens, and how receivers and storage behave. */
+/** The steps, and the behaviour of receivers and storage. */
 export interface OutboxStory {
   /** The number of processes at the start. */
   readonly processes: number

@@ -62,7 +62,7 @@ export const LONGEST = 18
 /** When scenarios begin: on a day, and before the clock changes in Berlin. By then, no real lease has ended. */
 export const BEGINNINGS = ["2031-02-01T08:30Z", "2031-03-30T00:50Z", "2031-10-26T00:50Z"] as const
 
-/** What happens, minutes apart, and from when on. All results are loud. */
+/** The steps, minutes apart, and the beginning. All results are loud. */
 export interface Story {
   readonly begins: (typeof BEGINNINGS)[number]
   readonly steps: ReadonlyArray<Step>

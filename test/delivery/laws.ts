@@ -18,7 +18,7 @@ const secondsBetween = (from: Instant.Instant, to: Instant.Instant): number => N
 const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
 const hasEnded = (item: OutboxRecord): boolean => !isWaiting(item) && item.state !== "sending"
 
-/** What the laws are judged by. */
+/** The evidence by which the laws judge. */
 export interface Evidence {
   readonly service: () => Service
   /** Whether a process is shutting down. */

@@ -17,7 +17,7 @@ type Course = Effect.Success<ReturnType<typeof playPeopleScenario>>
 
 const arbitrary = { runs: propertyRuns(3), size: LONGEST, maxShrinks: 20 }
 
-/** What is stored, without IDs and times other than those of events. */
+/** The stored rows, without IDs and times other than those of events. */
 const rowsOf = ({ incidents, items }: Course): ReadonlyArray<string> => {
   const names = new Map(
     incidents.map(({ id, incident_key, opened_at }) => [id, `${incident_key} of ${opened_at}`]),
@@ -44,7 +44,7 @@ const judge = ({ arrivals, incidents, items, outdated, replayed }: Course): void
       const last = messages.at(-1)
       const words = `${receiver} of ${id}, which is ${state}, was sent: ${types.join()}`
       assert.isFalse(types[0] === "resolved", words)
-      // What a receiver refused, it does not know.
+      // A receiver does not know a notification that it refused.
       const ofReceiver = items.filter((item) => item.incident_id === id && item.receiver === receiver)
       if (ofReceiver.some((item) => item.state === "failed" || replayed.has(item.id))) continue
       if (last !== undefined)

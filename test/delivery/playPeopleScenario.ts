@@ -63,7 +63,7 @@ export const playPeopleScenario = Effect.fnUntraced(function* (
   yield* TestClock.setTime(Date.parse(begins))
   const testClock = yield* TestClock.testClockWith(Effect.succeed)
   const clock = new ShiftedClock(testClock)
-  /** What processes do goes by their clock. */
+  /** Processes follow their own clock. */
   const byTheirClock = Effect.provideService(Clock.Clock, clock)
   const policy = compilePolicy(Result.getOrThrow(readPolicy(POLICY, NAMES)), NAMES)
   let opened = 0

@@ -43,7 +43,7 @@ exec chroot "$SCRATCH/root" sh -euc '
 ${script}
 '`
 
-/** What a user without rights reads from the commands of {@link LIFE}. */
+/** The answers to a user without rights for the commands of {@link LIFE}. */
 const refusals = [
   "EACCES: permission denied, stat '/var/lib/tocsin-agent/spool.db'",
   "EACCES: permission denied, open '/var/lib/tocsin-agent/key.unfinished'",

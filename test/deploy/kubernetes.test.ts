@@ -27,7 +27,7 @@ const modelOf = ({ kind, file }: Manifest) =>
   models[kind] ?? assert.fail(`${file}: add ${kind} to kubernetesModels.ts`)
 
 /**
- * What the compiler has against objects: names that their kinds do not know, and values of other
+ * The compiler's objections to objects: names that their kinds do not know, and values of other
  * types.
  */
 const typeErrorsIn = (those: ReadonlyArray<Manifest>): string => {

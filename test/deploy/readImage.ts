@@ -17,14 +17,14 @@ export interface ImageCopy {
   readonly owner: string | undefined
 }
 
-/** What a Dockerfile says of the image that its last stage makes. */
+/** The content of the image that a Dockerfile's last stage makes. */
 export interface Image {
   readonly bases: ReadonlyArray<{
     readonly image: string
     readonly registry: string | null
     readonly tag: string | null
   }>
-  /** What the stages before the last one run, in order. */
+  /** The commands of the stages before the last one, in order. */
   readonly buildCommands: ReadonlyArray<string>
   readonly copies: ReadonlyArray<ImageCopy>
   readonly environment: Readonly<Record<string, string>>

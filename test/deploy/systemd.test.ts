@@ -63,7 +63,7 @@ describe("the systemd unit", () => {
   it("treats a server as started when it reports so, and kills one that stops reporting", () => {
     assert.deepStrictEqual([service["Type"], service["NotifyAccess"]], [["notify"], ["all"]])
     assert.deepStrictEqual(service["WatchdogSec"], ["60s"])
-    // What the server runs to say so must not get its SIGTERM.
+    // A notification that the server runs for systemd must not get its SIGTERM.
     assert.deepStrictEqual(service["KillMode"], ["mixed"])
     // A migration may take longer than systemd's minute and a half.
     assert.deepStrictEqual(service["TimeoutStartSec"], ["1h"])

@@ -20,9 +20,9 @@ import { start } from "@tocsin/testing/samples"
 const LIMIT = 10
 
 /**
- * What a page may read. Outbox items are merged from the most ranges of an index: one for each
- * state, notifier and kind of notification, each read as far as a page goes; the names of notifiers
- * take a look each. A fortieth of the table of a change's run, and as few at full size.
+ * The rows that a page may read. Outbox items are merged from the most ranges of an index: one for
+ * each state, notifier and kind of notification, each read as far as a page goes; the names of
+ * notifiers take a look each. A fortieth of the table of a change's run, and as few at full size.
  */
 const MOST_ROWS = 500
 

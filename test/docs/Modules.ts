@@ -17,7 +17,7 @@ export interface Modules {
   readonly start?: string
 }
 
-/** What a reader's own project has: strict, as Node.js runs TypeScript, and no more. */
+/** The settings of a reader's own project: strict, as Node.js runs TypeScript, and no more. */
 const SETTINGS = {
   compilerOptions: {
     target: "ESNext",

@@ -22,7 +22,7 @@ const SHOWN_ADDRESS = "http://127.0.0.1:8080"
 
 const PATIENCE_MILLIS = 60_000
 
-/** What a page takes for granted. */
+/** The surroundings that a page assumes. */
 export interface PageSetting {
   /** Where the server keeps its state; no server runs unless it is given. */
   readonly server?: "sqlite" | "memory" | "postgres"
@@ -33,7 +33,7 @@ export interface PageSetting {
   readonly environment?: Environment
 }
 
-/** What a block did. */
+/** The outcome of a block. */
 export interface BlockOutcome {
   readonly code: number
   readonly output: string
@@ -42,7 +42,7 @@ export interface BlockOutcome {
 interface Place {
   readonly cwd: string
   readonly environment: Environment
-  /** What the server was started with. */
+  /** The environment that the server was started with. */
   readonly serverEnvironment: Environment
   server: ServerProcess | undefined
 }

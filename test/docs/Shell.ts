@@ -7,8 +7,8 @@ import { AGENT, COMPILE_CACHE, FOR_COMMANDS, SERVER } from "../processes/program
 import type { Environment } from "../processes/secrecy.ts"
 
 /**
- * What stands for the installed program, and for `npm start` and `npm run agent` in a clone: all
- * work in the session's folder.
+ * Stand-ins for the installed program, and for `npm start` and `npm run agent` in a clone: all work
+ * in the session's folder.
  */
 const PRELUDE = `
 exec 2>&1

@@ -212,7 +212,7 @@ describe("SQL of pages", () => {
   )
 
   it.live.each(those("sql", "citus"))("is parsed: %s", ([, { text }]) =>
-    // What comes after RETURN is parsed, and not carried out.
+    // Statements after RETURN are parsed, and not carried out.
     Effect.provide(run(`DO $parsed$ BEGIN RETURN;\n${text}\nEND $parsed$`), migratedPostgres),
   )
 })

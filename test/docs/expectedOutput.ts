@@ -1,4 +1,4 @@
-/** What differs from run to run, and the word that stands for it; nothing else may differ. */
+/** Texts that differ from run to run, and the word that stands for each; nothing else may differ. */
 const VARYING: ReadonlyArray<readonly [pattern: RegExp, word: string]> = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "ID"],
   [/\b2\d{3}-\d\d-\d\dT[\d:.]+Z/g, "TIME"],
@@ -18,7 +18,7 @@ const normalised = (text: string): string =>
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
-/** What was printed, in the form in which it is compared. */
+/** Printed output in the form in which it is compared. */
 export const comparable = normalised
 
 /**

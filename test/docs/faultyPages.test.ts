@@ -25,7 +25,7 @@ const pageOf = Effect.fnUntraced(function* (text: string) {
   return { page, modules }
 })
 
-/** What is said against a page; fails where nothing is. */
+/** The complaint about a page; fails where there is none. */
 const complaintAbout = Effect.fnUntraced(function* (...blocks: ReadonlyArray<Fenced>) {
   const { page, modules } = yield* pageOf(fenced(...blocks))
   const exit = yield* Effect.exit(walkPage(page, {}, modules))

@@ -1,8 +1,8 @@
 import type { PageSetting } from "./PageSession.ts"
 
 /**
- * What the pages with commands and programs take for granted; the others have nothing that is run
- * at one place.
+ * The surroundings that pages with commands and programs assume; other pages run nothing at one
+ * place.
  */
 export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "README.md": { server: "sqlite" },

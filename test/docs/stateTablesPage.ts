@@ -16,7 +16,7 @@ import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 
 interface Subject {
   readonly title: string
-  /** What it is, in a sentence. */
+  /** The meaning of the table, in a sentence. */
   readonly meaning: string
   readonly file: string
   readonly rows: ReadonlyArray<Transition>

@@ -1,14 +1,12 @@
 import type { ESTree } from "rolldown/utils"
 
-/** What stands for the parts of a message that differ from case to case. */
+/** The stand-in for the parts of a message that differ from case to case. */
 const VARYING = "…"
 
 /** The constants of a module, by name: several where functions have their own of one name. */
 export type Constants = ReadonlyMap<string, ReadonlyArray<ESTree.VariableDeclarator>>
 
-/**
- * What stands in a template: itself where it is written down once, and {@link VARYING} otherwise.
- */
+/** The text of a template: itself where it is written down once, and {@link VARYING} otherwise. */
 const textOf = (node: ESTree.Expression, constants: Constants): string => {
   const given = node.type === "Identifier" ? declarationOf(node, constants)?.init : node
   const isChoice = given?.type === "ConditionalExpression" || given?.type === "LogicalExpression"

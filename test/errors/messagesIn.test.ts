@@ -10,7 +10,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** What a module says, place by place. */
+/** The messages of a module, place by place. */
 const said = (source: string): ReadonlyArray<ReadonlyArray<string>> => {
   const file = join(folder, "module.ts")
   writeFileSync(file, source)

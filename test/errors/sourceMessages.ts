@@ -1,9 +1,7 @@
 import { globSync, readFileSync } from "node:fs"
 import { messagesIn } from "./messagesIn.ts"
 
-/**
- * What the server and its commands are made of, and the API; the libraries have pages of their own.
- */
+/** The packages of the server, its commands and the API; the libraries have pages of their own. */
 const PACKAGES = "{contract,core,server,simulation,adapter-http,adapter-notify,adapter-sqlite,adapter-pg}"
 
 /** Everything that the source says to people. */
@@ -57,7 +55,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "read.failure",
   "problems.map(locate)",
   "syntaxMessage(code, message)",
-  // What was wrong with a request: its words are in `elsewhere`.
+  // Faults of a request: their words are in `elsewhere`.
   'describeIssue(issue, "the request body")',
   'describeIssue(issue, "the parameters")',
   "predicate(issue, ofCheck)",
@@ -81,7 +79,7 @@ interface Elsewhere {
   readonly code: string
 }
 
-/** What is said by means that {@link messages} does not see through. */
+/** Messages raised by means that {@link messages} does not see through. */
 const elsewhere: ReadonlyArray<Elsewhere> = [
   ...[
     ["… is missing", '"is missing"'],
@@ -151,7 +149,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   })),
 ]
 
-/** What is in {@link elsewhere} and not where it should be. */
+/** Entries of {@link elsewhere} that are not where they should be. */
 export const misplaced = elsewhere.filter(({ file, code }) => !readFileSync(file, "utf8").includes(code))
 
 /** Every message that a person can read, in the wording of the page. */

@@ -39,7 +39,7 @@ const makeHost = Effect.gen(function* () {
     Effect.promise(async () => {
       const headers = { authorization: `Bearer ${TOKEN}` }
       const answer = await fetch(`${baseUrl}/api/v1/${path}`, { method, headers })
-      // What the contract gives at these paths; the suites of the HTTP API hold it to that.
+      // The contract's items at these paths; the suites of the HTTP API hold it to that.
       return (await answer.json()) as { readonly items: ReadonlyArray<Record<string, unknown>> }
     })
   return {

@@ -100,7 +100,7 @@ export const startPatroni = Effect.fnUntraced(function* (isSynchronous: boolean)
       "/var/lib/postgresql/15/tocsin": join(place.folder, "data"),
       "/var/lib/postgresql/pgpass-patroni": join(place.folder, "pgpass"),
       "/var/run/postgresql": place.folder,
-      // Whatever address a client has that connects to a loopback address.
+      // Any address of a client that connects to a loopback address.
       "/32 ": "/8 ",
       "synchronous_mode: true": `synchronous_mode: ${isSynchronous}`,
     })

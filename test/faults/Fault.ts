@@ -72,7 +72,7 @@ export interface Stage {
 
 /** A fault that is ready to be caused. */
 export interface Prepared {
-  /** What a server meets from its start on, until the scope closes. */
+  /** The server's conditions from its start on, until the scope closes. */
   readonly conditions?: (site: Site) => Effect.Effect<Conditions, never, Scope.Scope>
   /** Causes it once, and ends it. */
   readonly inflict: (stage: Stage) => Effect.Effect<void, never, Scope.Scope>
@@ -83,7 +83,7 @@ export interface Fault {
   readonly name: string
   /** How it is caused. */
   readonly cause: string
-  /** What agents and operators notice meanwhile. */
+  /** The effects that agents and operators notice meanwhile. */
   readonly seen: string
   readonly setups: ReadonlyArray<Setup>
   /** How often it is caused, unless the command line gives a number. */

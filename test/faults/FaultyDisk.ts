@@ -6,7 +6,7 @@ import process from "node:process"
 const COMPILER = "/usr/bin/cc"
 const SOURCE = join(import.meta.dirname, "faultyDisk.c")
 
-/** What a faulty disk does at present. */
+/** The behaviour of a faulty disk at present. */
 export type DiskMode = "works" | "slow" | "hang" | "failing" | "full" | "read-only"
 
 /** Why this machine has no faulty disks, if so. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** What one fault did to one setup, as results.json keeps it. */
+/** The effect of one fault on one setup, as results.json keeps it. */
 const RowSchema = Schema.Struct({
   fault: Schema.String,
   setup: Schema.Literals(["sqlite", "postgres", "three on postgres"]),

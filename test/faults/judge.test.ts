@@ -42,7 +42,7 @@ const attemptsOf = ({ failures, isRepeated }: Sending, at: number): ReadonlyArra
     }),
   )
 
-/** What a right service has of one check. */
+/** A right service's ledger of one check. */
 const ledgerOf = (check_id: string, failures: ReadonlyArray<readonly [Sending, Sending]>): Ledger => {
   const agent_id = "a"
   const check = `${agent_id}/${check_id}`
@@ -120,7 +120,7 @@ type Violation = keyof ReturnType<typeof violations>
 
 interface Defect {
   readonly plant: (ledger: Ledger, at: number) => Ledger
-  /** What has to be found. Others may follow from it. */
+  /** The violation to be found. Others may follow from it. */
   readonly found: Violation
 }
 

@@ -27,7 +27,7 @@ export interface Round {
   readonly recoveredAt: number | undefined
 }
 
-/** What was sent, what was received, and what the service has in the end. */
+/** The sent requests, the received notifications, and the service's state in the end. */
 export interface Ledger extends Outcome {
   /** Of each check in the order in which it was sent. */
   readonly submissions: ReadonlyArray<Submission>
@@ -40,7 +40,7 @@ export interface Ledger extends Outcome {
   }>
 }
 
-/** What a fault did. */
+/** The counted effects of a fault. */
 export interface Verdict {
   readonly acknowledged: number
   readonly refused: number

@@ -10,7 +10,7 @@ import type { Fault, Setup } from "./Fault.ts"
 
 const SETUPS: ReadonlyArray<Setup> = ["postgres", "three on postgres"]
 
-/** What happens on the way to PostgreSQL while the fault lasts. */
+/** The trouble on the way to PostgreSQL while the fault lasts. */
 export interface Trouble {
   readonly isOn: () => boolean
   /** From 0 up to 1. */

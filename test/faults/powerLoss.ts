@@ -34,7 +34,7 @@ const filesOf = ({ folder }: Pick<Site, "folder">): ReadonlyArray<string> =>
 
 const inHex = (bytes: Buffer): string => bytes.toString("hex").replaceAll(/../g, String.raw`\x$&`)
 
-/** What a file contained before its trace began, as calls of a trace. */
+/** The content of a file before its trace began, as calls of a trace. */
 const callsOf = (file: string, content: Buffer): string => {
   const descriptor = `3<${inHex(Buffer.from(file))}>`
   const written = `1 pwrite64(${descriptor}, "${inHex(content)}", ${content.length}, 0) = ${content.length}`

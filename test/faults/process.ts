@@ -6,7 +6,7 @@ import { until } from "../processes/until.ts"
 import { isRefused } from "../processes/RawConnection.ts"
 import { at, EVERYWHERE, type Fault, reacting, type Stage } from "./Fault.ts"
 
-/** What `tocsin doctor` exits with when nothing is broken. */
+/** The exit codes of `tocsin doctor` when nothing is broken. */
 const UNBROKEN: ReadonlySet<number | null> = new Set([0, 6])
 
 const migrateInPieces = Effect.fnUntraced(function* (stage: Stage) {

@@ -41,7 +41,7 @@ interface Row {
   readonly receiver: string
   readonly event: "firing" | "resolved"
   state: "held" | "pending" | "retry" | "sent" | "failed" | "discarded"
-  /** What made the row, if no rule of "who is owed" did. */
+  /** The reason of the row, if no rule of "who is owed" made it. */
   reason: "ack_ran_out" | "reminder" | undefined
   /** Whether it has a delay or a reason, or was held: only then an outage makes it wait. */
   mayWait: boolean
@@ -60,7 +60,7 @@ interface Incident {
   readonly reached: Map<Severity, Time>
   readonly attempted: Map<string, Time>
   readonly owedSince: Map<string, Time>
-  /** Who is owed a firing whatever it knows, since a loud event ended the acknowledgement. */
+  /** Receivers that are owed a firing whatever they know, since a loud event ended the acknowledgement. */
   readonly overAck: Set<string>
   openedAt: number
   severity: Severity
@@ -430,7 +430,7 @@ export class FiringModel {
     }
   }
 
-  /** What holds a row besides its own time. */
+  /** The holds of a row besides its own time. */
   #holds(incident: Incident, row: Row): ReadonlyArray<string> {
     if (row.state !== "held" && row.state !== "pending") return []
     const loud = this.#loud(incident)
@@ -604,7 +604,7 @@ export class FiringModel {
     }
   }
 
-  /** What has happened counts as of now at the latest; what people set ends when it says. */
+  /** Past times count as of now at the latest; times that people set end when they say. */
   #setClockBack(by: number): void {
     const past = (time: number) => Math.min(time + by, this.now)
     this.#setBack += by

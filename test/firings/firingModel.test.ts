@@ -19,7 +19,7 @@ const STEPS: Policy = { routes: [{ steps: [{ to: ["chat"] }, { after: "15m", to:
 interface Case {
   readonly policy?: Policy
   readonly receivers?: ReadonlyArray<string>
-  /** What happens, each so many seconds after the one before it. */
+  /** The steps, each so many seconds after the one before it. */
   readonly steps: ReadonlyArray<readonly [wait: number, happening: Happening]>
   /** Seconds of the story, receiver, event, cause and severity of each message. */
   readonly expected: ReadonlyArray<string>

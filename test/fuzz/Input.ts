@@ -2,7 +2,7 @@ import type { Generated } from "../openapi/requests.ts"
 import { KEYS } from "../openapi/populatePools.ts"
 import { READ_TOKEN, UI_TOKEN } from "../openapi/DocumentedServer.ts"
 
-/** What is sent on one connection: bytes in latin1, one text for each write. */
+/** The bytes sent on one connection in latin1, one text for each write. */
 export interface Input {
   readonly writes: ReadonlyArray<string>
   /** The request that these bytes are, if they are exactly one. */

@@ -4,7 +4,7 @@ import type { Input } from "./Input.ts"
 
 /** Bytes whose answer was the first of its kind. */
 export interface Kept {
-  /** What was new about the answers. */
+  /** The new features of the answers. */
   readonly shows: ReadonlyArray<string>
   readonly writes: Input["writes"]
 }

@@ -58,7 +58,7 @@ export const faultsOf = (
   return [...answers.flatMap(ofAnswer), ...ofRequest(input, answers, judges)]
 }
 
-/** What is new about an answer, if it is: its status and the shape of its message. */
+/** The new feature of an answer, if any: its status and the shape of its message. */
 export const featuresOf = ({ text }: Exchanged): ReadonlyArray<string> =>
   (answersIn(text) ?? []).map(({ status, headers, body }) => {
     const message = messageOf(body)?.replaceAll(/"[^"]*"|\d+/g, "#") ?? headers["content-type"] ?? "bare"
@@ -67,7 +67,7 @@ export const featuresOf = ({ text }: Exchanged): ReadonlyArray<string> =>
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
 
-/** What a connection brought, but for ids, times, and what lists show of them. */
+/** The answers of a connection, but for ids, times, and the parts of lists that show them. */
 const comparable = ({ text }: Exchanged): string =>
   JSON.stringify(
     (answersIn(text) ?? []).map(({ status, headers, text: body }) => {

@@ -21,7 +21,7 @@ export interface RoundResult {
   readonly sent: number
   /** Inputs with an answer that no input before them had. */
   readonly found: ReadonlyArray<Kept>
-  /** What is wrong, with the input after which it was seen. */
+  /** The faults, with the input after which they were seen. */
   readonly faults: ReadonlyArray<string>
 }
 

@@ -11,7 +11,7 @@ const start = (options: Partial<MonitorOptions> = {}) =>
 
 const refusalOf = async (options: object): Promise<string> => {
   try {
-    // What a caller without types may pass.
+    // Options that a caller without types may pass.
     await using _ = await start(options as Partial<MonitorOptions>)
   } catch (error) {
     if (isTocsinError(error)) return error.message

@@ -72,7 +72,7 @@ describe("the console of a monitor in a program", () => {
     await using monitor = await createMonitor({ storage: memory(), log: false, notifiers: [] })
     assert.strictEqual((await monitor.fetch(new Request("http://host/", HTML))).status, 404)
     try {
-      // What a caller without types may pass.
+      // Options that a caller without types may pass.
       const wrong = { storage: memory(), console: true } as unknown as Parameters<typeof createMonitor>[0]
       await using _ = await createMonitor(wrong)
       assert.fail("it was not refused")

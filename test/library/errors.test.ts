@@ -44,7 +44,7 @@ const failureOf = async (call: Promise<unknown>): Promise<TocsinError> => {
   throw new Error("it did not fail")
 }
 
-/** What the HTTP API says to a request. */
+/** The HTTP API's answer to a request. */
 const overHttp = async (monitor: Monitor, path: string, key: string, body?: unknown) => {
   const response = await monitor.fetch(
     new Request(`http://host${path}`, {
@@ -408,7 +408,7 @@ describe("a start", () => {
 
   it("is not refused for a key-value store whose functions return without a promise", async () => {
     const kept = new Map<string, string | undefined>()
-    // What a caller without types may pass.
+    // Functions that a caller without types may pass.
     const open = () => ({ load: () => [], write: keep }) as never
     const keep = (changes: ReadonlyMap<string, string | undefined>) => {
       for (const [key, value] of changes) kept.set(key, value)

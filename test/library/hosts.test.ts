@@ -71,7 +71,7 @@ const chunksOf = (text: string, size: number): ReadableStream => {
   })
 }
 
-/** What a host has to let through, whatever it is. */
+/** Requests that every host has to let through. */
 const conversation = async (base: string, monitor: Monitor) => {
   const taken = await post(`${base}/api/v1/heartbeat`, JSON.stringify(heartbeatOf("a")))
   assert.deepStrictEqual([taken.status, await taken.json()], [202, { accepted: false }])

@@ -14,7 +14,7 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 type ItemOf<Page extends { readonly Encoded: { readonly items: ReadonlyArray<unknown> } }> =
   Page["Encoded"]["items"][number]
 
-// What does not hold does not compile.
+// A false claim does not compile.
 const documented: ReadonlyArray<true> = [
   true satisfies Same<lib.HeartbeatRequest, (typeof HeartbeatRequest)["Encoded"]>,
   true satisfies Same<lib.CheckResultEvent, (typeof CheckResultEvent)["Encoded"]>,

@@ -31,8 +31,8 @@ const HISTORY = "history"
 const SAID = "said"
 
 /**
- * What each stored moment means once it lies in the future because a clock was set back: the seconds by
- * which it may lie there at most, once that is noticed, or why nothing changes it.
+ * The meaning of each stored moment once it lies in the future because a clock was set back: the
+ * seconds by which it may lie there at most, once that is noticed, or why nothing changes it.
  */
 const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HISTORY | typeof SAID>> = {
   "agent.last_seen_at": 0,

@@ -45,7 +45,7 @@ interface Bounds {
   readonly incidents: Instant.Instant | undefined
 }
 
-/** What must be left of the rows; by the outbox's own time first, as the rules run. */
+/** The rows that must be left; by the outbox's own time first, as the rules run. */
 const leftBy = ({ history, incidents, outbox }: Rows, before: Bounds): Rows => {
   const isOld = (at: Instant.Instant | undefined, bound: Instant.Instant | undefined) =>
     at !== undefined && bound !== undefined && at < bound

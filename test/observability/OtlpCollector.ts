@@ -70,7 +70,7 @@ export interface OtlpCollector {
   }>
 }
 
-/** What attributes say, by their names. */
+/** The values of attributes, by their names. */
 export const valuesOf = (attributes: typeof Attributes.Type): Readonly<Record<string, unknown>> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 

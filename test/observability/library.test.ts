@@ -114,7 +114,7 @@ describe("metrics of a monitor", () => {
   })
 
   it("refuse an invalid token", async () => {
-    // What a program without types may give.
+    // Options that a program without types may give.
     for (const metrics of [{ token: "two words" }, { token: "" }, {}, 1, "closed"] as Array<never>) {
       const refused = await start({ metrics }).catch((error: unknown) => error)
       assert.match(String(refused), /metrics must be true, false, "open" or \{ token \}/)

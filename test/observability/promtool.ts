@@ -17,7 +17,7 @@ export const withoutPromtool = isPresent()
   ? undefined
   : "promtool is not there; Debian's package prometheus has it, or PROMTOOL names it"
 
-/** What promtool says; nothing is wrong where its status is 0. */
+/** The output of promtool; nothing is wrong where its status is 0. */
 export const promtool = (
   args: ReadonlyArray<string>,
   { input, cwd }: { readonly input?: string; readonly cwd?: string } = {},

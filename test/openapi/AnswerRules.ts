@@ -3,9 +3,9 @@ import { type Header, type OpenApi, type Operation, type Response, resolved } fr
 import { Schemas } from "./Schemas.ts"
 
 /**
- * What HTTP and browsers need and no client of an API reads: of messages and connections (RFC 9110,
- * 9112), and the protections that every answer to a browser has. Anything else is to be in the
- * document.
+ * Headers that HTTP and browsers need and no client of an API reads: of messages and connections
+ * (RFC 9110, 9112), and the protections that every answer to a browser has. Anything else is to be
+ * in the document.
  */
 const OF_MESSAGES = [
   "connection",

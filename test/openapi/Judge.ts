@@ -42,7 +42,7 @@ export class Judge {
     return new Judge(JSON.parse(text))
   })
 
-  /** What the errors that the document shows say. */
+  /** The messages of the errors that the document shows. */
   get messages(): ReadonlyArray<string> {
     const shown = Object.values(this.document.components.responses)
       .flatMap(({ content = {} }) => Object.values(content))

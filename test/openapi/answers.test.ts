@@ -89,7 +89,7 @@ describe.each(Object.entries(DOCUMENTS))("answers by the document of %s", (_, ta
       )
       assert.deepStrictEqual(unseen, [])
       if (declared.includes("heartbeat 429")) assert.isTrue(seen.answers.has("heartbeat 429"))
-      // What errors are shown to say, they do say. Streams and failures are provoked elsewhere.
+      // Every error shown is really answered. Streams and failures are provoked elsewhere.
       const unsaid = judge.messages.filter((message) => !seen.messages.has(message))
       assert.deepStrictEqual(
         unsaid.filter((message) => !/storage|streams already/.test(message)),

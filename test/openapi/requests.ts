@@ -11,7 +11,7 @@ export interface Generated extends Sent {
   readonly placed: PlacedOperation
   readonly path: Readonly<Record<string, string>>
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
-  /** What the body holds as JSON, where it is JSON. */
+  /** The body as JSON, where it is JSON. */
   readonly json: unknown
   readonly token: string | undefined
 }

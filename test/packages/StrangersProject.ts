@@ -9,7 +9,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const installed = join(root, "node_modules")
 
 /**
- * What a project like this one has beside Tocsin; the examples' own come from their package.json.
+ * The tools of a project like this one besides Tocsin; the examples' own come from their
+ * package.json.
  */
 const TOOLS = [
   "@effect/vitest",

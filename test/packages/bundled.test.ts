@@ -8,7 +8,7 @@ import { rolldown } from "rolldown"
 const page = readFileSync("docs/bundling.md", "utf8")
 /** The program of the page on bundling. */
 const program = /```ts\n([^]*?)```/.exec(page)?.[1] ?? ""
-/** What the page has esbuild write before the bundle, which knows nothing of it. */
+/** The banner that the page has esbuild write before the bundle, which knows nothing of it. */
 const banner = /--banner:js='([^']+)'/.exec(page)?.[1] ?? assert.fail("the page has no banner")
 
 describe("a bundled program", () => {

@@ -141,7 +141,7 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
       headers: { authorization: `Bearer ${TOKEN}` },
     })
     assert.lengthOf(((await answer.json()) as { items: Array<object> }).items, 1, output)
-    // What few ask for is beside the program, and comes along.
+    // Files that few request are next to the program, and come along.
     const viewer = await fetch(`${address()}/docs/viewer.js`)
     assert.isAbove((await viewer.text()).length, 1_000_000)
     assert.deepStrictEqual(await faultsOfAdmission(address() ?? "", TOKEN), [])

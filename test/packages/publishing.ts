@@ -25,7 +25,7 @@ const entrypointsOf = (exports: Exports, files: ReadonlyArray<string>): Array<st
     return path.replace("*", file.slice(before.length, file.length - after.length))
   })
 
-/** What publint and are-the-types-wrong have against a tarball, each as a sentence. */
+/** The objections of publint and are-the-types-wrong to a tarball, each as a sentence. */
 export const faultsOf = async (tarball: string): Promise<ReadonlyArray<string>> => {
   const data = new Uint8Array(readFileSync(tarball))
   const { messages, pkg } = await publint({ pack: { tarball: data.buffer }, strict: true })

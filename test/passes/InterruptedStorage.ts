@@ -2,8 +2,8 @@ import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 
 /**
- * What happens at one call of the storage: it fails, its reply is lost, it throws, the process breaks
- * off and starts again, or something changes just before it.
+ * An interruption of one call of the storage: it fails, its reply is lost, it throws, the process
+ * breaks off and starts again, or something changes just before it.
  */
 export const INTERRUPTIONS = ["fails", "loses its reply", "throws", "breaks off", "changes"] as const
 export type Interruption = (typeof INTERRUPTIONS)[number]

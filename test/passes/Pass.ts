@@ -35,11 +35,11 @@ export interface Pass {
   readonly deadAfter?: Duration.Duration
   /** Whether only its process knows of the work, so that none is left once it has broken off. */
   readonly endsWithProcess?: boolean
-  /** What is there before it has work; the process is not running yet. */
+  /** The state before it has work; the process is not running yet. */
   readonly begin: (world: PassWorld) => Effect.Effect<void>
-  /** What happens once the process runs, just before its work may be interrupted. */
+  /** The events once the process runs, just before its work may be interrupted. */
   readonly ready?: (world: PassWorld) => Effect.Effect<void>
-  /** What gives it work; nothing where that is due by time. */
+  /** The change that gives it work; absent where that is due by time. */
   readonly change?: (world: PassWorld) => Effect.Effect<void>
   /** Another change, which `change` undoes. */
   readonly detour?: (world: PassWorld) => Effect.Effect<void>

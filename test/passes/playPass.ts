@@ -16,7 +16,7 @@ export interface Interrupted {
   readonly at: number
 }
 
-/** What differs between two right runs: numbers of rows, and how often something was tried. */
+/** The columns that differ between two right runs: numbers of rows, and counts of attempts. */
 const IGNORED: ReadonlySet<string> = new Set(
   "seq incident_seq attempts last_error first_attempted_at seen_event_ids parameters subjects".split(" "),
 )

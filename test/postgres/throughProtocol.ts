@@ -18,7 +18,7 @@ export interface Connection {
   readonly cut: (last?: Buffer) => void
 }
 
-/** What goes on in place of each message of a connection. */
+/** The substitute for each message of a connection. */
 export interface Interceptor {
   readonly fromClient?: (message: Message) => ReadonlyArray<Buffer>
   readonly fromServer?: (message: Message) => ReadonlyArray<Buffer>

@@ -9,7 +9,7 @@ export interface Agent {
   readonly key: string
 }
 
-/** What a check says. */
+/** The fields of a check's result. */
 export interface Result {
   readonly check_id: string
   readonly status: "ok" | "warning" | "critical" | "unknown"

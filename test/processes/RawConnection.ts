@@ -5,7 +5,7 @@ import { until } from "./until.ts"
 /** A connection for bytes that no HTTP library sends. */
 export interface RawConnection {
   readonly write: (text: string) => Effect.Effect<void>
-  /** What came so far. */
+  /** The bytes received so far. */
   readonly received: () => string
   /** Waits until the server has closed it. Gives all that came. */
   readonly closed: Effect.Effect<string>

@@ -5,8 +5,8 @@ import { Effect, Schema, type Scope } from "effect"
 import { secretOf, webhookSecretOf } from "./secrecy.ts"
 
 /**
- * What to do with a request: answer, later or never, reset the connection, answer with what is no
- * HTTP, accept it with a body that never ends, or with one of 50 MiB.
+ * The reaction to a request: answer, later or never, reset the connection, answer with bytes that
+ * are not HTTP, accept it with a body that never ends, or with one of 50 MiB.
  */
 export type Reaction =
   | {
@@ -40,7 +40,7 @@ export interface Arrival {
   /** `webhook-id`. */
   readonly id: string
   readonly message: typeof Message.Type
-  /** What is wrong with its signatures or credentials, if anything is. */
+  /** The fault of its signatures or credentials, if any. */
   readonly fault: string | undefined
   /** How often its id had come before. */
   readonly earlier: number

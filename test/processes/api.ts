@@ -19,7 +19,7 @@ export interface Call {
   readonly json?: unknown
 }
 
-/** What a request was answered with. */
+/** The answer to a request. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers

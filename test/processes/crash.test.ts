@@ -18,7 +18,7 @@ const BATCHES_A_LIFE = 30
 const environmentOf = (receiver: WebhookReceiver) => ({
   SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
   SERVICE_NOTIFIERS: "webhook",
-  // What a dead process held is free sooner.
+  // Leases of a dead process end sooner.
   SERVICE_DELIVERY_LEASE: "3s",
   ...receiver.settings("hooks"),
 })

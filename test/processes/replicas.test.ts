@@ -28,7 +28,7 @@ const unreliable =
     return { status: 204, afterMillis: chance < 0.5 ? 300 + 1_000 * random() : 0 }
   }
 
-/** What the checks of the test go through. */
+/** The troubles of the test's checks. */
 interface Trouble {
   readonly agents: ReadonlyArray<Agent>
   readonly check_id: string

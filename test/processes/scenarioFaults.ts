@@ -1,13 +1,13 @@
 import type * as Resources from "@tocsin/contract/Resources"
 import type { Arrival } from "./WebhookReceiver.ts"
 
-/** What is looked at of an incident. */
+/** The compared fields of an incident. */
 export interface Incident extends Pick<Resources.Incident, "state"> {
   readonly id: string
   readonly incident_key: string
 }
 
-/** What is looked at of an item of the outbox. */
+/** The compared fields of an item of the outbox. */
 export interface OutboxItem extends Pick<
   Resources.NotificationOutboxItem,
   "state" | "event_type" | "attempts"
@@ -16,7 +16,7 @@ export interface OutboxItem extends Pick<
   readonly incident_id: string
 }
 
-/** What became of all incidents: as the service has it, and as the receiver does. */
+/** The outcome of all incidents: as the service has it, and as the receiver does. */
 export interface Outcome {
   readonly incidents: ReadonlyArray<Incident>
   /** Of the webhook alone, oldest first. */

@@ -1,7 +1,7 @@
 /** Settings by their variables. */
 export type Environment = Readonly<Record<string, string>>
 
-/** What a process wrote so far. */
+/** The output of a process so far. */
 export interface ProcessOutput {
   readonly stdout: string
   readonly stderr: string
@@ -38,8 +38,8 @@ const passwordOf = ({ DATABASE_URL = "" }: Environment): string | undefined => {
 const near = (text: string, index: number): string => text.slice(Math.max(0, index - 200), index + 80)
 
 /**
- * What a server wrote that it must not write, empty where there is nothing: secrets, and on
- * standard output anything but the token that it generated (README, docs/rules.md#agent-keys,
+ * The texts that a server must not write, empty where there are none: secrets, and on standard
+ * output anything but the token that it generated (README, docs/rules.md#agent-keys,
  * docs/rules.md#notifiers).
  */
 export const exposedIn = (

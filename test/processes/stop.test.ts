@@ -14,7 +14,7 @@ import { type Reaction, startReceiver } from "./WebhookReceiver.ts"
 
 const graceful = { code: 0, signal: null }
 
-/** What a service manager usually gives before it kills. */
+/** The usual patience of a service manager before it kills. */
 const TIME_TO_STOP_MILLIS = 10_000
 
 /** How long the server waits for requests that do not end. */
@@ -67,7 +67,7 @@ const requestText = (line: string, headers: Readonly<Record<string, string | num
     "",
   ].join("\r\n")
 
-/** What is sent of a batch before and after a pause. */
+/** The parts of a batch before and after a pause. */
 const splitBatch = ({ agent_id, key }: Agent) => {
   const event = eventOf({ check_id: "disk", status: "critical" })
   const body = JSON.stringify({ agent_id, events: [event] })

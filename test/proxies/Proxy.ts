@@ -15,7 +15,7 @@ export interface Proxy {
   readonly httpsPort: number
   /** The certificate that its own is to be held against. */
   readonly certificate: string
-  /** What it has written, to its log and elsewhere. */
+  /** Its output, to its log and elsewhere. */
   readonly log: () => string
 }
 
@@ -97,10 +97,10 @@ export const proxyKinds: ReadonlyArray<ProxyKind> = [
 export const publishedText = ({ file }: ProxyKind): string =>
   readFileSync(fileURLToPath(new URL(`../../deploy/proxies/${file}`, import.meta.url)), "utf8")
 
-/** What makes certificates. */
+/** The program that makes certificates. */
 const CERTIFIER = "openssl"
 
-/** What this machine lacks to run a proxy; `undefined` if it can. */
+/** The program that this machine lacks to run a proxy; `undefined` if it can. */
 export const lacks = ({ name }: ProxyKind): string | undefined =>
   [name, CERTIFIER].find((program) => spawnSync(program, ["version"]).error !== undefined)
 

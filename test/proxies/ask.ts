@@ -5,7 +5,7 @@ import { connect as connectSecurely } from "node:tls"
 import { Effect } from "effect"
 import { type Proxy, SITE } from "./Proxy.ts"
 
-/** What a client asks a proxy. */
+/** A client's request to a proxy. */
 export interface Asked {
   readonly method?: string
   readonly path: string
@@ -20,7 +20,7 @@ export interface Asked {
   readonly agent?: Agent
 }
 
-/** What it answers. */
+/** The proxy's answer. */
 export interface Notified {
   readonly status: number
   readonly headers: IncomingHttpHeaders

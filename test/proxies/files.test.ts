@@ -18,7 +18,7 @@ const textOf = (file: string): string => {
 }
 const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? Number.NaN)
 
-// What can be seen without the programs themselves; proxies.test.ts runs them where they are.
+// Properties that show without the programs themselves; proxies.test.ts runs them where they are.
 describe("the configurations of proxies", () => {
   it("are all run by tests and named on the page", () => {
     const files = readdirSync(pathOf("deploy/proxies"))

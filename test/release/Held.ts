@@ -9,7 +9,10 @@ import { runInNewContext } from "node:vm"
 /** How many of each kind are held. */
 export type Counts = Readonly<Record<string, number>>
 
-/** What Node.js calls them. Unlike `process.getActiveResourcesInfo`, a hook sees those without a reference too. */
+/**
+ * Node.js's names of them. Unlike `process.getActiveResourcesInfo`, a hook sees those without a
+ * reference too.
+ */
 const KINDS: ReadonlySet<string> = new Set([
   "Timeout",
   "TCPSERVERWRAP",
@@ -51,7 +54,7 @@ export class Held {
     destroy: (id) => void this.#live.delete(id),
   })
   readonly #onAccepted = (message: unknown): void => {
-    // What the channel passes on (net, channel "net.server.socket").
+    // The message of the channel (net, channel "net.server.socket").
     this.#accepted.push(new WeakRef((message as { readonly socket: Socket }).socket))
   }
 

@@ -4,14 +4,14 @@ import { collect, type Counts, Held } from "./Held.ts"
 
 /** Something that is open. */
 export interface Opened {
-  /** What is done with it. Each use releases what it takes, while the thing stays open. */
+  /** The uses of it. Each use releases its resources, while the thing stays open. */
   readonly uses?: Readonly<Record<string, () => Promise<unknown>>>
-  /** What it counts itself, such as bytes. */
+  /** Its own counts, such as bytes. */
   readonly counts?: () => Counts
   readonly close: () => Promise<unknown>
 }
 
-/** What is there before something opens and after it is closed, such as a server that it talks to. */
+/** The surroundings before something opens and after it is closed, such as a server that it talks to. */
 export interface Platform {
   readonly open: () => Promise<Opened>
   readonly end?: () => Promise<unknown>

@@ -5,7 +5,8 @@ import type { NotifierName, OutboxState, Severity } from "@tocsin/contract/Statu
 import type { DeliveryTrigger } from "./deliver.ts"
 
 /**
- * What checks, incidents and the outbox depend on. `notifiers` are those enabled at that moment.
+ * The events that checks, incidents and the outbox depend on. `notifiers` are those enabled at that
+ * moment.
  */
 export type LogEntry =
   | {
@@ -318,7 +319,7 @@ export class FoldedEvents {
       this.#enqueue(incident, notifier, "resolved")
   }
 
-  /** What an incident shows follows from its members; once none is left it stays as it is. */
+  /** An incident's fields follow from its members; once none is left it stays as it is. */
   #show(incident: FoldedIncident): void {
     const present = this.presentIn(incident)
     const [speaker] = present.toSorted((a, b) => rank(b.severity) - rank(a.severity) || b.changed - a.changed)

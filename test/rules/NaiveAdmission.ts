@@ -25,7 +25,7 @@ const HOUR = 60n * MINUTE
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** What people compare of a key. */
+/** The fingerprint of a key that people compare. */
 const fingerprintOf = (key: string): string => sha256(key).slice(0, 16)
 
 /** The id of a blocked key. */
@@ -45,7 +45,7 @@ export class NaiveAdmission {
     this.#maxPendingAgents = maxPendingAgents
   }
 
-  /** What an action is to be answered; of a batch only why it is refused, if it is. */
+  /** The expected reply to an action; of a batch only why it is refused, if it is. */
   take(action: Action, now: Instant): Reply {
     switch (action.action) {
       case "heartbeat":
@@ -174,7 +174,7 @@ export class NaiveAdmission {
     const other = this.#keyOf(agent_id, "pending")
     if (other !== undefined && now - other.seen_at < HOUR) return "KeyConflict/another_key_pending"
     this.#keys = [...this.#keys.filter((one) => one !== other), key]
-    // What the forgotten key said last is forgotten with it.
+    // The last report of the forgotten key is forgotten with it.
     if (agent !== undefined && this.#isPending(agent_id)) {
       agent.observed_at = observed_at
       this.#hear(request, now)

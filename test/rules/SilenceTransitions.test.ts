@@ -23,7 +23,7 @@ const ID = SilenceId.make(uuidV7(0n, "silence"))
 const EVA = signedBy("eva")
 const few = fc.constantFrom(0, 1, 2, 5)
 
-/** What happens to one silence. Times are minutes. */
+/** A step of one silence. Times are minutes. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant("create" as const), minutes: few }),
   fc.record({

@@ -8,7 +8,7 @@ import { deliveryTrigger } from "./deliver.ts"
 import type { Rows } from "../service/Rows.ts"
 import type { EventDraft, Step } from "./Scenario.ts"
 
-/** What a step finds when its turn comes. */
+/** The state at a step's turn. */
 interface Circumstances {
   readonly rows: Rows
   /** The batches that were applied. */

@@ -16,7 +16,7 @@ import { boolean, integer, oneOf } from "../properties/arbitraries.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** What can be done with the cursors of one query. */
+/** The cursors of one query, and their operations. */
 const cursorsOf = <L extends ListName>(query: ListQuery<L>) => ({
   types: orderColumns(query.list, query.sort).map((column) => column.type),
   encode: (side: CursorSide, position: Position) => encodeCursor(query, side, position, sha256),

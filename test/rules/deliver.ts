@@ -13,7 +13,7 @@ import type { Answer } from "./Scenario.ts"
 /** The moves of an outbox item that are not the consequence of an incident's change. */
 export type DeliveryTrigger = "claimed" | "delivered" | "deferred" | "refused" | "notifier_gone" | "replayed"
 
-/** What can happen next to an item while it is on its way; `undefined` where nothing can. */
+/** The next possible event of an item while it is on its way; `undefined` where there is none. */
 export const deliveryTrigger = (
   rows: Rows,
   item: OutboxRecord,

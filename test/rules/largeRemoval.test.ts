@@ -16,13 +16,13 @@ const CHECKS = 1_000
 const BATCH = 200
 const PIECE = 200
 
-/** What the transactions since it was opened changed, and when the storage fails. */
+/** The changes of the transactions since it was opened, and when the storage fails. */
 interface Watch {
   /** How many members each one changed. */
   readonly members: Array<number>
   /** After this many transactions the storage refuses all. */
   remaining: number
-  /** What happens after the next transaction. */
+  /** The effect after the next transaction. */
   next: Effect.Effect<void>
 }
 

@@ -95,8 +95,7 @@ const recover =
 const SMALL = 250
 const LARGE = 8 * SMALL
 
-// What is sorted costs a little more for each of many; twice as much for each would be far too
-// much.
+// Sorting costs a little more for each of many; twice as much for each would be far too much.
 const LINEAR = 8 * 1.6
 
 describe("the work for a large incident is proportional to its changed members", () => {

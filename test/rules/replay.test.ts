@@ -23,7 +23,7 @@ import { driveService, type DrivenService } from "./DrivenService.ts"
 
 const arbitrary = { runs: propertyRuns(120), size: SIZE, maxShrinks: 2_000 }
 
-/** What an identical result in order may change. */
+/** The columns that an identical result in order may change. */
 const ofRepeats = [
   "agent.last_seen_at",
   "check.last_observed_at",

@@ -15,7 +15,7 @@ import { transact } from "@tocsin/testing/transact"
 
 const RUNS = 150
 
-/** What happens to the processes of an installation; `at` names a process. */
+/** A step of the processes of an installation; `at` names a process. */
 type Step =
   | { readonly kind: "reports" | "stops" | "restarts"; readonly at: number }
   | { readonly kind: "reloads"; readonly at: number; readonly receivers: ReadonlyArray<string> }

@@ -7,7 +7,7 @@ import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
 import type { Observation } from "./Action.ts"
 import { membersEver, moved, type Moved } from "../service/Rows.ts"
 
-/** What happened to the state of one row. */
+/** A move of one row's state. */
 export interface StateMove {
   readonly table: ReadonlyArray<Transition>
   /** For messages. */
@@ -202,7 +202,7 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
     }
   })
 
-/** What an action did to the state of each row that it changed. */
+/** The moves of state that an action made in each row that it changed. */
 export const stateMoves = (observed: Observation): ReadonlyArray<StateMove> => [
   ...keyMoves(observed),
   ...agentMoves(observed),

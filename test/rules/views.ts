@@ -37,7 +37,7 @@ const deadAgents = ({ before, now, rules }: Observation): ReadonlyArray<AgentRec
       agent.admission_state === "accepted" && agent.last_seen_at <= Instant.minus(now, rules.deadAfter),
   )
 
-/** What happened, as far as it concerns checks, incidents and the outbox. */
+/** The log of events that concern checks, incidents and the outbox. */
 export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<LogEntry> =>
   observations.flatMap((observed): ReadonlyArray<LogEntry> => {
     const { action, reply, rules, now, before, after } = observed
@@ -75,7 +75,7 @@ export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<L
 const inOrder = <A>(rows: Iterable<A>, nameOf: (row: A) => string): ReadonlyArray<A> =>
   Array.from(rows).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
 
-/** What is compared: without ids that are drawn, and in an order that no storage chooses. */
+/** The compared view: without ids that are drawn, and in an order that no storage chooses. */
 interface View {
   readonly history: ReadonlyArray<object>
   readonly checks: ReadonlyArray<object>
@@ -83,7 +83,7 @@ interface View {
   readonly outbox: ReadonlyArray<object>
 }
 
-/** What the rows say. */
+/** The view of the rows. */
 export const viewOfRows = (rows: Rows): View => {
   const names = namesIn(rows)
   const nameOf = (id: IncidentId | undefined) => (id === undefined ? undefined : names.incidents.get(id))
@@ -126,7 +126,7 @@ export const viewOfRows = (rows: Rows): View => {
   }
 }
 
-/** What the fold says, in the same form. */
+/** The view of the fold, in the same form. */
 export const viewOfFold = (fold: FoldedEvents): View => ({
   history: fold.results.flatMap(({ stored, counted_at: _, ...row }) => (stored ? [row] : [])),
   checks: inOrder(

@@ -15,7 +15,7 @@ const read = <A>(path: string): A => JSON.parse(readFileSync(path, "utf8")) as A
 
 const manifests = globSync("packages/*/package.json").map((path) => read<Manifest>(path))
 
-/** What runs in a server, beyond the packages of this repository. */
+/** The programs in a server, beyond the packages of this repository. */
 const foreign = manifests
   .filter(({ name }) => name !== "@tocsin/testing")
   .flatMap(({ dependencies = {} }) => Object.entries(dependencies))

@@ -27,7 +27,7 @@ const event = (text: string) => ({
   incident_key: text,
 })
 
-/** What reads texts from outside. */
+/** Readers of texts from outside. */
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   "a heartbeat": (text) =>
     decodeHeartbeatRequest({

@@ -1,7 +1,7 @@
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 
-/** What is wrong between one process and its storage. A test can change each field at any time. */
+/** The faults between one process and its storage. A test can change each field at any time. */
 export interface Faults {
   /** Nothing gets through, in either direction. */
   isUnreachable: boolean

@@ -44,7 +44,7 @@ export class ShiftedClock implements TestClock.TestClock {
   readonly monotonicTimeNanos = Effect.sync(() => this.monotonicTimeNanosUnsafe())
 }
 
-/** What a test has that sets the clock of the service. */
+/** The clocks of a test that sets the clock of the service. */
 export interface Clocks {
   readonly clock: ShiftedClock
   /** The time by a clock that nobody sets, such as an agent's. */

@@ -24,7 +24,7 @@ interface ScriptedResult {
   readonly isRepeated: boolean
 }
 
-/** What happens next. */
+/** The next step. */
 export type Step =
   | { readonly step: "wait"; readonly millis: number }
   | { readonly step: "heartbeat"; readonly agent: number }

@@ -35,7 +35,7 @@ const POLICIES: ReadonlyArray<PolicyDocument> = [
 
 const decodeStored = Schema.decodeUnknownSync(StoredCheckResultEvent)
 
-/** What a service's tables show of its past. */
+/** The past, as a service's tables show it. */
 const pastOf = ({ endedAt, history, silences, scenarios }: Course): ReadonlyArray<PastEntry> => {
   const results = history.toReversed().map((item): PastEntry => {
     const { agent_id, received_at, ...event } = decodeStored(item)

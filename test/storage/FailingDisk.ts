@@ -17,7 +17,7 @@ type SyncFile = NonNullable<NonNullable<SqliteStorageOptions["log"]>["sync"]>
 type Done = Parameters<SyncFile>[1]
 
 interface Waiting {
-  /** What the log held when the sync began. */
+  /** The content of the log when the sync began. */
   readonly content: Buffer
   readonly done: Done
 }

@@ -30,9 +30,9 @@ const apply = (entries: Entries, changes: ReadonlyMap<string, string | undefined
 
 /** A store whose writes end as the test says; they are kept once it says nothing more. */
 class FaultyStore implements KeyValueStore {
-  /** What a start would read. */
+  /** The entries that a start would read. */
   readonly kept: Entries = new Map()
-  /** What the writes amount to that were not rejected. */
+  /** The result of all writes that were not rejected. */
   readonly acknowledged: Entries = new Map()
   next: Array<Outcome> = []
   rejections = 0

@@ -19,7 +19,7 @@ const PATIENCE = Duration.seconds(20)
 
 const SIMPLE = ["complete", "foreign checkpoint", "foreign commit", "reader", "restart", "alternate"] as const
 
-/** What may happen to a database and its disk. */
+/** The possible events of a database and its disk. */
 type Action =
   | { readonly action: "commit"; readonly count: number }
   | { readonly action: (typeof SIMPLE)[number] }

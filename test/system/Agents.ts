@@ -21,7 +21,7 @@ export interface TrueCheck {
 const EXIT_CODES: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, critical: 2, unknown: 3 }
 const REPORT_EVERY = "2 minutes"
 
-/** What an agent needs of the world. */
+/** The parts of the world that an agent needs. */
 export interface AgentWorld {
   readonly time: VirtualTime
   readonly draws: Draws

@@ -36,7 +36,7 @@ const LATE_MILLIS = 40_000
 const fates = ["refused", "requestLost", "answerLost", "late", "twice"] as const
 type Fate = (typeof fates)[number] | "answered"
 
-/** What befalls the next request. */
+/** Draws the fate of the next request. */
 export const drawFate = (draws: Draws, faults: NetworkFaults): Fate => {
   let left = draws.next()
   for (const fate of fates) {
@@ -46,7 +46,7 @@ export const drawFate = (draws: Draws, faults: NetworkFaults): Fate => {
   return "answered"
 }
 
-/** What a server answers: the API's own decoding, decisions and codes. */
+/** A server's answer: the API's own decoding, decisions and codes. */
 const answerOf = Effect.fnUntraced(function* (
   { process: { ingest } }: SimulatedServer,
   { agentId, body, key, kind }: OutgoingRequest,

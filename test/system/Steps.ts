@@ -37,7 +37,7 @@ const POLICIES = [
   policy({ freshness: [{ match: ["check_id = disk"], every: "5m" }] }),
 ] as const
 
-/** What a step can act on. */
+/** The subjects that a step can act on. */
 export interface Stage {
   readonly draws: Draws
   readonly time: VirtualTime
@@ -50,12 +50,12 @@ export interface Stage {
   readonly later: (millis: number, end: () => void) => Effect.Effect<void>
 }
 
-/** What happens at a step, and its words in the log. */
+/** A step's deed, and its words in the log. */
 type Deed = (stage: Stage) => Effect.Effect<string>
 
 const words = (text: string) => Effect.succeed(text)
 
-/** What is done to a row that was drawn, if there was one to draw. */
+/** Acts on a row that was drawn, if there was one to draw. */
 const onOne = <Row>(row: Row | undefined, what: string, does: (row: Row) => Effect.Effect<string>) =>
   row === undefined ? words(`no ${what}`) : does(row)
 
@@ -151,7 +151,8 @@ const MOST_BACK_MILLIS = 240_000
 
 const setClock: Deed = ({ draws, storageClock }) =>
   Effect.sync(() => {
-    // What was observed before stays the latest until the clock has caught up (docs/rules.md#events).
+    // The earlier observation stays the latest until the clock has caught up
+    // (docs/rules.md#events).
     const least = storageClock.highest - MOST_BACK_MILLIS
     const by = Math.max(draws.oneOf(-200_000, -5_000, 5_000, 400_000), least - storageClock.offset)
     storageClock.offset += by
@@ -276,7 +277,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   ),
 }
 
-/** What happens in every scenario. */
+/** The deeds of every scenario. */
 export const USUAL: ReadonlyArray<Deed> = [
   turn,
   turn,

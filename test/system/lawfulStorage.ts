@@ -19,7 +19,7 @@ export interface Defect {
   readonly loses?: (changes: UnitOfWorkChanges) => boolean
 }
 
-/** What a storage in the simulation works with. */
+/** The options of a storage in the simulation. */
 export interface LawfulOptions {
   /** The storage's own clock, which grants leases. */
   readonly clock: Clock.Clock

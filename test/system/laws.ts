@@ -14,7 +14,7 @@ import { Result } from "effect"
 import type { Attempt } from "../service/Receivers.ts"
 import { leads } from "./leads.ts"
 
-/** What a commit is judged with. */
+/** The evidence by which a commit is judged. */
 export interface CommitEvidence {
   /** Whether an operator's request made the command. */
   readonly isAct: boolean
@@ -133,7 +133,7 @@ const ofAudit = (changes: UnitOfWorkChanges, isAct: boolean): ReadonlyArray<stri
   return [isChange ? "a change by an operator without an audit row" : "an audit row without a change"]
 }
 
-/** What was acknowledged is in the tables (docs/rules.md#events); the broken promises in words. */
+/** Acknowledged data is in the tables (docs/rules.md#events); the broken promises in words. */
 export const lawsOfAnswer = (
   { agentId, body, kind }: OutgoingRequest,
   { status }: HttpAnswer,

@@ -4,7 +4,7 @@ import { inconsistencies } from "@tocsin/testing/inconsistencies"
 import { Effect } from "effect"
 import { RECEIVERS, type Stage } from "./Steps.ts"
 
-/** What must hold once all faults have ended and nothing is under way (docs/rules.md). */
+/** The laws that hold once all faults have ended and nothing is under way (docs/rules.md). */
 export const lawsOfEnd = Effect.fnUntraced(function* (stage: Stage) {
   const { servers } = stage
   const [server] = servers.running()

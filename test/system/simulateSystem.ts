@@ -13,7 +13,7 @@ import { makeServers } from "./Servers.ts"
 import { DEEDS, NO_POLICY, RECEIVERS, type Stage, USUAL } from "./Steps.ts"
 import { VirtualTime } from "./VirtualTime.ts"
 
-/** What became of a seed. */
+/** The outcome of a seed. */
 export interface Simulated {
   readonly seed: number
   /** All that happened, a line each. */

@@ -23,7 +23,7 @@ const LintReport = Schema.fromJsonString(
   }),
 )
 
-/** What oxlint says about the fixtures. */
+/** The output of oxlint about the fixtures. */
 function lintFixtures() {
   const args = ["node_modules/oxlint/bin/oxlint", "--format", "json", fixtureFolder]
   const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })

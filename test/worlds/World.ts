@@ -53,7 +53,7 @@ const fill = (to: Map<unknown, unknown>, from: ReadonlyMap<unknown, unknown>): v
   }
 }
 
-/** What a step did, for the laws. */
+/** The outcome of a step, for the laws. */
 export interface Stepped<A> {
   readonly world: World
   readonly reply: A

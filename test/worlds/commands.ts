@@ -38,7 +38,7 @@ const newId =
     return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${made.toString(16).padStart(12, "0")}` as Id
   }
 
-/** What incident decisions need. */
+/** The options of incident decisions. */
 export const INCIDENTS = {
   policy: () => POLICY,
   staleAfter: RULES.staleAfter,

@@ -4,7 +4,7 @@ import type { Move } from "./moves.ts"
 import { worldLaws } from "./worldLaws.ts"
 import type { World } from "./World.ts"
 
-/** What an exploration found. */
+/** The findings of an exploration. */
 export interface Explored {
   /** Worlds that differ. */
   readonly states: number
@@ -76,7 +76,7 @@ export const explore = (
         const known = numbers.get(key)
         from.push(known ?? numbers.size)
         if (known !== undefined) continue
-        // What the last moves led to goes no further.
+        // Worlds of the last moves go no further.
         if (step < depth - 1)
           next.push({ world: moved.world, number: numbers.size, path: { name, before: path } })
         numbers.set(key, numbers.size)

@@ -25,7 +25,7 @@ import {
 } from "./commands.ts"
 import { AGENTS, copied, inWorld, type Replica, type World } from "./World.ts"
 
-/** What a move led to, with what the laws judge. */
+/** The outcome of a move, with the evidence for the laws. */
 export interface Moved {
   readonly world: World
   readonly changes?: UnitOfWorkChanges
@@ -241,7 +241,7 @@ export const ALPHABET: ReadonlyArray<Move> = [
   passes("the clock goes back", -61, true),
 ].map((move) => move(0))
 
-/** What two processes do to the same rows. */
+/** The moves of two processes on the same rows. */
 export const alphabetOf = (at: number): ReadonlyArray<Move> =>
   [
     single("agent-a heartbeats", (now) => heartbeats(AGENTS[0], now)),

@@ -51,7 +51,7 @@ export const smallWorlds = ({
   },
 ]
 
-/** What an exploration found, in words. */
+/** The findings of an exploration, in words. */
 export const wordsOf = (name: string, { broken, moves, sequences, states }: Explored): string =>
   broken === undefined
     ? `${name}: ${states} states, ${moves} moves for ${sequences} sequences; each keeps every law`

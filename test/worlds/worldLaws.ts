@@ -3,7 +3,7 @@ import { lawsOfCommit } from "../system/laws.ts"
 import type { Moved } from "./moves.ts"
 import type { World } from "./World.ts"
 
-/** What must hold after each move of a small world; the broken laws in words. */
+/** The laws that hold after each move of a small world; the broken laws in words. */
 export const worldLaws = (
   { broken, changes, isAct = false, world }: Moved,
   before: World,

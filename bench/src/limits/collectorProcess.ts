@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { answerCommands } from "../processes/answerCommands.ts"
 
-/** What the collector has taken so far. */
+/** The collector's count so far. */
 export interface Collected {
   readonly port: number
   readonly bytes: number

@@ -1,4 +1,4 @@
-/** What the process of simulated agents does. */
+/** A command for the process of simulated agents. */
 export type FleetCommand =
   /** Starts an agent for each key, spread over a time, and lets each report a change so often. */
   | {
@@ -12,7 +12,7 @@ export type FleetCommand =
   /** Reports nothing more, and answers when the server has taken everything. */
   | { readonly type: "finish"; readonly patienceSeconds: number }
 
-/** What the agents did. */
+/** The record of the agents' requests. */
 export interface FleetResult {
   /** When each request began, in milliseconds since 1970. */
   readonly requests: ReadonlyArray<number>

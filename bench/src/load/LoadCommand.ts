@@ -1,8 +1,6 @@
 import type { LoadResult, LoadRun } from "./LoadRun.ts"
 
-/**
- * What the load generator's process is asked: to be these agents from now on, all well; or to send.
- */
+/** A request to the load generator's process: to be these agents from now on, all well; or to send. */
 export type LoadCommand =
   | { readonly type: "agents"; readonly keys: ReadonlyArray<string> }
   | { readonly type: "run"; readonly run: LoadRun }

@@ -1,4 +1,4 @@
-/** What the process that reads lists is asked. */
+/** A command for the process that reads lists. */
 export type ReaderCommand =
   /** Asks for each path so often, until it is stopped. */
   | {

@@ -4,7 +4,7 @@ const MICROS_DIGITS = 6
 const COUNTER_MASK = 0xfff
 
 /**
- * What is new in every batch, as the bytes that are written into a request: a time that only moves
+ * The new part of every batch, as the bytes that are written into a request: a time that only moves
  * forward, and the first half of its event ids. Kept as bytes because a batch of fifty must cost
  * microseconds.
  */

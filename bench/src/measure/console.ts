@@ -64,7 +64,7 @@ const firstRow = async (page: Page): Promise<number> => {
   await page.reload()
   await page.locator(".rows .row").first().waitFor()
   const millis = await page.evaluate<number>("window.firstRow")
-  // What follows the first row must not delay the next load.
+  // Work after the first row must not delay the next load.
   await page.waitForTimeout(1_000)
   return millis
 }

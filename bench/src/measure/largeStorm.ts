@@ -16,7 +16,7 @@ import { quantile } from "../statistics.ts"
 import { webhookTo } from "./storm.ts"
 import { newKeys, startServer } from "./target.ts"
 
-/** What people on call read, and the health of the process for comparison. */
+/** The reads of people on call, and the health of the process for comparison. */
 const READS = {
   incidents: "/api/v1/incidents?state=open&severity=critical",
   outbox: "/api/v1/notifiers/outbox",

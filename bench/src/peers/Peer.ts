@@ -21,7 +21,7 @@ export interface Peer {
   readonly stored?: (step: Step) => Effect.Effect<number, BenchFailure>
 }
 
-/** What every peer is started with. */
+/** The start options of every peer. */
 export interface PeerOptions {
   /** An empty folder. */
   readonly folder: string

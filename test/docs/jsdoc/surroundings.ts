@@ -8,7 +8,7 @@ import type * as files from "node:fs/promises"
 import type * as os from "node:os"
 import type * as path from "node:path"
 
-// What examples leave out: their imports, and what a program has.
+// Declarations that examples leave out: their imports, and the names that a program has.
 declare global {
   type CustomNotifier = library.CustomNotifier
   const createMonitor: typeof library.createMonitor

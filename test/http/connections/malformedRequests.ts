@@ -1,4 +1,4 @@
-/** What would be answered if a request ended earlier, or later, than the service thinks. */
+/** A request that would be answered if another one ended earlier, or later, than the service thinks. */
 export const SMUGGLED = "GET /api/v1/smuggled HTTP/1.1\r\nHost: tocsin\r\n\r\n"
 
 const post = (...headers: ReadonlyArray<string>): string =>

@@ -23,7 +23,7 @@ const untilReadiness = Effect.fnUntraced(function* (status: 200 | 503) {
 const unavailable = new StorageError({ reason: "unavailable", message: "the database is unreachable" })
 const full = new StorageError({ reason: "full", message: "no space is left" })
 
-/** What a probe may do instead of answering. */
+/** A probe's reactions other than an answer. */
 const losses: ReadonlyArray<Effect.Effect<never, StorageError>> = [
   Effect.fail(unavailable),
   Effect.die(new Error("no such socket")),

@@ -60,7 +60,7 @@ const assertInternal = Effect.fnUntraced(function* (answer: Answer, cause: strin
   assert.isAtLeast(observatory.logged(errorOf(answer).request_id, cause), 1, because)
 })
 
-/** What is answered while the storage fails (docs/rules.md#failures-of-the-storage). */
+/** The answers while the storage fails (docs/rules.md#failures-of-the-storage). */
 export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

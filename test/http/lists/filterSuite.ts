@@ -16,7 +16,7 @@ const plain: ReadonlyArray<readonly [path: string, fields: ReadonlyArray<string>
 const valuesOf = (items: ReadonlyArray<Item>, field: string): ReadonlyArray<unknown> =>
   Array.from(new Set(items.map((item) => item[field])))
 
-/** What each filter leaves of its list (docs/rules.md#lists, docs/rules.md#incidents). */
+/** The rows that each filter leaves of its list (docs/rules.md#lists, docs/rules.md#incidents). */
 export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

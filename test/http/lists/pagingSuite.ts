@@ -29,7 +29,7 @@ const fill = Effect.gen(function* () {
 
 interface Walked {
   readonly path: string
-  /** What the items are recognised by. */
+  /** The identity of an item. */
   readonly id: (item: Item) => unknown
 }
 
@@ -86,7 +86,7 @@ const compare = (a: unknown, b: unknown): number =>
   String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
 const severities = ["warning", "unknown", "critical"]
 
-/** What incidents are sorted by, ascending (docs/rules.md#lists). */
+/** The sort keys of incidents, ascending (docs/rules.md#lists). */
 const incidentOrders: Readonly<Record<string, (item: Item) => ReadonlyArray<unknown>>> = {
   status: (item) => [
     item["state"] === "open" ? 1 : 0,

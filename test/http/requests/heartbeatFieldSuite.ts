@@ -39,7 +39,7 @@ const good: ReadonlyArray<Good> = [
   ["features the other way round", { features: { push: false, metrics: true } }],
 ]
 
-/** What is wrong, and the path of the field that the message must name. */
+/** A faulty field: the path of the field that the message must name, and its wrong values. */
 type Bad = readonly [name: string, field: string, changes: Readonly<Record<string, unknown>>]
 
 const required = ["agent_id", "observed_at", "hostname", "features"].map((field): Bad => [

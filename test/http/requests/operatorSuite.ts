@@ -46,7 +46,7 @@ const created = Effect.fnUntraced(function* (body: object) {
   return answer.body as { readonly name: string; readonly token: string }
 })
 
-/** What each role may do, and what becomes of tokens (docs/rules.md#operators). */
+/** The rights of each role, and the life of tokens (docs/rules.md#operators). */
 export const operatorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

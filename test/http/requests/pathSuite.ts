@@ -50,7 +50,7 @@ const byPath = Array.from(methodsOf)
 
 const inOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.toSorted()
 
-/** What is at which path (path before token, docs/rules.md#health-and-readiness). */
+/** The resource at each path (path before token, docs/rules.md#health-and-readiness). */
 export const pathSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { together, scenario } = onStorage(subject)
 

@@ -27,7 +27,7 @@ const fingerprint = (key: string): string => sha256(key).slice(0, 16)
 const rekeyed = (agent: TestAgent): TestAgent => ({ ...agent, key: newToken() })
 const BLACKLIST = "/api/v1/agents/admission/blacklist"
 
-/** What becomes of keys and agents (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
+/** The life of keys and agents (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
 export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
@@ -39,7 +39,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
         key_fingerprint: fingerprint(agent.key),
         rotation_pending: false,
       })
-      // What an operator must compare is the key that waits.
+      // Operators must compare the key that waits.
       const next = rekeyed(agent)
       yield* heartbeat(next)
       assert.deepInclude(yield* shown(agent), {
@@ -188,7 +188,7 @@ export const admissionSuite = <Place>(subject: StorageUnderTest<Place>): void =>
         assert.strictEqual((yield* register(newAgent())).status, 202)
         assert.strictEqual((yield* register(newAgent())).status, 202)
         const late = newAgent()
-        // What a client writes there itself is not believed.
+        // The service does not believe an address that a client writes there itself.
         const refused = yield* register(late, { "x-forwarded-for": "192.0.2.2" })
         expectError(refused, 429, "rate_limited")
         assert.isAbove(Number(refused.headers["retry-after"]), 50)

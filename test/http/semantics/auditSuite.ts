@@ -13,7 +13,7 @@ import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 import { transact } from "@tocsin/testing/transact"
 
-/** What one request changes, as the audit states it: action, subject and parameters. */
+/** The changes of one request, as the audit states them: action, subject and parameters. */
 interface Step {
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE"
   readonly path: string
@@ -156,7 +156,7 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
 // Of timers and reports, which this server does not run: test/delivery/timers, test/library/policy.
 const BY_TIME = ["incident.acknowledgement_expired", "policy.replaced"]
 
-/** Who changed what, over HTTP (docs/rules.md#audit). */
+/** The audit over HTTP (docs/rules.md#audit). */
 export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
   let storage: Storage["Service"] | undefined

@@ -21,7 +21,7 @@ const untilOutbox = Effect.fnUntraced(function* (holds: (items: ReadonlyArray<It
 const notifier = (send: Effect.Effect<DeliveryResult>): ReadonlyMap<"debug", Notifier> =>
   new Map([["debug", { kind: "debug" as const, send: () => send, test: Effect.die("nobody tests here") }]])
 
-/** What operators read of notifications under way (docs/rules.md#outbox). */
+/** Operators' reads of notifications under way (docs/rules.md#outbox). */
 export const deliverySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -11,8 +11,8 @@ import { Tocsin } from "../service/Tocsin.ts"
 const critical = { status: "critical", exit_code: 2 }
 
 /**
- * What results and incidents look like from outside, beside the walk (docs/rules.md#events,
- * docs/rules.md#incidents).
+ * The appearance of results and incidents from outside, in addition to the walk
+ * (docs/rules.md#events, docs/rules.md#incidents).
  */
 export const eventSemanticsSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)

@@ -33,7 +33,7 @@ const held = Effect.gen(function* () {
   return { id, agent, acknowledgement: answer.body as Item, item: item ?? assert.fail("nothing is held") }
 })
 
-/** What /ops/v1 shows of holds, and how a held notification is released (docs/rules.md#release). */
+/** The holds that /ops/v1 shows, and the release of a held notification (docs/rules.md#release). */
 export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

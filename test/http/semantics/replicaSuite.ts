@@ -23,7 +23,7 @@ const pair = <Place>({ client, place }: StorageUnderTest<Place>) =>
     }
   })
 
-/** What one replica of the service does about changes of another. */
+/** The reaction of one replica of the service to changes of another. */
 export const replicaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   it.live("a token that one replica removes or rotates is refused by the other at the next request", () =>
     Effect.gen(function* () {

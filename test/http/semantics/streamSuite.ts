@@ -123,7 +123,7 @@ export const streamSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/** What takes a quarter of a minute: it does not depend on the storage. */
+/** Tests of a quarter of a minute: they do not depend on the storage. */
 export const longStreamSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 

@@ -1,4 +1,4 @@
-// What the declarations say, to a program as strict as can be.
+// The declarations, as a program as strict as can be sees them.
 import { createServer } from "node:http"
 import { Effect } from "effect"
 import { createMonitor, type Incident, memory, type Reply, TocsinError } from "tocsin"
@@ -17,7 +17,7 @@ export const openIncidents = async (): Promise<ReadonlyArray<Incident>> => {
   return incidents
 }
 
-/** What a method can fail with is in its type. */
+/** The failures of a method are in its type. */
 export const codeOf = async (reply: Reply<unknown, "not_found" | "storage">): Promise<string> => {
   const outcome = await reply.outcome()
   // @ts-expect-error: nothing else than these two.

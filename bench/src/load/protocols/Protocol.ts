@@ -9,7 +9,7 @@ export interface Channel {
   readonly close: () => void
 }
 
-/** What a channel reports. */
+/** The reports of a channel. */
 export interface ChannelListener {
   readonly answered: (answer: Answer) => void
   /** Called once if the connection ends before `close`. */

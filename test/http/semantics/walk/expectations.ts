@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import type { Answer } from "../../client/Answer.ts"
 
-/** What an answer must be, as far as it is given here: status, then fields of its body. */
+/** Requires an answer's parts that are given here: status, then fields of its body. */
 export const expectBody = (answer: Answer, status: number, body: object): void => {
   assert.strictEqual(answer.status, status, answer.text)
   assert.deepInclude(answer.body, body)
