@@ -14,7 +14,7 @@ import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 import { type Claim, endLeases, type Sending } from "./recordResults.ts"
 
-/** What a worker claims. */
+/** A worker's claim. */
 export interface ClaimInput {
   readonly receivers: ReadonlyArray<NotifierName>
   readonly limit: number

@@ -15,7 +15,7 @@ import { endedItem, isHeld, type OutboxRecord, wasAttempted } from "../model/Out
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 import { mayArrive } from "./retrySchedule.ts"
 
-/** What enqueueing needs besides rows. */
+/** The options of enqueueing. */
 export interface EnqueueOptions {
   readonly policy: Policy
   readonly newOutboxId: (now: Instant.Instant) => OutboxId

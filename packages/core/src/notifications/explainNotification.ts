@@ -11,7 +11,7 @@ const BECAUSE: Readonly<Record<FiringCause, string>> = {
   ack_ran_out: "the acknowledgement ran out",
 }
 
-/** What {@link explainNotification} goes by. */
+/** The facts of {@link explainNotification}. */
 interface Story {
   readonly incident: IncidentRecord
   /** The notifications of the incident. */

@@ -22,13 +22,13 @@ const DELAYS: ReadonlyArray<Duration.Duration> = [
 ]
 const LAST_DELAY = Duration.hours(4)
 
-/** What the delay after an attempt depends on. */
+/** The facts that decide the delay after an attempt. */
 export interface RetryInput {
   /** Attempts made so far, from 1. */
   readonly attempts: number
   /** A random number from 0 up to 1. */
   readonly random: number
-  /** What the receiver asked for, if it did. */
+  /** The delay that the receiver requested, if any. */
   readonly retryAfterSeconds?: number | undefined
 }
 
