@@ -50,7 +50,7 @@ test("an agent that falls silent is noticed after five minutes, and its return a
   stop()
 })
 
-test("what could not be sent is sent later, and counts once", async () => {
+test("the agent sends an unsent result later, and it counts once", async () => {
   await using monitor = await createTestMonitor()
   const { url, port, stop } = await serve(monitor)
   const agent = new Agent({ url, agentId: "web-1", key: "a-key-of-its-own", now: monitor.now })

@@ -30,7 +30,7 @@ const allOf = (error: Error): string =>
     error.stack,
   ].join()
 
-describe("what a client fails with", () => {
+describe("the failures of a client", () => {
   for (const [name, manner, code, message] of failures) {
     it.live(`${name}: ${code}`, () =>
       Effect.gen(function* () {

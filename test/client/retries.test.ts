@@ -256,7 +256,7 @@ describe("a test message", () => {
     )
 })
 
-describe("what is sent once, whatever happens", () => {
+describe("a call that must not be repeated is sent once", () => {
   for (const [name, [repeats, call]] of Object.entries(calls)) {
     it.effect(`${name} is ${repeats ? "repeated" : "not repeated"}`, () =>
       Effect.gen(function* () {

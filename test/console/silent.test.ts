@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startMonitor } from "./Site.ts"
 
-describe.skipIf(chromium === undefined)(`what reports no more, or never did${skipped}`, () => {
+describe.skipIf(chromium === undefined)(`silent agents and overdue checks${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect("an agent that is silent again and again: its incident is about it, and about no check", () =>
       Effect.gen(function* () {

@@ -34,7 +34,7 @@ const heartbeat = (agent_id: string) => ({
 const start = Effect.suspend(() => startContainer(image, { root, data }, secrets))
 
 describe.skipIf(unsupported !== undefined)(
-  `what is in the image${(unsupported ?? notIsolated) ? ` (${unsupported ?? `not isolated: ${notIsolated}`})` : ""}`,
+  `the content of the image${(unsupported ?? notIsolated) ? ` (${unsupported ?? `not isolated: ${notIsolated}`})` : ""}`,
   { timeout: PATIENCE_MILLIS },
   () => {
     beforeAll(async () => {

@@ -24,8 +24,8 @@ describe("the messages of a module", () => {
     ["a sum", 'refusal("it is full: " + `make ${some} room`)', ["it is full: make … room"]],
     ["a choice", 'usageFailure(x ? "name a file" : "name one file")', ["name a file", "name one file"]],
     ["a constant", 'const NEXT = "make room"\nrefusal(`it is full: ${NEXT}`)', ["it is full: make room"]],
-    ["what completes a sentence", 'Result.fail("must be a number")', ["… must be a number"]],
-    ["what is expected", '({ expected: "a number" })', ["… must be a number"]],
+    ["the end of a sentence", 'Result.fail("must be a number")', ["… must be a number"]],
+    ["the expected value", '({ expected: "a number" })', ["… must be a number"]],
   ])("is found in %s", (_, source, wordings) => {
     assert.deepStrictEqual(said(source).flat(), wordings)
   })

@@ -42,7 +42,7 @@ export const fileFaults: ReadonlyArray<Fault> = [
   {
     name: "a damaged page",
     cause: "one page of the file of a stopped server becomes noise; 3 s of load; then the file as it was",
-    seen: "What needs the page is answered with 500. The restored file does not know what was sent meanwhile: it is sent again, and counts as wrongly notified here.",
+    seen: "Requests that need the page get a 500. The restored file lacks the notifications sent meanwhile: Tocsin sends them again, and they count as wrongly notified here.",
     setups: ["sqlite"],
     rounds: 2,
     prepare: spoiled((file, random) => {

@@ -57,7 +57,7 @@ const overHttp = async (monitor: Monitor, path: string, key: string, body?: unkn
   return [error?.code, error?.message]
 }
 
-describe("what the library refuses, HTTP refuses, in the same words", () => {
+describe("the library and HTTP refuse the same calls, in the same words", () => {
   const odd = "\0"
   const heartbeats: ReadonlyArray<[string, unknown]> = [
     ["a missing field", { ...heartbeatOf("a"), hostname: undefined }],

@@ -241,7 +241,7 @@ describe("a key-value store of one's own", () => {
       assert.deepInclude(outcome, { code: "storage", reason: "unavailable" })
       assert.strictEqual(
         outcome.message,
-        `what a map holds cannot be read: opened_at of the row ${key} is not a time; it was written by an older version in a program that defines BigInt.prototype.toJSON, so restore a copy of the store from before, or start with an empty one`,
+        `the content of a map cannot be read: opened_at of the row ${key} is not a time; it was written by an older version in a program that defines BigInt.prototype.toJSON, so restore a copy of the store from before, or start with an empty one`,
       )
     })
   })

@@ -107,7 +107,7 @@ describe("a disk that stalls", () => {
           ({ text }) => text.split('"agent-').length,
         )
         yield* until(
-          "what waits for the disk is decided",
+          "commands that wait for the disk are decided",
           Effect.map(incidents, (count) => count > AGENTS),
         )
         for (let round = 0; round < ROUNDS; round++) {

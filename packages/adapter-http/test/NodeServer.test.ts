@@ -12,7 +12,7 @@ import { exchange, operator, send } from "./http.ts"
 import { until } from "./until.ts"
 import { REQUEST_ID, stubServices, testServer } from "./TestServer.ts"
 
-layer(testServer(), { excludeTestServices: true })("what is no whole HTTP request", (it) => {
+layer(testServer(), { excludeTestServices: true })("a broken HTTP request", (it) => {
   it.effect.each<[name: string, sent: string, status: string]>([
     ["garbage", "hello\r\n\r\n", "400 Bad Request"],
     ["a header without a name", "GET / HTTP/1.1\r\nHost: test\r\n: x\r\n\r\n", "400 Bad Request"],

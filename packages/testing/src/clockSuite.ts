@@ -150,7 +150,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
-    it.effect("what is left of resolved incidents does not wait either", () =>
+    it.effect("chores of resolved incidents do not wait for a clock that was ahead", () =>
       Effect.gen(function* () {
         const replica = yield* open(subject)
         const resolved = { state: "resolved", resolved_by: "event" } as const

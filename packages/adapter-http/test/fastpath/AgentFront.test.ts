@@ -160,7 +160,7 @@ it.live("a connection is answered request by request", () =>
   }).pipe(Effect.scoped),
 )
 
-it.live("what is not one whole usual request is handed over as it came, with all that follows", () =>
+it.live("the front hands over an unusual or partial request as it came, with all that follows", () =>
   Effect.gen(function* () {
     const { port, handed } = yield* served()
     const odd = [

@@ -5,7 +5,7 @@ import { testServer } from "../TestServer.ts"
 
 const stubs = { ingest: { heartbeat: () => Effect.succeed({ accepted: true }) } }
 
-layer(testServer(stubs), { excludeTestServices: true })("what protects browsers", (it) => {
+layer(testServer(stubs), { excludeTestServices: true })("the protection of browsers", (it) => {
   it.effect("is on all that a browser may show, errors too", () =>
     Effect.gen(function* () {
       for (const method of ["GET", "HEAD"]) {
@@ -40,7 +40,7 @@ layer(testServer(stubs), { excludeTestServices: true })("what protects browsers"
     }),
   )
 
-  it.effect("what says nothing else is kept by no cache", () =>
+  it.effect("no cache keeps an answer without its own caching rule", () =>
     Effect.gen(function* () {
       for (const path of ["/api/v1/health", "/nowhere", "/ops/v1/nowhere"]) {
         assert.strictEqual((yield* send("GET", path)).headers["cache-control"], "no-store", path)

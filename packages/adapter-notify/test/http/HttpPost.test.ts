@@ -64,7 +64,7 @@ const brokenReceiver = (respond: (socket: Socket) => void) =>
 const deferred = (receipt: TestReceipt): string =>
   receipt.result.outcome === "deferred" ? receipt.result.error : assert.fail(JSON.stringify(receipt))
 
-describe("what an answer means", () => {
+describe("the meaning of an answer", () => {
   for (const status of [200, 201, 202, 204, 226]) {
     it.effect(`${status} is delivered`, () =>
       Effect.gen(function* () {

@@ -73,7 +73,7 @@ const searches: ReadonlyArray<{
   },
 ]
 
-layer(ScratchPostgres.layer)("what another transaction holds", (it) => {
+layer(ScratchPostgres.layer)("a row that another transaction locks", (it) => {
   for (const { found, name, request, table } of searches) {
     it.effect(`is passed over by a claim of ${name}, which does not wait for it`, () =>
       Effect.gen(function* () {

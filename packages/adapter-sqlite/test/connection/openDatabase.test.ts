@@ -157,7 +157,7 @@ const checksum = (file: string): string => createHash("sha256").update(readFileS
 const isOneSentence = (message: string): boolean =>
   /^[^\n]+[:,] [^\n]+[^.\n]$/.test(message) && !message.includes(". ")
 
-describe("what is refused at the start", () => {
+describe("a start is refused for", () => {
   it.effect.each(refusals)("$name", ({ reason, says, spoil }) =>
     Effect.gen(function* () {
       const file = yield* scratchFile
@@ -189,7 +189,7 @@ describe("what is refused at the start", () => {
   )
 })
 
-describe("what looks odd at the start, and is not", () => {
+describe("a start accepts odd files", () => {
   it.effect("an empty file is a new database", () =>
     Effect.gen(function* () {
       const file = yield* scratchFile

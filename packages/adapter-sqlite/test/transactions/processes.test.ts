@@ -59,7 +59,7 @@ const ROUNDS = 3
 const LINES_BEFORE_KILL = 300
 
 describe("processes", () => {
-  it.live("whatever was answered survives a process that is killed while it writes", () =>
+  it.live("every answered write survives a process that is killed while it writes", () =>
     Effect.gen(function* () {
       const file = yield* scratchFile
       const acknowledged: Array<string> = []

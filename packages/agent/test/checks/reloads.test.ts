@@ -148,9 +148,9 @@ class Host {
   #verify(): void {
     for (const run of this.#runs)
       assert.isTrue(run.isPlanned || run.isOver || run.isStopped, `the run of ${run.id} was stopped`)
-    assert.deepStrictEqual(this.#reported, this.#expected, "what was reported")
+    assert.deepStrictEqual(this.#reported, this.#expected, "the reported runs")
     const stuck = this.#runs.filter(({ isPlanned, isStuck }) => isPlanned && isStuck).map(({ id }) => id)
-    for (const id of stuck) assert.include(this.runner.stuck(), id, "what is stuck stays known")
+    for (const id of stuck) assert.include(this.runner.stuck(), id, "a stuck check stays known")
   }
 
   /** All runs are over: each check of a last configuration must get its turn, and the end leaves nothing. */

@@ -18,7 +18,7 @@ const STANDSTILL_MILLIS = 2_500
 const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STANDSTILL_MILLIS)
 
 describe("after a standstill of the agent", () => {
-  it("what arrived meanwhile counts, and no time limit and no figure includes it", async () => {
+  it("answers that arrived during a standstill count, and no time limit and no figure includes it", async () => {
     const clock = awakeClock(systemClock)
     const server = createServer((_, response) => response.end("well")).listen(0, "127.0.0.1")
     await once(server, "listening")

@@ -45,7 +45,7 @@ ${labels}checks:
 
 const OUTPUTS = ["", "\0\u0001\ud800 lone", '"\\\n\t', "é漢🙂".repeat(5_000), "\ufeffmark", "x".repeat(8_192)]
 
-describe("what the agent sends", () => {
+describe("the requests of the agent", () => {
   it("meets the documents of the API, and the real server takes every byte of it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
     await using monitor = await createMonitor({ storage: memory(), log: false })

@@ -18,7 +18,7 @@ import { toggled, withRange } from "../../src/state/selection.ts"
 const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/)
 const ids = fc.uniqueArray(id, { maxLength: 20 })
 
-describe("what people read, type and select", () => {
+describe("texts that people read, type and select", () => {
   it("a relative time never names a moment on the wrong side of now", () => {
     fc.assert(
       fc.property(fc.integer({ min: -4e9, max: 4e9 }), (millis) => {

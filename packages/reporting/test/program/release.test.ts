@@ -17,7 +17,7 @@ const IDENTITY = {
 
 const listening = (signal: AbortSignal): number => getEventListeners(signal, "abort").length
 
-it("what an agent inside a program waits for leaves neither a timer nor a listener", () =>
+it("the waits of an agent inside a program leave neither a timer nor a listener", () =>
   releases(async () => {
     const { clock, sleep } = realTime()
     const ending = new AbortController()

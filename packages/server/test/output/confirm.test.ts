@@ -11,7 +11,7 @@ const outcomeOf = Effect.fnUntraced(function* (answer: string | undefined, isCon
   return { outcome: Result.isSuccess(result) ? "done" : result.failure.message, asked: terminal.stderr }
 })
 
-describe("what cannot be undone", () => {
+describe("an irreversible action", () => {
   it.effect.each(["y", "Y", " yes "])("is done where a person answers %s", (answer) =>
     Effect.gen(function* () {
       const asked = "this deletes web-1. Do it? [y/N] "
