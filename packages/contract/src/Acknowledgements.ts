@@ -14,7 +14,7 @@ const For = DurationText({ min: "1 second", max: "366 days" })
 
 /** The body that acknowledges an incident. */
 export const AcknowledgeRequest = closedStruct({
-  note: Schema.optionalKey(Note.annotateKey({ description: "What the others are to know." })),
+  note: Schema.optionalKey(Note.annotateKey({ description: "A note for the other operators." })),
   for: Schema.optionalKey(For),
   until: Schema.optionalKey(timestamp("When the acknowledgement ends; without it and `for`, after 8 hours.")),
   severity: Schema.optionalKey(
@@ -57,7 +57,7 @@ export const AcknowledgedAll = Schema.Struct({
   items: Schema.Array(
     Schema.Struct({ id: IncidentId, outcome: Schema.Literals(["acknowledged", "resolved", "unknown"]) }),
   ),
-}).annotate({ identifier: "AcknowledgedAll", description: "What became of each incident." })
+}).annotate({ identifier: "AcknowledgedAll", description: "The outcome for each incident." })
 
 /** An entry of an incident's log, as it is shown. */
 export const IncidentLogEntry = Schema.Struct({

@@ -131,7 +131,7 @@ export type AuditListParameters = typeof AuditListParameters.Type
 
 const AuditSubject = Schema.Struct({
   // A newer version may know more kinds and actions.
-  kind: Schema.String.annotateKey({ description: "What it is, such as agent, check or incident." }),
+  kind: Schema.String.annotateKey({ description: "Its kind, such as agent, check or incident." }),
   id: Schema.String,
 })
 
@@ -142,10 +142,10 @@ export const AuditEntry = Schema.Struct({
   actor: Schema.String.annotateKey({ description: "Who made the change." }),
   via: AuditVia.annotateKey({ description: "system: Tocsin itself, when a time was over." }),
   action: Schema.String.annotateKey({
-    description: `What was done: ${auditActionNames.join(", ")}.`,
+    description: `The action: ${auditActionNames.join(", ")}.`,
   }),
   subjects: Schema.Array(AuditSubject).annotateKey({
-    description: "What changed. A change of more than 100 things has further rows.",
+    description: "The changed things. A change of more than 100 has further rows.",
   }),
   parameters: Schema.Record(
     Schema.String,

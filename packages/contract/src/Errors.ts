@@ -13,7 +13,7 @@ export const ErrorCode = Schema.Literals([
   "rate_limited",
   "internal",
   "not_ready",
-]).annotate({ identifier: "ErrorCode", description: "What kind of error it is; for programs to act on." })
+]).annotate({ identifier: "ErrorCode", description: "The kind of error, for programs to act on." })
 export type ErrorCode = typeof ErrorCode.Type
 
 /**

@@ -114,7 +114,7 @@ export const IncidentKey = Schema.String.check(
   isPlainText(KEY_LENGTH).annotate({
     identifier: "IncidentKey",
     description:
-      "What the checks of one incident share: a key that their events name, or one made by the service.",
+      "The key that the checks of one incident share: named by their events, or made by the service.",
   }),
 ).pipe(Schema.brand("IncidentKey"))
 export type IncidentKey = typeof IncidentKey.Type

@@ -50,7 +50,7 @@ const LabelTexts = Schema.Record(Schema.String, Schema.String.check(isPlainText(
 export const Labels = LabelTexts.check(
   labelKeys(
     "Labels",
-    "What the agent says of itself, as names and values. The key service_agent_version is for agents.",
+    "The agent's statements about itself, as names and values. The key service_agent_version is for agents.",
     true,
   ),
 )

@@ -6,7 +6,7 @@ import { InstantFromString } from "./Instant.ts"
 /** An operator's rights. Each role includes the ones before it (docs/rules.md#operators). */
 export const Role = Schema.Literals(["read", "respond", "admin"]).annotate({
   identifier: "Role",
-  description: "What an operator may do. Each role includes the ones before it.",
+  description: "The rights of an operator. Each role includes the ones before it.",
 })
 export type Role = typeof Role.Type
 

@@ -58,7 +58,7 @@ const checkFilter = {
   check_id: optional(CheckId, "Only what belongs to checks of this name."),
 }
 
-const SORT = "What the items are ordered by; ids break ties."
+const SORT = "The order of the items; ids break ties."
 
 const direction = Schema.Literals(["asc", "desc"])
   .annotate({

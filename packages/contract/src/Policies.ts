@@ -60,7 +60,7 @@ export type PolicyInForceState = typeof PolicyInForceState.Type
 const PolicyIssue = Schema.Struct({
   path: Schema.String.annotateKey({ description: "Where in the policy; empty for the whole." }),
   line: Schema.Int.annotateKey({ description: "The line of the text, from 1." }),
-  message: Schema.String.annotateKey({ description: "What is wrong, without its subject." }),
+  message: Schema.String.annotateKey({ description: "The fault, without its subject." }),
 }).annotate({ identifier: "PolicyIssue", description: "One thing that is wrong with a policy." })
 /** One thing that is wrong with the text of a policy. */
 export type PolicyIssue = typeof PolicyIssue.Type

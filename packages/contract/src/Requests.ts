@@ -9,7 +9,7 @@ import { CheckOutput, Hostname } from "./Text.ts"
 export const AgentFeatures = closedStruct({
   push: Schema.Boolean.annotate({ description: "The agent pushes heartbeats and events to the service." }),
   metrics: Schema.Boolean.annotate({ description: "The agent exposes a text-based metrics endpoint." }),
-}).annotate({ identifier: "AgentFeatures", description: "What the agent can do." })
+}).annotate({ identifier: "AgentFeatures", description: "The agent's abilities." })
 export type AgentFeatures = typeof AgentFeatures.Type
 
 /** The body of POST /api/v1/heartbeat. */

@@ -35,7 +35,7 @@ export const Agent = Schema.Struct({
   ),
   key_fingerprint: optional(
     Schema.NullOr(KeyFingerprint),
-    "What to compare with the agent's own print of its key; of the pending key, if there is one.",
+    "The fingerprint to compare with the agent's own print of its key; of the pending key, if there is one.",
   ),
   last_seen_at: timestamp("When the service last heard of the agent."),
   features: AgentFeatures,

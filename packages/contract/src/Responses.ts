@@ -42,7 +42,7 @@ export type ActionCountResponse = typeof ActionCountResponse.Type
 export const ErrorResponse = Schema.Struct({
   error: Schema.Struct({
     code: ErrorCode,
-    message: Schema.String.annotate({ description: "What is wrong, for people." }),
+    message: Schema.String.annotate({ description: "The fault, for people." }),
     request_id: Schema.String.annotate({
       description: "Names the request, as the header X-Request-Id does.",
     }),

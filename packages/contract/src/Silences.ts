@@ -59,5 +59,8 @@ export const SilencePreview = Schema.Struct({
   held_now: Schema.Int.annotateKey({ description: "Notifications that it would hold now." }),
   needs_confirm: Schema.Boolean.annotateKey({ description: "Whether it is refused without confirm." }),
   sample: Schema.Array(Incident).annotateKey({ description: "Up to 20 of the incidents." }),
-}).annotate({ identifier: "SilencePreview", description: "What a silence would cover now." })
+}).annotate({
+  identifier: "SilencePreview",
+  description: "The agents and rows that a silence would cover now.",
+})
 export type SilencePreview = typeof SilencePreview.Type

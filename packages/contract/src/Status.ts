@@ -3,7 +3,7 @@ import { Schema } from "effect"
 /** The status that a check reported (docs/rules.md#values). */
 export const CheckStatus = Schema.Literals(["ok", "warning", "critical", "unknown"]).annotate({
   identifier: "CheckStatus",
-  description: "What a check reported.",
+  description: "The status that a check reported.",
 })
 export type CheckStatus = typeof CheckStatus.Type
 /** Whether a value is a {@link CheckStatus}; faster than the schema. */

@@ -89,7 +89,7 @@ export const isShortOutput = (text: string): boolean =>
 
 const isShort = Schema.makeFilter<string>(isShortOutput, {
   identifier: "CheckOutput",
-  description: "What the check printed, at most 8192 bytes of UTF-8. NUL is stored as a space.",
+  description: "The output of the check, at most 8192 bytes of UTF-8. NUL is stored as a space.",
   expected: `a string of at most ${MAX_OUTPUT_BYTES} bytes of UTF-8`,
   toJsonSchema: () => ({ maxLength: MAX_OUTPUT_BYTES }),
 })

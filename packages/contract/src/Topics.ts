@@ -22,7 +22,7 @@ export const topicNames = Object.keys(TopicNames) as ReadonlyArray<Topic>
 /** One event of GET /ops/v1/stream. */
 export const TopicsChanged = Schema.Struct({
   topics: Schema.Array(Schema.String).annotateKey({
-    description: `What to fetch again: ${topicNames.join(", ")}. A newer version may know more.`,
+    description: `Topics to fetch again: ${topicNames.join(", ")}. A newer version may know more.`,
   }),
   at: InstantFromString.annotateKey({ description: "When the event was written." }),
 }).annotate({

@@ -93,7 +93,7 @@ const opsDocumentation: Documentation = {
     { name: "Silences", description: "Hold the notifications of some agents or checks for a while." },
     { name: "Policy", description: "Receivers, routes and maintenance windows." },
     { name: "Operators", description: "Named operators, their tokens, and who changed what." },
-    { name: "Live views", description: "What to fetch again." },
+    { name: "Live views", description: "Topics to fetch again." },
   ],
   responses: {
     NotFound: "No object has that name or id.",

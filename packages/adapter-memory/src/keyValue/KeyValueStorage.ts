@@ -67,7 +67,7 @@ const notAStore = new StorageError({
 
 const readFailure = (name: string, cause: unknown): StorageError =>
   failure(
-    `what ${name} holds cannot be read${cause instanceof Error ? `: ${cause.message}` : "; the cause says why"}`,
+    `the content of ${name} cannot be read${cause instanceof Error ? `: ${cause.message}` : "; the cause says why"}`,
   )(cause)
 
 const unsettled = (cause: unknown): StorageError =>

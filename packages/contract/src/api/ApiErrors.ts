@@ -23,7 +23,7 @@ export const errorStatus = {
 } as const satisfies Readonly<Record<ErrorCode, number>>
 
 const fields = {
-  message: Schema.String.annotate({ description: "What is wrong, for people." }),
+  message: Schema.String.annotate({ description: "The fault, for people." }),
   request_id: Schema.String.annotate({ description: "Names the request, as the header X-Request-Id does." }),
 }
 type Fields = Schema.Struct.Type<typeof fields>

@@ -246,6 +246,6 @@ export class OpsApi extends HttpApi.make("tocsin-ops")
     OpenApi.annotations({
       title: "Tocsin operations",
       version: "1.0.0",
-      summary: "What operators do beyond the v1 API.",
+      summary: "Operators' calls beyond the v1 API.",
     }),
   ) {}

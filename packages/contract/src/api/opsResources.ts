@@ -15,7 +15,7 @@ import { CheckStatus, FiringCause, NotifierName, Severity } from "../Status.ts"
 /** The holds of a firing (docs/rules.md#holds). */
 const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] })).annotate({
   description:
-    "What withholds its firings now: ack, after, silence:ID or window:NAME. Empty if nothing does.",
+    "The holds of its firings now: ack, after, silence:ID or window:NAME. Empty if nothing holds them.",
 })
 
 /** An incident with its acknowledgement, and what withholds its firings. */
@@ -126,7 +126,7 @@ export const NotifierTest = Schema.Struct({
     description: "delivered; deferred: a notification would be tried again; refused: it would not.",
   }),
   status: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status, if it gave one." }),
-  error: Schema.NullOr(Schema.String).annotate({ description: "What went wrong." }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "The failure." }),
 }).annotate({ identifier: "NotifierTest", description: "The result of a test message." })
 
 const Member = Schema.Struct({
@@ -175,7 +175,7 @@ export const IncidentDetail = Schema.Struct({
 export const CheckExplanation = Schema.Struct({
   agent: Agent,
   check: CheckState,
-  reasons: Schema.Array(Schema.String).annotate({ description: "What holds, a sentence each." }),
+  reasons: Schema.Array(Schema.String).annotate({ description: "The reasons, a sentence each." }),
   received_at: InstantFromString,
   age_seconds: Schema.Finite.annotate({ description: "How long ago the last applied result arrived." }),
   skew_seconds: Schema.Finite.annotate({

@@ -33,7 +33,7 @@ export const ack = act({
     for: flags.text("for", "How long, such as 90m or 2d (default: SERVICE_ACK_FOR)"),
     until: flags.text("until", "Until when, such as 2027-01-31T08:30:00Z"),
     severity: flags.filter("severity", Severity.literals, "Only if the incident still has this severity"),
-    note: flags.text("note", "What the others are to know, up to 1,024 characters"),
+    note: flags.text("note", "A note for the other operators, up to 1,024 characters"),
   },
   run: Effect.fnUntraced(function* ({ id, ...given }) {
     const request = yield* readArguments(AcknowledgeRequest, given)

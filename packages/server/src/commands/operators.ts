@@ -42,7 +42,7 @@ const add = act({
       Argument.withDescription("1 to 63 lower-case letters, digits or the characters . _ -"),
     ),
     role: Flag.Literals("role", Role.literals).pipe(
-      Flag.withDescription("What the operator may do; each role includes the ones before it"),
+      Flag.withDescription("The operator's rights; each role includes the ones before it"),
     ),
     expires_at: flags.text(
       "expires-at",
