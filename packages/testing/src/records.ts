@@ -102,7 +102,7 @@ export const blockedKeyRecord = (
   ...changes,
 })
 
-/** What an incident of one critical, loud member shows. */
+/** The columns of an incident with one critical, loud member. */
 export const ONE_CRITICAL = {
   members_critical: 1,
   member_changes: 1,

@@ -106,7 +106,7 @@ export const afterHolds = (
 const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undefined): FiringCause =>
   known !== undefined ? "worsened" : due?.isLater === true ? "escalation" : "opened"
 
-/** What a loud event, or one that changes the routes, makes owed: written in its transaction. */
+/** The firings that a loud event, or one that changes the routes, makes owed: written in its transaction. */
 export interface OwedFiring extends Omit<NewFiring, "holds"> {
   readonly due: Due | undefined
 }
@@ -226,7 +226,7 @@ const decideFor = (
 const outageHold = ({ grace }: FiringFacts): ReadonlyArray<Hold> =>
   grace === undefined ? [] : [{ by: "outage", until: grace.until }]
 
-/** What becomes of a held firing. */
+/** The fate of a held firing. */
 const heldAs = (
   { due, isOwed, known, step }: Standing,
   before: OutboxRecord,
@@ -248,7 +248,7 @@ const heldAs = (
   return holds.length > 0 ? { item, becomes: "held", holds, isChanged } : { item, becomes: "due" }
 }
 
-/** What is due to a receiver by time, whatever it knows; or when the next reminder is. */
+/** The firing that is due to a receiver by time, whatever it knows; or when the next reminder is. */
 interface Timer {
   readonly cause?: FiringCause
   readonly at?: Instant.Instant

@@ -24,7 +24,7 @@ import { mergeLabels } from "./mergeLabels.ts"
 import { activeMutes, type LoudMembers, type Mutes, mutingHolds } from "./mutes.ts"
 import { outageGraceAt } from "./outageGrace.ts"
 
-/** What decides on firings besides rows. */
+/** The options of decisions on firings. */
 export interface FiringOptions {
   /** The policy in force; each decision reads it once. */
   readonly policy: () => Policy
@@ -44,14 +44,14 @@ interface GatherOptions extends FiringOptions {
   readonly mutes?: Mutes
 }
 
-/** What decides on the firings of some incidents at a moment. */
+/** The facts about the firings of some incidents at a moment. */
 export interface Gathered {
   readonly facts: (incident: IncidentRecord, firings: ReadonlyArray<OutboxRecord>) => FiringFacts
   /** The silences and windows that cover one of these incidents. */
   readonly covering: (incident: IncidentRecord) => ReadonlyArray<Hold>
-  /** What holds a firing of one of these incidents that is due; nothing one that cannot be held. */
+  /** The holds of a firing of one of these incidents that is due; none of one that cannot be held. */
   readonly onDue: (incident: IncidentRecord, item: OutboxRecord) => ReadonlyArray<Hold>
-  /** What would hold a firing for a receiver that knows nothing of one of these incidents. */
+  /** The holds of a firing for a receiver that knows nothing of one of these incidents. */
   readonly onNew: (incident: IncidentRecord) => ReadonlyArray<Hold>
 }
 
@@ -251,7 +251,7 @@ const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): L
 const isOfAgent = ({ incident_key, kind }: IncidentRecord): boolean =>
   kind === "automatic" && incident_key.includes("/@")
 
-/** What matchers compare of a member of an incident; its agent may be gone. */
+/** The facts of an incident's member that matchers compare; its agent may be gone. */
 const matchedFacts = (
   { incident_key, severity }: Pick<IncidentRecord, "incident_key" | "severity">,
   { agent_id, check_id }: CheckName,

@@ -5,7 +5,7 @@ import type { HoldName, OutboxRecord } from "../model/OutboxRecord.ts"
 import { gatherFacts, type FiringOptions } from "./gatherFacts.ts"
 import { type Hold, lastEnd, UNTIL_A_CHANGE } from "./Hold.ts"
 
-/** What withholds a firing, and until when; without an end, until its incident changes. */
+/** The holds of a firing, and their end; without an end, until its incident changes. */
 export interface HeldBy {
   readonly held_by: ReadonlyArray<HoldName>
   readonly held_until: Instant.Instant | undefined

@@ -33,8 +33,8 @@ export const reachedAt = (
 ): Instant.Instant | undefined => incident[COLUMN[severity]]
 
 /**
- * What is announced of an incident after an event: a loud one announces its severity, an improvement lowers
- * what is announced, a silent worsening leaves it.
+ * The announced severity of an incident after an event: a loud one announces its severity, an
+ * improvement lowers the announced one, a silent worsening leaves it.
  */
 export const announce = (
   incident: AnnouncedColumns & Pick<IncidentRecord, "severity">,

@@ -43,7 +43,7 @@ export interface OutboxRecord {
   /** When its first attempt began; a replay keeps it. */
   readonly first_attempted_at: Instant | undefined
   readonly next_attempt_at: Instant | undefined
-  /** What held a firing when its incident was last evaluated; absent for one that may be sent. */
+  /** The holds of a firing when its incident was last evaluated; absent for one that may be sent. */
   readonly held_by: ReadonlyArray<HoldName> | undefined
   /** When the incident of a held firing is evaluated for it. It has no next attempt meanwhile. */
   readonly next_evaluation_at: Instant | undefined

@@ -61,7 +61,7 @@ const held = (receiver: NotifierName, changes: Partial<OutboxRecord> = {}): Outb
 
 const silence: Hold = { by: "silence:s", until: minute(60) }
 
-/** What an evaluation decides, in short. */
+/** The decision of an evaluation, in short. */
 const decided = (given: Partial<FiringFacts>, now: number) => {
   const evaluation = decideFirings(facts(given), minute(now))
   return {
