@@ -97,6 +97,17 @@ describe("house rules", () => {
     )
   })
 
+  it("no comment and no name of a test begins with What, Whatever or Whoever: name the thing", () => {
+    const comment = /(?:\/\*\*?\s*(?:\*\s+)?|(?<![:"'`\w/])\/\/\s*)(?:What|Whatever|Whoever)\b.*/
+    const name = /\b(?:it|test|describe|layer)\b[^"`'\n]*\(\s*["`'](?:what|whatever|whoever)\b.*/i
+    const written = files.filter((path) => /\.(?:tsx?|mjs)$/.test(path))
+    assert.isAbove(written.length, sources.length)
+    assert.deepStrictEqual(
+      offenders(written, (path) => comment.exec(read(path))?.[0] ?? name.exec(read(path))?.[0]),
+      [],
+    )
+  })
+
   it("no text names a registry or a path of one machine", () => {
     const registries = ["npmjs.org", "yarnpkg.com", "npmmirror.com"].map((host) => `registry.${host}`)
     const paths = /(?<![A-Za-z0-9_.])\/(?:work|farm|Users)\//
