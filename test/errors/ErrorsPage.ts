@@ -28,24 +28,28 @@ const sections: ReadonlyArray<Section> = withoutCode(readFileSync(PAGE, "utf8"))
     return { title, text: lines.join("\n") }
   })
 
+/** The rows of a section's tables by their heads; cells keep their marks of code. */
+const tablesOf = (text: string): ReadonlyArray<readonly [head: string, rows: ReadonlyArray<PageRow>]> =>
+  Array.from(text.matchAll(/^\| (.+) \|\n\|[-|]+\|\n((?:\|.*\n?)*)/gm), ([, head = "", rows = ""]) => [
+    head,
+    Array.from(rows.matchAll(/^\| (.+) \|$/gm), ([, row = ""]) => row.split(" | ")),
+  ])
+
+/** The head of the tables of messages. */
+const MESSAGES = "message | what to do"
+
 const entriesOf = ({ title, text }: Section): ReadonlyArray<PageEntry> =>
-  Array.from(
-    text.matchAll(/^- `([^`]+)`:\s([^]*?)(?=\n\n|\n- |\n*$(?![^]))/gm),
-    ([, wording = "", said = ""]) => ({
-      wording,
-      explanation: said.replaceAll(/\s+/g, " ").trim(),
+  tablesOf(text)
+    .filter(([head]) => head === MESSAGES)
+    .flatMap(([, rows]) => rows)
+    .map(([wording = "", explanation = ""]) => ({
+      wording: /^`([^`]+)`$/.exec(wording)?.[1] ?? `no message in ${wording}`,
+      explanation,
       section: title,
-    }),
-  )
+    }))
 
 /** Every message of the page. */
 export const entries: ReadonlyArray<PageEntry> = sections.flatMap(entriesOf)
-
-/** Lines that look like messages, read or not. */
-export const countOfBullets = sections.reduce(
-  (count, { text }) => count + Array.from(text.matchAll(/^- /gm)).length,
-  0,
-)
 
 /** The text below a heading. */
 export const sectionOf = (title: string): string =>
@@ -57,8 +61,8 @@ export const titlesBetween = (first: string, end: string): ReadonlyArray<string>
   return titles.slice(titles.indexOf(first) + 1, titles.indexOf(end))
 }
 
-/** The rows of the table below a heading, without its head. */
+/** The rows of the table below a heading that lists no messages. */
 export const rowsOf = (title: string): ReadonlyArray<PageRow> =>
-  Array.from(sectionOf(title).matchAll(/^\| (.+) \|$/gm), ([, row = ""]) =>
-    row.split(" | ").map((cell) => cell.replaceAll("`", "")),
-  ).slice(1)
+  tablesOf(sectionOf(title))
+    .filter(([head]) => head !== MESSAGES)
+    .flatMap(([, rows]) => rows.map((row) => row.map((cell) => cell.replaceAll("`", ""))))
