@@ -35,18 +35,34 @@ export const tableOf = (rows: ReadonlyArray<Row>): string =>
     ...rows.map((row) => COLUMNS.map(([, cellOf]) => cellOf(row))),
   ])
 
-const section = ({ faults, title }: FaultKind, rows: ReadonlyArray<Row>): string => {
-  const found = faults.flatMap(({ name, setups }) =>
-    setups.flatMap((setup) => rows.filter((row) => row.fault === name && row.setup === setup)),
-  )
-  return [
+/** One row for each fault: a cell lists its storages' values in their order, or the one that all share. */
+const tableOfFaults = (faults: ReadonlyArray<ReadonlyArray<Row>>): string =>
+  markdown([
+    COLUMNS.map(([heading]) => heading),
+    ...faults.map((rows) =>
+      COLUMNS.map(([, cellOf]) => {
+        const cells = rows.map(cellOf)
+        return new Set(cells).size === 1 ? cells.slice(0, 1).join() : cells.join(", ")
+      }),
+    ),
+  ])
+
+const causes = ({ faults, title }: FaultKind): string =>
+  [
     `### ${title}`,
     markdown([
       ["fault", "cause", "meanwhile"],
       ...faults.map(({ cause, name, seen }) => [name, cause, seen]),
     ]),
-    ...(found.length === 0 ? [] : [tableOf(found)]),
   ].join("\n\n")
+
+const counts = (kinds: ReadonlyArray<FaultKind>, rows: ReadonlyArray<Row>): string => {
+  const found = kinds
+    .flatMap(({ faults }) => faults)
+    .map(({ name, setups }) =>
+      setups.flatMap((setup) => rows.filter((row) => row.fault === name && row.setup === setup)),
+    )
+  return ["### Counts", tableOfFaults(found.filter((ofFault) => ofFault.length > 0))].join("\n\n")
 }
 
 /** The page with the latest results between its marks. */
@@ -57,6 +73,6 @@ export const renderPage = (
 ): string => {
   const [before = "", rest = ""] = page.split(BEGIN)
   const [, after = ""] = rest.split(END)
-  const sections = kinds.map((kind) => section(kind, rows))
+  const sections = [...kinds.map(causes), counts(kinds, rows)]
   return `${before}${BEGIN}\n\n${[`The latest run: ${machine}.`, ...sections].join("\n\n")}\n\n${END}${after}`
 }
