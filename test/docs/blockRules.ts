@@ -79,12 +79,6 @@ export const blockRules: ReadonlyArray<BlockRule> = [
   { language: "sql", by: "test" },
   {
     language: "sql",
-    mark: "citus",
-    by: "test",
-    because: "Citus is no part of the PostgreSQL of the tests, which parses it",
-  },
-  {
-    language: "sql",
     mark: "role",
     by: "test",
     because: "there is no such role: it is run for the role of the tests, and rolled back",
@@ -96,12 +90,6 @@ export const blockRules: ReadonlyArray<BlockRule> = [
     because: "its bounds are what a reader puts in: it is run with those that its comment begins",
   },
 ]
-
-/** Pages of which some blocks are no promise. */
-export const keptOutput: ReadonlyMap<string, string> = new Map([
-  ["docs/performance.md", "the output of benchmarks on their day"],
-  ["docs/scaling.md", "the output of benchmarks on their day"],
-])
 
 /** The rule of a block; `undefined` without one. */
 export const ruleOf = ({ language, marks }: CodeBlock): BlockRule | undefined => {
