@@ -36,7 +36,6 @@ const RUN_BY: Readonly<Record<string, readonly [test: string, name: string]>> = 
     "test/packages/stranger/vitest.config.js",
     "examples/custom-*/*.test.ts",
   ],
-  "examples/effect/program.ts": ["test/library/examples.test.ts", "@tocsin/examples/effect/program"],
   "examples/reporting/shop.ts": ["test/library/examples.test.ts", "examples/reporting/shop.ts"],
   "examples/express/app.ts": ["test/library/examples.test.ts", "examples/express/app.ts"],
   "examples/hono/app.ts": ["test/library/hosts.test.ts", "@tocsin/examples/hono/app"],
