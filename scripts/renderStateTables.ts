@@ -1,5 +1,7 @@
-// `node scripts/renderStateTables.ts` updates the page that is generated from state tables.
-import { writeFileSync } from "node:fs"
+// `node scripts/renderStateTables.ts` draws the state tables as one page, dist/state-tables.md.
+import { mkdirSync, writeFileSync } from "node:fs"
 import { stateTablesPage } from "../test/docs/stateTablesPage.ts"
 
-writeFileSync(new URL("../docs/state-tables.md", import.meta.url), stateTablesPage())
+const folder = new URL("../dist/", import.meta.url)
+mkdirSync(folder, { recursive: true })
+writeFileSync(new URL("state-tables.md", folder), stateTablesPage())

@@ -24,7 +24,7 @@ interface Subject {
   readonly isDrawn?: true
 }
 
-const subjects: ReadonlyArray<Subject> = [
+export const subjects: ReadonlyArray<Subject> = [
   {
     title: "Agent key",
     meaning: "A key that an agent generated. Tocsin stores only its hash; its state decides what it may do.",
@@ -197,7 +197,7 @@ const retention = (): string =>
     "",
   ].join("\n")
 
-/** The page docs/state-tables.md, drawn from the tables that decisions follow. */
+/** The page dist/state-tables.md, drawn from the tables that decisions follow. */
 export const stateTablesPage = (): string =>
   [
     "# State tables",

@@ -24,7 +24,7 @@ export const AgentStatus = Schema.Literals(["alive", "stale", "dead"]).annotate(
 })
 export type AgentStatus = typeof AgentStatus.Type
 
-/** Whether an operator has accepted a key of the agent (docs/state-tables.md). */
+/** Whether an operator has accepted a key of the agent (docs/rules.md#agent-keys). */
 export const AdmissionState = Schema.Literals(["pending", "accepted"]).annotate({
   identifier: "AdmissionState",
   description: "Whether an operator has accepted a key of the agent. Blocked keys are held in the blacklist.",

@@ -1,6 +1,6 @@
 import type { Transition } from "@tocsin/contract/TransitionTable"
 
-/** Transitions of an agent's admission (docs/state-tables.md, docs/rules.md#agent-keys). */
+/** Transitions of an agent's admission (docs/rules.md#agent-keys). */
 export const AgentTransitions = [
   {
     from: "absent",
@@ -49,7 +49,7 @@ export const AgentTransitions = [
   },
 ] as const satisfies ReadonlyArray<Transition>
 
-/** Transitions of an agent key (docs/state-tables.md, docs/rules.md#agent-keys). */
+/** Transitions of an agent key (docs/rules.md#agent-keys). */
 export const AgentKeyTransitions = [
   {
     from: "absent",

@@ -36,7 +36,7 @@ const row = (from: CheckTransition["from"], to: CheckStatus, membership: Members
 })
 
 /**
- * Transitions of a check (docs/state-tables.md, docs/rules.md#events). Severity: critical > unknown
+ * Transitions of a check (docs/rules.md#events). Severity: critical > unknown
  * > warning.
  */
 export const CheckTransitions: ReadonlyArray<CheckTransition> = [
