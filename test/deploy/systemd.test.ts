@@ -95,6 +95,22 @@ describe("the systemd unit", () => {
     assert.include(run(["verify", faulty]).output, "service type")
   })
 
+  it("backs up as the server's user, and deletes only after a backup", () => {
+    const backup = readUnit("deploy/systemd/tocsin-backup.service")
+    assert.deepStrictEqual(backup["Service"]?.["User"], service["User"])
+    assert.deepStrictEqual(backup["Service"]?.["Type"], ["oneshot"])
+    assert.match(backup["Service"]?.["ExecStart"]?.[0] ?? "", /tocsin\.mjs backup --force/)
+    assert.match(backup["Service"]?.["ExecStartPost"]?.[0] ?? "", /-mtime \+13 -delete$/)
+  })
+
+  it.skipIf(!isThere)(`has a backup and its timer without a fault${reason}`, () => {
+    for (const file of ["tocsin-backup.service", "tocsin-backup.timer"]) {
+      const unit = join(folder, file)
+      writeFileSync(unit, readFileSync(`deploy/systemd/${file}`, "utf8"))
+    }
+    assert.deepStrictEqual(run(["verify", join(folder, "tocsin-backup.timer")]), { passed: true, output: "" })
+  })
+
   it.skipIf(!isThere)(`is exposed by at most ${MOST_EXPOSURE} of 10${reason}`, () => {
     const judged = (path: string) =>
       run(["security", "--offline=true", `--threshold=${MOST_EXPOSURE * 10}`, path])
