@@ -112,7 +112,7 @@ export const processFaults: ReadonlyArray<Fault> = [
   {
     name: "kill during the first migration",
     cause:
-      "beside the loaded server, one on an empty database: SIGKILL five times up to 1 s after its start, then a start and `tocsin doctor`",
+      "next to the loaded server, one on an empty database: SIGKILL five times up to 1 s after its start, then a start and `tocsin doctor`",
     seen: "Nothing: the next start finishes the migration.",
     setups: ["sqlite", "postgres"],
     rounds: 3,
@@ -141,7 +141,7 @@ export const processFaults: ReadonlyArray<Fault> = [
   },
   {
     name: "kill during a backup",
-    cause: "`tocsin backup` beside the server, and SIGKILL to one of the two up to 1 s later",
+    cause: "`tocsin backup` of the running server, and SIGKILL to one of the two up to 1 s later",
     seen: "A file has the name of the backup only once it is complete and verified.",
     setups: ["sqlite"],
     rounds: 6,

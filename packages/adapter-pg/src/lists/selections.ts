@@ -140,7 +140,7 @@ const audit: Select<"audit"> = ({ action, actor, subject }, parameters) => {
   }
 }
 
-/** Few silences have not ended. They are found by their end, and sorted. */
+/** Few silences are scheduled or active. They are found by their end, and sorted. */
 const silences: Select<"silences"> = ({ at, state }, parameters) => {
   if (state === undefined || at === undefined) return {}
   const now = parameters.add(at, "int8")

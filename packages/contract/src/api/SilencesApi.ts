@@ -35,7 +35,7 @@ const createSilence = HttpApiEndpoint.post("createSilence", "/silences", {
     "respond",
     TAG,
     "Create a silence, or preview one",
-    "Creates a silence: while it is active, Tocsin sends no firing of the incidents that it covers and that has not been attempted yet. With dry_run=true it creates nothing, and reports what the silence would cover now. Answers 409 if the silence covers more than half of the accepted agents, and more than 10, and is not confirmed; and if 1,000 silences have not ended.",
+    "Creates a silence: while it is active, Tocsin sends no firing of the incidents that it covers and that has not been attempted yet. With dry_run=true it creates nothing, and reports what the silence would cover now. Answers 409 if the silence covers more than half of the accepted agents, and more than 10, and is not confirmed; and if 1,000 silences are scheduled or active.",
   ),
 )
 
