@@ -70,6 +70,7 @@ describe("the text of a policy", () => {
     ["a list in place of the document", "- a", "1  must be an object"],
     ["a scalar in place of the document", "a", "1  must be an object"],
     ["more than 1 MiB", fill("#") + "#", "1  is larger than 1 MiB"],
+    ["fewer characters than 1 MiB has bytes", `#${"é".repeat(MIB / 2)}`, "1  is larger than 1 MiB"],
     ["brackets without end", fill("["), "1  has too many values"],
     ["deep nesting", "[".repeat(20_000) + "]".repeat(20_000), "1  is nested too deeply"],
     ["nesting that is not so deep", `routes: ${"[".repeat(40)}${"]".repeat(40)}`, "1  is nested too deeply"],

@@ -52,6 +52,11 @@ describe("a configuration", () => {
     })
   })
 
+  it("has 1 MiB at most, in bytes", () => {
+    const { problems } = reading(`server: http://monitor:8080\n#${"é".repeat(524_288)}`)
+    assert.deepStrictEqual(problems, ["config.yaml:1: is larger than 1 MiB"])
+  })
+
   it("is refused with every problem, by file, line and path", () => {
     const { config, problems } = reading(
       [

@@ -1,11 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
-import { SilenceId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId, KeyHash, RegistrationId, SilenceId } from "@tocsin/contract/Identifiers"
+import { OperatorName } from "@tocsin/contract/Operators"
 import { Duration, Result } from "effect"
 import { parseMatcher } from "@tocsin/contract/Matcher"
+import { acknowledgedUntil } from "../../src/acknowledgements/acknowledgedUntil.ts"
 import { activeMutes } from "../../src/firings/mutes.ts"
 import { outageGraceAt } from "../../src/firings/outageGrace.ts"
 import { isInGrace } from "../../src/liveness/outage.ts"
+import { isValidToken } from "../../src/model/OperatorRecord.ts"
+import { mayRetry } from "../../src/notifications/retrySchedule.ts"
+import { judgeExpectation } from "../../src/overdue/judgeExpectation.ts"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { defaultRules } from "../../src/ports/RuleSettings.ts"
 
@@ -31,6 +36,48 @@ const silence = {
   ends_at: ENDED,
 }
 
+const HASH = KeyHash.make("a".repeat(64))
+const FORMER = KeyHash.make("b".repeat(64))
+const operator = {
+  name: OperatorName.make("ann"),
+  role: "admin" as const,
+  token_hash: HASH,
+  former_token_hash: FORMER,
+  former_valid_until: minutes(5),
+  created_at: BEGAN,
+  created_by: "ops",
+  expires_at: ENDED,
+  last_used_at: undefined,
+}
+
+const verdictAt = (now: Instant.Instant) =>
+  judgeExpectation(
+    {
+      agent: { last_seen_at: now, reachable_from: BEGAN },
+      check: undefined,
+      expectation: {
+        agent_id: AgentId.make("a"),
+        check_id: CheckId.make("disk"),
+        registration_id: RegistrationId.make(silence.id),
+        origin: "agent",
+        terms: {
+          after_millis: 600_000,
+          every_millis: 60_000,
+          severity: "critical",
+          notifications_enabled: true,
+        },
+        expected_from: BEGAN,
+        next_evaluation_at: BEGAN,
+        incident_id: undefined,
+        labels: undefined,
+        labelled_at: undefined,
+      },
+      outageEnd: undefined,
+      staleAfter: defaultRules.staleAfter,
+    },
+    now,
+  ).verdict
+
 /** Every span that is compared with the present, with its end. */
 const spans = [
   {
@@ -47,6 +94,31 @@ const spans = [
     name: "the grace after an outage",
     ends: Instant.plus(ENDED, defaultRules.deadAfter),
     isIn: (now: Instant.Instant) => isInGrace(markAt(now), now, defaultRules),
+  },
+  {
+    name: "an operator",
+    ends: ENDED,
+    isIn: (now: Instant.Instant) => isValidToken(operator, HASH, now),
+  },
+  {
+    name: "an operator's former token",
+    ends: minutes(5),
+    isIn: (now: Instant.Instant) => isValidToken(operator, FORMER, now),
+  },
+  {
+    name: "the time in which an acknowledgement can have its end",
+    ends: ENDED,
+    isIn: (now: Instant.Instant) => Result.isSuccess(acknowledgedUntil({ until: ENDED }, defaultRules, now)),
+  },
+  {
+    name: "the age at which a notification is retried",
+    ends: Instant.plus(BEGAN, Duration.hours(24)),
+    isIn: (now: Instant.Instant) => mayRetry({ attempts: 1, age_starts_at: BEGAN }, now),
+  },
+  {
+    name: "the time in which a check must report",
+    ends: ENDED,
+    isIn: (now: Instant.Instant) => verdictAt(now) === "in_time",
   },
 ]
 
