@@ -8,9 +8,10 @@ import type { ListName, PageRequest } from "@tocsin/core/model/ListDefinitions"
 import { start } from "@tocsin/testing/samples"
 import { Context, Effect, Layer } from "effect"
 import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"
-import { everyQuery, nameOf } from "../../bench/depth/listings.ts"
+import { nameOf } from "../../bench/depth/listings.ts"
 import { seedSqlite } from "../../bench/seed/seedSqlite.ts"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
+import { queriesOf } from "./sampledQueries.ts"
 import { size, storm } from "./storm.ts"
 
 const LIMIT = 10
@@ -49,7 +50,7 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a file of many 
     Effect.gen(function* () {
       const database = yield* Seeded
       const run: RunSql = (text) => Promise.resolve(database.prepare(text).all())
-      for (const query of everyQuery) {
+      for (const query of queriesOf(0)) {
         const deep = yield* Effect.promise(() => deepPosition(run, query, 1_000))
         for (const from of [undefined, ...(deep === undefined ? [] : [deep])]) {
           // Each query belongs to its own list.

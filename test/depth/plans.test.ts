@@ -11,8 +11,9 @@ import {
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"
-import { type AnyQuery, everyQuery, nameOf } from "../../bench/depth/listings.ts"
+import { type AnyQuery, nameOf } from "../../bench/depth/listings.ts"
 import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
+import { HALVES, queriesOf } from "./sampledQueries.ts"
 import { size, storm } from "./storm.ts"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { start } from "@tocsin/testing/samples"
@@ -161,13 +162,16 @@ const seeded = Layer.effect(
   }),
 ).pipe(Layer.provide(ScratchPostgres.layer))
 
+const MODES = ["force_custom_plan", "force_generic_plan"] as const
+
 layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of many rows", (it) => {
-  for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+  for (const half of HALVES) {
+    const mode = MODES[half]
     it.effect(`is read from indexes, on the first and on a deep page: ${mode}`, () =>
       Effect.gen(function* () {
         const { sql, run } = yield* Seeded
         yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
-        for (const query of everyQuery) {
+        for (const query of queriesOf(half)) {
           const deep = yield* Effect.promise(() => deepPosition(run, query, 1_000))
           for (const from of [undefined, deep ?? farOff(query)]) {
             assertIndexed(nameOf(query), yield* explain(sql, pageOf(query, from)))

@@ -1,10 +1,14 @@
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { fullSize, partOfFullSize } from "../../bench/seed/SeedSize.ts"
 
-const { incidents, outbox } = AT_LENGTH ? fullSize : partOfFullSize(50)
+const part = partOfFullSize(50)
+const { incidents, outbox } = AT_LENGTH ? fullSize : part
 
-/** A million incidents, or a fiftieth: the plans are the same. */
-export const size = { ...partOfFullSize(50), incidents, outbox }
+/**
+ * A million incidents, or a fiftieth: the plans are the same. Few lists show history, which most
+ * rows would be.
+ */
+export const size = { ...part, history: part.history / 4, incidents, outbox }
 
 /**
  * Makes a fifth of all incidents open and acknowledged, a third of the notifications held, and one

@@ -3,6 +3,7 @@ import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { parseSync, Visitor } from "rolldown/utils"
+import { AT_LENGTH } from "../properties/atLength.ts"
 
 /** A regular expression that a product file contains. */
 interface Written {
@@ -50,17 +51,21 @@ const samplesOf = (expression: RegExp): ReadonlyArray<string> => {
   }
 }
 
-/** Each sample with one of its characters repeated, and runs of characters alone. */
+/**
+ * Each sample with one of its characters repeated, and runs of characters alone. Each repeated
+ * character has one of the ends, and all of them at length.
+ */
 function* longRuns(expression: RegExp): Generator<string> {
   const letters = new Set([...COMMON, ...expression.source])
   for (const letter of letters) for (const end of ENDS) yield letter.repeat(RUN) + end
   for (const sample of samplesOf(expression)) {
     const characters = Array.from(sample.slice(0, 40))
     for (const [place, own] of characters.entries()) {
+      const ends = AT_LENGTH ? ENDS : ENDS.slice(place % ENDS.length).slice(0, 1)
       const before = characters.slice(0, place).join("")
       const after = characters.slice(place).join("")
       for (const letter of new Set([own, " ", "a"]))
-        for (const end of ENDS) yield before + letter.repeat(RUN) + after + end
+        for (const end of ends) yield before + letter.repeat(RUN) + after + end
     }
   }
 }

@@ -2,7 +2,11 @@
 // vitest of its own, because the tests of broken storages must fail.
 import { reopenSuite } from "@tocsin/testing/model/reopenSuite"
 import { describe } from "@effect/vitest"
+import * as fc from "fast-check"
 import { BROKEN, GOOD } from "./BrokenStores.ts"
+
+// The first counterexample is enough: nothing looks for a smaller one.
+fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true })
 
 for (const subject of [...GOOD, ...BROKEN]) {
   describe(`on ${subject.name}`, () => {

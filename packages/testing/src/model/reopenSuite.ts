@@ -74,7 +74,10 @@ const reported = (first: number, status: "critical" | "ok") =>
     eventOf(first + n, { check_id, status, output: `caf\u00e9 \u{1f469} ${"x".repeat(5_000)} ${n}` }),
   )
 
+/** More rows than a store may take to be all of one write. */
 const MANY = 150
+/** Few of them open an incident: each is read whole, before and after every deed. */
+const FAILING = 10
 
 const expireBy = (rule: "history" | "incidents" | "outbox" | "audit"): Deed =>
   Effect.fnUntraced(function* ({ storage }: Replica) {
@@ -97,7 +100,9 @@ const DEEDS: ReadonlyArray<readonly [name: string, deed: Deed]> = [
       send(
         replica,
         "B",
-        range(MANY).map((n) => eventOf(100 + n, { check_id: `check-${n}` })),
+        range(MANY).map((n) =>
+          eventOf(100 + n, { check_id: `check-${n}`, status: n < FAILING ? "critical" : "ok" }),
+        ),
       ),
   ],
   [
