@@ -75,6 +75,8 @@ const serverOf = async (databaseDir: string, givenPort?: number) => {
     postgresFlags: [
       "fsync=off",
       "full_page_writes=off",
+      // Half of a run's files would be its log.
+      "max_wal_size=256MB",
       // Its snapshots keep old versions of rows, and its statistics change plans, at moments that
       // no test chooses.
       "autovacuum=off",
