@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/exitCodes"
 import { Effect, Redacted } from "effect"
-import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
+import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
 import { secretOf, webhookSecretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { type Place, places, serverAt, tocsin } from "./tocsin.ts"
@@ -66,7 +66,7 @@ describe.concurrent("the doctor", () => {
     "finds a running service on $name well, and its receivers that accept a test",
     ({ make }) =>
       Effect.gen(function* () {
-        const place = yield* make
+        const place = { ...(yield* make), cwd: yield* scratchFolderOnDisk }
         yield* startServer(serverAt(place))
         const well = yield* receiverOf(204)
         const environment = {
@@ -106,7 +106,7 @@ describe.concurrent("the doctor", () => {
     Effect.gen(function* () {
       const { replica, url } = yield* scratchPostgres
       const environment = { DATABASE_URL: Redacted.value(url) }
-      const cwd = yield* scratchFolder
+      const cwd = yield* scratchFolderOnDisk
       const { findings } = yield* examine({ cwd, environment })
       assert.match(messageOf(findings, "connections"), /^this server opens up to 19 of \d+$/)
       const { sql } = yield* replica()
@@ -124,7 +124,7 @@ describe.concurrent("the doctor", () => {
   it.live("examines the receivers of a policy file, and names its problems", () =>
     Effect.gen(function* () {
       const well = yield* receiverOf(204)
-      const cwd = yield* scratchFolder
+      const cwd = yield* scratchFolderOnDisk
       const environment = {
         SERVICE_POLICY_FILE: "policy.yaml",
         PAGER_URL: well.url,
@@ -156,7 +156,7 @@ describe.concurrent("the doctor", () => {
         SERVICE_PORT: "eighty",
         DATABASE_URL: `postgres://${secretOf("user")}:${secretOf("password")}@127.0.0.1:1/tocsin`,
       }
-      const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment })
+      const { code, findings } = yield* examine({ cwd: yield* scratchFolderOnDisk, environment })
       assert.deepStrictEqual(notOk(findings), ["settings: failed", "settings: attention", "storage: failed"])
       assert.match(messageOf(findings, "storage"), /^PostgreSQL is unreachable: /)
       assert.strictEqual(code, EXIT_CODES.usage.code)
@@ -165,7 +165,7 @@ describe.concurrent("the doctor", () => {
 
   it.live("examines the watchdog ping and the allowed origins", () =>
     Effect.gen(function* () {
-      const place = { cwd: yield* scratchFolder, environment: {} }
+      const place = { cwd: yield* scratchFolderOnDisk, environment: {} }
       yield* tocsin(place, "migrate")
       const origins = "https://dashboard.example http://localhost:3000"
       const well = yield* receiverOf(204)
@@ -203,7 +203,7 @@ describe.concurrent("the doctor", () => {
 
   it.live("warns when the server has been silent", () =>
     Effect.gen(function* () {
-      const place = { cwd: yield* scratchFolder, environment: {} }
+      const place = { cwd: yield* scratchFolderOnDisk, environment: {} }
       yield* tocsin(place, "migrate")
       const database = new DatabaseSync(join(place.cwd, "data", "tocsin.db"))
       database.exec(
@@ -219,7 +219,7 @@ describe.concurrent("the doctor", () => {
 
   it.live("warns when no server has run yet, and creates nothing", () =>
     Effect.gen(function* () {
-      const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment: {} })
+      const { code, findings } = yield* examine({ cwd: yield* scratchFolderOnDisk, environment: {} })
       assert.deepStrictEqual([notOk(findings), code], [["storage: attention"], EXIT_CODES.attention.code])
     }),
   )
@@ -228,7 +228,7 @@ describe.concurrent("the doctor", () => {
     `finds a read-only folder${cannotProvoke ? " (skipped: only root can read this checkout)" : ""}`,
     () =>
       Effect.gen(function* () {
-        const place = { cwd: yield* scratchFolder, environment: {} }
+        const place = { cwd: yield* scratchFolderOnDisk, environment: {} }
         yield* tocsin(place, "migrate")
         chmodSync(place.cwd, 0o755)
         chmodSync(join(place.cwd, "data"), 0o555)
@@ -244,7 +244,7 @@ describe.concurrent("the doctor", () => {
     `sends a user who may not read the data to the service's user, as other commands do${isRoot ? "" : " (skipped: needs root)"}`,
     () =>
       Effect.gen(function* () {
-        const place = { cwd: yield* scratchFolder, environment: {} }
+        const place = { cwd: yield* scratchFolderOnDisk, environment: {} }
         yield* tocsin(place, "migrate")
         chmodSync(place.cwd, 0o755)
         const stranger = { ...place, uid: NOBODY }
@@ -262,7 +262,7 @@ describe.concurrent("the doctor", () => {
   it.live("finds a read-only PostgreSQL", () =>
     Effect.gen(function* () {
       const { url, replica } = yield* scratchPostgres
-      const place = { cwd: yield* scratchFolder, environment: { DATABASE_URL: Redacted.value(url) } }
+      const place = { cwd: yield* scratchFolderOnDisk, environment: { DATABASE_URL: Redacted.value(url) } }
       yield* tocsin(place, "migrate")
       const { sql } = yield* replica({ maxConnections: 1 })
       const [row] = yield* sql<{ name: string }>`SELECT current_database() AS name`
@@ -284,7 +284,7 @@ describe.concurrent("the doctor", () => {
       yield* Effect.acquireRelease(sql.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD '${password}'`), () =>
         Effect.orDie(Effect.andThen(sql.unsafe(`DROP OWNED BY ${user}`), sql.unsafe(`DROP ROLE ${user}`))),
       )
-      const cwd = yield* scratchFolder
+      const cwd = yield* scratchFolderOnDisk
       yield* tocsin({ cwd, environment: { DATABASE_URL: Redacted.value(url) } }, "migrate")
       yield* sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${user}`)
       yield* sql.unsafe(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${user}`)
@@ -308,7 +308,7 @@ describe.concurrent("the doctor", () => {
 
   it.live("compares the totals of SQLite and of PostgreSQL with what the rows count", () =>
     Effect.gen(function* () {
-      const cwd = yield* scratchFolder
+      const cwd = yield* scratchFolderOnDisk
       const file = { cwd, environment: {} }
       yield* tocsin(file, "migrate")
       const database = new DatabaseSync(join(cwd, "data", "tocsin.db"))
@@ -347,7 +347,7 @@ describe.concurrent("the doctor", () => {
       const [row] = yield* sql<{ name: string }>`SELECT current_database() AS name`
       yield* sql.unsafe(`ALTER DATABASE ${row?.name} SET session_replication_role = replica`)
       const environment = { DATABASE_URL: Redacted.value(url) }
-      const { code, findings } = yield* examine({ cwd: yield* scratchFolder, environment })
+      const { code, findings } = yield* examine({ cwd: yield* scratchFolderOnDisk, environment })
       assert.match(messageOf(findings, "storage"), /^session_replication_role is replica, .*: reset it/)
       assert.strictEqual(code, EXIT_CODES.storage.code)
     }),
@@ -356,7 +356,7 @@ describe.concurrent("the doctor", () => {
   it.live("finds a newer schema on SQLite and on PostgreSQL", () =>
     Effect.gen(function* () {
       const later = "INSERT INTO schema_migration VALUES (9999, 'later', 'checksum', 0)"
-      const file = { cwd: yield* scratchFolder, environment: {} }
+      const file = { cwd: yield* scratchFolderOnDisk, environment: {} }
       mkdirSync(join(file.cwd, "data"))
       yield* tocsin(file, "migrate")
       const database = new DatabaseSync(join(file.cwd, "data", "tocsin.db"))

@@ -5,7 +5,7 @@ import process from "node:process"
 import { promisify } from "node:util"
 import { Effect, Redacted, type Scope } from "effect"
 import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
-import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
+import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
 import { FOR_COMMANDS } from "../processes/program.ts"
 import { type Environment, secretOf } from "../processes/secrecy.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
@@ -94,7 +94,7 @@ const placeFor = Effect.fnUntraced(function* (
   setting: PageSetting,
 ): Effect.fn.Return<Place, never, Scope.Scope> {
   const { server, databaseIn, environment = {} } = setting
-  const cwd = yield* scratchFolder
+  const cwd = yield* scratchFolderOnDisk
   symlinkSync(join(process.cwd(), "examples"), join(cwd, "examples"))
   const own = databaseIn === undefined ? {} : { [databaseIn]: yield* databaseAddress(setting) }
   const shared = { ...environment, ...pathOf(setting), ...own }

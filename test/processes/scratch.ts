@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { dataFolder } from "../../bench/src/dataFolder.ts"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
 
@@ -7,6 +8,9 @@ export const scratchFolder = Effect.map(
   Layer.build(Layer.fresh(ScratchFolder.layer)),
   (services) => Context.get(services, ScratchFolder).path,
 )
+
+/** The same on a disk: the doctor warns of a folder in memory, and the temporary folder may be there. */
+export const scratchFolderOnDisk = Effect.orDie(dataFolder(undefined))
 
 /** An empty PostgreSQL database for as long. */
 export const scratchPostgres = Effect.map(

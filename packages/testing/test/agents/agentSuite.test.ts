@@ -1,6 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
-import { agentCases } from "../../src/agents/agentCases.ts"
 import { agentSuite } from "../../src/agents/agentSuite.ts"
 import type { AgentPlace, RunningAgent } from "../../src/agents/RunningAgent.ts"
 
@@ -57,14 +55,5 @@ describe("agentSuite", () => {
     // An option that a caller without types may pass.
     const without = Object.fromEntries([["waits as Retry-After asks", beside]])
     assert.throws(() => agentSuite({ start: startCautious, without }), /no case is named waits as/)
-  })
-
-  it("has the cases that docs/agent.md lists", () => {
-    const [, section = ""] = readFileSync("docs/agent.md", "utf8").split("\n## Test an agent of your own\n")
-    const listed = Array.from(
-      section.matchAll(/^\| ([a-z][^|]*) \| (?:yes|in memory)/gim),
-      ([, name]) => name,
-    )
-    assert.sameMembers(listed, Object.keys(agentCases))
   })
 })
