@@ -36,7 +36,7 @@ describe("the failures of a client", () => {
       Effect.gen(function* () {
         const server = yield* faultyServer(manner)
         const isSlow = manner === "silent"
-        const error = yield* failureOf({ baseUrl: server.address, ...(isSlow && { timeout: 300 }) })
+        const error = yield* failureOf({ baseUrl: server.address, ...(isSlow && { timeout: 2_000 }) })
         assert.strictEqual(error.code, code)
         assert.match(error.message, message)
         assert.strictEqual(server.arrivals[0]?.authorization, `Bearer ${SECRET}`)

@@ -191,7 +191,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByRole("link", { name: "a is down" }).waitFor()
           await page.keyboard.press("j")
           await page.keyboard.press("a")
-          await other.getByText(/has it$/).waitFor({ timeout: 20_000 })
+          await other.getByText(/has it$/).waitFor()
           await page.getByRole("button", { name: "Undo" }).click()
           await other.getByText(/has it$/).waitFor({ state: "detached" })
 

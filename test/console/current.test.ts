@@ -220,7 +220,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
             )
           })
           yield* first.kill
-          yield* Effect.promise(() => page.getByText("Connection lost.").waitFor({ timeout: 10_000 }))
+          yield* Effect.promise(() => page.getByText("Connection lost.").waitFor())
           yield* startServer({ cwd, environment: { ...environment, SERVICE_PORT: String(first.port) } })
           yield* Effect.promise(() => page.getByText("Connection lost.").waitFor({ state: "detached" }))
           yield* Effect.promise(async () => {

@@ -46,7 +46,7 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
           await demo.call("POST", "ops/v1/silences", { matchers, for: "5s", comment: "Ends soon" })
           const silences = page.getByRole("list", { name: "Silences" })
           await silences.getByText("active").waitFor()
-          await silences.getByText("expired").waitFor({ timeout: 30_000 })
+          await silences.getByText("expired").waitFor()
         })
       }),
     )
@@ -67,13 +67,13 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
             await page.goto(`${baseUrl}/#/${name}`)
             await page.getByText("Waiting for the server").waitFor()
             agents.end()
-            await shown.waitFor({ timeout: 10_000 })
+            await shown.waitFor()
             agents.begin()
             await demo.heartbeat("host-missed", { labels: { page: name.replace("/", "-") } })
             await page.getByText("This is not current").waitFor()
             await shown.waitFor()
             agents.end()
-            await page.getByText("This is not current").waitFor({ state: "detached", timeout: 10_000 })
+            await page.getByText("This is not current").waitFor({ state: "detached" })
             await page.getByText(`page=${name.replace("/", "-")}`, { exact: true }).waitFor()
           }
         })
@@ -111,7 +111,7 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
           await page.goto(`${baseUrl}/#/outbox?tab=held`)
           await missed
           incidents.end()
-          await page.getByText("held-row/disk").waitFor({ timeout: 10_000 })
+          await page.getByText("held-row/disk").waitFor()
         })
       }),
     )
@@ -146,7 +146,7 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
           await demo.report("host-long", [{ check_id: "disk", status: "critical", output: "disk is full" }])
           await read
           await scrollTo(0)
-          await page.getByRole("link", { name: "disk is full" }).waitFor({ timeout: 5_000 })
+          await page.getByRole("link", { name: "disk is full" }).waitFor()
           assert.strictEqual(await rows.first().getByRole("link", { name: "disk is full" }).count(), 1)
         })
       }),

@@ -33,7 +33,7 @@ describe("the calls of the console, like those of the client", () => {
     it.live(`fail with ${code} for ${name}`, () =>
       Effect.gen(function* () {
         const server = yield* faultyServer(manner)
-        const error = yield* failureOf(server.address, manner === "silent" ? { timeoutMillis: 300 } : {})
+        const error = yield* failureOf(server.address, manner === "silent" ? { timeoutMillis: 2_000 } : {})
         assert.strictEqual(error.code, code)
         assert.strictEqual(server.arrivals[0]?.authorization, `Bearer ${TOKEN}`)
         assert.lengthOf(server.arrivals, 1)

@@ -255,7 +255,7 @@ describe("close", () => {
     await monitor.close()
   })
 
-  it("does not wait for a receiver that never answers", { timeout: 15_000 }, async () => {
+  it("does not wait for a receiver that never answers", async () => {
     let isAborted = false
     const monitor = await createMonitor({
       storage: memory(),
@@ -271,9 +271,7 @@ describe("close", () => {
     await enroll(monitor, "a")
     await send(monitor, "a", resultOf("critical"))
     await until(async () => (await collect(monitor.outbox.all()))[0]?.state === "sending")
-    const began = performance.now()
     await monitor.close()
-    assert.isBelow(performance.now() - began, 8_000)
     assert.isTrue(isAborted)
   })
 })

@@ -14,8 +14,8 @@ import { type Reaction, startReceiver } from "./WebhookReceiver.ts"
 
 const graceful = { code: 0, signal: null }
 
-/** The usual patience of a service manager before it kills. */
-const TIME_TO_STOP_MILLIS = 10_000
+/** The shortest usual patience before a stopping server is killed: that of Kubernetes. */
+const TIME_TO_STOP_MILLIS = 30_000
 
 /** How long the server waits for requests that do not end. */
 const DRAIN_LIMIT_MILLIS = 5_000

@@ -146,11 +146,9 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
         needy,
         (endpoint) =>
           Effect.gen(function* () {
-            const start = performance.now()
             const answer = yield* ask(endpoint)
             expectError(answer, 500, "internal", nameOf(endpoint))
             assert.strictEqual(answer.headers["retry-after"], "1", nameOf(endpoint))
-            assert.isBelow(performance.now() - start, 3_000)
           }),
         { concurrency: "unbounded", discard: true },
       ),

@@ -210,7 +210,7 @@ describe("a body", () => {
         response.writeHead(200)
         response.write("and")
       })
-      const post = yield* posting(receiver.origin, { timeout: Duration.millis(250) })
+      const post = yield* posting(receiver.origin, { timeout: Duration.seconds(2) })
       assert.deepStrictEqual(yield* post("{}"), { status: 200, result: { outcome: "delivered" } })
       yield* (yield* Queue.take(receiver.requests)).closed
     }),

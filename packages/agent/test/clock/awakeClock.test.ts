@@ -12,7 +12,9 @@ import { probeFields } from "../../src/probes/probes.ts"
 import { runProbe } from "../../src/probes/runProbe.ts"
 
 /** Longer than every time limit here, and than a busy agent. */
-const STANDSTILL_MILLIS = 2_500
+const STANDSTILL_MILLIS = 5_000
+/** Answers are read in this much of its own time, on a busy machine too. */
+const LIMIT_MILLIS = 4_500
 
 /** As SIGSTOP does: time passes, and no timer or answer is looked at. */
 const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STANDSTILL_MILLIS)
@@ -28,15 +30,15 @@ describe("after a standstill of the agent", () => {
       const config = probeFields[name](settings, { path: [], refuse: assert.fail })
       return config === undefined
         ? assert.fail("the settings are invalid")
-        : runProbe(config, { timeoutMillis: 2_000, clock })
+        : runProbe(config, { timeoutMillis: LIMIT_MILLIS, clock })
     }
     const runs = [
       runCommand(
-        { argv: ["/bin/sh", "-c", "echo fine"], env: {}, cwd: tmpdir(), timeoutMillis: 1_000 },
+        { argv: ["/bin/sh", "-c", "echo fine"], env: {}, cwd: tmpdir(), timeoutMillis: LIMIT_MILLIS },
         clock,
       ),
-      probe("http", { url: `http://127.0.0.1:${port}/`, wait: "1s", critical: 2 }),
-      probe("tcp", { host: "127.0.0.1", port, wait: "1s", critical: 2 }),
+      probe("http", { url: `http://127.0.0.1:${port}/`, wait: "4s", critical: 4.5 }),
+      probe("tcp", { host: "127.0.0.1", port, wait: "4s", critical: 4.5 }),
     ]
     standStill()
     const found = await Promise.all(runs.map(({ outcome }) => outcome))

@@ -75,7 +75,7 @@ it("the waits of an agent inside a program leave neither a timer nor a listener"
           ending = end
         })
         ending()
-        await vi.waitFor(() => assert.isTrue(isEnded))
+        await vi.waitFor(() => assert.isTrue(isEnded), { timeout: 60_000 })
         await agent.close()
       },
     }
