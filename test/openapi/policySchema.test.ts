@@ -8,7 +8,8 @@ import { parse } from "yaml"
 
 const matches = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false }).compile(policySchema())
 
-const page = readFileSync(new URL("../../docs/policy.md", import.meta.url), "utf8")
+const readPage = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), "utf8")
+const page = readPage("policy")
 const examples = Array.from(page.matchAll(/^```yaml[^\n]*\n(.*?)^```/gmsu), ([, text = ""]) => text)
 
 describe("the JSON Schema of a policy", () => {
@@ -49,7 +50,8 @@ describe("the JSON Schema of a policy", () => {
     }
     collect(policySchema())
     assert.isAbove(keys.size, 20)
-    const absent = Array.from(keys).filter((key) => !page.includes(`\`${key}`) && !page.includes(`${key}:`))
+    const pages = page + readPage("notifications")
+    const absent = Array.from(keys).filter((key) => !pages.includes(`\`${key}`) && !pages.includes(`${key}:`))
     assert.deepStrictEqual(absent, [])
   })
 })

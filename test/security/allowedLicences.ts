@@ -9,4 +9,5 @@ export const allowedLicences: ReadonlySet<string> = new Set([
   "BSD-3-Clause",
   "ISC",
   "MIT",
+  "MIT-0",
 ])

@@ -7,6 +7,6 @@ import { Schema } from "effect"
  */
 export class BadNotifierSetting extends Schema.TaggedError<BadNotifierSetting>()("BadNotifierSetting", {
   notifier: NotifierKind,
-  setting: Schema.Literals(["url", "secrets", "token", "chat", "apiUrl"]),
+  setting: Schema.Literals(["url", "secrets", "token", "chat", "apiUrl", "user", "key", "routing_key"]),
   message: Schema.String,
 }) {}

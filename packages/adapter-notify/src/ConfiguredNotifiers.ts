@@ -1,16 +1,19 @@
+import type { Receiver } from "@tocsin/contract/PolicyDocument"
+import type { ReceiverType } from "@tocsin/contract/ReceiverTypes"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { type Duration, Effect, Layer, Result, Schema, type Scope } from "effect"
 import { alertRouter, type AlertRouterOptions } from "./alertrouter/alertRouter.ts"
 import { BadNotifierSetting } from "./BadNotifierSetting.ts"
 import { debug } from "./debug/debug.ts"
-import { DEFAULT_SEND_TIMEOUT, type PostingOptions, sendTimeout } from "./http/HttpPost.ts"
+import { DEFAULT_SEND_TIMEOUT, type PostingOptions, mailTimeout, sendTimeout } from "./http/HttpPost.ts"
 import {
   messengerSlack,
   type MessengerSlackOptions,
   messengerTelegram,
   type MessengerTelegramOptions,
 } from "./messenger/messenger.ts"
+import { makeReceiver, type ReceiverSecrets } from "./policyReceivers.ts"
 import { webhook, type WebhookOptions } from "./webhook/webhook.ts"
 
 type Own<Options> = Omit<Options, keyof PostingOptions>
@@ -24,6 +27,11 @@ export interface NotifiersOptions {
     | ({ readonly form: "telegram" } & Own<MessengerTelegramOptions>)
     | undefined
   readonly alertRouter?: Own<AlertRouterOptions> | undefined
+  /** Receivers of types, each named by its type. */
+  readonly typed?: ReadonlyArray<{
+    readonly definition: Receiver & { readonly type: ReceiverType }
+    readonly secrets: ReceiverSecrets
+  }>
   /** Refuses private addresses (docs/rules.md#targets). */
   readonly denyPrivateTargets?: boolean | undefined
   /** Attempts end within the lease (docs/rules.md#delivery). */
@@ -52,6 +60,7 @@ const make = Effect.fnUntraced(function* (
   const posting: PostingOptions = {
     denyPrivateTargets: options.denyPrivateTargets ?? false,
     timeout: options.lease === undefined ? DEFAULT_SEND_TIMEOUT : sendTimeout(options.lease),
+    mailTimeout: options.lease === undefined ? undefined : mailTimeout(options.lease),
   }
   const made = [
     yield* Effect.result(options.webhook ? webhook({ ...options.webhook, ...posting }) : Effect.undefined),
@@ -60,12 +69,22 @@ const make = Effect.fnUntraced(function* (
       options.alertRouter ? alertRouter({ ...options.alertRouter, ...posting }) : Effect.undefined,
     ),
   ]
-  const problems = made.filter(Result.isFailure).map(({ failure }) => failure)
+  const typed = yield* Effect.forEach(options.typed ?? [], ({ definition, secrets }) =>
+    Effect.result(
+      Effect.map(
+        makeReceiver(definition, secrets, posting),
+        (notifier) => [definition.type, notifier] as const,
+      ),
+    ),
+  )
+  const results: ReadonlyArray<Result.Result<unknown, BadNotifierSetting>> = [...made, ...typed]
+  const problems = results.filter(Result.isFailure).map(({ failure }) => failure)
   if (problems.length > 0) return yield* new BadNotifierSettings({ problems })
   const notifiers = [options.debug ? debug : undefined, ...made.map(Result.getOrUndefined)]
-  return new Map(
-    notifiers.filter((notifier) => notifier !== undefined).map((notifier) => [notifier.kind, notifier]),
-  )
+  return new Map([
+    ...notifiers.flatMap((notifier) => (notifier === undefined ? [] : [[notifier.kind, notifier] as const])),
+    ...typed.flatMap((one) => (Result.isSuccess(one) ? [one.success] : [])),
+  ])
 })
 
 /** The notifiers of `options`. Their connections close with the layer. */

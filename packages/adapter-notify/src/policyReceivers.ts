@@ -7,6 +7,7 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, Result, type Scope } from "effect"
 import { alertRouter } from "./alertrouter/alertRouter.ts"
 import type { BadNotifierSetting } from "./BadNotifierSetting.ts"
+import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
 import { messengerSlack, messengerTelegram } from "./messenger/messenger.ts"
 import { MAX_SECRET_BYTES, readBoundedFile } from "./readBoundedFile.ts"
@@ -16,7 +17,7 @@ import { webhook, type ReceiverPosting } from "./webhook/webhook.ts"
 type SecretName = "url" | "secret" | "telegram_token"
 
 /** The secrets of one receiver, and what keeps them from being read. */
-type Secrets = Partial<Record<SecretName, string>>
+export type ReceiverSecrets = Partial<Record<SecretName, Redacted.Redacted>>
 
 /**
  * Makes the notifiers of a policy's receivers: reads the files and variables that they name. Fails
@@ -33,7 +34,7 @@ export const policyReceivers = Effect.fnUntraced(function* (
     const notifier: Result.Result<Notifier, ReadonlyArray<FieldProblem>> = Result.isFailure(secrets)
       ? Result.fail(secrets.failure)
       : yield* Effect.result(
-          Effect.mapError(make(receiver, secrets.success, posting), settingProblem(receiver)),
+          Effect.mapError(makeReceiver(receiver, secrets.success, posting), settingProblem(receiver)),
         )
     if (Result.isSuccess(notifier)) made.set(name, notifier.success)
     else
@@ -47,15 +48,15 @@ export const policyReceivers = Effect.fnUntraced(function* (
 /** A key of a receiver that says where a secret is. */
 const SECRET_KEY = /^(?<name>url|secret|telegram_token)_(?<from>file|env)$/u
 
-const secretsOf = (receiver: Receiver): Result.Result<Secrets, ReadonlyArray<FieldProblem>> => {
-  const secrets: Secrets = {}
+const secretsOf = (receiver: Receiver): Result.Result<ReceiverSecrets, ReadonlyArray<FieldProblem>> => {
+  const secrets: ReceiverSecrets = {}
   const problems: Array<FieldProblem> = []
   for (const [key, place] of Object.entries(receiver)) {
     const { name, from } = SECRET_KEY.exec(key)?.groups ?? {}
     if (name === undefined || typeof place !== "string") continue
     const read = from === "env" ? readVariable(place) : readFile(place)
     // The pattern admits these names only.
-    if (Result.isSuccess(read)) secrets[name as SecretName] = read.success
+    if (Result.isSuccess(read)) secrets[name as SecretName] = Redacted.make(read.success)
     else problems.push({ message: read.failure, path: [key] })
   }
   return problems.length === 0 ? Result.succeed(secrets) : Result.fail(problems)
@@ -76,35 +77,43 @@ const readFile = (path: string): Result.Result<string, string> => {
   return text === "" ? Result.fail("names an empty file") : Result.succeed(text)
 }
 
-const redacted = (text = ""): Redacted.Redacted => Redacted.make(text)
+const NONE = Redacted.make("")
 
-const make = (
+/** Makes the notifier of a receiver's definition, which was checked: what it needs is there. */
+export const makeReceiver = (
   receiver: Receiver,
-  { url, secret, telegram_token }: Secrets,
+  { url = NONE, secret = NONE, telegram_token = NONE }: ReceiverSecrets,
   posting: ReceiverPosting,
 ): Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids> => {
   switch (receiver.kind) {
     case "webhook": {
-      const secrets = (secret ?? "").split(/[\s,]+/u).map(redacted)
-      return webhook({ ...posting, url: redacted(url), secrets })
+      const secrets = Redacted.value(secret)
+        .split(/[\s,]+/u)
+        .map((one) => Redacted.make(one))
+      return webhook({ ...posting, url, secrets })
     }
     case "messenger":
+      if (receiver.type === "email")
+        return email({ ...posting, ...receiver, from: receiver.from ?? "", to: receiver.to ?? [], url })
       return receiver.telegram_chat === undefined
-        ? messengerSlack({ ...posting, url: redacted(url) })
-        : messengerTelegram({ ...posting, token: redacted(telegram_token), chat: receiver.telegram_chat })
+        ? messengerSlack({ ...posting, url })
+        : messengerTelegram({ ...posting, token: telegram_token, chat: receiver.telegram_chat })
     case "alert_router":
-      return alertRouter({ ...posting, url: redacted(url) })
+      return alertRouter({ ...posting, url })
     case "debug":
       return Effect.succeed(debug)
   }
 }
 
-const KEY_OF = {
+const KEY_OF: Readonly<Record<BadNotifierSetting["setting"], string>> = {
   url: "url",
   secrets: "secret",
   token: "telegram_token",
   chat: "telegram_chat",
   apiUrl: "url",
+  user: "user",
+  key: "key",
+  routing_key: "routing_key",
 }
 
 /** The problem of a setting, at the key of the receiver that gives it. */

@@ -1,6 +1,7 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
+import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS, typesOf } from "./ReceiverTypes.ts"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, formatMatcher, parseMatcher } from "./Matcher.ts"
 
 /** A matcher as a policy writes it: `label:team = db`. */
@@ -44,6 +45,12 @@ const secret = <Name extends string>(name: Name, description: string) =>
     // Computed keys widen to string; these are the two of the template.
   }) as { readonly [Key in `${Name}_file` | `${Name}_env`]: Schema.optionalKey<Schema.String> }
 
+const ADDRESSES_RULE = { expected: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org` }
+const addresses = Schema.Array(Schema.String.check(Schema.isPattern(MAIL_ADDRESS, ADDRESSES_RULE))).check(
+  Schema.isMinLength(1, ADDRESSES_RULE),
+  Schema.isMaxLength(MOST_RECIPIENTS, ADDRESSES_RULE),
+)
+
 const concurrency = Schema.optionalKey(
   whole(1, 64).annotate({ description: "Attempts at a time; 32 by default." }),
 )
@@ -57,7 +64,18 @@ const receiver = <const Kind extends string, const Fields extends Schema.Struct.
 export const Receiver = Schema.Union([
   receiver("webhook", { ...secret("url", "the URL"), ...secret("secret", "the signing secrets") }),
   receiver("messenger", {
-    ...secret("url", "the URL of an incoming webhook"),
+    type: Schema.optionalKey(Schema.Literals(typesOf("messenger"))),
+    ...secret("url", "the URL of an incoming webhook, or that of the type's service"),
+    from: Schema.optionalKey(
+      Schema.String.check(
+        Schema.isPattern(MAIL_SENDER, { expected: "an address such as Tocsin <tocsin@example.org>" }),
+      ).annotate({ description: "The sender of mails." }),
+    ),
+    to: Schema.optionalKey(addresses),
+    cc: Schema.optionalKey(addresses),
+    tls: Schema.optionalKey(
+      Schema.Literals(["required", "off"]).annotate({ description: "required by default." }),
+    ),
     ...secret("telegram_token", "a Telegram bot's token"),
     telegram_chat: Schema.optionalKey(text("The Telegram chat to write to.")),
     digest: Schema.optionalKey(

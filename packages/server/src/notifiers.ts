@@ -25,11 +25,22 @@ export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, never
         isEnabled.has("alert_router") && SERVICE_ALERT_ROUTER_URL !== undefined
           ? { url: SERVICE_ALERT_ROUTER_URL }
           : undefined,
+      typed: isEnabled.has("email") ? email(settings) : [],
       denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
       lease: settings.SERVICE_DELIVERY_LEASE,
     }),
   )
 }
+
+const email = ({ SERVICE_EMAIL_FROM, SERVICE_EMAIL_TO, SERVICE_SMTP_URL }: Settings) =>
+  SERVICE_SMTP_URL === undefined || SERVICE_EMAIL_FROM === undefined || SERVICE_EMAIL_TO === undefined
+    ? []
+    : [
+        {
+          definition: { kind: "messenger", type: "email", from: SERVICE_EMAIL_FROM, to: SERVICE_EMAIL_TO },
+          secrets: { url: SERVICE_SMTP_URL },
+        } as const,
+      ]
 
 const messenger = ({ SERVICE_MESSENGER_URL, SERVICE_TELEGRAM_TOKEN, SERVICE_TELEGRAM_CHAT }: Settings) => {
   if (SERVICE_MESSENGER_URL !== undefined) return { form: "slack", url: SERVICE_MESSENGER_URL } as const

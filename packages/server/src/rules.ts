@@ -2,35 +2,40 @@ import { KeyFingerprint } from "@tocsin/contract/Identifiers"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import { NotifierKind } from "@tocsin/contract/Status"
+import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
-import { Duration } from "effect"
+import { Duration, Record } from "effect"
 import type { Settings } from "./settings/Settings.ts"
+import { SETTINGS_RECEIVERS, type SettingsReceiver } from "./settings/settingTypes.ts"
 
-/** The settings that say where a notifier sends; one of them is enough. */
+/** The receivers of settings, and the settings that say where each sends; one of these is enough. */
 export const NOTIFIER_ADDRESSES = {
   debug: [],
   webhook: ["SERVICE_WEBHOOK_URL"],
   messenger: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
   alert_router: ["SERVICE_ALERT_ROUTER_URL"],
-} as const satisfies Record<NotifierKind, ReadonlyArray<keyof Settings>>
+  email: ["SERVICE_SMTP_URL"],
+} as const satisfies Readonly<Record<SettingsReceiver, ReadonlyArray<keyof Settings>>>
 
-/** The notifiers that are configured; `debug` needs no setting. */
-export const configuredKinds = (values: Partial<Settings>): ReadonlySet<NotifierKind> =>
+/** The receivers that are configured; `debug` needs no setting. */
+export const configuredNotifiers = (values: Partial<Settings>): ReadonlySet<SettingsReceiver> =>
   new Set(
-    NotifierKind.literals.filter((kind) => {
-      const addresses = NOTIFIER_ADDRESSES[kind]
+    SETTINGS_RECEIVERS.filter((receiver) => {
+      const addresses = NOTIFIER_ADDRESSES[receiver]
       return addresses.length === 0 || addresses.some((name) => values[name] !== undefined)
     }),
   )
 
-/** The notifiers to use: the named ones, or else all configured ones. */
-export const enabledNotifiers = (values: Partial<Settings>): ReadonlyArray<NotifierKind> =>
-  values.SERVICE_NOTIFIERS ?? Array.from(configuredKinds(values))
+/** The receivers to use: the named ones, or else all configured ones. */
+export const enabledNotifiers = (values: Partial<Settings>): ReadonlyArray<SettingsReceiver> =>
+  values.SERVICE_NOTIFIERS ?? Array.from(configuredNotifiers(values))
+
+const NOTIFIER_KINDS = Record.map(receiverTypes, ({ kind }) => kind)
 
 /** The receivers of a policy that defines none. */
 export const policyNotifiers = (values: Partial<Settings>): PolicyNotifiers => ({
   notifiers: enabledNotifiers(values),
+  notifierKinds: NOTIFIER_KINDS,
   keepsNotifiers: false,
 })
 

@@ -76,7 +76,7 @@ export class SimulatedService {
   ) {
     this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
     this.#ports = ports
-    const policy = compilePolicy(rules.policy, rules.notifiers)
+    const policy = compilePolicy(rules.policy, rules.notifiers, rules.notifierKinds)
     this.#options = incidentOptions(this.#ids, { current: () => policy }, rules)
     this.#due = new DueWork(this.#tables, policy)
     this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })

@@ -60,10 +60,16 @@ export const sendTimeout = (lease: Duration.Duration): Duration.Duration =>
     ? Duration.millis((Duration.toMillis(lease) * 2) / 3)
     : DEFAULT_SEND_TIMEOUT
 
+/** The longest attempt at a mail server, which may greet slowly: 45 s, and three quarters of a lease. */
+export const mailTimeout = (lease: Duration.Duration): Duration.Duration =>
+  Duration.min(Duration.seconds(45), Duration.times(lease, 0.75))
+
 /** The common options of notifiers that post. */
 export interface PostingOptions extends TargetPolicy {
   /** From the start of an attempt to its result: see {@link sendTimeout}. */
   readonly timeout: Duration.Duration
+  /** The same for mail servers: see {@link mailTimeout}. */
+  readonly mailTimeout?: Duration.Duration | undefined
 }
 
 export interface HttpPostOptions extends PostingOptions {

@@ -11,7 +11,20 @@ export interface Target {
   readonly authorization: string | undefined
 }
 
-const MUST_BE_HTTP = "must be a URL that begins with http:// or https://"
+/** The schemes of addresses of one kind. */
+interface Schemes {
+  readonly pattern: RegExp
+  readonly message: string
+}
+
+export const HTTP: Schemes = {
+  pattern: /^https?:$/,
+  message: "must be a URL that begins with http:// or https://",
+}
+export const SMTP: Schemes = {
+  pattern: /^smtps?:$/,
+  message: "must be a URL that begins with smtp:// or smtps://",
+}
 
 /**
  * Reads an address. A failure completes "… must be …" without it. Names are checked when resolved.
@@ -19,10 +32,12 @@ const MUST_BE_HTTP = "must be a URL that begins with http:// or https://"
 export const parseTarget = (
   address: Redacted.Redacted,
   policy: TargetPolicy,
+  schemes = HTTP,
 ): Result.Result<Target, string> => {
   const url = URL.parse(Redacted.value(address))
-  if (url === null || !/^https?:$/.test(url.protocol)) return Result.fail(MUST_BE_HTTP)
-  // URL has normalized every notation of an address.
+  if (url === null || url.hostname === "" || !schemes.pattern.test(url.protocol))
+    return Result.fail(schemes.message)
+  // URL has normalized every notation of an address for http and https; names are checked when resolved.
   const host = hostOf(url)
   if (isIP(host) !== 0 && isRefusedAddress(host, policy)) {
     return Result.fail(

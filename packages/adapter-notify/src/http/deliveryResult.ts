@@ -44,7 +44,10 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
     /^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/,
     "The receiver's host name does not resolve: check the name and the DNS.",
   ],
-  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "The connection closed before the receiver answered."],
+  [
+    /^(ECONNRESET|EPIPE|ECONNABORTED|ECONNECTION|ESOCKET)$/,
+    "The connection closed before the receiver answered.",
+  ],
   [
     /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/,
     "The receiver is unreachable: check the network.",

@@ -63,7 +63,7 @@ export const attempted = (
 ): OutboxRecord => {
   const ended = { ...item, leased_until: undefined, next_attempt_at: undefined, updated_at: now }
   if (result.outcome === "delivered") {
-    return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: undefined }
+    return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: result.error }
   }
   if (result.outcome === "unsent") return withdrawn(item, now)
   // A program's own notifier may return any text, and not every storage keeps it.

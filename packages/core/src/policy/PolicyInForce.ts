@@ -20,7 +20,11 @@ export class PolicyInForce extends Context.Service<
     Effect.gen(function* () {
       const settings = yield* RuleSettings
       const replacements = yield* PubSub.unbounded<void>()
-      let policy = compilePolicy(settings.policy, receiversGiven(settings.policy, settings))
+      let policy = compilePolicy(
+        settings.policy,
+        receiversGiven(settings.policy, settings),
+        settings.notifierKinds,
+      )
       return PolicyInForce.of({
         current: () => policy,
         replace: (next) =>

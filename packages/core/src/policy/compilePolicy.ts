@@ -57,7 +57,7 @@ export interface Policy {
 }
 
 /** Notifiers outside a policy: those of the settings, or of the host program. */
-export type PolicyNotifiers = Pick<RuleOptions, "notifiers" | "keepsNotifiers">
+export type PolicyNotifiers = Pick<RuleOptions, "notifiers" | "notifierKinds" | "keepsNotifiers">
 
 /** The receivers that a policy may name without defining them; it need not be valid. */
 export const receiversGiven = (
@@ -66,10 +66,14 @@ export const receiversGiven = (
 ): ReadonlyArray<NotifierName> => (document.receivers === undefined || keepsNotifiers ? notifiers : [])
 
 /** Compiles a valid policy. `notifiers` are the receivers that it may name without defining them. */
-export const compilePolicy = (document: PolicyDocument, notifiers: ReadonlyArray<NotifierName>): Policy => {
+export const compilePolicy = (
+  document: PolicyDocument,
+  notifiers: ReadonlyArray<NotifierName>,
+  kinds: PolicyNotifiers["notifierKinds"] = {},
+): Policy => {
   const { freshness = [], receivers: defined = {}, routes = [], windows = [] } = document
   const receivers = new Map<NotifierName, PolicyReceiver>([
-    ...notifiers.map((name) => [name, { kind: name, definition: undefined }] as const),
+    ...notifiers.map((name) => [name, { kind: kinds[name] ?? name, definition: undefined }] as const),
     ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
   ])
   const compiled = compileRoutes(routes, Array.from(receivers.keys()))

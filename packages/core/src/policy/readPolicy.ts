@@ -16,6 +16,7 @@ import {
   type Route,
   type Window,
 } from "@tocsin/contract/PolicyDocument"
+import { MOST_RECIPIENTS, receiverTypes, type TypeKeys, untypedKeys } from "@tocsin/contract/ReceiverTypes"
 import { scheduleProblems } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
 
@@ -94,6 +95,34 @@ const secretProblems = (receiver: object, name: string, isRequired: boolean): Re
 
 const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
 
+/** Keys of every receiver. */
+const COMMON = ["kind", "concurrency", "digest", "type"]
+
+/** Missing keys of a type, and those that belong to another. */
+const typeProblems = (
+  receiver: Extract<Receiver, { readonly kind: "messenger" }>,
+): ReadonlyArray<FieldProblem> => {
+  const { type } = receiver
+  const { needs, takes }: Pick<TypeKeys, "needs" | "takes"> =
+    type === undefined ? { needs: [], takes: [] } : receiverTypes[type]
+  const known = type === undefined ? untypedKeys[receiver.kind] : [...needs, ...takes]
+  const keys = known.flatMap((key) => (key.endsWith("_") ? [`${key}file`, `${key}env`] : [key]))
+  const recipients = [...(receiver.to ?? []), ...(receiver.cc ?? [])]
+  return [
+    ...[...needs, ...takes].flatMap((key, n) => {
+      const isNeeded = n < needs.length
+      if (key.endsWith("_")) return secretProblems(receiver, key.slice(0, -1), isNeeded)
+      return isNeeded && !Object.hasOwn(receiver, key) ? [problem("is missing", key)] : []
+    }),
+    ...Object.keys(receiver)
+      .filter((key) => !keys.includes(key) && !COMMON.includes(key))
+      .map((key) => problem(`is not a key of ${type === undefined ? "a receiver without type" : type}`, key)),
+    ...(recipients.length > MOST_RECIPIENTS
+      ? [problem(`must have at most ${MOST_RECIPIENTS} addresses, those in cc included`, "to")]
+      : []),
+  ]
+}
+
 const receiverProblems = (name: string, receiver: Receiver): ReadonlyArray<FieldProblem> => {
   const problems: Array<FieldProblem> = []
   if (isKind(name) && receiver.kind !== name) {
@@ -109,7 +138,11 @@ const receiverProblems = (name: string, receiver: Receiver): ReadonlyArray<Field
     case "alert_router":
       return [...problems, ...secretProblems(receiver, "url", true)]
     case "messenger":
-      return [...problems, ...messengerProblems(receiver)]
+      return [
+        ...problems,
+        ...typeProblems(receiver),
+        ...(receiver.type === undefined ? messengerProblems(receiver) : []),
+      ]
     case "debug":
       return problems
   }

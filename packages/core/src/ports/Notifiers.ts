@@ -7,7 +7,8 @@ import type { ClaimedAlert, DeliveryAttempt } from "./DeliveryAttempt.ts"
  * `last_error`: one sentence without an address, a secret or the receiver's text beyond its status.
  */
 export type DeliveryResult =
-  | { readonly outcome: "delivered" }
+  /** `error` if the receiver has it, but not all of its recipients. */
+  | { readonly outcome: "delivered"; readonly error?: string }
   /** Worth another attempt: network error, time-out, 408, 425, 429, 5xx. */
   | { readonly outcome: "deferred"; readonly error: string; readonly retryAfterSeconds?: number | undefined }
   /** Not worth another attempt: any other status, a forbidden target. */
@@ -40,6 +41,8 @@ export interface Notifier {
    * (docs/rules.md#alertmanager). Alerts with `ended_at` are sent as ended. Never fails.
    */
   readonly resend?: (alerts: ReadonlyArray<ClaimedAlert>) => Effect.Effect<DeliveryResult>
+  /** A danger of its settings, which the doctor names; absent without one. */
+  readonly caution?: string
   /** Sends a message marked as a test. */
   readonly test: Effect.Effect<TestReceipt>
 }

@@ -1,6 +1,6 @@
 import { Context, Duration } from "effect"
 import type { KeyFingerprint } from "@tocsin/contract/Identifiers"
-import type { NotifierName } from "@tocsin/contract/Status"
+import type { NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 
 /** The refill rate and the size of a token bucket. */
@@ -13,6 +13,8 @@ export interface RateLimit {
 export interface RuleOptions {
   /** Receivers that a policy may name without defining them (docs/rules.md#policy). */
   readonly notifiers: ReadonlyArray<NotifierName>
+  /** The kinds of those that are not named by their kinds. */
+  readonly notifierKinds?: Readonly<Record<NotifierName, NotifierKind>> | undefined
   /**
    * Whether they remain receivers where a policy defines some: a program's own notifiers do, those
    * of a server's settings do not.

@@ -111,6 +111,48 @@ describe("a policy", () => {
       ["receivers.a.telegram_chat is missing"],
     ],
     [
+      "a type without its keys, and with keys of another",
+      { receivers: { a: { kind: "messenger", type: "email", to: ["ops@example.org"], telegram_chat: "1" } } },
+      [
+        "receivers.a must have url_file or url_env",
+        "receivers.a.from is missing",
+        "receivers.a.telegram_chat is not a key of email",
+      ],
+    ],
+    [
+      "keys of a type without it",
+      { receivers: { a: { kind: "messenger", url_env: "U", from: "a@example.org" } } },
+      ["receivers.a.from is not a key of a receiver without type"],
+    ],
+    [
+      "addresses that are none",
+      {
+        receivers: {
+          a: { kind: "messenger", type: "email", url_env: "U", from: "a\r\nBcc: b@example.org", to: ["b"] },
+        },
+      },
+      [
+        "receivers.a.from must be an address such as Tocsin <tocsin@example.org>",
+        "receivers.a.to.0 must be 1 to 100 addresses such as ops@example.org",
+      ],
+    ],
+    [
+      "too many addresses together",
+      {
+        receivers: {
+          a: {
+            kind: "messenger",
+            type: "email",
+            url_env: "U",
+            from: "a@example.org",
+            to: Array.from({ length: 60 }, (_, n) => `a${n}@example.org`),
+            cc: Array.from({ length: 60 }, (_, n) => `b${n}@example.org`),
+          },
+        },
+      },
+      ["receivers.a.to must have at most 100 addresses, those in cc included"],
+    ],
+    [
       "a digest for a webhook",
       { receivers: { a: { kind: "webhook", url_env: "U", secret_env: "S", digest: { over: 5 } } } },
       ["receivers.a.digest is not a known field"],

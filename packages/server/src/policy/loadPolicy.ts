@@ -1,5 +1,5 @@
 import type { PolicyIssue } from "@tocsin/contract/Policies"
-import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
+import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
@@ -37,6 +37,7 @@ export const loadPolicy = Effect.fnUntraced(function* (
   const posting = {
     denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
     timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
+    mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
     publicUrl: settings.SERVICE_PUBLIC_URL,
   }
   const receivers = yield* Effect.mapError(policyReceivers(document.receivers, posting), (problems) =>

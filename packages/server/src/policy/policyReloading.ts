@@ -32,7 +32,8 @@ export const policyReloading = (secrets: Secrets) =>
             )
           }
           const { document, receivers } = loaded.success
-          const policy = compilePolicy(document, receiversGiven(document, policyNotifiers(settings)))
+          const given = policyNotifiers(settings)
+          const policy = compilePolicy(document, receiversGiven(document, given), given.notifierKinds)
           const replaced = yield* Effect.result(
             Effect.provideService(policies.replace(policy, receivers), CurrentOperator, systemOperator),
           )

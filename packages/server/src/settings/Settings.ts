@@ -69,7 +69,7 @@ export const definitions = {
     "origins whose pages may call the API from browsers (CORS)",
     NONE,
   ),
-  SERVICE_NOTIFIERS: setting(type.notifierKinds, "notifiers to use", {
+  SERVICE_NOTIFIERS: setting(type.settingsReceivers, "notifiers to use", {
     whenUnset: "debug, and each one that is configured",
   }),
   SERVICE_POLICY_FILE: setting(
@@ -107,6 +107,17 @@ export const definitions = {
     "Telegram chat that the bot writes to",
     { whenUnset: "no Telegram" },
   ),
+  SERVICE_SMTP_URL: setting(
+    type.mailServer,
+    "mail server: smtp:// with STARTTLS or smtps://, user and password percent-encoded",
+    { whenUnset: "no e-mail" },
+  ),
+  SERVICE_EMAIL_FROM: setting(type.mailSender, "sender of mails", {
+    whenUnset: "none; required with SERVICE_SMTP_URL",
+  }),
+  SERVICE_EMAIL_TO: setting(type.mailRecipients, "recipients of mails", {
+    whenUnset: "none; required with SERVICE_SMTP_URL",
+  }),
   SERVICE_DENY_PRIVATE_TARGETS: setting(
     type.flag,
     "whether notifiers refuse private addresses; they always refuse link-local ones",

@@ -1,8 +1,8 @@
-import { parseTarget } from "@tocsin/adapter-notify/http/Target"
+import { HTTP, parseTarget, SMTP } from "@tocsin/adapter-notify/http/Target"
 import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledgedUntil"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { Result, Schema } from "effect"
-import { configuredKinds, NOTIFIER_ADDRESSES } from "../rules.ts"
+import { configuredNotifiers, NOTIFIER_ADDRESSES } from "../rules.ts"
 import {
   type Environment,
   readSettings,
@@ -81,10 +81,15 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
       message: "SERVICE_MESSENGER_URL and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger",
       holds: has("SERVICE_MESSENGER_URL") && has("SERVICE_TELEGRAM_TOKEN"),
     },
-    ...(values.SERVICE_NOTIFIERS ?? []).map((kind): Conflict => ({
-      names: ["SERVICE_NOTIFIERS", ...NOTIFIER_ADDRESSES[kind]],
-      message: `SERVICE_NOTIFIERS names ${kind}, which has no address: set ${NOTIFIER_ADDRESSES[kind].join(" or ")}, or leave it out`,
-      holds: !configuredKinds(values).has(kind),
+    ...(["SERVICE_EMAIL_FROM", "SERVICE_EMAIL_TO"] as const).map((name): Conflict => ({
+      names: [name, "SERVICE_SMTP_URL"],
+      message: `${name} and SERVICE_SMTP_URL must be set together`,
+      holds: has("SERVICE_SMTP_URL") !== has(name),
+    })),
+    ...(values.SERVICE_NOTIFIERS ?? []).map((receiver): Conflict => ({
+      names: ["SERVICE_NOTIFIERS", ...NOTIFIER_ADDRESSES[receiver]],
+      message: `SERVICE_NOTIFIERS names ${receiver}, which has no address: set ${NOTIFIER_ADDRESSES[receiver].join(" or ")}, or leave it out`,
+      holds: !configuredNotifiers(values).has(receiver),
     })),
   ]
 }
@@ -96,7 +101,8 @@ const refusedTargets = (values: Values): ReadonlyArray<SettingProblem> => {
   const policy = { denyPrivateTargets: values.SERVICE_DENY_PRIVATE_TARGETS ?? false }
   return TARGETS.flatMap((name) => {
     const address = name === "SERVICE_TELEGRAM_TOKEN" ? undefined : values[name]
-    const target = address && parseTarget(address, policy)
+    const schemes = name === "SERVICE_SMTP_URL" ? SMTP : HTTP
+    const target = address && parseTarget(address, policy, schemes)
     if (target === undefined || Result.isSuccess(target)) return []
     return [{ name, message: `${name} ${target.failure}` }]
   })

@@ -2,6 +2,7 @@ import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins
 import { parsePublicUrl, parseSecrets, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
+import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/ReceiverTypes"
 import { NotifierKind } from "@tocsin/contract/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
@@ -132,11 +133,32 @@ export const fingerprints: SettingType<ReadonlyArray<string>> = {
   },
 }
 
-export const notifierKinds: SettingType<ReadonlyArray<NotifierKind>> = {
-  takes: `some of ${listOf(NotifierKind.literals, "and")}, separated by commas`,
+/** The receivers that settings can define: one of each kind without a type, and of some types. */
+export const SETTINGS_RECEIVERS = [...NotifierKind.literals, "email"] as const
+export type SettingsReceiver = (typeof SETTINGS_RECEIVERS)[number]
+
+export const settingsReceivers: SettingType<ReadonlyArray<SettingsReceiver>> = {
+  takes: `some of ${listOf(SETTINGS_RECEIVERS, "and")}, separated by commas`,
   parse: (given) => {
-    const kinds = Array.from(new Set(wordsOf(given)))
-    return kinds.every(Schema.is(NotifierKind)) ? kinds : undefined
+    const names = Array.from(new Set(wordsOf(given)))
+    return names.every(Schema.is(Schema.Literals(SETTINGS_RECEIVERS))) ? names : undefined
+  },
+}
+
+/** The address of a mail server. Its user and password are credentials. */
+export const mailServer = secret<string>({
+  takes: "a URL that begins with smtp:// or smtps://",
+  parse: (given) => (/^smtps?:\/\/./.test(given) && URL.canParse(given) ? given : undefined),
+})
+
+export const mailSender = matching(MAIL_SENDER, "an address such as Tocsin <tocsin@example.org>")
+
+export const mailRecipients: SettingType<ReadonlyArray<string>> = {
+  takes: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org, separated by commas`,
+  parse: (given) => {
+    const addresses = wordsOf(given)
+    const isRight = addresses.length > 0 && addresses.length <= MOST_RECIPIENTS
+    return isRight && addresses.every((one) => MAIL_ADDRESS.test(one)) ? addresses : undefined
   },
 }
 

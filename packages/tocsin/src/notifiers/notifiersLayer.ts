@@ -1,5 +1,5 @@
 import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
-import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
+import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/checkedLookup"
 import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
 import { NotifierName } from "@tocsin/contract/Status"
@@ -92,5 +92,6 @@ export const notifiers = (
   notifiersLayer(options, {
     denyPrivateTargets,
     timeout: sendTimeout(Duration.fromInputUnsafe(lease)),
+    mailTimeout: mailTimeout(Duration.fromInputUnsafe(lease)),
     publicUrl,
   })

@@ -52,11 +52,15 @@ export const examineDelivery = Effect.gen(function* () {
   Effect.catch(({ message }) => Effect.succeed<Findings>([failed("delivery", message, "storage")])),
 )
 
-const originOf = (address: Redacted.Redacted): string => URL.parse(Redacted.value(address))?.origin ?? ""
+/** Scheme, host and port; the origin of a mail server's address is "null". */
+const originOf = (address: Redacted.Redacted): string => {
+  const url = URL.parse(Redacted.value(address))
+  return url === null ? "" : `${url.protocol}//${url.host}`
+}
 
 /** Where a notifier sends, as far as it may be shown (docs/rules.md#targets): its origin. */
-const targetOf = (kind: NotifierName, settings: Settings): string => {
-  const [name] = Object.entries(NOTIFIER_ADDRESSES).find(([known]) => known === kind)?.[1] ?? []
+const targetOf = (receiver: NotifierName, settings: Settings): string => {
+  const [name] = Object.entries(NOTIFIER_ADDRESSES).find(([known]) => known === receiver)?.[1] ?? []
   const address = name && settings[name]
   return address === undefined ? "Telegram" : originOf(address)
 }
@@ -83,8 +87,9 @@ const examine = Effect.fnUntraced(function* ({ check, notifier, target }: Examin
   if (notifier.kind === "debug") {
     return ok(check, "notifications go to the server's log only")
   }
-  return isTested
-    ? outcomeOf(check, yield* notifier.test, { target, sent: "the test message" })
+  if (isTested) return outcomeOf(check, yield* notifier.test, { target, sent: "the test message" })
+  return notifier.caution !== undefined
+    ? attention(check, `${notifier.caution}: others on the way can read and change them`)
     : ok(check, `sends to ${target}; --send-test sends a message there`)
 })
 
@@ -93,7 +98,7 @@ const examinedOf = (settings: Settings, { document, receivers }: LoadedPolicy): 
   Array.from(receivers, ([name, notifier]) => {
     const definition = document.receivers?.[name]
     return definition === undefined
-      ? { check: `notifier ${name}`, target: targetOf(notifier.kind, settings), notifier }
+      ? { check: `notifier ${name}`, target: targetOf(name, settings), notifier }
       : { check: `receiver ${name}`, target: `its ${definition.kind}`, notifier }
   })
 

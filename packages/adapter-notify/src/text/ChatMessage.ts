@@ -1,0 +1,29 @@
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import { createHash } from "node:crypto"
+
+/** The message that a typed receiver writes, with an ID that a repeat of the same message has too. */
+export type ChatMessage =
+  | { readonly about: "test"; readonly id: string }
+  | {
+      readonly about: "notification"
+      readonly id: string
+      readonly notifications: readonly [DeliveryAttempt]
+    }
+  | {
+      readonly about: "digest"
+      readonly id: string
+      readonly notifications: ReadonlyArray<DeliveryAttempt>
+    }
+
+/** A message about one notification. */
+export const aboutNotification = (notification: DeliveryAttempt): ChatMessage => ({
+  about: "notification",
+  id: notification.id,
+  notifications: [notification],
+})
+
+/** A message about several: the ID names exactly these, whatever their order. */
+export const aboutSeveral = (notifications: ReadonlyArray<DeliveryAttempt>): ChatMessage => {
+  const ids = notifications.map(({ id }) => id).toSorted()
+  return { about: "digest", id: createHash("sha256").update(ids.join()).digest("hex"), notifications }
+}

@@ -1,0 +1,382 @@
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber, Latch, Queue, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { email, type EmailOptions } from "../../src/email/email.ts"
+import { firing, resolved, shared } from "../notifications.ts"
+import { TEST_ID, testIds } from "../testIds.ts"
+import { answer, startMailServer } from "./MailServer.ts"
+
+const sending = (url: string, options: Partial<EmailOptions> = {}) =>
+  Effect.provide(
+    email({
+      from: "Tocsin <tocsin@example.org>",
+      to: ["ops@example.org"],
+      tls: "off",
+      timeout: Duration.seconds(15),
+      denyPrivateTargets: false,
+      ...options,
+      url: Redacted.make(url),
+    }),
+    testIds,
+  )
+
+/** Header fields of a mail, unfolded, and its decoded parts. */
+const read = (raw: string) => {
+  const end = raw.indexOf("\r\n\r\n")
+  const lines = raw
+    .slice(0, end)
+    .replaceAll(/\r\n[ \t]+/g, " ")
+    .split("\r\n")
+  const headers = lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)])
+  const value = (name: string) =>
+    headers.filter(([key = ""]) => key.toLowerCase() === name.toLowerCase()).map(([, text]) => text)
+  return { names: headers.map(([name = ""]) => name), value, body: raw.slice(end) }
+}
+
+/** The text of encoded words (RFC 2047). */
+const decoded = (text: string): string =>
+  text
+    .replaceAll(/\?=\s+=\?/g, "?==?")
+    .replaceAll(/=\?UTF-8\?(Q|B)\?(.*?)\?=/gi, (_all, form: string, words: string) => {
+      const bytes =
+        form.toUpperCase() === "B"
+          ? Buffer.from(words, "base64")
+          : Buffer.from(
+              words
+                .replaceAll("_", " ")
+                .replaceAll(/=([0-9A-F]{2})/g, (_hex, digits: string) =>
+                  String.fromCodePoint(Number.parseInt(digits, 16)),
+                ),
+              "latin1",
+            )
+      return bytes.toString("latin1")
+    })
+const utf8 = (text: string): string => Buffer.from(decoded(text), "latin1").toString("utf8")
+
+/** The parts of a mail, each decoded. */
+const partsOf = (raw: string): ReadonlyArray<string> =>
+  raw
+    .split(/\r\n--[^\r\n]+/)
+    .slice(1)
+    .map((part) => {
+      const [head = "", ...rest] = part.split("\r\n\r\n")
+      const body = rest.join("\r\n\r\n")
+      if (/base64/i.test(head)) return Buffer.from(body, "base64").toString("utf8")
+      if (!/quoted-printable/i.test(head)) return body
+      const bytes = body
+        .replaceAll("=\r\n", "")
+        .replaceAll(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+      return Buffer.from(bytes, "latin1").toString("utf8")
+    })
+
+describe("e-mail", () => {
+  it.effect("arrives with a text and an HTML part, as automatic mail", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const notifier = yield* sending(`smtp://127.0.0.1:${port}`, { cc: ["lead@example.org"] })
+      assert.strictEqual(notifier.kind, "messenger")
+      assert.deepStrictEqual(yield* notifier.send(firing), { outcome: "delivered" })
+      const { raw, recipients, sender } = yield* Queue.take(mails)
+      assert.strictEqual(sender, "tocsin@example.org")
+      assert.deepStrictEqual(recipients, ["ops@example.org", "lead@example.org"])
+      const { value } = read(raw)
+      assert.deepStrictEqual(value("From"), ["Tocsin <tocsin@example.org>"])
+      assert.deepStrictEqual(value("Subject"), ["CRITICAL: web-1/disk"])
+      assert.deepStrictEqual(value("Auto-Submitted"), ["auto-generated"])
+      assert.deepStrictEqual(value("X-Auto-Response-Suppress"), ["All"])
+      assert.deepStrictEqual(value("List-Id"), ["Tocsin <tocsin.example.org>"])
+      const [text, html] = partsOf(raw)
+      assert.include(text, "/var is 97 % full\r\nSince 2026-01-31 08:30:00 UTC\r\n")
+      assert.include(html, "<h1")
+      assert.include(html, "/var is 97 % full")
+      // Nothing that a program would load.
+      assert.notMatch(html ?? "", /src=|href=|url\(|<link|<script|<img/i)
+    }),
+  )
+
+  it.effect("is in one thread with the other mails of its incident, and a repeat has the same ID", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`)
+      for (const one of [firing, firing, resolved]) yield* send(one)
+      const received = yield* Queue.takeN(mails, 3)
+      const headers = received.map(({ raw }) => read(raw).value)
+      assert.deepStrictEqual(
+        headers.map((value) => value("Message-ID")[0]),
+        [firing, firing, resolved].map(({ id }) => `<${id}@example.org>`),
+      )
+      for (const value of headers) {
+        const thread = [`<${firing.incident.id}@example.org>`]
+        assert.deepStrictEqual([value("References"), value("In-Reply-To")], [thread, thread])
+      }
+      // One connection serves them all.
+      assert.strictEqual(new Set(received.map(({ session }) => session)).size, 1)
+    }),
+  )
+
+  it.effect("can be tried, and a digest has a line for each notification", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const { sendDigest, test } = yield* sending(`smtp://127.0.0.1:${port}`)
+      assert.deepStrictEqual(yield* test, { status: 250, result: { outcome: "delivered" } })
+      const tried = read((yield* Queue.take(mails)).raw)
+      assert.deepStrictEqual(tried.value("Message-ID"), [`<${TEST_ID}@example.org>`])
+      assert.match(tried.value("Subject")[0] ?? "", /^TEST: /)
+      if (sendDigest === undefined) assert.fail("takes no digests")
+      yield* sendDigest([shared, firing])
+      const { raw } = yield* Queue.take(mails)
+      assert.deepStrictEqual(read(raw).value("Subject"), ["2 incidents are firing"])
+      assert.include(partsOf(raw)[0], "CRITICAL: web-1/disk: /var is 97 % full\r\nWARNING: storage <rack 4>")
+    }),
+  )
+
+  it.effect("keeps umlauts and emoji in the subject, the sender and the text", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { from: "Störung 🔔 <t@example.org>" })
+      const incident = {
+        ...shared.incident,
+        incident_key: "Kühlung 🧊" as typeof shared.incident.incident_key,
+      }
+      yield* send({ ...shared, incident, summary: "Wärme überschritten 🔥" })
+      const { raw } = yield* Queue.take(mails)
+      const { value } = read(raw)
+      assert.strictEqual(utf8(value("Subject")[0] ?? ""), "WARNING: Kühlung 🧊")
+      assert.include(utf8(value("From")[0] ?? ""), "Störung 🔔")
+      assert.include(partsOf(raw)[0], "Wärme überschritten 🔥")
+    }),
+  )
+
+  const HOSTILE = [
+    "x\r\nBcc: evil@example.org",
+    "x\nSubject: other\n\nbody",
+    "\u2028Bcc: evil@example.org",
+    "<img src=https://evil.test/x.png><script>alert(1)</script>",
+    "\u202Egnp.exe\u0000\u001b[31m",
+    "=?UTF-8?Q?=0D=0ABcc:_evil@example.org?=",
+    ".\r\n.\r\nMAIL FROM:<evil@example.org>",
+    "a".repeat(10_000),
+  ]
+  it.effect.each(Array.from(HOSTILE.keys()))(
+    "has no header, part or markup from an agent's text: number %d",
+    (index) =>
+      Effect.gen(function* () {
+        const { mails, port } = yield* startMailServer()
+        const { send } = yield* sending(`smtp://127.0.0.1:${port}`)
+        const hostile = HOSTILE[index] ?? ""
+        yield* send(firing)
+        const names = read((yield* Queue.take(mails)).raw).names
+        const incident = { ...shared.incident, incident_key: hostile as typeof shared.incident.incident_key }
+        yield* send({ ...shared, incident, summary: hostile })
+        const { raw, recipients } = yield* Queue.take(mails)
+        assert.deepStrictEqual(recipients, ["ops@example.org"])
+        assert.deepStrictEqual(read(raw).names, names)
+        assert.lengthOf(partsOf(raw), 3)
+        assert.notMatch(partsOf(raw)[1] ?? "", /<img|<script/)
+        for (const character of "\u0000\u001b\u202e") assert.notInclude(partsOf(raw).join(), character)
+      }),
+  )
+
+  it.effect("counts as delivered if the server takes one recipient, and names how many it refused", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer({
+        onRcptTo: ({ address }, _session, end) => end(address.startsWith("gone") ? answer(550) : null),
+      })
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, {
+        to: ["gone@example.org", "ops@example.org", "gone2@example.org"],
+      })
+      const error = "The mail server refused 2 of the recipients."
+      assert.deepStrictEqual(yield* send(firing), { outcome: "delivered", error })
+      assert.deepStrictEqual((yield* Queue.take(mails)).recipients, ["ops@example.org"])
+    }),
+  )
+
+  it.effect.each([
+    ["all recipients", "refused", { onRcptTo: (_address, _session, end) => end(answer(550)) }],
+    ["all recipients for now (greylisting)", "deferred", { onRcptTo: (_a, _s, end) => end(answer(451)) }],
+    ["the sender", "refused", { onMailFrom: (_address, _session, end) => end(answer(553)) }],
+    ["the connection for now", "deferred", { onConnect: (_session, end) => end(answer(421)) }],
+    ["the connection", "refused", { onConnect: (_session, end) => end(answer(554)) }],
+    [
+      "the text for now",
+      "deferred",
+      { onData: (s, _s, end) => s.resume().on("end", () => end(answer(452))) },
+    ],
+    ["the text", "refused", { onData: (s, _session, end) => s.resume().on("end", () => end(answer(554))) }],
+  ] as ReadonlyArray<[string, "deferred" | "refused", Parameters<typeof startMailServer>[0]]>)(
+    "whose server refuses %s is %s, and the result is without the server's text",
+    ([, outcome, options]) =>
+      Effect.gen(function* () {
+        const { port } = yield* startMailServer(options)
+        const result = yield* (yield* sending(`smtp://127.0.0.1:${port}`)).send(firing)
+        assert.strictEqual(result.outcome, outcome)
+        assert.match(JSON.stringify(result), /The mail server answered [45]\d\d/)
+        assert.notInclude(JSON.stringify(result), "from outside")
+      }),
+  )
+
+  it.effect("is deferred when the connection closes in the text, and is not sent twice", () =>
+    Effect.gen(function* () {
+      const sockets: Array<Socket> = []
+      let texts = 0
+      const server = createServer((socket) => {
+        sockets.push(socket)
+        socket.on("error", () => {})
+        socket.write("220 test\r\n")
+        socket.on("data", (data) => {
+          const line = String(data)
+          if (line.startsWith("EHLO")) socket.write("250 test\r\n")
+          else if (/^(MAIL|RCPT)/.test(line)) socket.write("250 ok\r\n")
+          else if (line.startsWith("DATA")) {
+            texts += 1
+            socket.write("354 go\r\n")
+          } else socket.destroy()
+        })
+      })
+      yield* Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void)))
+      yield* Effect.addFinalizer(() =>
+        Effect.callback<void>((resume) => void server.close(() => resume(Effect.void))),
+      )
+      const { port } = server.address() as { port: number }
+      const result = yield* (yield* sending(`smtp://127.0.0.1:${port}`)).send(firing)
+      assert.deepStrictEqual(result, {
+        outcome: "deferred",
+        error: "The connection closed before the receiver answered.",
+      })
+      assert.strictEqual(texts, 1)
+    }),
+  )
+
+  it.effect.each(["never greets", "stops at the text"])("is deferred after 45 s when the server %s", (how) =>
+    Effect.gen(function* () {
+      const arrived = Latch.makeUnsafe()
+      const reach = () => void arrived.openUnsafe()
+      const { port } = yield* startMailServer(
+        how === "never greets" ? { onConnect: reach } : { onData: reach },
+      )
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { mailTimeout: Duration.seconds(45) })
+      const attempt = yield* Effect.forkChild(send(firing))
+      yield* arrived.await
+      yield* TestClock.adjust("44 seconds")
+      assert.isUndefined(attempt.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* Fiber.join(attempt), {
+        outcome: "deferred",
+        error: "The receiver did not answer within 45s.",
+      })
+    }),
+  )
+
+  it.effect("waits for a slow greeting", () =>
+    Effect.gen(function* () {
+      const greet = yield* Queue.unbounded<() => void>()
+      const { mails, port } = yield* startMailServer({
+        onConnect: (_session, end) => void Queue.offerUnsafe(greet, () => end()),
+      })
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { mailTimeout: Duration.seconds(45) })
+      const attempt = yield* Effect.forkChild(send(firing))
+      const go = yield* Queue.take(greet)
+      yield* TestClock.adjust("40 seconds")
+      go()
+      assert.deepStrictEqual(yield* Fiber.join(attempt), { outcome: "delivered" })
+      assert.isDefined(yield* Queue.take(mails))
+    }),
+  )
+
+  it.effect("is deferred where no server listens", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Effect.scoped(startMailServer())
+      const result = yield* (yield* sending(`smtp://127.0.0.1:${port}`)).send(firing)
+      assert.strictEqual(result.outcome, "deferred")
+      assert.include(JSON.stringify(result), "refused the connection")
+    }),
+  )
+
+  it.effect.each([
+    ["http://mail.test", "must be a URL that begins with smtp:// or smtps://"],
+    ["smtp:", "must be a URL that begins with smtp:// or smtps://"],
+    ["smtp://169.254.169.254", "must not be a link-local or cloud metadata address"],
+    ["smtp://u%ZZ:p@mail.test", "must have a percent-encoded user name and password (write % as %25)"],
+  ] as const)("refuses the address %s", ([url, message]) =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* Effect.flip(sending(url))).message, message)
+    }),
+  )
+})
+
+const CERTIFIER = "openssl"
+const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
+
+describe.skipIf(!hasOpenssl)("e-mail over TLS", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tocsin-mail-"))
+  const before = getCACertificates("default")
+  let tls = { key: "", cert: "" }
+  beforeAll(() => {
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
+    const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    spawnSync(CERTIFIER, ["req", "-x509", ...kind, "-days", "2", "-keyout", key, "-out", cert, ...names])
+    tls = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") }
+    setDefaultCACertificates([...before, tls.cert])
+  })
+  afterAll(() => {
+    setDefaultCACertificates(before)
+    rmSync(folder, { recursive: true })
+  })
+
+  const required = { tls: undefined }
+  const accounts: Parameters<typeof startMailServer>[0] = {
+    authOptional: false,
+    onAuth: ({ password, username }, _session, end) =>
+      password === "p@ss w%rd" ? end(null, { user: username ?? "" }) : end(answer(535)),
+  }
+
+  it.effect.each(["smtp", "smtps"])("logs in over %s", (scheme) =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer({ ...tls, ...accounts, secure: scheme === "smtps" })
+      const url = `${scheme}://mailer%40example.org:p%40ss%20w%25rd@localhost:${port}`
+      assert.deepStrictEqual(yield* (yield* sending(url, required)).send(firing), { outcome: "delivered" })
+      const { isSecure, user } = yield* Queue.take(mails)
+      assert.deepStrictEqual({ isSecure, user }, { isSecure: true, user: "mailer@example.org" })
+    }),
+  )
+
+  it.effect("is refused with a wrong password, which no result shows", () =>
+    Effect.gen(function* () {
+      const { port } = yield* startMailServer({ ...tls, ...accounts })
+      const result = yield* (yield* sending(`smtp://planted-user:planted@localhost:${port}`, required)).send(
+        firing,
+      )
+      assert.deepStrictEqual(result, {
+        outcome: "refused",
+        error: "The mail server answered 535: check the user and the password in the receiver's settings.",
+      })
+    }),
+  )
+
+  it.effect("sends nothing where the server does not offer STARTTLS", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const result = yield* (yield* sending(`smtp://u:p@localhost:${port}`, required)).send(firing)
+      assert.strictEqual(result.outcome, "deferred")
+      assert.include(JSON.stringify(result), "STARTTLS")
+      assert.strictEqual(yield* Queue.size(mails), 0)
+    }),
+  )
+
+  it.effect.each(["smtp", "smtps"])("sends nothing to a certificate of another name over %s", (scheme) =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer({ ...tls, secure: scheme === "smtps" })
+      const result = yield* (yield* sending(`${scheme}://127.0.0.1:${port}`, required)).send(firing)
+      assert.strictEqual(result.outcome, "deferred")
+      assert.include(JSON.stringify(result), "TLS")
+      assert.strictEqual(yield* Queue.size(mails), 0)
+    }),
+  )
+})

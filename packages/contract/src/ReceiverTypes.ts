@@ -1,0 +1,43 @@
+/** The keys of one type of receiver; a key that ends in `_` is a secret, given as `…_file` or `…_env`. */
+export interface TypeKeys {
+  readonly kind: "messenger" | "alert_router"
+  readonly needs: ReadonlyArray<string>
+  readonly takes: ReadonlyArray<string>
+}
+
+/** The configuration of each type (docs/notifications.md#types). */
+export const receiverTypes = {
+  email: { kind: "messenger", needs: ["url_", "from", "to"], takes: ["cc", "tls"] },
+} as const satisfies Readonly<Record<string, TypeKeys>>
+export type ReceiverType = keyof typeof receiverTypes
+
+/** The keys of receivers without a type. */
+export const untypedKeys = {
+  messenger: ["url_", "telegram_token_", "telegram_chat"],
+  alert_router: ["url_"],
+} as const
+
+/** The types of one kind. */
+export const typesOf = <Kind extends TypeKeys["kind"]>(kind: Kind) =>
+  // Each key of the table is a type.
+  (Object.keys(receiverTypes) as Array<ReceiverType>).filter(
+    (
+      type,
+    ): type is {
+      [T in ReceiverType]: (typeof receiverTypes)[T]["kind"] extends Kind ? T : never
+    }[ReceiverType] => receiverTypes[type].kind === kind,
+  )
+
+const ADDRESS = String.raw`[^\s\p{C}@<>(),;:\\"[\]]+@[^\s\p{C}@<>(),;:\\"[\]]+`
+
+/** The address of a mailbox, without a name. */
+export const MAIL_ADDRESS = new RegExp(`^${ADDRESS}$`, "u")
+
+/** A sender: an address, or a name and the address in angle brackets. */
+export const MAIL_SENDER = new RegExp(
+  String.raw`^(?:(?<name>[^\p{C}<>@"]*)<(?<inner>${ADDRESS})>|${ADDRESS})$`,
+  "u",
+)
+
+/** Recipients of one message, those in copy included. */
+export const MOST_RECIPIENTS = 100

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { examineReceivers } from "@tocsin/server/commands/doctor/examineNotifiers"
+import { loadPolicy } from "@tocsin/server/policy/loadPolicy"
+import { policyNotifiers } from "@tocsin/server/rules"
+import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect, Queue, Result } from "effect"
+import { startMailServer } from "../../../adapter-notify/test/email/MailServer.ts"
+import { firing } from "../../../adapter-notify/test/notifications.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "tocsin-mails-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const MAILS = { SERVICE_EMAIL_FROM: "tocsin@example.org", SERVICE_EMAIL_TO: "ops@example.org, b@example.org" }
+
+const settingsOf = (environment: Readonly<Record<string, string>>) =>
+  Result.getOrThrow(checkedSettings(environment))
+
+/** The settings of a policy with one receiver, `mails`. */
+const ofPolicy = (url: string, receiver: object = {}) => {
+  const [file, secret] = [join(folder, "policy.yaml"), join(folder, "url")]
+  writeFileSync(secret, url)
+  const mails = { kind: "messenger", type: "email", from: "T <t@example.org>", to: ["ops@example.org"] }
+  writeFileSync(file, JSON.stringify({ receivers: { mails: { ...mails, url_file: secret, ...receiver } } }))
+  return settingsOf({ SERVICE_POLICY_FILE: file })
+}
+
+describe("receivers of type email", () => {
+  it.effect("of a policy send mails, and the doctor tests them", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const settings = ofPolicy(`smtp://127.0.0.1:${port}`, { tls: "off" })
+      const { receivers } = yield* loadPolicy(settings)
+      const receiver = receivers.get("mails") ?? assert.fail("no receiver")
+      assert.deepStrictEqual(yield* receiver.send(firing), { outcome: "delivered" })
+      assert.deepStrictEqual((yield* Queue.take(mails)).recipients, ["ops@example.org"])
+      assert.deepStrictEqual(
+        (yield* examineReceivers(settings, true)).map(({ check, level }) => `${check}: ${level}`),
+        ["policy: ok", "receiver mails: ok"],
+      )
+      assert.include((yield* Queue.take(mails)).raw, "Subject: TEST: ")
+    }).pipe(Effect.provide(RandomIds.layer)),
+  )
+
+  it.effect("of the settings are named by their type, and are messengers", () =>
+    Effect.gen(function* () {
+      const settings = settingsOf({ ...MAILS, SERVICE_SMTP_URL: "smtp://u:planted@127.0.0.1:1" })
+      const { receivers } = yield* loadPolicy(settings)
+      assert.deepStrictEqual(Array.from(receivers.keys()), ["debug", "email"])
+      const { notifierKinds, notifiers } = policyNotifiers(settings)
+      const policy = compilePolicy({}, notifiers, notifierKinds)
+      assert.deepStrictEqual(policy.receivers.get("email"), { kind: "messenger", definition: undefined })
+      const findings = yield* examineReceivers(settings, true)
+      assert.include(JSON.stringify(findings), "smtp://127.0.0.1:1 did not accept the test message")
+      assert.notInclude(JSON.stringify(findings), "planted")
+    }).pipe(Effect.provide(RandomIds.layer)),
+  )
+
+  it.effect("call no address that the settings refuse", () =>
+    Effect.gen(function* () {
+      const environment = { ...MAILS, SERVICE_DENY_PRIVATE_TARGETS: "true" }
+      const refused = checkedSettings({ ...environment, SERVICE_SMTP_URL: "smtp://10.0.0.1" })
+      assert.include(String(Result.isFailure(refused) && refused.failure.message), "nor a private one")
+      const named = settingsOf({ ...environment, SERVICE_SMTP_URL: "smtp://localhost:1" })
+      const receiver = (yield* loadPolicy(named)).receivers.get("email") ?? assert.fail("no receiver")
+      assert.include(
+        JSON.stringify(yield* receiver.send(firing)),
+        "Tocsin does not call the receiver's address",
+      )
+    }).pipe(Effect.provide(RandomIds.layer)),
+  )
+
+  it.effect("without TLS get the doctor's attention, unless the server is this machine", () =>
+    Effect.gen(function* () {
+      const levels = (url: string) =>
+        Effect.map(examineReceivers(ofPolicy(url, { tls: "off" }), false), (all) => all[1]?.level)
+      assert.strictEqual(yield* levels("smtp://mail.example.org"), "attention")
+      assert.strictEqual(yield* levels("smtp://localhost"), "ok")
+    }),
+  )
+
+  it("need all three settings", () => {
+    const alone = checkedSettings({ SERVICE_SMTP_URL: "smtp://mail.example.org" })
+    assert.deepStrictEqual(Result.isFailure(alone) && alone.failure.problems, [
+      "SERVICE_EMAIL_FROM and SERVICE_SMTP_URL must be set together",
+      "SERVICE_EMAIL_TO and SERVICE_SMTP_URL must be set together",
+    ])
+  })
+})
