@@ -23,6 +23,7 @@ export const repairIncidents = commandOf(function* (
     const incident = clampToNow(found, [...moments, "next_evaluation_at"], now)
     // Holds and steps count from these moments.
     if (found.state === "open") unit.incidents.put({ ...incident, next_evaluation_at: now })
+    else if (incident !== found) unit.incidents.put(incident)
     for (const item of unit.outbox.group(id)) if (item.updated_at > now) unit.outbox.put(movedBack(item, now))
     repairAlerts(unit, id, now)
   }
