@@ -145,7 +145,10 @@ export function* readLoudMembers(
       loaded.length < memberCount(incident) || !loaded.every(({ agent_id }) => unit.agents.isLoaded(agent_id))
     )
   })
-  if (unread.length > 0) yield { loudMembers: unread.map(({ id }) => ({ incident_id: id, limit })) }
+  // Loaded members may have left or improved since: as many more are read.
+  const limitOf = (id: IncidentId) => limit + unit.members.group(`incident/${id}`).length
+  if (unread.length > 0)
+    yield { loudMembers: unread.map(({ id }) => ({ incident_id: id, limit: limitOf(id) })) }
   const { loudMembers } = unit.searchResults
   const read = new Map<IncidentId, ReadonlyArray<LoudMember>>()
   for (const incident of incidents) {
@@ -159,10 +162,7 @@ export function* readLoudMembers(
     const present = Array.from(found.values()).filter(
       ({ member }) => member.is_loud && member.left_at === undefined,
     )
-    read.set(
-      incident.id,
-      present.toSorted((a, b) => compareMembers(a.member, b.member)),
-    )
+    read.set(incident.id, present.toSorted((a, b) => compareMembers(a.member, b.member)).slice(0, limit))
   }
   return read
 }

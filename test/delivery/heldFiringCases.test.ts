@@ -1,0 +1,131 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { deferred, delivered } from "../service/Receivers.ts"
+import { openFiringCase } from "./FiringCase.ts"
+
+/** Chat first, the pager after a quarter of an hour. */
+const STEPS = { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }
+
+describe("what holds a firing (docs/rules.md#holds)", () => {
+  it.effect(
+    "a silenced check that recovers leaves a silent one: nothing is sent until a loud one joins",
+    () =>
+      Effect.gen(function* () {
+        const { after, messages, reports, silences, turns } = yield* openFiringCase({
+          routes: [{ to: ["chat"] }],
+        })
+        yield* silences("disk", 60)
+        yield* turns("critical")
+        yield* reports({ check: "load", status: "warning", loud: false })
+        yield* after("10 minutes")
+        yield* turns("ok")
+        yield* after("1 hour")
+        assert.deepStrictEqual(messages(), [])
+        yield* reports({ check: "load", status: "critical" })
+        yield* after("15 seconds")
+        assert.deepStrictEqual(messages(), ["70 min: chat opened critical"])
+      }),
+  )
+
+  it.effect("a silent worsening under a silence sends nothing when the silence ends", () =>
+    Effect.gen(function* () {
+      const { after, firings, messages, silences, turns } = yield* openFiringCase({
+        routes: [{ to: ["chat"] }],
+      })
+      yield* silences("disk", 30)
+      yield* turns("warning")
+      yield* after("10 minutes")
+      yield* turns("critical", { loud: false })
+      yield* after("40 minutes")
+      assert.deepStrictEqual(messages(), [])
+      yield* turns("ok")
+      yield* after("1 minute")
+      assert.deepStrictEqual(messages(), [])
+      assert.deepStrictEqual(
+        firings("chat").map(({ state }) => state),
+        ["discarded"],
+      )
+    }),
+  )
+
+  it.effect(
+    "a silent worsening leaves an acknowledgement, whose end sends nothing without a loud member",
+    () =>
+      Effect.gen(function* () {
+        const { acknowledges, after, incident, messages, turns } = yield* openFiringCase({ routes: [STEPS] })
+        yield* turns("warning")
+        yield* after("5 minutes")
+        yield* acknowledges(60)
+        yield* turns("critical", { loud: false })
+        assert.isDefined(incident().ack_until)
+        yield* after("2 hours")
+        assert.deepStrictEqual(messages(), ["0 min: chat opened warning"])
+      }),
+  )
+
+  it.effect("an acknowledgement in the instant of the opening holds until it expires", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, messages, turns } = yield* openFiringCase({
+        routes: [{ after: "10m", ...STEPS }],
+      })
+      yield* turns("critical")
+      yield* acknowledges(60)
+      yield* after("59 minutes")
+      assert.deepStrictEqual(messages(), [])
+      yield* after("2 minutes")
+      assert.deepStrictEqual(messages(), [
+        "60 min: chat ack_ran_out critical",
+        "60 min: pager ack_ran_out critical",
+      ])
+      yield* after("1 hour")
+      assert.strictEqual(messages().length, 2)
+    }),
+  )
+
+  it.effect("an escalation due in an outage is not sent if the check recovers within 2 min after it", () =>
+    Effect.gen(function* () {
+      const { after, isDownFor, messages, turns } = yield* openFiringCase({ routes: [STEPS] })
+      yield* turns("critical")
+      yield* after("10 minutes")
+      yield* isDownFor("10 minutes")
+      yield* after("90 seconds")
+      yield* turns("ok")
+      yield* after("1 hour")
+      assert.deepStrictEqual(messages(), ["0 min: chat opened critical", "21 min: chat resolved critical"])
+    }),
+  )
+
+  it.effect("a reminder due in an outage comes once, after the 2 min in which agents report", () =>
+    Effect.gen(function* () {
+      const { after, isDownFor, messages, turns } = yield* openFiringCase({
+        routes: [{ remind: "30m", to: ["chat"] }],
+      })
+      yield* turns("critical")
+      yield* after("20 minutes")
+      yield* isDownFor("20 minutes")
+      yield* after("110 seconds")
+      assert.strictEqual(messages().length, 1)
+      yield* after("40 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["42 min: chat reminder critical"])
+    }),
+  )
+
+  it.effect("a receiver that is down gets no reminder before its firing", () =>
+    Effect.gen(function* () {
+      const { after, firings, messages, service, turns } = yield* openFiringCase({
+        routes: [{ remind: "15m", to: ["chat"] }],
+      })
+      service.receivers.answerWith(deferred)
+      yield* turns("critical")
+      yield* after("20 minutes")
+      assert.deepStrictEqual(messages(), [])
+      assert.strictEqual(firings("chat").length, 1)
+      service.receivers.answerWith(delivered)
+      // The fifth retry: 5 s, 30 s, 2, 5 and 15 min after one another.
+      yield* after("3 minutes")
+      assert.deepStrictEqual(messages(), ["22 min: chat opened critical"])
+      yield* after("15 minutes")
+      assert.deepStrictEqual(messages().slice(1), ["37 min: chat reminder critical"])
+    }),
+  )
+})
