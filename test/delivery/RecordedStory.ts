@@ -55,7 +55,7 @@ const report = (draws: Draws): RecordedStep => ({
   results: Array.from({ length: 1 + draws.integer(3) }, () => result(draws)),
 })
 
-/** What happens, by its weight. */
+/** The kinds of steps, by their weight. */
 const KINDS: ReadonlyArray<readonly [weight: number, (draws: Draws) => RecordedStep]> = [
   [30, report],
   [4, ({ oneOf }) => ({ step: oneOf("silent", "alive"), agent: oneOf(...AGENTS) })],

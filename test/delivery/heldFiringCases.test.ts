@@ -6,7 +6,7 @@ import { openFiringCase } from "./FiringCase.ts"
 /** Chat first, the pager after a quarter of an hour. */
 const STEPS = { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }
 
-describe("what holds a firing (docs/rules.md#holds)", () => {
+describe("the holds of a firing (docs/rules.md#holds)", () => {
   it.effect(
     "a silenced check that recovers leaves a silent one: nothing is sent until a loud one joins",
     () =>
