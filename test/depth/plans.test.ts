@@ -164,7 +164,7 @@ const seeded = Layer.effect(
 
 const MODES = ["force_custom_plan", "force_generic_plan"] as const
 
-layer(seeded, { timeout: "120 seconds" })("a page of any list, in a database of many rows", (it) => {
+layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of many rows", (it) => {
   for (const half of HALVES) {
     const mode = MODES[half]
     it.effect(`is read from indexes, on the first and on a deep page: ${mode}`, () =>

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 
@@ -28,6 +29,7 @@ export class InterruptedStorage {
   #calls = 0
   #planned: Planned | undefined
   #isBroken = false
+  #underWay = 0
   #counted: ReadonlyArray<Called> = []
 
   /** From now on calls of these methods are counted, and the planned one is interrupted. */
@@ -51,9 +53,22 @@ export class InterruptedStorage {
     this.#isBroken = false
   }
 
+  /** Waits, in real time, until no call is under way. */
+  readonly idle: Effect.Effect<void> = Effect.suspend(() =>
+    this.#underWay === 0
+      ? Effect.void
+      : Effect.andThen(
+          Effect.promise(() => setImmediate()),
+          this.idle,
+        ),
+  )
+
   readonly clientOf = (storage: Storage["Service"]): Storage["Service"] => {
     const reach = <A>(name: Called, call: Effect.Effect<A, StorageError>) =>
-      Effect.suspend(() => this.#reached(name, call))
+      Effect.suspend(() => {
+        this.#underWay += 1
+        return this.#reached(name, call)
+      }).pipe(Effect.ensuring(Effect.sync(() => (this.#underWay -= 1))))
     return Storage.of({
       ...storage,
       transact: (command) => reach("transact", storage.transact(command)),

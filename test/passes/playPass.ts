@@ -66,6 +66,7 @@ const everyRow = Effect.fnUntraced(function* ({ receivers, rows }: Service, { st
 const REPEATED_WITHIN = Duration.seconds(75)
 const LEASE = Duration.seconds(15)
 const PIECE = 2
+const ROUNDS = 10
 
 /** Plays a pass, interrupted or not. */
 export const playPass = (pass: Pass, interrupted?: Interrupted, { pieceSize = PIECE } = {}) =>
@@ -107,6 +108,13 @@ const inWorld = Effect.fnUntraced(function* (pass: Pass, { clock, interrupted, p
   )
   let worker: Process | undefined
   let other: Process | undefined
+  const passes = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
+  /** Work of a real file ends in real time: each round waits for a call, and lets the next one begin. */
+  const rounds = Effect.forEach(
+    Array.from({ length: pass.over === undefined ? 0 : ROUNDS }),
+    () => Effect.andThen(storage.idle, passes("30 seconds")),
+    { discard: true },
+  )
   const world: PassWorld = {
     clock,
     front,
@@ -122,7 +130,7 @@ const inWorld = Effect.fnUntraced(function* (pass: Pass, { clock, interrupted, p
       sending = receivers
       return worker?.sendsTo(...receivers) ?? Effect.void
     },
-    passes: (duration) => Effect.andThen(service.passes(duration), settled),
+    passes,
     opensOther: Effect.fnUntraced(function* (policy) {
       other = yield* service.open("other", {
         keepsHouse: true,
@@ -153,7 +161,8 @@ const inWorld = Effect.fnUntraced(function* (pass: Pass, { clock, interrupted, p
     storage.restart()
     worker = yield* open
   }
-  yield* world.passes(pass.settles)
+  yield* passes(pass.settles)
+  yield* rounds
   // Calls are those in the time in which one may be interrupted.
   return { calls, before, rows: yield* everyRow(service, front) }
 })

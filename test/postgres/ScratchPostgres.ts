@@ -50,12 +50,15 @@ export class ScratchPostgres extends Context.Service<
   static readonly layerClient = (
     options?: Partial<PgPoolOptions>,
   ): Layer.Layer<ScratchPostgres | PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
-    Layer.unwrap(Effect.map(ScratchPostgres, ({ url }) => PgClient.layer({ url, ...options }))).pipe(
-      Layer.provideMerge(ScratchPostgres.layer),
-    )
+    Layer.unwrap(
+      Effect.map(ScratchPostgres, ({ url }) => PgClient.layer({ url, ...PATIENCE, ...options })),
+    ).pipe(Layer.provideMerge(ScratchPostgres.layer))
 }
 
-const killPatienceMillis = 10_000
+/** A busy machine answers a test late; tests of the limits set their own. */
+const PATIENCE = { connectTimeout: "1 minute", replyTimeout: "5 minutes" } as const
+
+const killPatienceMillis = 60_000
 
 const build = (options: PgPoolOptions): Effect.Effect<Replica, SqlError.SqlError, Scope.Scope> =>
   Effect.map(Layer.build(PgClient.layer(options)), (context) => ({
@@ -64,7 +67,7 @@ const build = (options: PgPoolOptions): Effect.Effect<Replica, SqlError.SqlError
   }))
 
 const create = Effect.fnUntraced(function* (serverUrl: string) {
-  const { sql } = yield* build({ url: Redacted.make(serverUrl), maxConnections: 1 })
+  const { sql } = yield* build({ url: Redacted.make(serverUrl), maxConnections: 1, ...PATIENCE })
   const name = `tocsin_test_${randomBytes(8).toString("hex")}`
   yield* Effect.acquireRelease(sql`CREATE DATABASE ${sql(name)}`, () =>
     Effect.orDie(sql`DROP DATABASE ${sql(name)} WITH (FORCE)`),
@@ -82,7 +85,7 @@ const create = Effect.fnUntraced(function* (serverUrl: string) {
 
   return ScratchPostgres.of({
     url,
-    replica: (options) => build({ url, ...options }),
+    replica: (options) => build({ url, ...PATIENCE, ...options }),
     killConnections,
     away: Effect.acquireRelease(Effect.andThen(allowConnections(false), killConnections), () =>
       allowConnections(true),

@@ -126,7 +126,7 @@ const populated = Layer.effect(
   }),
 ).pipe(Layer.provide(ScratchPostgres.layer))
 
-layer(populated, { timeout: "60 seconds" })("a page is read by an index", (it) => {
+layer(populated, { timeout: "10 minutes" })("a page is read by an index", (it) => {
   const read = Effect.fnUntraced(function* <L extends ListName>(request: PageRequest<L>) {
     const nodes = yield* explain(yield* SqlClient.SqlClient, pageStatement(request))
     const name = JSON.stringify(request, (_, value: unknown) =>

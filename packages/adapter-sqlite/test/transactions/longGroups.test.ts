@@ -37,16 +37,20 @@ const turnsBetween = Effect.fnUntraced(function* (groupMillis: number, turnMilli
   return passed
 })
 
+/** A busy machine may hold this process up in some of them. */
+const tries = (groupMillis: number, turnMillis: number) =>
+  Effect.all(Array.from({ length: 5 }, () => turnsBetween(groupMillis, turnMillis)))
+
 describe("after a long group of commands", () => {
   it.effect("other work has several turns of the event loop", () =>
     Effect.gen(function* () {
-      assert.isAbove(yield* turnsBetween(50, 0), 2)
+      assert.isAbove(Math.max(...(yield* tries(50, 0))), 2)
     }),
   )
 
   it.effect("the next group does not wait for turns that take longer than the group did", () =>
     Effect.gen(function* () {
-      assert.isAtMost(yield* turnsBetween(30, 40), 2)
+      assert.isAtMost(Math.min(...(yield* tries(30, 40))), 2)
     }),
   )
 })
