@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:81e9c744fc9d076bbcb2c203339164751760939308551ae9e37e929d9962af4f
+-- 1 first breaking sha256:025089e1f85c3f01fab31e1bf1da69e87bf007992cc7f980ae82b5d135f8051b
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -222,6 +222,7 @@ CREATE TABLE incident (
   state_rank INTEGER NOT NULL AS (CASE state WHEN 'open' THEN 1 WHEN 'resolved' THEN 0 END) STORED,
   severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
   resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
+  phase INTEGER NOT NULL AS (CASE WHEN state = 'resolved' THEN 0 WHEN ack_until IS NULL THEN 1 ELSE 2 END) VIRTUAL,
   summary TEXT,
   ack_by TEXT,
   ack_note TEXT,
@@ -243,6 +244,10 @@ CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
 CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
 
+CREATE INDEX incident_by_opened_at ON incident (phase, severity_rank, opened_at, id);
+
+CREATE INDEX incident_by_resolved_at ON incident (phase, severity_rank, resolved_order, id);
+
 CREATE TABLE incident_change (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
   seq INTEGER NOT NULL,
@@ -254,11 +259,6 @@ CREATE TABLE incident_change (
   incident_severity TEXT,
   PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER incident_is_listed AFTER INSERT ON incident BEGIN
-  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
-  VALUES (NEW.id, '', '', CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END, NEW.severity_rank, NEW.opened_at, NEW.resolved_order);
-END;
 
 CREATE TABLE incident_log (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
@@ -291,17 +291,21 @@ CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_a
 
 CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
 
-CREATE TRIGGER incident_moves AFTER UPDATE OF opened_at, resolved_at, state, severity, ack_until ON incident WHEN CASE WHEN OLD.state = 'resolved' THEN 0 WHEN OLD.ack_until IS NULL THEN 1 ELSE 2 END <> CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END OR (OLD.severity_rank, OLD.opened_at, OLD.resolved_order)
-  <> (NEW.severity_rank, NEW.opened_at, NEW.resolved_order) BEGIN
-  UPDATE listed_incident
-  SET phase = CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END, severity_rank = NEW.severity_rank,
-    opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
-  WHERE id = NEW.id AND agent_id = '' AND check_id = '';
-END;
+CREATE INDEX incident_of_agent_by_opened_at ON incident (opener_agent_id, phase, severity_rank, opened_at, id);
+
+CREATE INDEX incident_of_agent_by_resolved_at ON incident (opener_agent_id, phase, severity_rank, resolved_order, id);
+
+CREATE INDEX incident_of_both_by_opened_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, opened_at, id);
+
+CREATE INDEX incident_of_both_by_resolved_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, resolved_order, id);
+
+CREATE INDEX incident_of_check_by_opened_at ON incident (opener_check_id, phase, severity_rank, opened_at, id);
+
+CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phase, severity_rank, resolved_order, id);
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
 
-CREATE TABLE listed_incident (
+CREATE TABLE listed_member (
   id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
@@ -313,43 +317,38 @@ CREATE TABLE listed_incident (
   PRIMARY KEY (id, agent_id, check_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX listed_incident_by_opened_at ON listed_incident (agent_id, check_id, phase, severity_rank, opened_at, id);
+CREATE INDEX listed_member_by_opened_at ON listed_member (agent_id, check_id, phase, severity_rank, opened_at, id);
 
-CREATE INDEX listed_incident_by_resolved_at ON listed_incident (agent_id, check_id, phase, severity_rank, resolved_order, id);
+CREATE INDEX listed_member_by_resolved_at ON listed_member (agent_id, check_id, phase, severity_rank, resolved_order, id);
 
-CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member BEGIN
-  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
-    SELECT i.id, NEW.agent_id, NEW.check_id, CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
+CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member WHEN EXISTS (SELECT 1 FROM incident WHERE id = NEW.incident_id
+    AND (opener_agent_id, opener_check_id) <> (NEW.agent_id, NEW.check_id)) BEGIN
+  INSERT INTO listed_member (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
+    SELECT i.id, subject.agent_id, subject.check_id, CASE WHEN (i.member_changes > 100) THEN 3 ELSE i.phase END,
       CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
-    FROM incident AS i WHERE i.id = NEW.incident_id
-    ON CONFLICT DO NOTHING;
-  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
-    SELECT i.id, NEW.agent_id, '', CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
-      CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
-    FROM incident AS i WHERE i.id = NEW.incident_id
-    ON CONFLICT DO NOTHING;
-  INSERT INTO listed_incident (id, agent_id, check_id, phase, severity_rank, opened_at, resolved_order)
-    SELECT i.id, '', NEW.check_id, CASE WHEN (i.member_changes > 100) THEN 3 ELSE CASE WHEN i.state = 'resolved' THEN 0 WHEN i.ack_until IS NULL THEN 1 ELSE 2 END END,
-      CASE WHEN (i.member_changes > 100) THEN 0 ELSE i.severity_rank END, i.opened_at, i.resolved_order
-    FROM incident AS i WHERE i.id = NEW.incident_id
+    FROM incident AS i CROSS JOIN (
+      SELECT NEW.agent_id AS agent_id, NEW.check_id AS check_id
+      UNION ALL SELECT NEW.agent_id, '' UNION ALL SELECT '', NEW.check_id
+    ) AS subject
+    WHERE i.id = NEW.incident_id
+      AND NOT (subject.agent_id IN ('', i.opener_agent_id) AND subject.check_id IN ('', i.opener_check_id))
     ON CONFLICT DO NOTHING;
 END;
 
 CREATE TRIGGER member_leaves AFTER DELETE ON incident_member BEGIN
-  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = OLD.agent_id AND check_id = OLD.check_id;
-  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = OLD.agent_id AND check_id = '';
-  DELETE FROM listed_incident WHERE id = OLD.incident_id AND agent_id = '' AND check_id = OLD.check_id;
+  DELETE FROM listed_member WHERE id = OLD.incident_id
+    AND (agent_id = OLD.agent_id AND check_id IN (OLD.check_id, '') OR agent_id = '' AND check_id = OLD.check_id);
 END;
 
 CREATE TRIGGER members_move AFTER UPDATE OF opened_at, resolved_at, state, severity, ack_until, member_changes ON incident
-WHEN NOT (OLD.member_changes > 100) AND (CASE WHEN OLD.state = 'resolved' THEN 0 WHEN OLD.ack_until IS NULL THEN 1 ELSE 2 END <> CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END OR (OLD.severity_rank, OLD.opened_at, OLD.resolved_order)
-  <> (NEW.severity_rank, NEW.opened_at, NEW.resolved_order) OR (NEW.member_changes > 100))
+WHEN NEW.member_changes > CASE NEW.state WHEN 'resolved' THEN 2 ELSE 1 END AND NOT (OLD.member_changes > 100) AND ((OLD.phase, OLD.severity_rank, OLD.opened_at, OLD.resolved_order)
+  <> (NEW.phase, NEW.severity_rank, NEW.opened_at, NEW.resolved_order) OR (NEW.member_changes > 100))
 BEGIN
-  UPDATE listed_incident
-  SET phase = CASE WHEN (NEW.member_changes > 100) THEN 3 ELSE CASE WHEN NEW.state = 'resolved' THEN 0 WHEN NEW.ack_until IS NULL THEN 1 ELSE 2 END END,
+  UPDATE listed_member
+  SET phase = CASE WHEN (NEW.member_changes > 100) THEN 3 ELSE NEW.phase END,
     severity_rank = CASE WHEN (NEW.member_changes > 100) THEN 0 ELSE NEW.severity_rank END,
     opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
-  WHERE id = NEW.id AND agent_id || check_id <> '';
+  WHERE id = NEW.id;
 END;
 
 CREATE TABLE operator (

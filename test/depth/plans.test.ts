@@ -201,13 +201,13 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
       const nodes = yield* explain(sql, bySummary)
       assert.throws(() => assertIndexed("by summary", nodes))
       const inverse = yield* explain(sql, {
-        text: "SELECT * FROM listed_incident WHERE phase >= 0 AND severity_rank = 1 ORDER BY opened_at LIMIT 10",
+        text: "SELECT * FROM incident WHERE severity_rank = 1 ORDER BY opened_at LIMIT 10",
         values: [],
       })
       assert.throws(() => assertIndexed("by opened_at", inverse))
       const walked = yield* explain(sql, {
-        text: `SELECT * FROM listed_incident
-               WHERE agent_id = '' AND check_id = '' AND phase >= 0 AND phase = 0 AND (phase, severity_rank) < (0, 3)
+        text: `SELECT * FROM incident
+               WHERE phase = 0 AND (phase, severity_rank) < (0, 3)
                ORDER BY phase DESC, severity_rank DESC LIMIT 10`,
         values: [],
       })

@@ -11,14 +11,17 @@ const { incidents, outbox } = AT_LENGTH ? fullSize : part
 export const size = { ...part, history: part.history / 4, incidents, outbox }
 
 /**
- * Makes a fifth of all incidents open and acknowledged, a third of the notifications held, and one
- * incident of a common check busy. A few acknowledgements have run out.
+ * Makes a fifth of all incidents open and acknowledged, and a third of the notifications held. One check
+ * joins every tenth incident that another one opened, and the first of these is busy. A few
+ * acknowledgements have run out.
  */
 export const storm: ReadonlyArray<string> = [
   `UPDATE incident SET state = 'open', kind = 'named', incident_key = id, resolved_at = NULL, ack_until = 9000000000000000
     WHERE state = 'resolved' AND opened_at / 1000000 % 5 = 0`,
   "UPDATE incident SET ack_until = 1 WHERE id IN (SELECT id FROM incident WHERE ack_until > 1 ORDER BY opened_at LIMIT 5)",
   "UPDATE outbox SET state = 'pending', next_evaluation_at = 1 WHERE state = 'sent' AND created_at / 1000000 % 3 = 0",
-  `UPDATE incident SET member_changes = 101 WHERE id =
-    (SELECT incident_id FROM incident_member WHERE check_id = 'check-00003' ORDER BY incident_id LIMIT 1)`,
+  `INSERT INTO incident_member (incident_id, agent_id, check_id, severity, change_seq, joined_at)
+    SELECT id, 'agent-0000000', 'check-00003', severity, member_changes + 1, opened_at FROM incident
+    WHERE opened_at / 1000000 % 10 = 0 ON CONFLICT DO NOTHING`,
+  `UPDATE incident SET member_changes = 101 WHERE id = (SELECT min(id) FROM listed_member)`,
 ]

@@ -92,20 +92,21 @@ layer(ScratchPostgres.layer)("the cost of listing an incident", (it) => {
         yield* sql`
           INSERT INTO incident (id, kind, incident_key, state, severity, opener_agent_id, opener_check_id, opened_at,
                                 member_changes, members_warning, members_unknown, members_critical)
-          SELECT 'i' || n, 'automatic', 'key' || n, 'open', 'critical', 'a', 'disk', n, 1, 0, 0, 1
+          SELECT 'i' || n, 'named', 'key' || n, 'open', 'critical', 'a', 'disk', n, 2, 0, 0, 2
           FROM generate_series(${from}::int4, ${to}::int4) AS n`
         yield* sql`
           INSERT INTO incident_member (incident_id, agent_id, check_id, severity, change_seq, joined_at)
-          SELECT 'i' || n, 'a', 'disk', 'critical', 1, n FROM generate_series(${from}::int4, ${to}::int4) AS n`
+          SELECT 'i' || n, agent_id, 'disk', 'critical', 1, n
+          FROM generate_series(${from}::int4, ${to}::int4) AS n, (VALUES ('a'), ('b')) AS member (agent_id)`
       })
       const cost = Effect.fnUntraced(function* (from: number) {
-        const before = yield* indexPages(client, "listed_incident")
+        const before = yield* indexPages(client, "listed_member")
         for (const n of range(10).map((place) => from + place)) {
           yield* open(n, n)
-          yield* sql`UPDATE incident SET state = 'resolved', resolved_at = opened_at WHERE id = ${`i${n}`}`
+          yield* sql`UPDATE incident SET state = 'resolved', member_changes = 4, resolved_at = opened_at WHERE id = ${`i${n}`}`
           yield* sql`DELETE FROM incident_member WHERE incident_id = ${`i${n}`}`
         }
-        return (yield* indexPages(client, "listed_incident")) - before
+        return (yield* indexPages(client, "listed_member")) - before
       })
       yield* cost(0)
       const few = yield* cost(10)
@@ -114,6 +115,23 @@ layer(ScratchPostgres.layer)("the cost of listing an incident", (it) => {
       assert.isAbove(few, 20)
       // The indexes are three pages deep by then instead of one.
       assert.isBelow(many, 5 * few)
+    }),
+  )
+
+  it.effect("has no row for a check that opened its incident", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* observer
+      yield* withReplica((replica) =>
+        Effect.gen(function* () {
+          yield* enroll(replica, "opener")
+          yield* send(replica, "opener", [eventOf(1)])
+          yield* send(replica, "opener", [eventOf(2, { status: "warning" })])
+          yield* send(replica, "opener", [eventOf(3, { status: "ok" })])
+        }),
+      )
+      const rows =
+        yield* sql`SELECT l.agent_id FROM listed_member AS l JOIN incident AS i USING (id) WHERE i.opener_agent_id = 'opener'`
+      assert.deepStrictEqual(rows, [])
     }),
   )
 })

@@ -42,27 +42,53 @@ const armsOf = (request: Request): ReadonlyArray<Arm> => {
   )
 }
 
-/** Whose incidents: the empty text stands for all agents, and all checks. The phase makes an index in order usable. */
-const ofSubject = (
-  alias: string,
-  { filter: { agent_id, check_id } }: Request,
+/** Rows of a table that has the incidents of a filter in order. */
+interface Source {
+  readonly table: "incident" | "listed_member"
+  readonly isOfSubject: (alias: string, request: Request, parameters: Parameters) => string
+  /** When the acknowledgement of a row `l` ends. */
+  readonly ackUntil: string
+}
+
+/** Incidents by the check that opened them. */
+const byOpener: Source = {
+  table: "incident",
+  isOfSubject: (alias, { filter: { agent_id, check_id } }, parameters) =>
+    [
+      ...(agent_id === undefined ? [] : [`${alias}.opener_agent_id = ${parameters.add(agent_id, "text")}`]),
+      ...(check_id === undefined ? [] : [`${alias}.opener_check_id = ${parameters.add(check_id, "text")}`]),
+      `${alias}.phase >= 0`,
+    ].join(" AND "),
+  ackUntil: "l.ack_until",
+}
+
+/**
+ * Incidents by other members: the empty text stands for all agents, and all checks. The phase makes an
+ * index in order usable.
+ */
+const byMember: Source = {
+  table: "listed_member",
+  isOfSubject: (alias, { filter: { agent_id, check_id } }, parameters) =>
+    `${alias}.agent_id = ${parameters.add(agent_id ?? "", "text")}
+    AND ${alias}.check_id = ${parameters.add(check_id ?? "", "text")} AND ${alias}.phase >= 0`,
+  ackUntil: "(SELECT ack_until FROM incident WHERE id = l.id)",
+}
+
+/** The columns that identify and order an incident. */
+const FOUND = "l.id, l.state_rank, l.severity_rank, l.opened_at, l.resolved_order"
+
+const isInForce = (
+  source: Source,
+  { filter: { acknowledged, at } }: Request,
   parameters: Parameters,
 ): string =>
-  `${alias}.agent_id = ${parameters.add(agent_id ?? "", "text")}
-    AND ${alias}.check_id = ${parameters.add(check_id ?? "", "text")} AND ${alias}.phase >= 0`
-
-/** Whether the acknowledgement of a listed incident, which is looked up by its ID, ends after a moment or by then. */
-const ackEnds = (operator: ">" | "<=", moment: string): string =>
-  `(SELECT ack_until FROM incident WHERE id = l.id) ${operator} ${moment}`
-
-const isInForce = ({ filter: { acknowledged, at } }: Request, parameters: Parameters): string =>
-  acknowledged === true && at !== undefined ? `AND ${ackEnds(">", parameters.add(at, "int8"))}` : ""
+  acknowledged === true && at !== undefined ? `AND ${source.ackUntil} > ${parameters.add(at, "int8")}` : ""
 
 const beyond = (request: Request): string =>
   `${isAscending(request) ? ">" : "<"}${request.from?.isInclusive === true ? "=" : ""}`
 
 /** The first rows of each arm: one range of an index each. */
-const inOrder = (request: Request, parameters: Parameters): string => {
+const inOrder = (source: Source, request: Request, parameters: Parameters): string => {
   const arms = armsOf(request)
   const values = (index: 0 | 1) => arms.map(({ start }) => start[index])
   const phases = parameters.add(
@@ -78,9 +104,9 @@ const inOrder = (request: Request, parameters: Parameters): string => {
   const direction = isAscending(request) ? "ASC" : "DESC"
   return `SELECT found.* FROM unnest(${starts.join(", ")}) AS arm (phase, severity_rank, moment, id)
     CROSS JOIN LATERAL (
-      SELECT l.* FROM listed_incident AS l
-      WHERE ${ofSubject("l", request, parameters)} AND l.phase = arm.phase AND l.severity_rank = arm.severity_rank
-        AND (l.${moment}, l.id) ${beyond(request)} (arm.moment, arm.id) ${isInForce(request, parameters)}
+      SELECT ${FOUND} FROM ${source.table} AS l
+      WHERE ${source.isOfSubject("l", request, parameters)} AND l.phase = arm.phase AND l.severity_rank = arm.severity_rank
+        AND (l.${moment}, l.id) ${beyond(request)} (arm.moment, arm.id) ${isInForce(source, request, parameters)}
       ORDER BY l.${moment} ${direction}, l.id ${direction} LIMIT ${parameters.add(request.limit, "int8")}
     ) AS found`
 }
@@ -90,22 +116,21 @@ const busy = (request: Request, parameters: Parameters): string => {
   const phases = phasesOf(request.filter).map(({ phase }) => phase)
   const ranOut = ranOutBy(request.filter)
   const hasRunOut =
-    ranOut === undefined ? "" : `OR l.phase = 2 AND ${ackEnds("<=", parameters.add(ranOut, "int8"))}`
-  return `SELECT l.* FROM listed_incident AS b
-    CROSS JOIN LATERAL (
-      SELECT * FROM listed_incident WHERE id = b.id AND agent_id = '' AND check_id = '' OFFSET 0
-    ) AS l
-    WHERE ${ofSubject("b", request, parameters)} AND b.phase = ${BUSY_PHASE}
+    ranOut === undefined ? "" : `OR l.phase = 2 AND l.ack_until <= ${parameters.add(ranOut, "int8")}`
+  return `SELECT ${FOUND} FROM listed_member AS b
+    CROSS JOIN LATERAL (SELECT * FROM incident WHERE id = b.id OFFSET 0) AS l
+    WHERE ${byMember.isOfSubject("b", request, parameters)} AND b.phase = ${BUSY_PHASE}
       AND (l.phase = ANY(${parameters.add(phases, "int2[]")}) ${hasRunOut})
-      ${unordered(request, parameters)} ${isInForce(request, parameters)}`
+      ${unordered(request, parameters)} ${isInForce(byOpener, request, parameters)}`
 }
 
 /** The few incidents whose acknowledgement has run out, and whose timer has not dealt with it. */
-const afterEnd = (request: Request, ranOut: bigint, parameters: Parameters): string =>
-  `SELECT l.* FROM (
+const afterEnd = (source: Source, request: Request, ranOut: bigint, parameters: Parameters): string =>
+  `SELECT ${FOUND} FROM (
       SELECT id FROM incident WHERE state = 'open' AND ack_until <= ${parameters.add(ranOut, "int8")} OFFSET 0
     ) AS i CROSS JOIN LATERAL (
-      SELECT * FROM listed_incident AS m WHERE m.id = i.id AND ${ofSubject("m", request, parameters)} OFFSET 0
+      SELECT * FROM ${source.table} AS m
+      WHERE m.id = i.id AND ${source.isOfSubject("m", request, parameters)} OFFSET 0
     ) AS l
     WHERE l.phase = 2 ${unordered(request, parameters)}`
 
@@ -132,12 +157,14 @@ export const incidentPage = (request: Request): PageStatement => {
     .join(", ")}`
   const { agent_id, check_id } = request.filter
   const ranOut = ranOutBy(request.filter)
-  const others = [
-    ...(agent_id === undefined && check_id === undefined ? [] : [busy(request, parameters)]),
-    ...(ranOut === undefined ? [] : [afterEnd(request, ranOut, parameters)]),
-  ]
+  const isOfMember = agent_id !== undefined || check_id !== undefined
+  const parts = (isOfMember ? [byOpener, byMember] : [byOpener]).flatMap((source) => [
+    inOrder(source, request, parameters),
+    ...(ranOut === undefined ? [] : [afterEnd(source, request, ranOut, parameters)]),
+  ])
+  const all = isOfMember ? [...parts, busy(request, parameters)] : parts
   const text = `SELECT ${incidentTable.columns} FROM (
-      SELECT * FROM (${[inOrder(request, parameters), ...others].join(" UNION ALL ")}) AS l
+      SELECT * FROM (${all.join(" UNION ALL ")}) AS l
       ${order} LIMIT ${parameters.add(request.limit, "int8")}
     ) AS l CROSS JOIN LATERAL (SELECT * FROM incident WHERE id = l.id OFFSET 0) AS i ${order}`
   return { text, values: parameters.values }

@@ -80,7 +80,7 @@ const tableNames = [
   ...copiedTables.map(({ name }) => name),
   "schema_migration",
   "system_total",
-  "listed_incident",
+  "listed_member",
 ]
 
 /** The remedy for tables that the user may not change. */

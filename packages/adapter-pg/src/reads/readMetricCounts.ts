@@ -18,8 +18,8 @@ import { read } from "./read.ts"
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 
 const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
-  `(SELECT count(*) FROM (SELECT FROM listed_incident
-      WHERE agent_id = '' AND check_id = '' AND phase IN (1, 2) AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
+  `(SELECT count(*) FROM (SELECT FROM incident
+      WHERE phase IN (1, 2) AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
 
 /** Counts agents, keys and incidents by parts of indexes, or adds up running totals. */
 export const findMetricCounts = `SELECT

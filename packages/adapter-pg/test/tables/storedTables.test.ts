@@ -18,7 +18,7 @@ const STORED_AS: Readonly<Record<ColumnType, string>> = {
 }
 
 /** Tables without a shape: the ledger of migrations, and what triggers keep. */
-const OTHER_TABLES = ["schema_migration", "system_total", "listed_incident"]
+const OTHER_TABLES = ["schema_migration", "system_total", "listed_member"]
 
 const migrated = Effect.gen(function* () {
   const { replica } = yield* ScratchPostgres

@@ -121,29 +121,30 @@ export const pageStatements = <L extends ListName>(
   occurring: Occurring,
 ): ReadonlyArray<Fragment> => {
   const selection = selections[request.list](request.filter, occurring)
-  const { others = [], ordered } = selection
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
   const { start, end } = pageBounds(request)
-  const results = Array.from(
-    new Set([...tables[request.list].columns, ...columns]),
-    (column) => `${columns.includes(column) ? ordered : "r"}.${column} AS ${column}`,
-  ).join(", ")
-  const arm = ({ from, conditions }: Pick<Selection, "from" | "conditions">, fixed: ReadonlyArray<Fixed>) => {
+  const names = [...new Set([...tables[request.list].columns, ...columns])]
+  const arm = ({ conditions, from, ordered }: Selection, fixed: ReadonlyArray<Fixed>) => {
     const beyond = beyondPosition(start, fixed, order, ordered)
     const before = beyondPosition(end, fixed, { columns, isAscending: !order.isAscending }, ordered)
     if (beyond === undefined || before === undefined) return []
     const equal = fixed.map(({ column, value }) => ({ sql: `${ordered}.${column} = ?`, values: [value] }))
+    const results = names
+      .map((name) => `${columns.includes(name) ? ordered : "r"}.${name} AS ${name}`)
+      .join(", ")
     return [selectWhere(results, from, [...conditions, ...equal, ...beyond, ...before])]
   }
-  const arms = [
-    ...armsOf(selection, order).flatMap((fixed) => arm(selection, fixed)),
-    ...others.flatMap((other) => arm(other, [])),
-  ]
+  const arms = [selection, ...(selection.others ?? [])].flatMap((part) =>
+    armsOf(part, order).flatMap((fixed) => arm(part, fixed)),
+  )
   const isFixed = (column: string) => selection.fixed.some((one) => one.column === column)
   const free = { ...order, columns: columns.filter((column) => !isFixed(column)) }
   return Array.from({ length: Math.ceil(arms.length / MOST_ARMS) }, (_, n) =>
-    compound(arms.slice(n * MOST_ARMS, (n + 1) * MOST_ARMS), free, { limit: request.limit, ordered }),
+    compound(arms.slice(n * MOST_ARMS, (n + 1) * MOST_ARMS), free, {
+      limit: request.limit,
+      ordered: selection.ordered,
+    }),
   )
 }
 

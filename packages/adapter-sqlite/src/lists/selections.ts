@@ -27,8 +27,8 @@ export interface Selection {
    * order serves every filter.
    */
   readonly partitions: ReadonlyArray<Partition>
-  /** Few rows that no index has in order. They are sorted. */
-  readonly others?: ReadonlyArray<Pick<Selection, "from" | "conditions">>
+  /** Rows from other tables, and the few that no index has in order: they are sorted. */
+  readonly others?: ReadonlyArray<Selection>
 }
 
 /** Values that occur in a table, and are not known before. */
@@ -71,55 +71,63 @@ const partition = (column: string, values: ReadonlyArray<string | number>): Part
   values.map((value) => [{ column, value }])
 
 const incidents: Select<"incidents"> = (filter) => {
+  const { agent_id, check_id } = filter
   const ranks =
     filter.severity === undefined ? Object.values(SEVERITY_RANK) : [SEVERITY_RANK[filter.severity]]
   const phases = phasesOf(filter)
-  const subject = [...fixed("agent_id", filter.agent_id ?? ""), ...fixed("check_id", filter.check_id ?? "")]
-  const isOfRank = isOneOf("l.severity_rank", ranks)
+  const ofOpener = [...fixed("opener_agent_id", agent_id), ...fixed("opener_check_id", check_id)]
+  // The empty text stands for all agents, and all checks.
+  const ofMember = [...fixed("agent_id", agent_id ?? ""), ...fixed("check_id", check_id ?? "")]
   const ranOut = ranOutBy(filter)
   const hasRunOut = ranOut === undefined ? [] : [{ sql: "r.ack_until <= ?", values: [ranOut] }]
   const inForce =
     filter.acknowledged === true && filter.at !== undefined
       ? [{ sql: "r.ack_until > ?", values: [filter.at] }]
       : []
-  const busy = {
-    from: constant(`listed_incident AS b
-      CROSS JOIN listed_incident AS l ON l.id = b.id AND l.agent_id = '' AND l.check_id = ''
-      CROSS JOIN incident AS r ON r.id = l.id`),
-    conditions: [
-      ...areEqual("b", [...subject, ...fixed("phase", BUSY_PHASE)]),
-      isAnyOf([
-        isOneOf(
-          "l.phase",
-          phases.map(({ phase }) => phase),
-        ),
-        ...hasRunOut.map(({ sql, values }) => ({ sql: `l.phase = 2 AND ${sql}`, values })),
-      ]),
-      isOfRank,
-      ...inForce,
-    ],
-  }
-  const afterEnd = {
-    from: constant(`incident AS r INDEXED BY incident_by_ack_end
-      CROSS JOIN listed_incident AS l ON l.id = r.id`),
-    conditions: [
-      constant("r.state = 'open'"),
-      ...hasRunOut,
-      ...areEqual("l", [...subject, ...fixed("phase", 2)]),
-      isOfRank,
-    ],
-  }
-  const isOfMember = (filter.agent_id ?? filter.check_id) !== undefined
-  return {
-    ...plain("listed_incident AS l CROSS JOIN incident AS r ON r.id = l.id", { fixed: subject }),
-    ordered: "l",
+  const inOrder = {
     conditions: inForce,
     partitions: [
       phases.map(({ phase, state_rank }) => [...fixed("phase", phase), ...fixed("state_rank", state_rank)]),
       partition("severity_rank", ranks),
     ],
-    others: [...(isOfMember ? [busy] : []), ...(ranOut === undefined ? [] : [afterEnd])],
   }
+  const afterEnd = (from: string, subject: ReadonlyArray<Fragment>) => {
+    const conditions = [
+      constant("r.state = 'open' AND r.phase = 2"),
+      ...hasRunOut,
+      ...subject,
+      isOneOf("r.severity_rank", ranks),
+    ]
+    return ranOut === undefined
+      ? []
+      : [plain(`incident AS r INDEXED BY incident_by_ack_end ${from}`, { conditions })]
+  }
+  const byOpener = plain("incident AS r", { ...inOrder, fixed: ofOpener })
+  const endedOfOpener = afterEnd("", areEqual("r", ofOpener))
+  if (agent_id === undefined && check_id === undefined) return { ...byOpener, others: endedOfOpener }
+  const byMember: Selection = {
+    ...plain("listed_member AS l CROSS JOIN incident AS r ON r.id = l.id", { ...inOrder, fixed: ofMember }),
+    ordered: "l",
+  }
+  const busy = plain("listed_member AS b CROSS JOIN incident AS r ON r.id = b.id", {
+    conditions: [
+      ...areEqual("b", [...ofMember, ...fixed("phase", BUSY_PHASE)]),
+      isAnyOf([
+        isOneOf(
+          "r.phase",
+          phases.map(({ phase }) => phase),
+        ),
+        ...hasRunOut.map(({ sql, values }) => ({ sql: `r.phase = 2 AND ${sql}`, values })),
+      ]),
+      isOneOf("r.severity_rank", ranks),
+      ...inForce,
+    ],
+  })
+  const endedOfMember = afterEnd(
+    "CROSS JOIN listed_member AS l ON l.id = r.id",
+    areEqual("l", [...ofMember, ...fixed("phase", 2)]),
+  )
+  return { ...byOpener, others: [...endedOfOpener, byMember, ...endedOfMember, busy] }
 }
 
 const areEqual = (table: string, columns: ReadonlyArray<Fixed>): ReadonlyArray<Fragment> =>

@@ -53,8 +53,8 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
     FROM system_total WHERE writer = 0`,
   )
   const open = connection.query<[bigint]>(
-    `SELECT count(*) FROM (SELECT 1 FROM listed_incident INDEXED BY listed_incident_by_opened_at
-      WHERE agent_id = '' AND check_id = '' AND phase IN (1, 2) AND severity_rank = ? ${COUNT_UP_TO})`,
+    `SELECT count(*) FROM (SELECT 1 FROM incident INDEXED BY incident_by_opened_at
+      WHERE phase IN (1, 2) AND severity_rank = ? ${COUNT_UP_TO})`,
   )
   const backlogs = BACKLOG_STATES.map((state) => makeBacklog(connection, state))
   return (): MetricCounts => {

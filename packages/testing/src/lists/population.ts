@@ -52,6 +52,13 @@ const acknowledgement = (n: number): Acknowledgement => ({
   severity: "critical",
 })
 
+/** The member that opened incident n. */
+const openerOf = (n: number): MemberRecord =>
+  memberRecord(
+    { incident: `incident ${n}`, agent: pick(["a", "b", "A"], n), check: pick(["disk", "cpu"], n) },
+    n % 4 === 1 ? { left_at: start } : {},
+  )
+
 const incidents: ReadonlyArray<IncidentRecord> = Array.from({ length: 36 }, (_, n) =>
   incidentRecord(`incident ${n}`, {
     severity: pick(["warning", "critical", "unknown"], n >> 1),
@@ -59,7 +66,9 @@ const incidents: ReadonlyArray<IncidentRecord> = Array.from({ length: 36 }, (_, 
     ...(n % 2 === 0 ? {} : { state: "resolved" as const, resolved_at: at((n * 7) % 5) }),
     ...(n % 3 === 0 && ackColumns(acknowledgement(n))),
     // Some change so often that databases do not move their members in indexes.
-    member_changes: n % 12 < 8 ? 1 : 101,
+    member_changes: n % 12 < 8 ? 5 : 101,
+    opener_agent_id: openerOf(n).agent_id,
+    opener_check_id: openerOf(n).check_id,
   }),
 )
 
@@ -67,10 +76,10 @@ const incidents: ReadonlyArray<IncidentRecord> = Array.from({ length: 36 }, (_, 
 const members: ReadonlyArray<MemberRecord> = incidents.flatMap((_, n) => {
   const of = (agent: string, check: string, isPast: boolean) =>
     memberRecord({ incident: `incident ${n}`, agent, check }, isPast ? { left_at: start } : {})
-  const first = of(pick(["a", "b", "A"], n), pick(["disk", "cpu"], n), n % 4 === 1)
+  const opener = openerOf(n)
   const second = of(pick(["b", "A", "a"], n), pick(["cpu", "disk"], n), n % 5 === 0)
-  const ofSameAgent = of(first.agent_id, "load", false)
-  return [first, ...(n % 3 === 2 ? [] : [second]), ...(n % 4 === 3 ? [ofSameAgent] : [])]
+  const ofSameAgent = of(opener.agent_id, "load", false)
+  return [opener, ...(n % 3 === 2 ? [] : [second]), ...(n % 4 === 3 ? [ofSameAgent] : [])]
 })
 
 /** One beside the kinds that Tocsin brings: who builds on its library brings others. */

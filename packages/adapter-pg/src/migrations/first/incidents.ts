@@ -23,6 +23,8 @@ CREATE TABLE incident (
   severity_rank smallint NOT NULL
     GENERATED ALWAYS AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 ELSE 1 END) STORED,
   resolved_order bigint NOT NULL GENERATED ALWAYS AS (COALESCE(resolved_at, 9223372036854775807)) STORED,
+  phase smallint NOT NULL
+    GENERATED ALWAYS AS (CASE WHEN state = 'resolved' THEN 0 WHEN ack_until IS NULL THEN 1 ELSE 2 END) STORED,
   ack_by text COLLATE "C",
   ack_note text COLLATE "C",
   ack_at bigint,

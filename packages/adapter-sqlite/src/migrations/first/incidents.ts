@@ -21,6 +21,7 @@ CREATE TABLE incident (
   state_rank INTEGER NOT NULL AS (CASE state WHEN 'open' THEN 1 WHEN 'resolved' THEN 0 END) STORED,
   severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
   resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
+  phase INTEGER NOT NULL AS (CASE WHEN state = 'resolved' THEN 0 WHEN ack_until IS NULL THEN 1 ELSE 2 END) VIRTUAL,
   summary TEXT,
   ack_by TEXT,
   ack_note TEXT,
