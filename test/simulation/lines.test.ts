@@ -379,7 +379,7 @@ describe("a simulation", () => {
       [12, /^silence is missing/],
       [
         13,
-        /^a line must be a heartbeat .* or an act of a person \(acknowledge, withdraw; add, extend, expire\)/,
+        /^a line must be a heartbeat .*, an act of a person \(acknowledge, withdraw; add, extend, expire\), or an/,
       ],
     ]
     assert.deepStrictEqual(

@@ -83,6 +83,11 @@ export class SimulatedService {
     this.#tickAt = start
   }
 
+  /** The names of the receivers of the policy. */
+  get receivers(): ReadonlySet<string> {
+    return new Set(this.#options.policy().receivers.keys())
+  }
+
   /** How many agents were seen. */
   get agents(): number {
     return this.#keys.size

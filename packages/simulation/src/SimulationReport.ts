@@ -94,6 +94,24 @@ export type UnsentFiring = typeof UnsentFiring.Type
 export const RefusedLine = Schema.Struct({ line: Schema.Int, reason: Schema.String })
 export type RefusedLine = typeof RefusedLine.Type
 
+/** An expectation of a story, and the messages that it counts. */
+const JudgedExpectation = Schema.Struct({
+  line: Schema.Int,
+  kind: Schema.Literals(["expect", "expect_none", "expect_at_most"]),
+  receiver: NotifierName,
+  event: Schema.optionalKey(NotificationType),
+  cause: Schema.optionalKey(FiringCause),
+  incident_key: Schema.optionalKey(IncidentKey),
+  /** With `expect_at_most`. */
+  count: Schema.optionalKey(NonNegativeInteger),
+  from: InstantFromString,
+  until: InstantFromString,
+  /** How many there are. */
+  messages: NonNegativeInteger,
+  holds: Schema.Boolean,
+})
+export type JudgedExpectation = typeof JudgedExpectation.Type
+
 /** The result of a simulation. In JSON, moments are texts, as in the API. */
 export const SimulationReport = Schema.Struct({
   /** The first receipt, and when the clock stopped; null without input. */
@@ -110,6 +128,8 @@ export const SimulationReport = Schema.Struct({
   notifications: Schema.Array(SimulatedNotification),
   /** With a policy or log entries: firings that were not sent, in the order in which that was decided. */
   unsent: Schema.optionalKey(Schema.Array(UnsentFiring)),
+  /** With expectations in the input, in the order of their lines. */
+  expectations: Schema.optionalKey(Schema.Array(JudgedExpectation)),
   refused: Schema.Array(RefusedLine),
 })
 export type SimulationReport = typeof SimulationReport.Type

@@ -5,6 +5,7 @@ import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckResultEvent, HeartbeatRequest } from "@tocsin/contract/Requests"
 import { StoredCheckResultEvent } from "@tocsin/contract/Resources"
+import { type Expectation, readExpectation } from "./Expectation.ts"
 import { type ActEntry, readAct } from "./readLog.ts"
 import type { RefusedLine } from "./SimulationReport.ts"
 
@@ -25,6 +26,7 @@ export interface ResultsEntry {
 }
 
 type Entries = Result.Result<ReadonlyArray<SimulationEntry>, string>
+type Line = Result.Result<ReadonlyArray<SimulationEntry> | Expectation, string>
 type Fields = Readonly<Record<string, unknown>>
 
 const parseJson = SchemaParser.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
@@ -33,7 +35,7 @@ const decodeStored = SchemaParser.decodeUnknownResult(StoredCheckResultEvent)
 const NO_TIME =
   "received_at must be the time of receipt, an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
 const NO_KIND =
-  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items), or an act of a person (acknowledge, withdraw; add, extend, expire)"
+  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items), an act of a person (acknowledge, withdraw; add, extend, expire), or an expectation (expect, expect_none, expect_at_most)"
 
 /** A request body with `received_at` beside its own fields. */
 const readBody = <Request>(
@@ -72,7 +74,9 @@ const readPage = (items: ReadonlyArray<unknown>): Entries => {
   return Result.succeed(entries)
 }
 
-const readFields = (fields: Fields, line: number): Entries => {
+const readFields = (fields: Fields, line: number): Line => {
+  const expectation = readExpectation(fields, line)
+  if (expectation !== undefined) return expectation
   const act = readAct(fields, line)
   if (act !== undefined) return act
   if (Array.isArray(fields["items"])) return readPage(fields["items"])
@@ -104,10 +108,11 @@ const readFields = (fields: Fields, line: number): Entries => {
  *   PUT /ops/v1/incidents/{id}/acknowledgement and `by`, or `withdraw` with `by`
  * - an act on a silence: `silence`, its name in the input, `received_at`, and `add` with the body of
  *   POST /ops/v1/silences, `extend` with that of PATCH, or `expire`, each with `by`
+ * - an {@link Expectation} of messages
  *
  * Fails with one sentence if it is none of these.
  */
-const readLine = (line: unknown, number: number): Entries => {
+const readLine = (line: unknown, number: number): Line => {
   if (typeof line !== "string")
     return Predicate.isObject(line) ? readFields(line, number) : Result.fail(NO_KIND)
   const parsed = parseJson(line)
@@ -115,9 +120,10 @@ const readLine = (line: unknown, number: number): Entries => {
   return Predicate.isObject(parsed.success) ? readFields(parsed.success, number) : Result.fail(NO_KIND)
 }
 
-/** The entries in the order of receipt, and the refused lines. */
+/** The entries in the order of receipt, the expectations in that of their lines, and the refused lines. */
 export interface ReadLines {
   readonly entries: ReadonlyArray<SimulationEntry>
+  readonly expectations: ReadonlyArray<Expectation>
   readonly refused: ReadonlyArray<RefusedLine>
 }
 
@@ -130,6 +136,7 @@ const BLANK = /^[\s\uFEFF]*$/
  */
 export const readLines = (lines: Iterable<unknown>): ReadLines => {
   const read: Array<ReadonlyArray<SimulationEntry>> = []
+  const expectations: Array<Expectation> = []
   const refused: Array<RefusedLine> = []
   let number = 0
   for (const line of lines) {
@@ -137,6 +144,7 @@ export const readLines = (lines: Iterable<unknown>): ReadLines => {
     if (typeof line === "string" && BLANK.test(line)) continue
     const entries = readLine(line, number)
     if (Result.isFailure(entries)) refused.push({ line: number, reason: entries.failure })
+    else if ("kind" in entries.success) expectations.push(entries.success)
     else if (entries.success.length > 0) read.push(entries.success)
   }
   const first = read[0]?.[0]
@@ -144,7 +152,7 @@ export const readLines = (lines: Iterable<unknown>): ReadLines => {
   const isNewestFirst = first !== undefined && last !== undefined && first.received_at > last.received_at
   if (isNewestFirst) read.reverse()
   const entries = read.flat().toSorted(byReceipt)
-  return { entries: gathered(entries), refused }
+  return { entries: gathered(entries), expectations, refused }
 }
 
 const byReceipt = (a: SimulationEntry, b: SimulationEntry): number =>

@@ -1,11 +1,11 @@
-import { Result, Schema, SchemaParser } from "effect"
+import { Result, Schema } from "effect"
 import { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
-import { describeIssue } from "@tocsin/contract/describeIssue"
 import { closedStruct } from "@tocsin/contract/Fields"
 import { IncidentKey } from "@tocsin/contract/Identifiers"
 import { type Instant, InstantFromString } from "@tocsin/contract/Instant"
 import { SilenceChangeRequest, SilenceRequest } from "@tocsin/contract/Silences"
 import { isPlainText } from "@tocsin/contract/Text"
+import { lineReader } from "./lineReader.ts"
 
 const by = Schema.optionalKey(Schema.String.check(isPlainText({ min: 1, max: 64 })))
 
@@ -52,20 +52,13 @@ type Fields = Readonly<Record<string, unknown>>
 
 type Read<Act> = Result.Result<Act, string>
 
-/** A reader of lines of one form. */
-const reader = <Act>(form: Schema.ConstraintDecoder<unknown> & { readonly Type: Act }) => {
-  const decode = SchemaParser.decodeUnknownResult(form)
-  return (fields: Fields): Read<Act> =>
-    Result.mapError(decode(fields), (issue) => describeIssue(issue, "the line"))
-}
-
 /** By the field that names the act. */
 const READERS: Readonly<Record<string, (fields: Fields) => Read<ActOnIncident | ActOnSilence>>> = {
-  acknowledge: reader(Acknowledged),
-  withdraw: reader(Withdrawn),
-  add: reader(Added),
-  extend: reader(Extended),
-  expire: reader(Expired),
+  acknowledge: lineReader(Acknowledged),
+  withdraw: lineReader(Withdrawn),
+  add: lineReader(Added),
+  extend: lineReader(Extended),
+  expire: lineReader(Expired),
 }
 
 /** Reads a line about an act; nothing if it is about something else. */

@@ -1,8 +1,9 @@
 import { Result } from "effect"
-import { type Instant, secondsBetween } from "@tocsin/contract/Instant"
+import { type Instant, max, secondsBetween } from "@tocsin/contract/Instant"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { toIncident, toTimelineEntry } from "@tocsin/core/usecases/toResources"
 import { applyIncidentAct } from "./applyIncidentAct.ts"
+import { judge, leastEnd, requireJudgeable } from "./Expectation.ts"
 import { readLines, type SimulationEntry } from "./readLines.ts"
 import { SimulatedSilences } from "./SimulatedSilences.ts"
 import { SimulatedService } from "./SimulatedService.ts"
@@ -14,6 +15,7 @@ import {
   type HeldFiring,
 } from "./SimulationListener.ts"
 import type {
+  JudgedExpectation,
   RefusedLine,
   SimulatedIncident,
   SimulatedNotification,
@@ -37,11 +39,11 @@ export const simulate = (
   settings: SimulationSettings,
   ports: SimulationPorts,
 ): SimulationReport => {
-  const { entries, refused } = readLines(lines)
+  const { entries, expectations, refused } = readLines(lines)
   const [first] = entries
   const last = entries.at(-1)
   if (first === undefined || last === undefined) return { ...NOTHING, refused }
-  const { until = last.received_at, ...given } = settings
+  const { until = expectations.map(leastEnd).reduce(max, last.received_at), ...given } = settings
   const rules = { ...defaultRules, ...given }
   const incidents: Array<SimulatedIncident> = []
   const sentOnes: Array<SentNotification> = []
@@ -72,7 +74,15 @@ export const simulate = (
   }
   service.passUntil(until)
   for (const firing of service.end()) unsent.push(unsentFiring(named(firing), until))
-  const isDetailed = settings.policy !== undefined || entries.some(({ entry }) => entry === "act")
+  const isDetailed =
+    settings.policy !== undefined || expectations.length > 0 || entries.some(({ entry }) => entry === "act")
+  const notifications = sentOnes.map((one) => ({ ...sent(one), ...(isDetailed && holdOf(one)) }))
+  const judged: Array<JudgedExpectation> = []
+  for (const expectation of expectations) {
+    const judgeable = requireJudgeable(expectation, { receivers: service.receivers, until })
+    if (Result.isSuccess(judgeable)) judged.push(judge(expectation, notifications, until))
+    else impossible.push({ line: expectation.line, reason: judgeable.failure })
+  }
   return {
     from: first.received_at,
     until,
@@ -81,11 +91,9 @@ export const simulate = (
     results: taken.reduce((sum, entry) => sum + countResults(entry), 0),
     changes: service.changes,
     incidents: incidents.toSorted(byId),
-    notifications: sentOnes.map((notification) => ({
-      ...sent(notification),
-      ...(isDetailed && holdOf(notification)),
-    })),
+    notifications,
     ...(isDetailed && { unsent }),
+    ...(judged.length > 0 && { expectations: judged }),
     refused: [...refused, ...impossible].toSorted((a, b) => a.line - b.line),
   }
 }

@@ -8,7 +8,7 @@ import type {
 } from "@tocsin/client/Resources"
 import { asGiven, duration, group, type Reader, texts } from "@tocsin/client/options/readers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Severity } from "@tocsin/contract/Status"
+import type { FiringCause, NotificationType, Severity } from "@tocsin/contract/Status"
 import { SimulationReport, type SimulationSettings } from "@tocsin/simulation/SimulationReport"
 import { simulate as simulateLines } from "@tocsin/simulation/simulate"
 import { Result, Schema } from "effect"
@@ -47,17 +47,32 @@ type SimulatedSilenceAct = { readonly silence: string } & (
   | { readonly expire: Actor }
 )
 
+interface ExpectedMessages {
+  readonly receiver: string
+  readonly event?: NotificationType | undefined
+  readonly cause?: FiringCause | undefined
+  /** From `received_at` on: `"15m"`. */
+  readonly within?: string | undefined
+}
+
+/** Messages that a receiver gets, or does not get. The report states whether that holds. */
+type SimulatedExpectation = { readonly incident_key?: string | undefined } & (
+  | { readonly expect: ExpectedMessages }
+  | { readonly expect_none: ExpectedMessages }
+  | { readonly expect_at_most: ExpectedMessages & { readonly count: number } }
+)
+
 /**
  * One input of a service: a heartbeat or a batch with its `received_at`, a stored result as
  * `monitor.history` and GET /api/v1/events/query list them, a page of these, or an act of a person
- * with its `received_at`. A text is one of them as JSON.
+ * or an expectation with its `received_at`. A text is one of them as JSON.
  */
 export type SimulationInput =
   | (HeartbeatRequest & Received)
   | (EventBatchRequest & Received)
   | StoredCheckResultEvent
   | Page<StoredCheckResultEvent>
-  | ((SimulatedAct | SimulatedSilenceAct) & Received)
+  | ((SimulatedAct | SimulatedSilenceAct | SimulatedExpectation) & Received)
   | string
 
 /** The settings of the simulated service. */

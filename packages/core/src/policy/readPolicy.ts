@@ -162,7 +162,8 @@ const messengerProblems = (
 /** More names would not help, and each problem repeats them. */
 const MOST_LISTED = 20
 
-const listed = (known: ReadonlySet<string>): string => {
+/** Completes a message about a name that no receiver has. */
+export const listedReceivers = (known: ReadonlySet<string>): string => {
   if (known.size === 0) return "there is none"
   const names = Array.from(known).slice(0, MOST_LISTED).toSorted().join(", ")
   return `the receivers are ${names}${known.size > MOST_LISTED ? ", …" : ""}`
@@ -174,7 +175,7 @@ const unknownReceivers = (
   ...path: ReadonlyArray<PropertyKey>
 ): ReadonlyArray<FieldProblem> =>
   names.flatMap((name, n) =>
-    known.has(name) ? [] : [problem(`names no receiver; ${listed(known)}`, ...path, n)],
+    known.has(name) ? [] : [problem(`names no receiver; ${listedReceivers(known)}`, ...path, n)],
   )
 
 const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {

@@ -1,0 +1,134 @@
+import { Duration, Result, Schema } from "effect"
+import { DurationText } from "@tocsin/contract/DurationText"
+import { closedStruct, NonNegativeInteger } from "@tocsin/contract/Fields"
+import { IncidentKey } from "@tocsin/contract/Identifiers"
+import { format, type Instant, InstantFromString, max, plus } from "@tocsin/contract/Instant"
+import { FiringCause, NotificationType, NotifierName } from "@tocsin/contract/Status"
+import { listedReceivers } from "@tocsin/core/policy/readPolicy"
+import { lineReader } from "./lineReader.ts"
+import type { JudgedExpectation, SimulatedNotification } from "./SimulationReport.ts"
+
+/** The messages that an expectation counts. */
+const counted = {
+  receiver: NotifierName,
+  event: Schema.optionalKey(NotificationType),
+  cause: Schema.optionalKey(FiringCause),
+  /** From the time of the line on. */
+  within: Schema.optionalKey(DurationText({ min: "1 second", max: "31 days" })),
+}
+const Counted = closedStruct(counted)
+
+const ofLine = { received_at: InstantFromString, incident_key: Schema.optionalKey(IncidentKey) }
+
+/** Which messages a story expects, and how many. */
+export interface Expectation {
+  readonly kind: JudgedExpectation["kind"]
+  /** Its line, for reports. */
+  readonly line: number
+  readonly received_at: Instant
+  readonly incident_key?: IncidentKey
+  readonly of: typeof Counted.Type
+  readonly least: number
+  readonly most: number
+}
+
+const readers = {
+  expect: lineReader(closedStruct({ ...ofLine, expect: Counted })),
+  expect_none: lineReader(closedStruct({ ...ofLine, expect_none: Counted })),
+  expect_at_most: lineReader(
+    closedStruct({ ...ofLine, expect_at_most: closedStruct({ ...counted, count: NonNegativeInteger }) }),
+  ),
+}
+
+/** Reads a line of a story that expects messages; nothing if it is about something else. */
+export const readExpectation = (
+  fields: Readonly<Record<string, unknown>>,
+  line: number,
+): Result.Result<Expectation, string> | undefined => {
+  if ("expect" in fields)
+    return Result.map(readers.expect(fields), ({ expect: of, ...rest }) => ({
+      kind: "expect",
+      line,
+      of,
+      least: 1,
+      most: Infinity,
+      ...rest,
+    }))
+  if ("expect_none" in fields)
+    return Result.map(readers.expect_none(fields), ({ expect_none: of, ...rest }) => ({
+      kind: "expect_none",
+      line,
+      of,
+      least: 0,
+      most: 0,
+      ...rest,
+    }))
+  if ("expect_at_most" in fields)
+    return Result.map(readers.expect_at_most(fields), ({ expect_at_most: { count, ...of }, ...rest }) => ({
+      kind: "expect_at_most",
+      line,
+      of,
+      least: 0,
+      most: count,
+      ...rest,
+    }))
+  return undefined
+}
+
+/** Timers act within it (docs/rules.md#evaluation). */
+const USUAL_WITHIN = Duration.seconds(15)
+
+/** Until when a story lasts at least, so that this expectation can be judged. */
+export const leastEnd = ({ of, received_at }: Expectation): Instant =>
+  plus(received_at, of.within ?? USUAL_WITHIN)
+
+/** Fails with the reason if an expectation cannot be judged, or cannot fail. */
+export const requireJudgeable = (
+  expectation: Expectation,
+  { receivers, until }: { readonly receivers: ReadonlySet<string>; readonly until: Instant },
+): Result.Result<void, string> => {
+  const { cause, event, receiver } = expectation.of
+  if (!receivers.has(receiver))
+    return Result.fail(`receiver names no receiver; ${listedReceivers(receivers)}`)
+  if (event === "resolved" && cause !== undefined)
+    return Result.fail("cause must be absent: a resolved has none")
+  if (leastEnd(expectation) <= until) return Result.void
+  return Result.fail(`the simulation ends at ${format(until)}, before this expectation does: end it later`)
+}
+
+/**
+ * Counts the messages of an expectation. Without `within`, a message is expected within
+ * {@link USUAL_WITHIN}, and none or few of them until the end of the story.
+ */
+export const judge = (
+  expectation: Expectation,
+  notifications: ReadonlyArray<SimulatedNotification>,
+  end: Instant,
+): JudgedExpectation => {
+  const { incident_key, kind, least, line, most, of, received_at: from } = expectation
+  const isUntilEnd = of.within === undefined && kind !== "expect"
+  const until = isUntilEnd ? max(end, leastEnd(expectation)) : leastEnd(expectation)
+  const messages = notifications.filter(
+    (sent) =>
+      from <= sent.at &&
+      sent.at <= until &&
+      sent.receiver === of.receiver &&
+      (of.event ?? sent.event_type) === sent.event_type &&
+      (of.cause ?? sent.cause) === sent.cause &&
+      (incident_key ?? sent.incident_key) === sent.incident_key,
+  ).length
+  const { cause, event, receiver } = of
+  return {
+    line,
+    kind,
+    receiver,
+    from,
+    until,
+    messages,
+    holds: least <= messages && messages <= most,
+    ...(event !== undefined && { event }),
+    ...(cause !== undefined && { cause }),
+    ...(incident_key !== undefined && { incident_key }),
+    ...(kind === "expect_at_most" && { count: most }),
+  }
+}
