@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
 import { jsonOf, tocsin } from "./tocsin.ts"
 
@@ -27,21 +27,6 @@ const LINES = [
     ...event,
   }),
 )
-
-const decodeReport = Schema.decodeUnknownSync(
-  Schema.Struct({
-    notifications: Schema.Array(
-      Schema.Struct({ notifier: Schema.String, event_type: Schema.String, incident_key: Schema.String }),
-    ),
-  }),
-)
-
-/** The recipe of docs/policy.md that has this text. */
-const recipe = (having: string): string => {
-  const [, recipes = ""] = readFileSync("docs/policy.md", "utf8").split("\n## Recipes\n")
-  const blocks = Array.from(recipes.matchAll(/^```yaml policy\n([^`]*)^```$/gm), ([, text = ""]) => text)
-  return blocks.find((text) => text.includes(having)) ?? ""
-}
 
 const recording = Effect.map(scratchFolder, (cwd) => {
   writeFileSync(join(cwd, "history.jsonl"), [...LINES, "no JSON", ""].join("\n"))
@@ -113,38 +98,6 @@ describe("tocsin simulate", () => {
       const other = yield* tocsin(place, ...args)
       assert.strictEqual(other.code, 2)
       assert.match(other.stderr, /policy\.yaml:1: routes\[0\]\.to\[0\] names no receiver/)
-    }),
-  )
-
-  it.live("shows that the recipe for a check that flaps waits, and pages for others", () =>
-    Effect.gen(function* () {
-      const place = yield* recording
-      const uplink = ["2026-01-31T08:00:00Z warning 1", "2026-01-31T08:00:30Z ok 0"].map((text, at) => {
-        const [observed_at, status, exit_code] = text.split(" ")
-        const event_id = `01890a5d-ac96-774b-bcce-00000000001${at}`
-        return JSON.stringify({
-          agent_id: "web-1",
-          check_id: "uplink",
-          received_at: observed_at,
-          event_id,
-          observed_at,
-          status,
-          exit_code: Number(exit_code),
-          duration_ms: 1,
-        })
-      })
-      writeFileSync(join(place.cwd, "flaps.jsonl"), [...uplink, ...LINES].join("\n"))
-      writeFileSync(join(place.cwd, "policy.yaml"), recipe("flapping:"))
-      const notifiers = ["--notifier", "webhook", "--notifier", "messenger"]
-      const report = yield* jsonOf(place, "simulate", "flaps.jsonl", "--policy", "policy.yaml", ...notifiers)
-      const { notifications } = decodeReport(report)
-      const sent = notifications.map((of) => `${of.notifier} ${of.event_type} ${of.incident_key}`)
-      assert.sameMembers(sent, [
-        "webhook firing web-1/disk",
-        "messenger firing web-1/disk",
-        "webhook resolved web-1/disk",
-        "messenger resolved web-1/disk",
-      ])
     }),
   )
 

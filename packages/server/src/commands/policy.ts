@@ -10,6 +10,7 @@ import { readPolicyFile } from "../policy/readPolicyFile.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
+import { testPolicy } from "./policyTest.ts"
 import { tryPolicy } from "./policyTry.ts"
 
 /** The receivers of a policy that defines none; invalid settings leave all kinds possible. */
@@ -46,6 +47,6 @@ const check = Command.make(
 
 /** `tocsin policy` */
 export const policy = Command.make("policy").pipe(
-  Command.withDescription("Check or try a policy: receivers, routes and maintenance windows"),
-  Command.withSubcommands([check, tryPolicy]),
+  Command.withDescription("Check, test or try a policy: receivers, routes and maintenance windows"),
+  Command.withSubcommands([check, testPolicy, tryPolicy]),
 )

@@ -68,7 +68,7 @@ const UNSENT: ReadonlyArray<Column<UnsentFiring>> = [
 ]
 
 /** The lines of a file, or of standard input. */
-const linesOf = Effect.fnUntraced(function* (file: string) {
+export const linesOf = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const { stdin } = yield* Stdio.Stdio
   const bytes = file === STDIN ? stdin : fs.stream(file)
@@ -119,7 +119,7 @@ interface Given {
 }
 
 /** The settings, overridden by the flags. */
-const simulationOf = Effect.fnUntraced(function* (given: Given) {
+export const simulationOf = Effect.fnUntraced(function* (given: Given) {
   const settings = yield* settingsOfCommand
   const notifiers = given.notifier.length === 0 ? enabledNotifiers(settings) : given.notifier
   const deadAfter = settings.SERVICE_DEAD_AFTER
@@ -135,6 +135,14 @@ const simulationOf = Effect.fnUntraced(function* (given: Given) {
   }
 })
 
+/** The receivers of a policy that defines none. */
+export const notifier = Flag.Literals("notifier", NotifierKind.literals).pipe(
+  Flag.withDescription(
+    "Simulate this notifier, unless the policy defines receivers; may be repeated (default: those of the settings)",
+  ),
+  Flag.between(0, NotifierKind.literals.length),
+)
+
 /** `tocsin simulate` */
 export const simulate = Command.make(
   "simulate",
@@ -142,12 +150,7 @@ export const simulate = Command.make(
     file: Argument.String("FILE").pipe(
       Argument.withDescription("JSON lines as described above; - reads standard input"),
     ),
-    notifier: Flag.Literals("notifier", NotifierKind.literals).pipe(
-      Flag.withDescription(
-        "Simulate this notifier, unless the policy defines receivers; may be repeated (default: those of the settings)",
-      ),
-      Flag.between(0, NotifierKind.literals.length),
-    ),
+    notifier,
     deadAfter: flags
       .duration("dead-after", "Use this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h")
       .pipe(Flag.optional),

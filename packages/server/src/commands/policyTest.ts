@@ -1,0 +1,119 @@
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import * as Instant from "@tocsin/contract/Instant"
+import { Hashing } from "@tocsin/core/ports/Hashing"
+import { simulate } from "@tocsin/simulation/simulate"
+import { type JudgedExpectation, SimulationReport } from "@tocsin/simulation/SimulationReport"
+import { Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { CommandFailure } from "../CommandFailure.ts"
+import { writeResult } from "../output/Output.ts"
+import { junitText, peopleText, tapText, type TestPoint } from "../output/testResults.ts"
+import { plural } from "../output/texts.ts"
+import * as flags from "./flags.ts"
+import { linesOf, notifier, simulationOf } from "./simulate.ts"
+import { settingsOfCommand } from "./UseCases.ts"
+
+const encode = Schema.encodeSync(SimulationReport)
+
+/** A story that was played. */
+interface Story {
+  readonly file: string
+  readonly report: SimulationReport
+}
+
+const nameOf = ({ cause, count, event, from, incident_key, kind, receiver, until }: JudgedExpectation) =>
+  [kind, count, receiver, event, cause, incident_key].filter((part) => part !== undefined).join(" ") +
+  ` from ${Instant.format(from)} until ${Instant.format(until)}`
+
+/** More would not help a reader. */
+const MESSAGES_SHOWN = 5
+
+const failureOf = ({ messages, receiver }: JudgedExpectation, { report }: Story): string => {
+  const got = report.notifications.filter((sent) => sent.receiver === receiver)
+  const shown = got
+    .slice(0, MESSAGES_SHOWN)
+    .map(({ at, cause, event_type, incident_key }) =>
+      [event_type, cause, incident_key, "at", Instant.format(at)].filter((part) => part !== null).join(" "),
+    )
+  const more = got.length - shown.length
+  const list = (shown.length === 0 ? "none" : shown.join(", ")) + (more === 0 ? "" : ` and ${more} more`)
+  return `found ${plural(messages, "message")}; ${receiver} got ${list}`
+}
+
+/** A skipped line fails as an expectation does: the story that its author meant was not played. */
+const pointsOf = (story: Story): ReadonlyArray<TestPoint> => {
+  const { file, report } = story
+  const { expectations = [], refused } = report
+  const points: ReadonlyArray<TestPoint> = [
+    ...expectations.map((each) => ({
+      file,
+      line: each.line,
+      name: nameOf(each),
+      ...(!each.holds && { failure: failureOf(each, story) }),
+    })),
+    ...refused.map(({ line, reason }) => ({
+      file,
+      line,
+      name: "a line that can be played",
+      failure: reason,
+    })),
+  ]
+  const message = "the story expects nothing: add a line with expect, expect_none or expect_at_most"
+  return points.length > 0
+    ? points.toSorted((a, b) => a.line - b.line)
+    : [{ file, line: 1, name: "an expectation", failure: message }]
+}
+
+/** `tocsin policy test` */
+export const testPolicy = Command.make(
+  "test",
+  {
+    files: Argument.String("FILE").pipe(
+      Argument.withDescription("A story: lines of tocsin simulate, and expectations; - reads standard input"),
+      Argument.variadic({ min: 1 }),
+    ),
+    policy: flags
+      .text("policy", "Test this policy (default: that of SERVICE_POLICY_FILE)")
+      .pipe(Flag.withMetavar("FILE")),
+    notifier,
+    format: flags.choice("format", ["text", "tap", "junit"], "Write for people, or as TAP or JUnit"),
+    json: flags.json,
+  },
+  Effect.fnUntraced(function* ({ files, format, json, notifier: kinds, policy: given }) {
+    const policy = given ?? (yield* settingsOfCommand).SERVICE_POLICY_FILE
+    const none = Option.none()
+    const settings = yield* simulationOf({ notifier: kinds, policy, deadAfter: none, until: none })
+    const { sha256 } = yield* Hashing
+    const stories = yield* Effect.forEach(files, (file) =>
+      Effect.map(linesOf(file), (lines): Story => ({ file, report: simulate(lines, settings, { sha256 }) })),
+    )
+    const points = stories.flatMap(pointsOf)
+    const failed = points.filter(({ failure }) => failure !== undefined).length
+    const all = plural(points.length, "expectation")
+    const result = {
+      policy: policy ?? null,
+      holds: failed === 0,
+      stories: stories.map(({ file, report }) => {
+        const { expectations = [], notifications, refused } = encode(report)
+        return { file, expectations, refused, notifications }
+      }),
+    }
+    yield* writeResult(json, result, () => {
+      if (format === "tap") return tapText(points)
+      if (format === "junit") return junitText(points, "tocsin policy test")
+      return peopleText(points, `${points.length - failed} of ${all} hold by ${policy ?? "no policy"}`)
+    })
+    if (failed === 0) return
+    const message = `the policy fails its test: ${failed} of ${all}`
+    return yield* new CommandFailure({ exit: "failed", message })
+  }, Effect.provide(NodeHashing.layer())),
+).pipe(
+  Command.withDescription(
+    "Play stories by a policy, and compare the messages with what the stories expect (docs/policy.md).\n" +
+      "  Opens no storage, no file and no variable that the policy names. Exit code 1 if an expectation fails.",
+  ),
+  Command.withShortDescription("Test a policy by stories"),
+  Command.withExamples([
+    { command: "tocsin policy test stories/*.jsonl --policy policy.yaml --format junit" },
+  ]),
+)

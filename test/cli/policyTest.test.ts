@@ -1,0 +1,168 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { Effect } from "effect"
+import { scratchFolder } from "../processes/scratch.ts"
+import { jsonOf, tocsin } from "./tocsin.ts"
+
+const POLICY = `
+receivers:
+  pager: { kind: webhook, url_file: /no/such/file, secret_env: NO_SUCH_VARIABLE }
+  chat: { kind: messenger, url_env: NO_SUCH_VARIABLE }
+routes:
+  - steps: [{ to: [chat] }, { after: 15m, to: [pager] }]
+`
+
+const RESULT = {
+  received_at: "2026-01-31T08:00:00Z",
+  agent_id: "web-1",
+  events: [
+    {
+      event_id: "01900000-0000-7000-8000-000000000001",
+      check_id: "disk",
+      observed_at: "2026-01-31T08:00:00Z",
+      status: "critical",
+      exit_code: 2,
+      duration_ms: 9,
+    },
+  ],
+}
+
+const story = (...lines: ReadonlyArray<object>): string =>
+  [RESULT, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("")
+
+const GOOD = story(
+  { received_at: "2026-01-31T08:00:00Z", expect: { receiver: "chat", event: "firing" } },
+  { received_at: "2026-01-31T08:00:00Z", expect_none: { receiver: "pager", within: "14m" } },
+  { received_at: "2026-01-31T08:15:00Z", expect: { receiver: "pager", cause: "escalation" } },
+)
+const BAD = story(
+  {
+    received_at: "2026-01-31T08:05:00Z",
+    incident_key: "web-1/<disk>",
+    expect: { receiver: "pager", within: "1m" },
+  },
+  { received_at: "2026-01-31T08:00:00Z", expect_at_most: { receiver: "pager", count: 0, within: "1h" } },
+  { received_at: "2026-01-31T08:00:00Z", expect: { receiver: "chat" } },
+)
+
+const site = Effect.map(scratchFolder, (cwd) => {
+  writeFileSync(join(cwd, "policy.yaml"), POLICY)
+  writeFileSync(join(cwd, "good.jsonl"), GOOD)
+  writeFileSync(join(cwd, "bad.jsonl"), BAD)
+  return { cwd, environment: { SERVICE_POLICY_FILE: "policy.yaml" } }
+})
+
+describe("tocsin policy test", () => {
+  it.live("plays stories by the policy of the settings, and succeeds when all expectations hold", () =>
+    Effect.gen(function* () {
+      const { code, stdout, stderr } = yield* tocsin(yield* site, "policy", "test", "good.jsonl")
+      assert.deepStrictEqual(stdout.split("\n"), [
+        "pass  good.jsonl:2  expect chat firing from 2026-01-31T08:00:00.000Z until 2026-01-31T08:00:15.000Z",
+        "pass  good.jsonl:3  expect_none pager from 2026-01-31T08:00:00.000Z until 2026-01-31T08:14:00.000Z",
+        "pass  good.jsonl:4  expect pager escalation from 2026-01-31T08:15:00.000Z until 2026-01-31T08:15:15.000Z",
+        "",
+        "3 of 3 expectations hold by policy.yaml",
+        "",
+      ])
+      assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" })
+    }),
+  )
+
+  it.live("fails with what each receiver got instead", () =>
+    Effect.gen(function* () {
+      const { code, stdout, stderr } = yield* tocsin(yield* site, "policy", "test", "good.jsonl", "bad.jsonl")
+      assert.deepStrictEqual(stdout.split("\n").slice(3), [
+        "FAIL  bad.jsonl:2  expect pager web-1/<disk> from 2026-01-31T08:05:00.000Z until 2026-01-31T08:06:00.000Z",
+        "      found 0 messages; pager got firing escalation web-1/disk at 2026-01-31T08:15:00.000Z",
+        "FAIL  bad.jsonl:3  expect_at_most 0 pager from 2026-01-31T08:00:00.000Z until 2026-01-31T09:00:00.000Z",
+        "      found 1 message; pager got firing escalation web-1/disk at 2026-01-31T08:15:00.000Z",
+        "pass  bad.jsonl:4  expect chat from 2026-01-31T08:00:00.000Z until 2026-01-31T08:00:15.000Z",
+        "",
+        "4 of 6 expectations hold by policy.yaml",
+        "",
+      ])
+      assert.strictEqual(code, EXIT_CODES.failed.code)
+      assert.include(stderr, "the policy fails its test: 2 of 6 expectations")
+    }),
+  )
+
+  it.live("takes another policy, and counts a line that it skips as a failure", () =>
+    Effect.gen(function* () {
+      const { cwd, environment } = yield* site
+      writeFileSync(join(cwd, "other.yaml"), "routes: [{ to: [webhook] }]\n")
+      writeFileSync(join(cwd, "odd.jsonl"), `${GOOD}{"expected": 1}\n`)
+      const options = ["--policy", "other.yaml", "--notifier", "webhook"]
+      const { code, stdout } = yield* tocsin({ cwd, environment }, "policy", "test", "odd.jsonl", ...options)
+      assert.include(
+        stdout,
+        "FAIL  odd.jsonl:2  a line that can be played\n      receiver names no receiver; the receivers are webhook\n",
+      )
+      assert.include(
+        stdout,
+        "FAIL  odd.jsonl:5  a line that can be played\n      a line must be a heartbeat (hostname, ",
+      )
+      assert.include(stdout, "0 of 4 expectations hold by other.yaml")
+      assert.strictEqual(code, EXIT_CODES.failed.code)
+    }),
+  )
+
+  it.live("fails for a story that expects nothing", () =>
+    Effect.gen(function* () {
+      const { cwd, environment } = yield* site
+      writeFileSync(join(cwd, "empty.jsonl"), "\n")
+      writeFileSync(join(cwd, "quiet.jsonl"), story())
+      const ran = yield* tocsin({ cwd, environment }, "policy", "test", "empty.jsonl", "quiet.jsonl")
+      assert.include(ran.stdout, "FAIL  empty.jsonl:1  an expectation\n")
+      assert.include(ran.stdout, "FAIL  quiet.jsonl:1  an expectation\n")
+      assert.strictEqual(ran.code, EXIT_CODES.failed.code)
+    }),
+  )
+
+  it.live("writes TAP, JUnit and JSON", () =>
+    Effect.gen(function* () {
+      const at = yield* site
+      const test = ["policy", "test", "good.jsonl", "bad.jsonl"]
+      const tap = yield* tocsin(at, ...test, "--format", "tap")
+      const lines = tap.stdout.split("\n")
+      assert.deepStrictEqual(lines.slice(0, 3), [
+        "TAP version 14",
+        "1..6",
+        "ok 1 - good.jsonl:2 expect chat firing from 2026-01-31T08:00:00.000Z until 2026-01-31T08:00:15.000Z",
+      ])
+      assert.deepStrictEqual(lines.slice(5, 9), [
+        "not ok 4 - bad.jsonl:2 expect pager web-1/<disk> from 2026-01-31T08:05:00.000Z until 2026-01-31T08:06:00.000Z",
+        "  ---",
+        '  message: "found 0 messages; pager got firing escalation web-1/disk at 2026-01-31T08:15:00.000Z"',
+        "  ...",
+      ])
+      const junit = yield* tocsin(at, ...test, "--format", "junit")
+      assert.include(junit.stdout, '<testsuites name="tocsin policy test" tests="6" failures="2">')
+      assert.include(junit.stdout, '<testsuite name="bad.jsonl" tests="3" failures="2">')
+      assert.include(junit.stdout, "line 2: expect pager web-1/&lt;disk&gt; from")
+      assert.strictEqual(junit.code, EXIT_CODES.failed.code)
+      const json = yield* jsonOf(at, "policy", "test", "good.jsonl")
+      assert.containSubset(json, {
+        policy: "policy.yaml",
+        holds: true,
+        stories: [
+          { file: "good.jsonl", refused: [], expectations: [{ line: 2, kind: "expect", messages: 1 }] },
+        ],
+      })
+    }),
+  )
+
+  it.live("takes a missing story for a failure, and an invalid policy for a wrong argument", () =>
+    Effect.gen(function* () {
+      const at = yield* site
+      const missing = yield* tocsin(at, "policy", "test", "missing.jsonl")
+      assert.deepStrictEqual([missing.code, missing.stdout], [EXIT_CODES.failed.code, ""])
+      assert.include(missing.stderr, "missing.jsonl cannot be read")
+      writeFileSync(join(at.cwd, "bad.yaml"), "routes: [{ to: [nobody] }]\n")
+      const invalid = yield* tocsin(at, "policy", "test", "good.jsonl", "--policy", "bad.yaml")
+      assert.deepStrictEqual([invalid.code, invalid.stdout], [EXIT_CODES.usage.code, ""])
+      assert.include(invalid.stderr, "bad.yaml:1: routes[0].to[0] names no receiver")
+    }),
+  )
+})
