@@ -9,7 +9,7 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { decideFirings, type HeldFiring } from "../firings/decideFirings.ts"
-import { firstPiece, gatherFacts, type Gathered } from "../firings/gatherFacts.ts"
+import { firstPiece, gatherFacts, type Gathered, MOST_EVALUATED } from "../firings/gatherFacts.ts"
 import { coalesced, freed, heldItem } from "../firings/heldItems.ts"
 import { lastEnd } from "../firings/Hold.ts"
 import { recordLogEntry } from "../incidents/recordLogEntry.ts"
@@ -17,9 +17,6 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { enqueueFiring, type EnqueueOptions, firingsOf } from "../notifications/enqueue.ts"
-
-/** Most members whose incidents one transaction evaluates; one incident may have more. */
-const MOST_EVALUATED = 5_000
 
 /**
  * Evaluates incidents that are due, or have a held firing that is, at most `limit` of each; returns whether

@@ -75,10 +75,7 @@ export function* gatherFacts(
   const covers = new Map<IncidentId, ReadonlyArray<Hold>>()
   const openings = yield* readOpenings(unit, open, policy)
   const isMuted = mutes.mutes.length > 0
-  let rest = open
-  while (rest.length > 0) {
-    const piece = firstPiece(rest, EVALUATED_TOGETHER)
-    rest = rest.slice(piece.length)
+  for (const piece of piecesOf(open, EVALUATED_TOGETHER)) {
     const limit = isMuted || policy.hasRoutes ? MOST_MEMBERS : 1
     const loud = yield* readLoudMembers(unit, piece, { limit })
     for (const incident of piece) {
@@ -109,6 +106,9 @@ export function* gatherFacts(
   }
 }
 
+/** Most members whose incidents one transaction evaluates; one incident may have more. */
+export const MOST_EVALUATED = 5_000
+
 /** Most members that are evaluated together; one incident may have all of them. */
 const EVALUATED_TOGETHER = 2_000
 
@@ -125,6 +125,17 @@ export const firstPiece = (
     return n > 0 && members > most
   })
   return end === -1 ? incidents : incidents.slice(0, end)
+}
+
+/** All of these incidents, in pieces with so many members. */
+export const piecesOf = (
+  incidents: ReadonlyArray<IncidentRecord>,
+  most: number,
+): ReadonlyArray<ReadonlyArray<IncidentRecord>> => {
+  const pieces: Array<ReadonlyArray<IncidentRecord>> = []
+  for (let rest = incidents; rest.length > 0; rest = rest.slice(pieces.at(-1)?.length))
+    pieces.push(firstPiece(rest, most))
+  return pieces
 }
 
 const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> =>

@@ -1,6 +1,7 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { HoldName, OutboxRecord } from "../model/OutboxRecord.ts"
 import { gatherFacts, type FiringOptions } from "./gatherFacts.ts"
 import { type Hold, lastEnd, UNTIL_A_CHANGE } from "./Hold.ts"
@@ -10,6 +11,20 @@ export interface HeldBy {
   readonly held_by: ReadonlyArray<HoldName>
   readonly held_until: Instant.Instant | undefined
 }
+
+/** Whether an outbox item may be held. */
+export const isPendingFiring = ({ event_type, state }: OutboxRecord): boolean =>
+  event_type === "firing" && state === "pending"
+
+/** Reads incidents. Locks nothing. */
+export const readIncidents = commandOf(function* (
+  unit,
+  _now,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<ReadonlyArray<IncidentRecord>> {
+  yield { incidentsToRead: Array.from(new Set(ids)) }
+  return Array.from(unit.searchResults.incidentsToRead.values())
+})
 
 /**
  * Of these outbox items, those that are held now (docs/rules.md#holds): what a claim would find, and what
@@ -21,7 +36,7 @@ export const heldItems = commandOf(function* (
   items: ReadonlyArray<OutboxRecord>,
   options: FiringOptions,
 ): Decision<ReadonlyMap<OutboxId, HeldBy>> {
-  const firings = items.filter(({ event_type, state }) => event_type === "firing" && state === "pending")
+  const firings = items.filter(isPendingFiring)
   const held = new Map<OutboxId, HeldBy>()
   if (firings.length === 0) return held
   yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }

@@ -1,9 +1,18 @@
 import * as Instant from "@tocsin/contract/Instant"
+import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { pagesAt, readPage } from "../engine/lists/readPage.ts"
-import type { FiringOptions } from "../firings/gatherFacts.ts"
-import { heldIncidents, heldItems } from "../firings/readHolds.ts"
+import { type FiringOptions, MOST_EVALUATED, piecesOf } from "../firings/gatherFacts.ts"
+import {
+  heldIncidents,
+  heldItems,
+  isPendingFiring,
+  readIncidents,
+  type HeldBy,
+} from "../firings/readHolds.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { IncidentTimeline, Storage } from "../ports/Storage.ts"
 import type { Sorted } from "./Queries.ts"
@@ -17,35 +26,66 @@ interface Sources {
   readonly options: FiringOptions
 }
 
+/** Reads the holds of rows of lists, in transactions of bounded pieces. */
+const readHolds = ({ commits: { transact }, options }: Sources) => {
+  const ofIncidents = Effect.fnUntraced(function* (incidents: ReadonlyArray<IncidentRecord>) {
+    const open = incidents.filter(({ state }) => state === "open")
+    const held = yield* Effect.forEach(piecesOf(open, MOST_EVALUATED), (piece) =>
+      transact(heldIncidents(idsOf(piece), options)),
+    )
+    return new Map(held.flatMap((piece) => Array.from(piece)))
+  })
+  const ofItems = Effect.fnUntraced(function* (items: ReadonlyArray<OutboxRecord>) {
+    const firings = items.filter(isPendingFiring)
+    if (firings.length === 0) return new Map<OutboxId, HeldBy>()
+    const incidents = yield* transact(readIncidents(firings.map(({ incident_id }) => incident_id)))
+    const held = yield* Effect.forEach(piecesOf(incidents, MOST_EVALUATED), (piece) => {
+      const ids = new Set(idsOf(piece))
+      return transact(
+        heldItems(
+          firings.filter(({ incident_id }) => ids.has(incident_id)),
+          options,
+        ),
+      )
+    })
+    return new Map(held.flatMap((piece) => Array.from(piece)))
+  })
+  return { ofIncidents, ofItems }
+}
+
+const idsOf = (incidents: ReadonlyArray<IncidentRecord>) => incidents.map(({ id }) => id)
+
 /** The lists of v1 with what holds each row, and the holds of one timeline (docs/rules.md#release). */
-export const heldLists = ({ commits: { transact }, options, sha256, storage }: Sources) => ({
-  incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents">) {
-    const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
-    const filter = { state, severity, agent_id, check_id, acknowledged }
-    const now = yield* Instant.now
-    const query = { list: "incidents", filter, sort, direction } as const
-    const page = yield* readPage(pagesAt(storage, now), sha256, query, paging)
-    const open = page.items.filter((row) => row.state === "open").map(({ id }) => id)
-    const held = yield* transact(heldIncidents(open, options))
-    return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id), now)) }
-  }),
-  outbox: Effect.fn("Operations.outbox")(function* (parameters: Sorted<"outbox">) {
-    const { sort, direction, state, notifier, event_type, held: isHeld, ...paging } = parameters
-    const filter = { state, notifier, event_type, held: isHeld }
-    const page = yield* readPage(storage, sha256, { list: "outbox", filter, sort, direction }, paging)
-    const held = yield* transact(heldItems(page.items, options))
-    return { ...page, items: page.items.map((row) => toHeldOutboxItem(row, held.get(row.id))) }
-  }),
-  /** A timeline with what holds its firings now. */
-  withHolds: Effect.fnUntraced(function* (timeline: IncidentTimeline) {
-    const { incident, outbox } = timeline
-    const open = incident.state === "open" ? [incident.id] : []
-    const incidents = yield* transact(heldIncidents(open, options))
-    return {
-      ...timeline,
-      held: incidents.get(incident.id),
-      heldItems: yield* transact(heldItems(outbox, options)),
-      now: yield* Instant.now,
-    }
-  }),
-})
+export const heldLists = (sources: Sources) => {
+  const { sha256, storage } = sources
+  const holds = readHolds(sources)
+  return {
+    incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents">) {
+      const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
+      const filter = { state, severity, agent_id, check_id, acknowledged }
+      const now = yield* Instant.now
+      const query = { list: "incidents", filter, sort, direction } as const
+      const page = yield* readPage(pagesAt(storage, now), sha256, query, paging)
+      const held = yield* holds.ofIncidents(page.items)
+      return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id), now)) }
+    }),
+    outbox: Effect.fn("Operations.outbox")(function* (parameters: Sorted<"outbox">) {
+      const { sort, direction, state, notifier, event_type, held: isHeld, ...paging } = parameters
+      const filter = { state, notifier, event_type, held: isHeld }
+      const page = yield* readPage(storage, sha256, { list: "outbox", filter, sort, direction }, paging)
+      const held = yield* holds.ofItems(page.items)
+      return { ...page, items: page.items.map((row) => toHeldOutboxItem(row, held.get(row.id))) }
+    }),
+    /** A timeline with what holds its firings now. */
+    withHolds: Effect.fnUntraced(function* (timeline: IncidentTimeline) {
+      const { incident, outbox } = timeline
+      const incidents = yield* holds.ofIncidents([incident])
+      return {
+        ...timeline,
+        held: incidents.get(incident.id),
+        heldItems: yield* holds.ofItems(outbox),
+        now: yield* Instant.now,
+      }
+    }),
+  }
+}

@@ -6,7 +6,7 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { firstPiece, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { gatherFacts, MOST_EVALUATED, piecesOf, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { canBeHeld } from "../firings/heldItems.ts"
 import type { Mutes } from "../firings/mutes.ts"
 import { indexMatchers } from "../policy/indexMatchers.ts"
@@ -17,8 +17,6 @@ import { compileMatchers, type Matchers } from "@tocsin/contract/Matcher"
 /** A preview states no end. */
 const FOREVER = Instant.fromMicros(2n ** 62n)
 const SAMPLE = 20
-/** Most members whose incidents one transaction compares; one incident may have more. */
-const MOST_COVERED = 5_000
 /** A silence of few agents is never refused. */
 const FEW_AGENTS = 10
 
@@ -80,9 +78,7 @@ export const previewSilence = Effect.fnUntraced(function* (
     storage,
     WORST_FIRST,
     Effect.fnUntraced(function* (rows) {
-      for (let rest = rows; rest.length > 0;) {
-        const piece = firstPiece(rest, MOST_COVERED)
-        rest = rest.slice(piece.length)
+      for (const piece of piecesOf(rows, MOST_EVALUATED)) {
         for (const incident of yield* transact(
           coveredBy(
             mutes,

@@ -1,21 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { incidentRecord } from "@tocsin/testing/records"
-import { firstPiece } from "../../src/firings/gatherFacts.ts"
+import { piecesOf } from "../../src/firings/gatherFacts.ts"
 
 const ofMembers = (count: number): IncidentRecord =>
   incidentRecord(`of ${count}`, { members_critical: count, member_changes: count })
 
 /** The sizes of the pieces that incidents with so many members are evaluated in. */
-const pieces = (counts: ReadonlyArray<number>, most: number): ReadonlyArray<ReadonlyArray<number>> => {
-  const found: Array<ReadonlyArray<number>> = []
-  for (let rest = counts.map(ofMembers); rest.length > 0;) {
-    const piece = firstPiece(rest, most)
-    rest = rest.slice(piece.length)
-    found.push(piece.map(({ members_critical }) => members_critical))
-  }
-  return found
-}
+const pieces = (counts: ReadonlyArray<number>, most: number): ReadonlyArray<ReadonlyArray<number>> =>
+  piecesOf(counts.map(ofMembers), most).map((piece) => piece.map(({ members_critical }) => members_critical))
 
 describe("a piece of incidents", () => {
   it("has as many as have so many members together, and at least one", () => {
