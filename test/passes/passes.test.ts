@@ -7,7 +7,7 @@ import { INTERRUPTIONS } from "./InterruptedStorage.ts"
 import { playPass } from "./playPass.ts"
 
 /** In a sample, each of so many calls is interrupted. Most defects show after a failure or a change. */
-const STEP = { fails: 2, changes: 3, "loses its reply": 16, throws: 16, "breaks off": 16 }
+const STEP = { fails: 4, changes: 5, "loses its reply": 16, throws: 16, "breaks off": 16 }
 
 describe("interrupted background work leaves the rows of an undisturbed run", () => {
   it.effect.each(allPasses)("$name", (pass) =>

@@ -10,7 +10,7 @@ const PATIENCE_MILLIS = 90_000 * RUNS_FACTOR
 const RUN_MILLIS = 45_000
 
 /** The time limit of a test of one property: its patience, and time for the run under way. */
-export const PROPERTY_TIMEOUT_MILLIS = PATIENCE_MILLIS + 30_000
+export const PROPERTY_TIMEOUT_MILLIS = PATIENCE_MILLIS + 120_000
 
 /**
  * Tests a property of generated values inside a test. A failure prints the smallest counterexample

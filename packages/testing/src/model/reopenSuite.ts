@@ -46,7 +46,10 @@ const openReopened = Effect.fnUntraced(function* <Place>(subject: StorageUnderTe
   }
 })
 
-/** Plays deeds on the storage and on the memory storage, and compares their replies and rows. */
+/**
+ * Plays deeds on the storage and on the memory storage, and compares their replies, and their rows once
+ * they are opened again.
+ */
 const openBoth = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
   const [storage, model] = [yield* openReopened(subject), yield* openReopened(kept)]
   const sent: Sent = { events: [], batches: [] }
@@ -61,7 +64,6 @@ const openBoth = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<P
       assertAlike(yield* outcomeOf(deed, storage.present()), yield* outcomeOf(deed, model.present()), name)
     }),
     reopen: Effect.fnUntraced(function* (name: string) {
-      yield* compare(`the state after ${name}`)
       yield* storage.reopen
       yield* model.reopen
       yield* compare(`the state after ${name}, when the storage is opened again`)
