@@ -51,7 +51,10 @@ describe("the JSON Schema of a policy", () => {
     collect(policySchema())
     assert.isAbove(keys.size, 20)
     const pages = page + readPage("notifications")
-    const absent = Array.from(keys).filter((key) => !pages.includes(`\`${key}`) && !pages.includes(`${key}:`))
+    const isNamed = (key: string) => pages.includes(`\`${key}`) || pages.includes(`${key}:`)
+    const absent = Array.from(keys).filter(
+      (key) => !isNamed(key) && !isNamed(key.replace(/(file|env)$/, "…")),
+    )
     assert.deepStrictEqual(absent, [])
   })
 })

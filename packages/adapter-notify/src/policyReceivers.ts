@@ -11,10 +11,11 @@ import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
 import { messengerSlack, messengerTelegram } from "./messenger/messenger.ts"
 import { MAX_SECRET_BYTES, readBoundedFile } from "./readBoundedFile.ts"
+import { serviceNotifier } from "./services/serviceNotifier.ts"
 import { webhook, type ReceiverPosting } from "./webhook/webhook.ts"
 
 /** The name of a secret in a receiver, without `_file` or `_env`. */
-type SecretName = "url" | "secret" | "telegram_token"
+type SecretName = "url" | "secret" | "telegram_token" | "token" | "user" | "routing_key" | "key"
 
 /** The secrets of one receiver, and what keeps them from being read. */
 export type ReceiverSecrets = Partial<Record<SecretName, Redacted.Redacted>>
@@ -46,7 +47,7 @@ export const policyReceivers = Effect.fnUntraced(function* (
 })
 
 /** A key of a receiver that says where a secret is. */
-const SECRET_KEY = /^(?<name>url|secret|telegram_token)_(?<from>file|env)$/u
+const SECRET_KEY = /^(?<name>url|secret|telegram_token|token|user|routing_key|key)_(?<from>file|env)$/u
 
 const secretsOf = (receiver: Receiver): Result.Result<ReceiverSecrets, ReadonlyArray<FieldProblem>> => {
   const secrets: ReceiverSecrets = {}
@@ -82,15 +83,23 @@ const NONE = Redacted.make("")
 /** Makes the notifier of a receiver's definition, which was checked: what it needs is there. */
 export const makeReceiver = (
   receiver: Receiver,
-  { url = NONE, secret = NONE, telegram_token = NONE }: ReceiverSecrets,
+  secrets: ReceiverSecrets,
   posting: ReceiverPosting,
 ): Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids> => {
+  const { url = NONE, secret = NONE, telegram_token = NONE } = secrets
+  if ("type" in receiver && receiver.type !== undefined && receiver.type !== "email")
+    return serviceNotifier({
+      ...posting,
+      type: receiver.type,
+      url: secrets.url,
+      keys: keysOf(receiver, secrets),
+    })
   switch (receiver.kind) {
     case "webhook": {
-      const secrets = Redacted.value(secret)
+      const signing = Redacted.value(secret)
         .split(/[\s,]+/u)
         .map((one) => Redacted.make(one))
-      return webhook({ ...posting, url, secrets })
+      return webhook({ ...posting, url, secrets: signing })
     }
     case "messenger":
       if (receiver.type === "email")
@@ -103,6 +112,23 @@ export const makeReceiver = (
     case "debug":
       return Effect.succeed(debug)
   }
+}
+
+/** The keys that services read; empty where a type has none. */
+const keysOf = (
+  receiver: Extract<Receiver, { readonly kind: "messenger" | "alert_router" }>,
+  { key = NONE, routing_key = NONE, token = NONE, user = NONE }: ReceiverSecrets,
+) => {
+  const { room = "", stream = "", topic = "", user: bot = "" } = receiver.kind === "messenger" ? receiver : {}
+  return Redacted.make({
+    token: Redacted.value(token),
+    user: Redacted.value(user) || bot,
+    key: Redacted.value(key),
+    routing_key: Redacted.value(routing_key),
+    room,
+    stream,
+    topic,
+  })
 }
 
 const KEY_OF: Readonly<Record<BadNotifierSetting["setting"], string>> = {

@@ -73,6 +73,12 @@ export const Receiver = Schema.Union([
     ),
     to: Schema.optionalKey(addresses),
     cc: Schema.optionalKey(addresses),
+    ...secret("token", "a token of the type's service"),
+    ...secret("user", "Pushover's user or group key"),
+    user: Schema.optionalKey(text("The address of Zulip's bot.")),
+    stream: Schema.optionalKey(text("The Zulip channel to write to.")),
+    topic: Schema.optionalKey(text("The topic in it.")),
+    room: Schema.optionalKey(text("The ID of a Matrix room.")),
     tls: Schema.optionalKey(
       Schema.Literals(["required", "off"]).annotate({ description: "required by default." }),
     ),
@@ -84,7 +90,12 @@ export const Receiver = Schema.Union([
       }),
     ),
   }),
-  receiver("alert_router", secret("url", "the base URL of an Alertmanager")),
+  receiver("alert_router", {
+    type: Schema.optionalKey(Schema.Literals(typesOf("alert_router"))),
+    ...secret("url", "the base URL of an Alertmanager, or that of the type's service"),
+    ...secret("routing_key", "PagerDuty's integration key"),
+    ...secret("key", "Opsgenie's API key"),
+  }),
   receiver("debug", {}),
 ]).annotate({ expected: "a receiver whose kind is webhook, messenger, alert_router or debug" })
 export type Receiver = typeof Receiver.Type

@@ -8,6 +8,18 @@ export interface TypeKeys {
 /** The configuration of each type (docs/notifications.md#types). */
 export const receiverTypes = {
   email: { kind: "messenger", needs: ["url_", "from", "to"], takes: ["cc", "tls"] },
+  ntfy: { kind: "messenger", needs: ["url_"], takes: ["token_"] },
+  discord: { kind: "messenger", needs: ["url_"], takes: [] },
+  teams: { kind: "messenger", needs: ["url_"], takes: [] },
+  google_chat: { kind: "messenger", needs: ["url_"], takes: [] },
+  mattermost: { kind: "messenger", needs: ["url_"], takes: [] },
+  rocket_chat: { kind: "messenger", needs: ["url_"], takes: [] },
+  zulip: { kind: "messenger", needs: ["url_", "user", "token_", "stream", "topic"], takes: [] },
+  matrix: { kind: "messenger", needs: ["url_", "room", "token_"], takes: [] },
+  gotify: { kind: "messenger", needs: ["url_", "token_"], takes: [] },
+  pushover: { kind: "messenger", needs: ["token_", "user_"], takes: ["url_"] },
+  pagerduty: { kind: "alert_router", needs: ["routing_key_"], takes: ["url_"] },
+  opsgenie: { kind: "alert_router", needs: ["key_"], takes: ["url_"] },
 } as const satisfies Readonly<Record<string, TypeKeys>>
 export type ReceiverType = keyof typeof receiverTypes
 

@@ -25,11 +25,32 @@ export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, never
         isEnabled.has("alert_router") && SERVICE_ALERT_ROUTER_URL !== undefined
           ? { url: SERVICE_ALERT_ROUTER_URL }
           : undefined,
-      typed: isEnabled.has("email") ? email(settings) : [],
+      typed: typed(settings).filter(({ definition }) => isEnabled.has(definition.type)),
       denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
       lease: settings.SERVICE_DELIVERY_LEASE,
     }),
   )
+}
+
+/** The receivers of types that are configured. */
+const typed = (settings: Settings) => {
+  const { SERVICE_DISCORD_URL, SERVICE_NTFY_URL, SERVICE_PAGERDUTY_KEY, SERVICE_TEAMS_URL } = settings
+  const chats = { discord: SERVICE_DISCORD_URL, ntfy: SERVICE_NTFY_URL, teams: SERVICE_TEAMS_URL }
+  return [
+    ...email(settings),
+    ...(["ntfy", "discord", "teams"] as const).flatMap((type) => {
+      const url = chats[type]
+      return url === undefined ? [] : [{ definition: { kind: "messenger", type }, secrets: { url } } as const]
+    }),
+    ...(SERVICE_PAGERDUTY_KEY === undefined
+      ? []
+      : [
+          {
+            definition: { kind: "alert_router", type: "pagerduty" },
+            secrets: { routing_key: SERVICE_PAGERDUTY_KEY },
+          } as const,
+        ]),
+  ]
 }
 
 const email = ({ SERVICE_EMAIL_FROM, SERVICE_EMAIL_TO, SERVICE_SMTP_URL }: Settings) =>

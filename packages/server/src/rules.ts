@@ -15,6 +15,10 @@ export const NOTIFIER_ADDRESSES = {
   messenger: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
   alert_router: ["SERVICE_ALERT_ROUTER_URL"],
   email: ["SERVICE_SMTP_URL"],
+  ntfy: ["SERVICE_NTFY_URL"],
+  discord: ["SERVICE_DISCORD_URL"],
+  teams: ["SERVICE_TEAMS_URL"],
+  pagerduty: ["SERVICE_PAGERDUTY_KEY"],
 } as const satisfies Readonly<Record<SettingsReceiver, ReadonlyArray<keyof Settings>>>
 
 /** The receivers that are configured; `debug` needs no setting. */

@@ -83,11 +83,17 @@ export interface HttpPostOptions extends PostingOptions {
   readonly retryAfterOf?: (body: string) => number | undefined
 }
 
-/** Makes one attempt to post a JSON text. Never fails: an error is a result. */
-export type HttpPost = (
-  json: string,
-  headers?: Readonly<Record<string, string>>,
-) => Effect.Effect<TestReceipt>
+/** The parts of a request that differ from a JSON text posted to the target. */
+export interface PostParts {
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly type?: string | undefined
+  readonly method?: "PUT" | undefined
+  /** Path and query instead of the target's. */
+  readonly path?: string | undefined
+}
+
+/** Makes one attempt to post a text. Never fails: an error is a result. */
+export type HttpPost = (text: string, parts?: PostParts) => Effect.Effect<TestReceipt>
 
 /**
  * The trace of the attempt, for the receiver (W3C Trace Context); empty unless traces are exported.
@@ -113,9 +119,9 @@ export const makeHttpPost = Effect.fnUntraced(function* (
     Effect.map(Instant.now, (now) =>
       resultOfStatus(status, parseRetryAfter(retryAfter, now) ?? options.retryAfterOf?.(body)),
     )
-  return (json, headers) =>
+  return (text, { headers, type = "application/json", ...place } = {}) =>
     Effect.flatMap(traceContext, (trace) => {
-      const content = { type: "application/json", text: json }
-      return receiptOf(exchange({ content, headers: { ...headers, ...trace } }), timeout, judge)
+      const message = { content: { type, text }, headers: { ...headers, ...trace }, ...place }
+      return receiptOf(exchange(message), timeout, judge)
     })
 })

@@ -29,6 +29,9 @@ export interface NoAnswer {
 export interface Message {
   readonly content?: { readonly type: string; readonly text: string }
   readonly headers?: Readonly<Record<string, string>>
+  readonly method?: "PUT" | undefined
+  /** Path and query instead of the target's. */
+  readonly path?: string | undefined
 }
 
 /** Sends one message. `none` if no status arrives in time. */
@@ -66,13 +69,13 @@ export const makeExchange = Effect.fnUntraced(function* (
     ),
     (opened) => Effect.sync(() => opened.destroy()),
   )
-  const open = ({ content, headers }: Message): ClientRequest =>
+  const open = ({ content, headers, method, path }: Message): ClientRequest =>
     (isSecure ? httpsRequest : httpRequest)({
       agent,
-      method: content === undefined ? "GET" : "POST",
+      method: method ?? (content === undefined ? "GET" : "POST"),
       hostname: hostOf(target.url),
       port: target.url.port,
-      path: `${target.url.pathname}${target.url.search}`,
+      path: path ?? `${target.url.pathname}${target.url.search}`,
       headers: {
         ...headers,
         "user-agent": "Tocsin",

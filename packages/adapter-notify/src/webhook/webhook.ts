@@ -228,7 +228,7 @@ export const webhook = Effect.fnUntraced(function* (
   const deliver = Effect.fnUntraced(function* (message: WebhookMessage): Effect.fn.Return<TestReceipt> {
     const body = encode(message)
     const at = yield* Instant.now
-    return yield* post(body, signatureHeaders(keys, { id: message.data.id, at, body }))
+    return yield* post(body, { headers: signatureHeaders(keys, { id: message.data.id, at, body }) })
   })
   return {
     kind: "webhook",

@@ -308,7 +308,7 @@ describe("a request", () => {
       const post = yield* posting(
         `http://j%C3%B6rg:p%40ss%3A%25@127.0.0.1:${receiver.port}/a%20b/c?d=e%26&f#g`,
       )
-      yield* post('{"text":"é"}', { "x-own": "1" })
+      yield* post('{"text":"é"}', { headers: { "x-own": "1" } })
       const request = yield* Queue.take(receiver.requests)
       assert.strictEqual(request.method, "POST")
       assert.strictEqual(request.path, "/a%20b/c?d=e%26&f")

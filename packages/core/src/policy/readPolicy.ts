@@ -100,14 +100,14 @@ const COMMON = ["kind", "concurrency", "digest", "type"]
 
 /** Missing keys of a type, and those that belong to another. */
 const typeProblems = (
-  receiver: Extract<Receiver, { readonly kind: "messenger" }>,
+  receiver: Extract<Receiver, { readonly kind: "messenger" | "alert_router" }>,
 ): ReadonlyArray<FieldProblem> => {
   const { type } = receiver
   const { needs, takes }: Pick<TypeKeys, "needs" | "takes"> =
     type === undefined ? { needs: [], takes: [] } : receiverTypes[type]
   const known = type === undefined ? untypedKeys[receiver.kind] : [...needs, ...takes]
   const keys = known.flatMap((key) => (key.endsWith("_") ? [`${key}file`, `${key}env`] : [key]))
-  const recipients = [...(receiver.to ?? []), ...(receiver.cc ?? [])]
+  const recipients = receiver.kind === "messenger" ? [...(receiver.to ?? []), ...(receiver.cc ?? [])] : []
   return [
     ...[...needs, ...takes].flatMap((key, n) => {
       const isNeeded = n < needs.length
@@ -136,7 +136,11 @@ const receiverProblems = (name: string, receiver: Receiver): ReadonlyArray<Field
         ...secretProblems(receiver, "secret", true),
       ]
     case "alert_router":
-      return [...problems, ...secretProblems(receiver, "url", true)]
+      return [
+        ...problems,
+        ...typeProblems(receiver),
+        ...(receiver.type === undefined ? secretProblems(receiver, "url", true) : []),
+      ]
     case "messenger":
       return [
         ...problems,

@@ -118,6 +118,14 @@ export const definitions = {
   SERVICE_EMAIL_TO: setting(type.mailRecipients, "recipients of mails", {
     whenUnset: "none; required with SERVICE_SMTP_URL",
   }),
+  SERVICE_NTFY_URL: setting(type.address, "an ntfy topic", { whenUnset: "no ntfy" }),
+  SERVICE_DISCORD_URL: setting(type.address, "a Discord webhook", { whenUnset: "no Discord" }),
+  SERVICE_TEAMS_URL: setting(type.address, "a Microsoft Teams workflow", { whenUnset: "no Teams" }),
+  SERVICE_PAGERDUTY_KEY: setting(
+    type.secretWord("an integration key of PagerDuty, without spaces"),
+    "integration key of a PagerDuty service",
+    { whenUnset: "no PagerDuty" },
+  ),
   SERVICE_DENY_PRIVATE_TARGETS: setting(
     type.flag,
     "whether notifiers refuse private addresses; they always refuse link-local ones",

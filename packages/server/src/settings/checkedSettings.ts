@@ -100,7 +100,8 @@ const TARGETS = [...Object.values(NOTIFIER_ADDRESSES).flat(), "SERVICE_WATCHDOG_
 const refusedTargets = (values: Values): ReadonlyArray<SettingProblem> => {
   const policy = { denyPrivateTargets: values.SERVICE_DENY_PRIVATE_TARGETS ?? false }
   return TARGETS.flatMap((name) => {
-    const address = name === "SERVICE_TELEGRAM_TOKEN" ? undefined : values[name]
+    const isToken = name === "SERVICE_TELEGRAM_TOKEN" || name === "SERVICE_PAGERDUTY_KEY"
+    const address = isToken ? undefined : values[name]
     const schemes = name === "SERVICE_SMTP_URL" ? SMTP : HTTP
     const target = address && parseTarget(address, policy, schemes)
     if (target === undefined || Result.isSuccess(target)) return []

@@ -134,7 +134,14 @@ export const fingerprints: SettingType<ReadonlyArray<string>> = {
 }
 
 /** The receivers that settings can define: one of each kind without a type, and of some types. */
-export const SETTINGS_RECEIVERS = [...NotifierKind.literals, "email"] as const
+export const SETTINGS_RECEIVERS = [
+  ...NotifierKind.literals,
+  "email",
+  "ntfy",
+  "discord",
+  "teams",
+  "pagerduty",
+] as const
 export type SettingsReceiver = (typeof SETTINGS_RECEIVERS)[number]
 
 export const settingsReceivers: SettingType<ReadonlyArray<SettingsReceiver>> = {

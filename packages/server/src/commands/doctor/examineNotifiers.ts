@@ -62,6 +62,7 @@ const originOf = (address: Redacted.Redacted): string => {
 const targetOf = (receiver: NotifierName, settings: Settings): string => {
   const [name] = Object.entries(NOTIFIER_ADDRESSES).find(([known]) => known === receiver)?.[1] ?? []
   const address = name && settings[name]
+  if (receiver === "pagerduty") return "PagerDuty"
   return address === undefined ? "Telegram" : originOf(address)
 }
 

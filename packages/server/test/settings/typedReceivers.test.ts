@@ -29,7 +29,7 @@ const ofPolicy = (url: string, receiver: object = {}) => {
   return settingsOf({ SERVICE_POLICY_FILE: file })
 }
 
-describe("receivers of type email", () => {
+describe("receivers of types", () => {
   it.effect("of a policy send mails, and the doctor tests them", () =>
     Effect.gen(function* () {
       const { mails, port } = yield* startMailServer()
@@ -57,6 +57,26 @@ describe("receivers of type email", () => {
       const findings = yield* examineReceivers(settings, true)
       assert.include(JSON.stringify(findings), "smtp://127.0.0.1:1 did not accept the test message")
       assert.notInclude(JSON.stringify(findings), "planted")
+    }).pipe(Effect.provide(RandomIds.layer)),
+  )
+
+  it.effect("and of other types in the settings are named by them, each of its kind", () =>
+    Effect.gen(function* () {
+      const settings = settingsOf({
+        SERVICE_NTFY_URL: "https://ntfy.example.org/ops",
+        SERVICE_DISCORD_URL: "https://discord.example.org/hook",
+        SERVICE_TEAMS_URL: "https://teams.example.org/hook",
+        SERVICE_PAGERDUTY_KEY: "key",
+        SERVICE_NOTIFIERS: "ntfy,discord,teams,pagerduty",
+      })
+      const { receivers } = yield* loadPolicy(settings)
+      assert.deepStrictEqual(
+        Array.from(receivers, ([name, { kind }]) => `${name}: ${kind}`),
+        ["ntfy: messenger", "discord: messenger", "teams: messenger", "pagerduty: alert_router"],
+      )
+      const findings = yield* examineReceivers(settings, false)
+      assert.include(JSON.stringify(findings), "sends to https://ntfy.example.org;")
+      assert.include(JSON.stringify(findings), "sends to PagerDuty;")
     }).pipe(Effect.provide(RandomIds.layer)),
   )
 

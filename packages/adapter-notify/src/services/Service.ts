@@ -1,0 +1,64 @@
+import type { Severity } from "@tocsin/contract/Status"
+import type { PostParts } from "../http/HttpPost.ts"
+import type { NotifiedIncident, TextMedium } from "../text/incidentText.ts"
+
+/** A message with its text, fitted to the service. */
+export interface Written {
+  /** The same for a repeat of the same message. */
+  readonly id: string
+  readonly text: string
+  /** The incident of a message about one. */
+  readonly incident: NotifiedIncident | undefined
+  /** The worst severity of a firing, `resolved`, or `test`. */
+  readonly tone: Severity | "resolved" | "test"
+}
+
+/** The keys of a receiver: its secrets, and the texts of its definition. */
+export interface ServiceKeys {
+  readonly token: string
+  /** Pushover's recipient, Zulip's bot. */
+  readonly user: string
+  readonly key: string
+  readonly routing_key: string
+  readonly room: string
+  readonly stream: string
+  readonly topic: string
+  /** Path of the address, without a slash at its end. */
+  readonly path: string
+}
+
+/** A request to post: JSON, unless it has a type. */
+export interface ServiceRequest extends PostParts {
+  readonly body: string | object
+}
+
+/** A service that people read. */
+export interface Service extends TextMedium {
+  /** The address where a receiver gives none. */
+  readonly address?: string
+  /** Seconds to wait by the body of an answer, for services that send no Retry-After. */
+  readonly retryAfterOf?: (body: string) => number | undefined
+  /** Pure: the same message makes the same request. */
+  readonly request: (message: Written, keys: ServiceKeys) => ServiceRequest
+}
+
+/** For services that give no character a meaning. */
+export const plain = (text: string): string => text
+
+/** Invisible. */
+const ZERO_WIDTH_SPACE = "\u200b"
+const MARKUP = /[@<[\]`~]|:(?=\/\/)|\bwww(?=\.)/gi
+
+/**
+ * Ends whatever could begin a mention, a link, an image or a block of code, for services whose Markdown has
+ * no reliable escapes.
+ */
+export const defused = (text: string): string => text.replace(MARKUP, (found) => found + ZERO_WIDTH_SPACE)
+
+/** Reads a number of a JSON object as seconds, rounded up. */
+export const secondsAt =
+  (name: string, perSecond = 1) =>
+  (body: string): number | undefined => {
+    const found = new RegExp(String.raw`"${name}"\s*:\s*(\d{1,9}(?:\.\d{1,9})?)\s*[,}]`).exec(body)?.[1]
+    return found === undefined ? undefined : Math.ceil(Number(found) / perSecond)
+  }

@@ -1,0 +1,57 @@
+import { plain, type Service } from "./Service.ts"
+
+const NTFY = {
+  critical: { priority: 5, tags: ["rotating_light"] },
+  warning: { priority: 4, tags: ["warning"] },
+  unknown: { priority: 4, tags: ["question"] },
+  resolved: { priority: 3, tags: ["white_check_mark"] },
+  test: { priority: 3, tags: [] },
+}
+
+/** A topic, published as JSON to the server's root; at most 4,096 bytes (docs.ntfy.sh/publish). */
+export const ntfy: Service = {
+  limit: 1_300,
+  escape: plain,
+  request: ({ text, tone }, { path, token }) => {
+    const slash = path.lastIndexOf("/")
+    const [title = "", ...rest] = text.split("\n")
+    return {
+      path: `${path.slice(0, slash)}/`,
+      ...(token !== "" && { headers: { authorization: `Bearer ${token}` } }),
+      body: { topic: path.slice(slash + 1), title, message: rest.join("\n") || title, ...NTFY[tone] },
+    }
+  },
+}
+
+const URGENT = { critical: 8, warning: 5, unknown: 5, resolved: 2, test: 5 }
+
+/** A message of an application, as plain text (gotify.net/api-docs). */
+export const gotify: Service = {
+  limit: 8_000,
+  escape: plain,
+  request: ({ text, tone }, { path, token }) => {
+    const [title = "", ...rest] = text.split("\n")
+    return {
+      path: `${path}/message`,
+      headers: { "x-gotify-key": token },
+      body: { title, message: rest.join("\n") || title, priority: URGENT[tone] },
+    }
+  },
+}
+
+/** A message of 1,024 characters, without HTML (pushover.net/api). */
+export const pushover: Service = {
+  address: "https://api.pushover.net",
+  limit: 1_024,
+  escape: plain,
+  request: ({ text, tone }, { path, token, user }) => ({
+    path: `${path}/1/messages.json`,
+    type: "application/x-www-form-urlencoded",
+    body: new URLSearchParams({
+      token,
+      user,
+      message: text,
+      priority: tone === "critical" ? "1" : "0",
+    }).toString(),
+  }),
+}

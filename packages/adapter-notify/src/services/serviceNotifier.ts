@@ -1,0 +1,94 @@
+import * as Instant from "@tocsin/contract/Instant"
+import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import type { ClaimedAlert } from "@tocsin/core/ports/DeliveryAttempt"
+import { Ids } from "@tocsin/core/ports/Ids"
+import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import { Effect, Redacted, type Scope } from "effect"
+import { BadNotifierSetting } from "../BadNotifierSetting.ts"
+import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { aboutNotification, aboutSeveral, type ChatMessage } from "../text/ChatMessage.ts"
+import { digestText, incidentText, testText } from "../text/incidentText.ts"
+import type { Service, ServiceKeys, Written } from "./Service.ts"
+import { services, type ServiceType } from "./services.ts"
+
+export interface ServiceOptions extends PostingOptions {
+  readonly type: ServiceType
+  /** Absent for a service that has an address. */
+  readonly url?: Redacted.Redacted | undefined
+  readonly keys: Redacted.Redacted<Omit<ServiceKeys, "path">>
+}
+
+const textOf = (message: ChatMessage, service: Service): string => {
+  if (message.about === "test") return testText
+  const [first] = message.notifications
+  return message.about === "digest" || first === undefined
+    ? digestText(message.notifications, service)
+    : incidentText(first, service)
+}
+
+const toneOf = (message: ChatMessage): Written["tone"] => {
+  if (message.about === "test") return "test"
+  const [first] = message.notifications.toSorted(
+    (a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
+  )
+  return first?.event_type === "firing" ? first.severity : "resolved"
+}
+
+/** The resolution that an ended alert stands for: a silent one has no notification. */
+const resolvedBy = ({ alert, incident }: ClaimedAlert): ReadonlyArray<Written> =>
+  alert.ended_at === undefined || incident.resolved_at === undefined
+    ? []
+    : [{ id: incident.id, text: "", tone: "resolved", incident }]
+
+const VISIBLE_ASCII = /^[\x21-\x7e]*$/
+
+const DELIVERED: DeliveryResult = { outcome: "delivered" }
+
+/** Writes to the service of a type (docs/notifications.md#types). */
+export const serviceNotifier = Effect.fnUntraced(function* (
+  options: ServiceOptions,
+): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+  const ids = yield* Ids
+  const service = services[options.type]
+  const { kind } = receiverTypes[options.type]
+  for (const setting of ["token", "user", "key", "routing_key"] as const) {
+    if (VISIBLE_ASCII.test(Redacted.value(options.keys)[setting])) continue
+    const message = "must be visible ASCII characters, without spaces"
+    return yield* new BadNotifierSetting({ notifier: kind, setting, message })
+  }
+  const address = options.url ?? Redacted.make(service.address ?? "")
+  const post = yield* makeHttpPost({
+    ...options,
+    notifier: kind,
+    setting: "url",
+    address,
+    ...(service.retryAfterOf !== undefined && { retryAfterOf: service.retryAfterOf }),
+  })
+  const path = new URL(Redacted.value(address)).pathname.replace(/\/+$/, "")
+  const postWritten = (message: Written) => {
+    const { body, ...parts } = service.request(message, { ...Redacted.value(options.keys), path })
+    return post(typeof body === "string" ? body : JSON.stringify(body), parts)
+  }
+  const write = (message: ChatMessage) =>
+    postWritten({
+      id: message.id,
+      text: textOf(message, service),
+      tone: toneOf(message),
+      incident: message.about === "notification" ? message.notifications[0].incident : undefined,
+    })
+  const send = (message: ChatMessage) => Effect.map(write(message), ({ result }) => result)
+  return {
+    kind,
+    send: (notification) => send(aboutNotification(notification)),
+    ...(kind === "messenger" && { sendDigest: (notifications) => send(aboutSeveral(notifications)) }),
+    // The service forgets nothing: only a silent resolution is sent by this way.
+    ...(kind === "alert_router" && {
+      resend: Effect.fnUntraced(function* (claimed: ReadonlyArray<ClaimedAlert>) {
+        const results = yield* Effect.forEach(claimed.flatMap(resolvedBy), postWritten)
+        return results.map(({ result }) => result).find(({ outcome }) => outcome !== "delivered") ?? DELIVERED
+      }),
+    }),
+    test: Effect.flatMap(Instant.now, (now) => write({ about: "test", id: ids.uuidV7(now) })),
+  }
+})

@@ -1,0 +1,245 @@
+import { inspect } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import type { IncidentKey } from "@tocsin/contract/Identifiers"
+import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import type { ClaimedAlert } from "@tocsin/core/ports/DeliveryAttempt"
+import { Duration, Effect, Fiber, Queue, Record, Redacted, Result } from "effect"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { makeReceiver } from "../../src/policyReceivers.ts"
+import { services, type ServiceType } from "../../src/services/services.ts"
+import { firing, resolved, shared } from "../notifications.ts"
+import { type Received, startReceiver } from "../Receiver.ts"
+import { testIds } from "../testIds.ts"
+import { fakes } from "./fakes.ts"
+
+const TYPES = Object.keys(services) as ReadonlyArray<ServiceType>
+const PAGING: ReadonlyArray<ServiceType> = ["pagerduty", "opsgenie"]
+const MARKED: ReadonlyArray<ServiceType> = ["discord", "google_chat", "mattermost", "rocket_chat", "zulip"]
+const CHATS = TYPES.filter((type) => !PAGING.includes(type))
+
+type Answer = (request: Received) => {
+  readonly status: number
+  readonly body?: string
+  readonly after?: string
+}
+
+/** The receiver of a type, and a fake of its service, which judges requests unless `answer` is given. */
+const start = (type: ServiceType, answer?: Answer, secrets: Readonly<Record<string, string>> = {}) =>
+  Effect.gen(function* () {
+    const fake = fakes[type]
+    const receiver = yield* startReceiver((response, request) => {
+      const { after, body = "{}", status } = answer?.(request) ?? { status: fake.judge(request) }
+      if (status === 0) return
+      response.writeHead(status, after === undefined ? {} : { "retry-after": after }).end(body)
+    })
+    const url = `${receiver.origin}${fake.path}`
+    const notifier = yield* makeReceiver(
+      fake.definition,
+      Record.map({ url, ...fake.secrets, ...secrets }, (secret) => Redacted.make(secret)),
+      { timeout: Duration.seconds(15), denyPrivateTargets: false },
+    )
+    return { ...notifier, requests: receiver.requests, textOf: fake.textOf }
+  }).pipe(Effect.provide(testIds))
+
+describe("the types of receivers", () => {
+  it("are made from a policy with exactly their keys", () => {
+    for (const type of TYPES) {
+      const { definition, secrets } = fakes[type]
+      const given = Object.fromEntries(
+        Object.keys({ url: "", ...secrets }).map((name) => [`${name}_env`, "A"]),
+      )
+      const read = (receiver: object) => readPolicy({ receivers: { a: receiver } }, [])
+      assert.isTrue(Result.isSuccess(read({ ...definition, ...given })), type)
+      for (const key of receiverTypes[type].needs) {
+        const {
+          [key]: _key,
+          [`${key}env`]: _env,
+          ...rest
+        }: Record<string, unknown> = { ...definition, ...given }
+        assert.isTrue(Result.isFailure(read(rest)), `${type} without ${key}`)
+      }
+    }
+  })
+
+  it.effect.each(TYPES)("%s: the service takes firings, resolutions, tests and digests", (type) =>
+    Effect.gen(function* () {
+      const { requests, send, sendDigest, test, textOf } = yield* start(type)
+      for (const one of [firing, shared, resolved]) {
+        assert.deepStrictEqual(yield* send(one), { outcome: "delivered" })
+        const text = textOf(yield* Queue.take(requests)).replaceAll(/[\\\u200b]/g, "")
+        if (!PAGING.includes(type) || one !== resolved) assert.include(text, "/var is 97 % full")
+      }
+      assert.deepStrictEqual((yield* test).result, { outcome: "delivered" })
+      yield* Queue.take(requests)
+      assert.strictEqual(sendDigest !== undefined, CHATS.includes(type))
+      if (sendDigest === undefined) return
+      const many = Array.from({ length: 100 }, () => ({ ...shared, summary: "ä".repeat(512) }))
+      assert.deepStrictEqual(yield* sendDigest(many), { outcome: "delivered" })
+      assert.include(textOf(yield* Queue.take(requests)), "100 incidents are firing")
+    }),
+  )
+
+  it.effect.each(TYPES)("%s: retries what the service refuses for now, as late as it asks", (type) =>
+    Effect.gen(function* () {
+      const { hint } = fakes[type]
+      let answer: ReturnType<Answer> = { status: 500, body: "<html>" }
+      const { send } = yield* start(type, () => answer)
+      const resultOf = (next: ReturnType<Answer>) => {
+        answer = next
+        return send(firing)
+      }
+      const error = "The receiver answered 429 (Too Many Requests)."
+      assert.strictEqual((yield* resultOf(answer)).outcome, "deferred")
+      const asked = { outcome: "deferred", error, retryAfterSeconds: 7 } as const
+      assert.deepStrictEqual(yield* resultOf({ status: 429, after: "7" }), asked)
+      assert.deepStrictEqual(yield* resultOf({ status: 429, body: "garbage" }), {
+        outcome: "deferred",
+        error,
+      })
+      if (hint !== undefined) assert.deepStrictEqual(yield* resultOf({ status: 429, body: hint }), asked)
+      for (const status of [400, 401, 403, 404, 422])
+        assert.strictEqual((yield* resultOf({ status, body: "planted" })).outcome, "refused")
+      assert.strictEqual((yield* resultOf({ status: 202, body: "garbage" })).outcome, "delivered")
+    }),
+  )
+
+  it.effect.each(TYPES)("%s: gives up an attempt after 15 s", (type) =>
+    Effect.gen(function* () {
+      const { requests, send } = yield* start(type, () => ({ status: 0 }))
+      const attempt = yield* Effect.forkChild(send(firing))
+      yield* Queue.take(requests)
+      yield* TestClock.adjust("15 seconds")
+      assert.strictEqual((yield* Fiber.join(attempt)).outcome, "deferred")
+    }),
+  )
+
+  it.effect.each(TYPES)("%s: shows no secret and no address, whatever the service repeats", (type) =>
+    Effect.gen(function* () {
+      const echo: Answer = ({ body, headers, path }) => ({
+        status: 400,
+        body: JSON.stringify({ body, headers, path }),
+      })
+      const notifier = yield* start(type, echo)
+      const shown =
+        JSON.stringify([yield* notifier.send(firing), yield* notifier.test]) + inspect(notifier, { depth: 9 })
+      assert.include(shown, "400")
+      assert.notMatch(shown, /planted|127\.0\.0\.1/)
+      for (const name of Object.keys(fakes[type].secrets)) {
+        const failure = yield* Effect.flip(start(type, undefined, { [name]: "planted\r\nx: y" }))
+        assert.notInclude(JSON.stringify(failure) + String(failure.stack), "planted\r")
+        assert.strictEqual(failure.setting, name)
+      }
+    }),
+  )
+
+  it.effect.each(PAGING)("%s: one alert for each incident, which a silent resolution ends", (type) =>
+    Effect.gen(function* () {
+      const { requests, resend, send } = yield* start(type)
+      if (resend === undefined) return assert.fail("resends nothing")
+      yield* send(firing)
+      yield* send({ ...firing, severity: "warning" })
+      const { incident } = resolved
+      const alert = {
+        receiver: "a",
+        incident_id: incident.id,
+        severity: firing.severity,
+        leased_until: undefined,
+      }
+      const at = { next_at: firing.created_at }
+      const claims: ReadonlyArray<ClaimedAlert> = [
+        // Fires on, and ended by another severity: neither is sent.
+        { alert: { ...alert, ...at, ended_at: undefined }, incident: firing.incident },
+        { alert: { ...alert, ...at, ended_at: firing.created_at }, incident: firing.incident },
+        { alert: { ...alert, ...at, ended_at: resolved.created_at }, incident },
+      ]
+      assert.deepStrictEqual(yield* resend(claims), { outcome: "delivered" })
+      const [first, second, third] = yield* Queue.takeN(requests, 3)
+      for (const request of [first, second, third])
+        assert.include(`${request?.path}${request?.body}`, incident.id)
+      assert.match(`${third?.path}${third?.body}`, /"resolve"|\/close\?/)
+      assert.strictEqual(yield* Queue.size(requests), 0)
+    }),
+  )
+
+  it.effect("matrix: a repeat has the same transaction, a digest of others does not", () =>
+    Effect.gen(function* () {
+      const { requests, send, sendDigest } = yield* start("matrix")
+      if (sendDigest === undefined) return assert.fail("takes no digests")
+      yield* send(firing)
+      yield* send({ ...firing, attempt: 2 })
+      yield* sendDigest([firing, resolved])
+      yield* sendDigest([resolved, firing])
+      yield* sendDigest([firing, firing])
+      const paths = (yield* Queue.takeN(requests, 5)).map(({ path }) => path)
+      assert.include(paths[0], firing.id)
+      assert.deepStrictEqual(
+        [paths[0] === paths[1], paths[2] === paths[3], paths[3] === paths[4]],
+        [true, true, false],
+      )
+    }),
+  )
+
+  it("take any text of an agent: no mention, no hidden link, no image, within the limits", () => {
+    const parts = [
+      "@channel",
+      "@all",
+      "<!here>",
+      "<users/all>",
+      "[a](https://e.test)",
+      "![a](https://e.test/x.png)",
+    ]
+    const more = [
+      "<https://e.test|a>",
+      "```",
+      "@**all**",
+      "\u202e",
+      "\u0000",
+      "\n",
+      "ä",
+      "🔥",
+      '"',
+      "\\",
+      "<at>x</at>",
+    ]
+    const hostile = fc
+      .array(fc.oneof(fc.constantFrom(...parts, ...more), fc.string({ unit: "binary" })), { maxLength: 12 })
+      .map((texts) => texts.join(" "))
+    const long = fc.constantFrom("🔥", "[a](b)", "@a ", "\\").map((text) => text.repeat(10_000 / text.length))
+    fc.assert(
+      fc.property(fc.oneof(hostile, long), fc.constantFrom(...MARKED), (text, type) => {
+        const written = services[type].escape(text)
+        // Services that give characters a meaning: each sign of markup has something before or within it.
+        assert.notMatch(written, /(?<!\\)@[\w*]|(?<!\\)<[!uha]|(?<!\\)\]\(|(?<!\\)`(?!\u200b)/)
+      }),
+      { numRuns: propertyRuns(50) },
+    )
+  })
+
+  it.effect.each(TYPES)("%s: the service takes every hostile text", (type) =>
+    Effect.gen(function* () {
+      const { send, sendDigest } = yield* start(type)
+      const texts = [
+        "@everyone <!channel> [a](https://e.test) ![b](c) ```",
+        "🔥".repeat(5_000),
+        "\u202e\u0000\u001b[1m\r\n\r\n",
+        "\\\"'`".repeat(2_500),
+      ]
+      for (const text of texts) {
+        const incident = { ...shared.incident, incident_key: text.slice(0, 256) as IncidentKey }
+        const hostile = { ...shared, summary: text.slice(0, 512), incident }
+        assert.deepStrictEqual(
+          yield* send(hostile),
+          { outcome: "delivered" },
+          JSON.stringify(text.slice(0, 20)),
+        )
+        if (sendDigest !== undefined)
+          assert.deepStrictEqual(yield* sendDigest(Array.from({ length: 20 }, () => hostile)), {
+            outcome: "delivered",
+          })
+      }
+    }),
+  )
+})
