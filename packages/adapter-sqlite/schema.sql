@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:025089e1f85c3f01fab31e1bf1da69e87bf007992cc7f980ae82b5d135f8051b
+-- 1 first breaking sha256:08ec240590426008bbfacd77b9a1025c612e330df61fb55d8ac81eaccc6ea318
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -79,7 +79,7 @@ CREATE UNIQUE INDEX agent_key_blacklist_id ON agent_key (blacklist_id) WHERE sta
 
 CREATE INDEX agent_key_blocked ON agent_key (blocked_at, blacklist_id) WHERE state = 'blocked';
 
-CREATE INDEX agent_key_of_agent ON agent_key (agent_id) WHERE state <> 'blocked';
+CREATE INDEX agent_key_of_agent ON agent_key (agent_id) WHERE blacklist_id IS NULL;
 
 CREATE INDEX agent_pending ON agent (agent_id) WHERE admission_state = 'pending';
 

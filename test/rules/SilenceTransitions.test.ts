@@ -62,7 +62,7 @@ describe("a silence", () => {
           const tables = new MemoryTables()
           const storage = MemoryStorage.make(tables)
           const state = Effect.map(Instant.now, (now): State => {
-            const silence = tables.silences.get(ID)
+            const silence = tables.keyed.silence.get(ID)
             return silence === undefined ? "absent" : silenceState(silence, now)
           })
           const act = Effect.fnUntraced(function* ({ kind, minutes }: Step) {
@@ -70,7 +70,7 @@ describe("a silence", () => {
             const inMinutes = (more: number) => Instant.plus(now, Duration.minutes(more))
             switch (kind) {
               case "create": {
-                if (tables.silences.has(ID)) return false
+                if (tables.keyed.silence.has(ID)) return false
                 const request = { starts_at: inMinutes(minutes), for: Duration.minutes(3) }
                 const silence = { id: ID, matchers: [], comment: "c", ...request }
                 Result.getOrThrow(yield* transact(storage, createSilence(silence, RULES, EVA)))

@@ -41,7 +41,7 @@ const openWatched = Effect.fnUntraced(function* () {
           watch.next = Effect.void
           const transacted = storage.transact(function* (unit, now) {
             const reply = yield* command(unit, now)
-            watch.members.push(unit.changes().members.length)
+            watch.members.push(unit.changes().incident_member.length)
             return reply
           })
           return Effect.tap(transacted, next)

@@ -55,7 +55,7 @@ const agentAfter = (stored: Report, { labels, ...reported }: Report) => {
     newRegistrationId: () => registrationIdOf("none"),
   })
   decideSync(command(unit, LATER), () => unit.agents.load(AGENT, before))
-  const [change] = unit.changes().agents
+  const [change] = unit.changes().agent
   return { before, after: change?.after }
 }
 

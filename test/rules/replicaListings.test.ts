@@ -51,7 +51,7 @@ const openScenario = () => {
     const id = known?.id ?? `replica-${(drawn += 1)}`
     const given = receivers ?? known?.receivers ?? ["webhook"]
     // A reload lists the former receivers until now, unless the row was lost in a long pause.
-    if (known !== undefined && tables.replicas.has(id))
+    if (known !== undefined && tables.keyed.replica.has(id))
       for (const name of known.receivers) listed.set(name, now)
     for (const name of given) listed.set(name, now)
     running.set(process, { id, receivers: given })
@@ -75,7 +75,7 @@ const openScenario = () => {
     const known = running.get(process)
     if (known === undefined) return
     const now = yield* Instant.now
-    if (tables.replicas.has(known.id)) for (const name of known.receivers) listed.set(name, now)
+    if (tables.keyed.replica.has(known.id)) for (const name of known.receivers) listed.set(name, now)
     running.delete(process)
     yield* transact(storage, endReplica(known.id))
   })
@@ -98,7 +98,7 @@ const openScenario = () => {
 
   return {
     run,
-    rows: () => Array.from(tables.replicas.values()),
+    rows: () => Array.from(tables.keyed.replica.values()),
     /** The receivers that were listed within the last day, by the plain list. */
     listedBy: (now: Instant.Instant): ReadonlyArray<string> => {
       const since = Instant.minus(now, LISTED_FOR)

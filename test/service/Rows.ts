@@ -64,7 +64,7 @@ const withChanges = <Row>(
 
 /** The rows after a command's changes. */
 export const applyChanges = (rows: Rows, changes: UnitOfWorkChanges): Rows => {
-  const removed = new Set(changes.removedAgents.map((agent) => agent.registration_id))
+  const removed = new Set(changes.removed_registration.map((agent) => agent.registration_id))
   const stays = (row: CheckRecord | ExpectationRecord | HistoryRecord) => !removed.has(row.registration_id)
   const ofChecks = <Row extends CheckRecord | ExpectationRecord>(
     present: ReadonlyMap<string, Row>,
@@ -84,26 +84,26 @@ export const applyChanges = (rows: Rows, changes: UnitOfWorkChanges): Rows => {
     )
   const before =
     changes.removedChecks.length === 0 ? rows.history : rows.history.filter((row) => !isOfRemoved(row))
-  const history = changes.history.length === 0 ? before : [...before, ...changes.history]
+  const history = changes.check_event.length === 0 ? before : [...before, ...changes.check_event]
   return {
-    agents: withChanges(rows.agents, changes.agents, (row) => row.agent_id),
-    keys: withChanges(rows.keys, changes.keys, (row) => row.key_hash),
-    checks: ofChecks(rows.checks, changes.checks),
-    expectations: ofChecks(rows.expectations, changes.expectations),
-    incidents: withChanges(rows.incidents, changes.incidents, (row) => row.id),
+    agents: withChanges(rows.agents, changes.agent, (row) => row.agent_id),
+    keys: withChanges(rows.keys, changes.agent_key, (row) => row.key_hash),
+    checks: ofChecks(rows.checks, changes.check_state),
+    expectations: ofChecks(rows.expectations, changes.expectation),
+    incidents: withChanges(rows.incidents, changes.incident, (row) => row.id),
     members: withChanges(
       rows.members,
-      changes.members,
+      changes.incident_member,
       (row) => `${row.incident_id}/${row.agent_id}/${row.check_id}`,
     ),
     outbox: withChanges(rows.outbox, changes.outbox, (row) => row.id),
     alerts: withChanges(
       rows.alerts,
-      changes.alerts,
+      changes.alert,
       (row) => `${row.receiver}/${row.incident_id}/${row.severity}`,
     ),
     scenarios:
-      changes.incidentChanges.length === 0 ? rows.scenarios : [...rows.scenarios, ...changes.incidentChanges],
+      changes.incident_change.length === 0 ? rows.scenarios : [...rows.scenarios, ...changes.incident_change],
     history: removed.size === 0 ? history : history.filter(stays),
   }
 }

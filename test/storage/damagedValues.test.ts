@@ -104,7 +104,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       labelled_at: start,
     })
     unit.outbox.put(outboxRecord("item", "x", { held_by: ["ack"], next_evaluation_at: start }))
-    unit.replicas.put({
+    unit.of("replica").put({
       id: idOf("replica"),
       version: "1.0.0",
       policy_hash: "",
@@ -113,7 +113,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       seen_at: start,
       ended_at: start,
     })
-    unit.silences.put({
+    unit.of("silence").put({
       id: SilenceId.make(idOf("silence")),
       matchers: [{ field: "check_id", op: "=", value: "disk" }],
       starts_at: start,

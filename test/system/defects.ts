@@ -4,12 +4,12 @@ import type { Defect } from "./lawfulStorage.ts"
 export const defects: Readonly<Record<string, () => Defect>> = {
   "a batch is acknowledged and not kept": () => {
     let changed = 0
-    return { loses: ({ history }) => history.length > 0 && (changed += 1) % 5 === 0 }
+    return { loses: ({ check_event }) => check_event.length > 0 && (changed += 1) % 5 === 0 }
   },
   "a claim ignores leases": () => ({
     spoils: (workspace, tables) => {
       if (workspace.searchResults.claimableOutbox === undefined) return
-      const sending = Array.from(tables.outbox.values()).filter(({ state }) => state === "sending")
+      const sending = Array.from(tables.keyed.outbox.values()).filter(({ state }) => state === "sending")
       for (const item of sending) workspace.outbox.load(item.id, item)
       workspace.searchResults.expiredOutbox = sending
     },
@@ -19,7 +19,7 @@ export const defects: Readonly<Record<string, () => Defect>> = {
       const { claimableOutbox: found } = workspace.searchResults
       if (found === undefined) return
       const isFound = new Set(found.map(({ row }) => row.id))
-      const waiting = Array.from(tables.outbox.values()).filter(
+      const waiting = Array.from(tables.keyed.outbox.values()).filter(
         ({ event_type, id, state }) => state === "pending" && event_type === "resolved" && !isFound.has(id),
       )
       workspace.searchResults.claimableOutbox = [

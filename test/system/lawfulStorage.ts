@@ -50,7 +50,7 @@ export const lawfulStorage = (
     counted.commits += 1
     for (const { after, before } of changes.outbox)
       say(`outbox ${after?.receiver} ${after?.event_type} ${before?.state ?? "absent"} to ${after?.state}`)
-    for (const { after, before } of changes.incidents)
+    for (const { after, before } of changes.incident)
       if (before?.state !== after?.state || before?.severity !== after?.severity)
         say(`incident ${after?.incident_key} ${after?.state} ${after?.severity}`)
     const { receivers, rows } = service()

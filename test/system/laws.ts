@@ -44,19 +44,19 @@ const stateMoves = (changes: UnitOfWorkChanges): ReadonlyArray<string> => {
   return [
     ...move(
       AgentKeyTransitions,
-      changes.keys,
+      changes.agent_key,
       ({ state }) => state,
       ({ key_fingerprint }) => `key ${key_fingerprint}`,
     ),
     ...move(
       AgentTransitions,
-      changes.agents,
+      changes.agent,
       ({ admission_state }) => admission_state,
       ({ agent_id }) => `agent ${agent_id}`,
     ),
     ...move(
       IncidentTransitions,
-      changes.incidents,
+      changes.incident,
       ({ state }) => state,
       ({ incident_key }) => `incident ${incident_key}`,
     ),

@@ -34,6 +34,26 @@ describe("house rules", () => {
     assert.isAbove(files.length, sources.length)
   })
 
+  it("no plumbing names a record whose declaration says all (docs/decisions/0035)", () => {
+    const declared = [
+      /\b(replica|operator|silence|service_heartbeat)\b/,
+      /\b(\w+Record)\b.*\/(Operator|Replica|ServiceHeartbeat|Silence)Record/,
+    ]
+    const plumbing = sources.filter((path) =>
+      /(?:core\/src\/engine\/unitOfWork\/(?!SearchResults|RowRequest)|adapter-memory\/src\/(?:keyValue\/|IndexedRows|expire|loadRows|persistChanges)|adapter-(?:pg|sqlite)\/src\/(?:retention|transactions)\/(?!search))/.test(
+        path,
+      ),
+    )
+    assert.isAbove(plumbing.length, 20)
+    assert.deepStrictEqual(
+      offenders(plumbing, (path) => {
+        const code = read(path).replaceAll(/^\s*(?:\/?\*|\/\/).*$/gm, "")
+        return declared.map((name) => name.exec(code)?.[0]).find((found) => found !== undefined)
+      }),
+      [],
+    )
+  })
+
   it("no file is named utils, helpers, common or manager", () => {
     const vague = /(?:^|[a-z/._-])(utils?|helpers?|common|managers?|misc)(?=[/.]|$)/i
     assert.deepStrictEqual(

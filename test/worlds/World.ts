@@ -2,6 +2,7 @@ import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import { keyedNames } from "@tocsin/core/model/keyedTables"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { transact } from "@tocsin/adapter-memory/transact"
 import type { ClaimedItem } from "@tocsin/core/notifications/claimOutbox"
@@ -38,8 +39,8 @@ const copyOf = (tables: MemoryTables): MemoryTables => {
   }
   for (const kind of ["named", "automatic"] as const)
     fill(copy.openIncidents[kind], tables.openIncidents[kind])
+  for (const name of keyedNames) fill(copy.keyed[name], tables.keyed[name])
   return Object.assign(copy, {
-    serviceHeartbeat: tables.serviceHeartbeat,
     pendingAgents: tables.pendingAgents,
     lastSeq: tables.lastSeq,
   })

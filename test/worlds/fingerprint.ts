@@ -5,12 +5,12 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** Rows that decide nothing: scenarios, the audit, and the results behind the newest. */
 const rowsOf = ({ tables }: World): ReadonlyArray<object> => [
   ...tables.agents.values(),
-  ...tables.keys.values(),
+  ...tables.keyed.agent_key.values(),
   ...Array.from(tables.checks.values()).flatMap((ofAgent) => Array.from(ofAgent.values())),
   ...tables.incidents.values(),
-  ...Array.from(tables.members.values()).flatMap((ofIncident) => Array.from(ofIncident.values())),
-  ...tables.outbox.values(),
-  ...(tables.serviceHeartbeat === undefined ? [] : [tables.serviceHeartbeat]),
+  ...tables.keyed.incident_member.values(),
+  ...tables.keyed.outbox.values(),
+  ...tables.keyed.service_heartbeat.values(),
 ]
 
 /**

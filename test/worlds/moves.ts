@@ -214,7 +214,7 @@ const expire = (at: number): Move => ({
     const after = copied(begun)
     for (const rule of Object.keys(RetentionRules) as ReadonlyArray<RetentionName>) {
       const piece = { rule, before: world.now, after: undefined, limit: 500 }
-      removeExpired(after.tables, decideExpiry(after.tables, piece).expired)
+      removeExpired(decideExpiry(after.tables, piece).expired)
     }
     return { world: after }
   },

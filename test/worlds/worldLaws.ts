@@ -16,7 +16,7 @@ export const worldLaws = (
     : lawsOfCommit(changes, {
         isAct,
         now: world.now,
-        outbox: world.tables.outbox,
+        outbox: world.tables.keyed.outbox,
         attempts: attemptsOf(before, world),
       })),
 ]
@@ -30,16 +30,14 @@ const storedRows = ({ tables }: World) => {
     checks: checks.filter(isPresent),
     history: Array.from(tables.history.values()).filter(isPresent).toReversed(),
     incidents: Array.from(tables.incidents.values()),
-    members: Array.from(tables.members.values())
-      .flatMap((ofIncident) => Array.from(ofIncident.values()))
-      .filter(({ left_at }) => left_at === undefined),
+    members: Array.from(tables.keyed.incident_member.values()).filter(({ left_at }) => left_at === undefined),
     overdue: [],
   }
 }
 
 /** No receiver is sent the end of what it was never notified of. */
 const ofOutbox = ({ tables }: World): ReadonlyArray<string> => {
-  const items = Array.from(tables.outbox.values())
+  const items = Array.from(tables.keyed.outbox.values())
   return items.flatMap(({ event_type, incident_id, first_attempted_at }) => {
     if (event_type !== "resolved" || first_attempted_at === undefined) return []
     const isKnown = items.some(

@@ -17,7 +17,7 @@ describe("small worlds, exhaustively", () => {
       name: "the members are forgotten",
       make: (world) => {
         const after = copied(world)
-        for (const ofIncident of after.tables.members.values()) ofIncident.clear()
+        after.tables.keyed.incident_member.clear()
         return { world: after }
       },
     }

@@ -3,19 +3,20 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { IndexedRows } from "./IndexedRows.ts"
 import { TimerQueue } from "@tocsin/core/engine/TimerQueue"
 
 /** Rows by ID that also know what of them is due when: a search reads no others. */
-abstract class DueRows<Id, Row> extends Map<Id, Row> {
+abstract class DueRows<Row, Name extends string = never> extends IndexedRows<Row, Name> {
   /** Notes when a row is due, or that it is gone. */
   protected abstract note(row: Row, isGone: boolean): void
 
-  override set(id: Id, row: Row): this {
+  override set(id: string, row: Row): this {
     this.note(row, false)
     return super.set(id, row)
   }
 
-  override delete(id: Id): boolean {
+  override delete(id: string): boolean {
     const row = this.get(id)
     if (row !== undefined) this.note(row, true)
     return super.delete(id)
@@ -36,10 +37,14 @@ interface Deliveries {
 }
 
 /** The outbox. */
-export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
+export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
   readonly receivers = new Map<NotifierName, Deliveries>()
   /** When held items are to be examined. */
   readonly held = new TimerQueue<OutboxId>()
+
+  constructor() {
+    super({ group: () => undefined, incident_id: (item) => item.incident_id })
+  }
 
   protected override note(item: OutboxRecord, isGone: boolean): void {
     const { id, leased_until, next_evaluation_at, next_attempt_at, state } = item
@@ -65,9 +70,13 @@ export class OutboxRows extends DueRows<OutboxId, OutboxRecord> {
 }
 
 /** The incidents. */
-export class IncidentRows extends DueRows<IncidentId, IncidentRecord> {
+export class IncidentRows extends DueRows<IncidentRecord> {
   /** When open incidents are to be looked at. */
   readonly looks = new TimerQueue<IncidentId>()
+
+  constructor() {
+    super({})
+  }
 
   protected override note({ id, next_evaluation_at, state }: IncidentRecord, isGone: boolean): void {
     this.looks.set(id, state === "open" && !isGone ? next_evaluation_at : undefined)

@@ -3,6 +3,7 @@ import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { keyText } from "@tocsin/core/model/keyedTables"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
@@ -17,7 +18,7 @@ import {
   type SummaryCounts,
 } from "@tocsin/core/ports/StorageCounts"
 import { decideExpiry, removeExpired } from "./expire.ts"
-import { labelsOf, MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { labelsOf, MemoryTables } from "./MemoryTables.ts"
 import { readRows } from "./readRows.ts"
 import { transact } from "./transact.ts"
 
@@ -55,7 +56,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     dueExpectations: (request) => Effect.sync(() => dueExpectations(tables, request)),
     expectations: (checks) =>
       Effect.sync(() =>
-        checks.flatMap((ref) => tables.expectations.get(ref.registration_id)?.get(ref.check_id) ?? []),
+        checks.flatMap((ref) => tables.keyed.expectation.get(keyText("expectation", ref)) ?? []),
       ),
     checks: (checks) =>
       Effect.sync(() =>
@@ -64,7 +65,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     expire: (piece) =>
       Effect.sync(() => {
         const { result, expired } = decideExpiry(tables, piece)
-        removeExpired(tables, expired)
+        removeExpired(expired)
         return result
       }),
     untilNextDue: (receivers, now) => Effect.sync(() => untilNextDue(tables, receivers, now)),
@@ -75,12 +76,12 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     incident: (id, limits) => Effect.sync(() => incidentTimeline(tables, id, limits)),
     operatorOfToken: (hash) =>
       Effect.sync(() =>
-        Array.from(tables.operators.values()).find(
+        Array.from(tables.keyed.operator.values()).find(
           (operator) => operator.token_hash === hash || operator.former_token_hash === hash,
         ),
       ),
-    replicas: Effect.sync(() => Array.from(tables.replicas.values())),
-    serviceHeartbeat: Effect.sync(() => tables.serviceHeartbeat),
+    replicas: Effect.sync(() => Array.from(tables.keyed.replica.values())),
+    serviceHeartbeat: Effect.sync(() => tables.keyed.service_heartbeat.get("service")),
     establish: (name, value) =>
       Effect.sync(() => {
         const kept = tables.established.get(name) ?? value
@@ -125,8 +126,7 @@ const dueExpectations = (
   tables: MemoryTables,
   { after, limit, now }: DueRequest,
 ): ReadonlyArray<ExpectationRecord> =>
-  Array.from(tables.expectations.values())
-    .flatMap((ofAgent) => Array.from(ofAgent.values()))
+  Array.from(tables.keyed.expectation.values())
     .filter((row) => row.next_evaluation_at !== undefined && row.next_evaluation_at <= now)
     .filter((row) => after === undefined || compareLooks(row, after) > 0)
     .toSorted(compareLooks)
@@ -146,11 +146,9 @@ const untilNextDue = (
   now: Instant.Instant,
 ): Duration.Duration | undefined => {
   const isWanted = (row: { readonly receiver: NotifierName }) => receivers.includes(row.receiver)
-  const alerts = Array.from(tables.alerts.values())
-    .flatMap((ofIncident) => Array.from(ofIncident.values()))
-    .filter(isWanted)
+  const alerts = Array.from(tables.keyed.alert.values()).filter(isWanted)
   const times = [
-    ...tables.outbox
+    ...tables.keyed.outbox
       .deliveriesOf(receivers)
       .flatMap(({ leased, waiting }) => [waiting, leased])
       .flatMap((agenda) => agenda.nextAfter(now) ?? []),
@@ -167,12 +165,14 @@ const incidentTimeline = (
 ): IncidentTimeline | undefined => {
   const incident = tables.incidents.get(id)
   if (incident === undefined) return undefined
-  const members = Array.from(tables.members.get(id)?.values() ?? []).toSorted(
-    (a, b) => Number(a.left_at !== undefined) - Number(b.left_at !== undefined) || compareMembers(a, b),
-  )
-  const outbox = outboxOf(tables, id).toSorted(
-    (a, b) => b.incident_seq - a.incident_seq || (a.id < b.id ? 1 : -1),
-  )
+  const members = tables.keyed.incident_member
+    .of("incident_id", id)
+    .toSorted(
+      (a, b) => Number(a.left_at !== undefined) - Number(b.left_at !== undefined) || compareMembers(a, b),
+    )
+  const outbox = tables.keyed.outbox
+    .of("incident_id", id)
+    .toSorted((a, b) => b.incident_seq - a.incident_seq || (a.id < b.id ? 1 : -1))
   return {
     incident,
     members: members.slice(0, limits.members),
@@ -195,7 +195,9 @@ const metricCounts = (tables: MemoryTables): MetricCounts => {
     agents_dead: agents.filter(
       (agent) => agent.admission_state === "accepted" && agent.heartbeat_incident_id !== undefined,
     ).length,
-    keys_blocked: upToLimit(tables.blacklist.size),
+    keys_blocked: upToLimit(
+      Array.from(tables.keyed.agent_key.values()).filter(({ state }) => state === "blocked").length,
+    ),
     incidents: {
       warning: ofSeverity("warning"),
       critical: ofSeverity("critical"),
@@ -207,7 +209,7 @@ const metricCounts = (tables: MemoryTables): MetricCounts => {
 
 const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {
   const found = new Map<string, Backlog>()
-  for (const item of tables.outbox.values()) {
+  for (const item of tables.keyed.outbox.values()) {
     const { state } = item
     if (!isBacklogState(state) || isHeld(item)) continue
     const name = `${item.notifier}/${state}`

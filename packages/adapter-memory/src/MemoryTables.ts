@@ -3,30 +3,26 @@ import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
 import type { CheckName, CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { AuditId } from "@tocsin/contract/Audit"
-import type {
-  AgentId,
-  BlacklistId,
-  CheckId,
-  EventId,
-  IncidentId,
-  IncidentKey,
-  KeyHash,
-  OutboxId,
-  SilenceId,
-} from "@tocsin/contract/Identifiers"
+import type { AgentId, CheckId, EventId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { OperatorName } from "@tocsin/contract/Operators"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { IncidentChangeRecord, IncidentKind } from "@tocsin/core/model/IncidentRecord"
 import type { IncidentLogRecord } from "@tocsin/core/model/IncidentLogRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { ServiceHeartbeatRecord } from "@tocsin/core/model/ServiceHeartbeatRecord"
-import type { AlertRecord, AlertRef, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import type { AlertRecord } from "@tocsin/core/model/OutboxRecord"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import type { OperatorRecord } from "@tocsin/core/model/OperatorRecord"
-import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
-import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
+import {
+  forNames,
+  groupText,
+  type KeyedName,
+  keyedNames,
+  type KeyedRows,
+  keyedShape,
+  keyText,
+} from "@tocsin/core/model/keyedTables"
+import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { IncidentRows, OutboxRows } from "./DueRows.ts"
+import { IndexedRows } from "./IndexedRows.ts"
 import type { EstablishedName } from "@tocsin/core/model/StoredTables"
 
 /** Results by number. They are added in the order of their numbers. */
@@ -47,7 +43,7 @@ export class HistoryRows extends Map<number, StoredHistoryRecord> {
  * Rows of checks by registration, then by check ID: the checks of a deleted agent go in one step. They
  * stay until retention removes them, and a new registration may have checks of the same IDs.
  */
-export class RegistrationRows<Row extends CheckRef> extends Map<string, Map<string, Row>> {
+class RegistrationRows<Row extends CheckRef> extends Map<string, Map<string, Row>> {
   /** Inserts or replaces a row. */
   put(row: Row): void {
     const rows = this.get(row.registration_id)
@@ -63,18 +59,25 @@ export class RegistrationRows<Row extends CheckRef> extends Map<string, Map<stri
   }
 }
 
+export type KeyedMaps = { readonly [N in KeyedName]: IndexedRows<KeyedRows[N], "group"> }
+
+/** The value of a row in the index of its group. */
+const groupOf = <N extends KeyedName>(name: N) => {
+  const { group, groupedWithout }: AnyShape = keyedShape(name)
+  return (row: KeyedRows[N]): string | undefined =>
+    group === undefined ||
+    (groupedWithout !== undefined && row[groupedWithout as keyof KeyedRows[N]] !== undefined)
+      ? undefined
+      : groupText(name, row)
+}
+
 /**
  * All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and
  * shared.
  */
 export class MemoryTables {
   readonly agents = new Map<AgentId, AgentRecord>()
-  readonly keys = new Map<KeyHash, AgentKeyRecord>()
-  /** Keys that are not blocked, by agent. */
-  readonly keysOfAgents = new Map<AgentId, Set<KeyHash>>()
-  readonly blacklist = new Map<BlacklistId, KeyHash>()
   readonly checks = new RegistrationRows<CheckRecord>()
-  readonly expectations = new RegistrationRows<ExpectationRecord>()
   /** By number, in the order in which they were stored. */
   readonly history = new HistoryRows()
   /** The number of the newest result of each check, by registration, then by check ID. */
@@ -87,48 +90,41 @@ export class MemoryTables {
     named: new Map(),
     automatic: new Map(),
   }
-  /** Memberships of an incident, present and past, by {@link memberKey}. */
-  readonly members = new Map<IncidentId, Map<string, MemberRecord>>()
-  /** Present memberships of an agent. */
-  readonly membershipsOfAgents = new Map<AgentId, Set<MemberRecord>>()
-  readonly outbox = new OutboxRows()
-  readonly outboxOfIncidents = new Map<IncidentId, Set<OutboxId>>()
-  /** The alerts of an incident, by {@link alertKey}. */
-  readonly alerts = new Map<IncidentId, Map<string, AlertRecord>>()
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   readonly incidentLog = new Map<IncidentId, Array<IncidentLogRecord>>()
-  serviceHeartbeat: ServiceHeartbeatRecord | undefined
-  readonly operators = new Map<OperatorName, OperatorRecord>()
-  readonly replicas = new Map<string, ReplicaRecord>()
+  /** The tables that are requested by key or by group, by {@link keyText}. */
+  readonly keyed = {
+    ...forNames<KeyedName, KeyedMaps>(keyedNames, (name) => new IndexedRows({ group: groupOf(name) })),
+    agent_key: new IndexedRows({
+      group: groupOf("agent_key"),
+      blacklist_id: (key: AgentKeyRecord) => (key.state === "blocked" ? key.blacklist_id : undefined),
+    }),
+    expectation: new IndexedRows({
+      group: groupOf("expectation"),
+      registration_id: (row: ExpectationRecord) => row.registration_id,
+    }),
+    incident_member: new IndexedRows({
+      group: groupOf("incident_member"),
+      incident_id: (member: MemberRecord) => member.incident_id,
+    }),
+    outbox: new OutboxRows(),
+    alert: new IndexedRows({
+      group: groupOf("alert"),
+      incident_id: (alert: AlertRecord) => alert.incident_id,
+    }),
+  }
   /** In the order in which they were recorded. */
   readonly audit = new Map<AuditId, AuditRecord>()
-  readonly silences = new Map<SilenceId, SilenceRecord>()
   readonly established = new Map<EstablishedName, string>()
   readonly removedRegistrations = new Set<string>()
   pendingAgents = 0
   lastSeq = 0
 }
 
-/** The name of a member within its incident. */
-export const memberKey = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
-
-/** The name of an alert within its incident. */
-export const alertKey = ({ receiver, severity }: AlertRef): string => `${receiver}/${severity}`
-
 /** The labels of a check of an agent that exists. */
-export const labelsOf = (
-  { agents, expectations }: MemoryTables,
-  { agent_id, check_id }: CheckName,
-): Labels | undefined => expectations.get(agents.get(agent_id)?.registration_id ?? "")?.get(check_id)?.labels
-
-const NONE: ReadonlyArray<never> = []
-
-/** The outbox items of one incident. */
-export const outboxOf = (tables: MemoryTables, id: IncidentId): ReadonlyArray<OutboxRecord> => {
-  const items: Array<OutboxRecord> = []
-  for (const outboxId of tables.outboxOfIncidents.get(id) ?? NONE) {
-    const item = tables.outbox.get(outboxId)
-    if (item !== undefined) items.push(item)
-  }
-  return items
+export const labelsOf = ({ agents, keyed }: MemoryTables, name: CheckName): Labels | undefined => {
+  const agent = agents.get(name.agent_id)
+  if (agent === undefined) return undefined
+  const { registration_id } = agent
+  return keyed.expectation.get(keyText("expectation", { ...name, registration_id }))?.labels
 }

@@ -1,71 +1,57 @@
 import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
-import type { CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { IncidentLogRecord } from "@tocsin/core/model/IncidentLogRecord"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import { type AlertRecord, isUnended, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import { isUnended } from "@tocsin/core/model/OutboxRecord"
+import { forNames, isKeyed, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/model/keyedTables"
+import type { storedTables } from "@tocsin/core/model/StoredTables"
 import {
   expireNow,
   type RetentionPiece,
   type RetentionResult,
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
-import { type RetentionFacts, RetentionRules } from "@tocsin/core/retention/RetentionRules"
-import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
-import { alertKey, memberKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
-import { removeInner, removeResult } from "./persistChanges.ts"
+import {
+  type AgedName,
+  agedNames,
+  agedTables,
+  type RemovedRows,
+  removedRows,
+  type RetentionFacts,
+  RetentionRules,
+} from "@tocsin/core/retention/RetentionRules"
+import type { IndexedRows } from "./IndexedRows.ts"
+import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
+import { removeResult } from "./persistChanges.ts"
 
-const noRows = () => ({
-  checks: Array.of<CheckRef>(),
-  expectations: Array.of<ExpectationRecord>(),
-  registrations: Array.of<{ readonly registration_id: string }>(),
-  history: Array.of<StoredHistoryRecord>(),
-  outbox: Array.of<OutboxRecord>(),
-  members: Array.of<MemberRecord>(),
-  incidentChanges: Array.of<IncidentChangeRecord>(),
-  incidentLog: Array.of<IncidentLogRecord>(),
-  alerts: Array.of<AlertRecord>(),
-  incidents: Array.of<IncidentRecord>(),
-  audit: Array.of<AuditRecord>(),
-  silences: Array.of<SilenceRecord>(),
-})
-
-/** Rows that a piece of retention removes. */
-export type ExpiredRows = ReturnType<typeof noRows>
+/** A row that a piece of retention removes. */
+export interface ExpiredRow {
+  readonly table: keyof typeof storedTables
+  readonly row: object
+  readonly remove: () => void
+}
 
 /** Decides a piece of retention. {@link removeExpired} then removes the rows. */
 export const decideExpiry = (
   tables: MemoryTables,
   piece: RetentionPiece,
-): { readonly result: RetentionResult; readonly expired: ExpiredRows } => {
-  const expired = noRows()
-  const result = expireNow(
-    { look: look(tables), quarantine: () => {}, remove: remove(tables, expired) },
-    piece,
-  )
-  return { result, expired }
+): { readonly result: RetentionResult; readonly expired: ReadonlyArray<ExpiredRow> } => {
+  const expired: Array<ExpiredRow> = []
+  const remove: RetentionTables<"now">["remove"] = (rows, keys, limit) => {
+    const { by, table } = removedRows[rows]
+    // The removals of all other tables are in REMOVALS.
+    const removal = isKeyed(table) ? ofKeyed(table, by) : REMOVALS[rows as UnkeyedRows]
+    const found = removal(tables, keys, limit)
+    for (const row of found) expired.push({ table, ...row })
+    return found.length
+  }
+  return { result: expireNow({ look: look(tables), quarantine: () => {}, remove }, piece), expired }
 }
 
 /** Removes rows that {@link decideExpiry} found, from tables and indexes. */
-export const removeExpired = (tables: MemoryTables, expired: ExpiredRows): void => {
-  for (const row of expired.checks) tables.checks.remove(row)
-  for (const row of expired.expectations) tables.expectations.remove(row)
-  for (const row of expired.history) removeResult(tables, row)
-  for (const row of expired.registrations) tables.removedRegistrations.delete(row.registration_id)
-  for (const row of expired.outbox) {
-    tables.outbox.delete(row.id)
-    removeInner(tables.outboxOfIncidents, row.incident_id, row.id)
-  }
-  for (const row of expired.members) removeInner(tables.members, row.incident_id, memberKey(row))
-  for (const row of expired.incidentChanges) removeFromTimeline(tables.incidentChanges, row)
-  for (const row of expired.incidentLog) removeFromTimeline(tables.incidentLog, row)
-  for (const row of expired.alerts) removeInner(tables.alerts, row.incident_id, alertKey(row))
-  for (const row of expired.incidents) tables.incidents.delete(row.id)
-  for (const row of expired.audit) tables.audit.delete(row.id)
-  for (const row of expired.silences) tables.silences.delete(row.id)
+export const removeExpired = (expired: ReadonlyArray<ExpiredRow>): void => {
+  for (const { remove } of expired) remove()
 }
 
 const removeFromTimeline = <Row extends { readonly incident_id: IncidentId }>(
@@ -84,44 +70,15 @@ const look = (tables: MemoryTables): RetentionTables<"now">["look"] => ({
   // Looks leave out rows that stay, so it does not matter where a piece starts.
   outbox: (piece) => first(oldOutbox(tables, piece), piece.limit),
   incidents: (piece) => first(oldIncidents(tables, piece), piece.limit),
-  audit: (piece) => first(oldAudit(tables, piece), piece.limit),
-  silences: ({ before, limit }) =>
-    first(
-      Array.from(tables.silences.values()).flatMap(({ ends_at, id }) =>
-        ends_at < before ? [{ key: id }] : [],
-      ),
-      limit,
-    ),
+  ...forNames<AgedName, Pick<RetentionTables<"now">["look"], AgedName>>(
+    agedNames,
+    (rule) => (piece: RetentionPiece) => {
+      const aged = agedTables[rule]
+      const rows = aged.table === "audit" ? tables.audit : tables.keyed[aged.table]
+      return first(agedRows(rows.values(), aged, piece), piece.limit)
+    },
+  ),
 })
-
-/** Collects the rows to remove. */
-const remove = (tables: MemoryTables, expired: ExpiredRows): RetentionTables<"now">["remove"] => {
-  const noting =
-    <Row>(noted: Array<Row>, rowsOf: (keys: ReadonlyArray<string>) => Iterable<Row>) =>
-    (keys: ReadonlyArray<string>, limit: number): number => {
-      const rows = first(rowsOf(keys), limit)
-      noted.push(...rows)
-      return rows.length
-    }
-  const removals = {
-    checks_of_agents: noting(expired.checks, (keys) => rowsIn(tables.checks, keys)),
-    expectations_of_agents: noting(expired.expectations, (keys) => rowsIn(tables.expectations, keys)),
-    results_of_agents: noting(expired.history, (keys) => resultsOf(tables, keys)),
-    agents: noting(expired.registrations, (keys) => keys.map((registration_id) => ({ registration_id }))),
-    results: noting(expired.history, (keys) => rowsAt(tables.history, keys.map(Number))),
-    notifications: noting(expired.outbox, (keys) => rowsAt<string, OutboxRecord>(tables.outbox, keys)),
-    members: noting(expired.members, (keys) => rowsIn(tables.members, keys)),
-    changes: noting(expired.incidentChanges, (keys) => rowsIn(tables.incidentChanges, keys)),
-    log: noting(expired.incidentLog, (keys) => rowsIn(tables.incidentLog, keys)),
-    alerts: noting(expired.alerts, (keys) => rowsIn(tables.alerts, keys)),
-    incidents: noting(expired.incidents, (keys) => rowsAt<string, IncidentRecord>(tables.incidents, keys)),
-    // The subjects of a row are part of it here.
-    audit_subjects: () => 0,
-    audit: noting(expired.audit, (keys) => rowsAt<string, AuditRecord>(tables.audit, keys)),
-    silences: noting(expired.silences, (keys) => rowsAt<string, SilenceRecord>(tables.silences, keys)),
-  }
-  return (rows, keys, limit) => removals[rows](keys, limit)
-}
 
 const first = <Row>(rows: Iterable<Row>, limit: number): ReadonlyArray<Row> => {
   const found: Array<Row> = []
@@ -170,7 +127,7 @@ function* oldResults(tables: MemoryTables, { before }: RetentionPiece): Generato
 }
 
 function* oldOutbox(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["outbox"]> {
-  for (const item of tables.outbox.values()) {
+  for (const item of tables.keyed.outbox.values()) {
     const incident = tables.incidents.get(item.incident_id)
     const row = {
       ...item,
@@ -198,9 +155,76 @@ function* oldIncidents(
   }
 }
 
-function* oldAudit(tables: MemoryTables, { before }: RetentionPiece): Generator<RetentionFacts["audit"]> {
-  for (const { id, recorded_at } of tables.audit.values()) if (recorded_at < before) yield { key: id }
+function* agedRows(
+  rows: Iterable<object>,
+  { key, agesFrom }: { readonly key: string; readonly agesFrom: string },
+  { before }: RetentionPiece,
+): Generator<{ readonly key: string }> {
+  // The declaration of the table says that these columns are an instant and a text.
+  for (const row of rows as Iterable<Readonly<Record<string, Instant & string>>>)
+    if (row[agesFrom] !== undefined && row[agesFrom] < before) yield { key: String(row[key]) }
 }
 
 const hasUnfinishedNotification = (tables: MemoryTables, id: IncidentId): boolean =>
-  outboxOf(tables, id).some(isUnended)
+  tables.keyed.outbox.of("incident_id", id).some(isUnended)
+
+/** Finds at most `limit` rows to remove by the keys of a rule. */
+type Removal = (
+  tables: MemoryTables,
+  keys: ReadonlyArray<string>,
+  limit: number,
+) => ReadonlyArray<Omit<ExpiredRow, "table">>
+
+const removal =
+  <Row extends object>(
+    rowsOf: (tables: MemoryTables, keys: ReadonlyArray<string>) => Iterable<Row>,
+    remove: (tables: MemoryTables, row: Row) => void,
+  ): Removal =>
+  (tables, keys, limit) =>
+    first(rowsOf(tables, keys), limit).map((row) => ({ row, remove: () => remove(tables, row) }))
+
+const ofKeyed = <N extends KeyedName>(name: N, by: string): Removal => {
+  const rowsOf = ({ keyed }: MemoryTables): IndexedRows<KeyedRows[N], string> => (keyed as KeyedMaps)[name]
+  return removal<KeyedRows[N]>(
+    (tables, keys) => {
+      const rows = rowsOf(tables)
+      return keys.flatMap((key) => rows.get(key) ?? rows.of(by, key))
+    },
+    (tables, row) => rowsOf(tables).delete(keyText(name, row)),
+  )
+}
+
+type UnkeyedRows = {
+  [R in RemovedRows]: (typeof removedRows)[R]["table"] extends KeyedName ? never : R
+}[RemovedRows]
+
+const REMOVALS: Readonly<Record<UnkeyedRows, Removal>> = {
+  checks_of_agents: removal(
+    ({ checks }, keys) => rowsIn(checks, keys),
+    ({ checks }, row) => checks.remove(row),
+  ),
+  results_of_agents: removal(resultsOf, removeResult),
+  agents: removal(
+    (_, keys) => keys.map((registration_id) => ({ registration_id })),
+    ({ removedRegistrations }, row) => removedRegistrations.delete(row.registration_id),
+  ),
+  results: removal(({ history }, keys) => rowsAt(history, keys.map(Number)), removeResult),
+  changes: removal(
+    ({ incidentChanges }, keys) => rowsIn(incidentChanges, keys),
+    ({ incidentChanges }, row) => removeFromTimeline(incidentChanges, row),
+  ),
+  log: removal(
+    ({ incidentLog }, keys) => rowsIn(incidentLog, keys),
+    ({ incidentLog }, row) => removeFromTimeline(incidentLog, row),
+  ),
+  incidents: removal(
+    ({ incidents }, keys) => rowsAt<string, IncidentRecord>(incidents, keys),
+    ({ incidents }, { id }) => incidents.delete(id),
+  ),
+  // The subjects of a row are part of it here.
+  audit_subjects: () => [],
+  audit: removal(
+    ({ audit }, keys) => rowsAt<string, AuditRecord>(audit, keys),
+    ({ audit }, { id }) => audit.delete(id),
+  ),
+}

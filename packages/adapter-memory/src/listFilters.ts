@@ -1,9 +1,10 @@
 import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { ListFilters, ListName, ListRows } from "@tocsin/core/model/ListDefinitions"
+import { keyText } from "@tocsin/core/model/keyedTables"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"
-import { memberKey, type MemoryTables } from "./MemoryTables.ts"
+import type { MemoryTables } from "./MemoryTables.ts"
 
 /** Whether a row belongs to a list with this filter. */
 type Passes<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean
@@ -23,12 +24,12 @@ const hadMember = (
   { agent_id, check_id }: ListFilters["incidents"],
 ): boolean => {
   if (agent_id === undefined && check_id === undefined) return true
-  const members = tables.members.get(id)
-  if (members === undefined) return false
-  if (agent_id !== undefined && check_id !== undefined) return members.has(memberKey({ agent_id, check_id }))
-  for (const member of members.values())
-    if (wants(agent_id, member.agent_id) && wants(check_id, member.check_id)) return true
-  return false
+  const members = tables.keyed.incident_member
+  if (agent_id !== undefined && check_id !== undefined)
+    return members.has(keyText("incident_member", { incident_id: id, agent_id, check_id }))
+  return members
+    .of("incident_id", id)
+    .some((member) => wants(agent_id, member.agent_id) && wants(check_id, member.check_id))
 }
 
 /** The filters of all lists. */

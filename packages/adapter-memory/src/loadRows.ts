@@ -1,12 +1,11 @@
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import { type Loaders, loadParts } from "@tocsin/core/engine/unitOfWork/loadParts"
+import { type Loaders, loadParts, ofEachTable } from "@tocsin/core/engine/unitOfWork/loadParts"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
-import { alertKey, memberKey, type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { type Groups, groupText, type Keys, keyText } from "@tocsin/core/model/keyedTables"
+import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { firstMembers, type Reading, SEARCHES } from "./search.ts"
-
-const NONE: ReadonlyArray<never> = []
 
 /** Loads the rows of a request into a unit of work. */
 export const loadRows = (tables: MemoryTables, unit: UnitOfWork, request: RowRequest, now: Instant): void => {
@@ -18,8 +17,8 @@ const registrationOf = ({ unit }: Reading, agentId: AgentId) => unit.agents.get(
 const loadIncident = ({ tables, unit }: Reading, id: IncidentId): void => {
   const incident = tables.incidents.get(id)
   if (incident === undefined) return unit.incidents.load(id, undefined)
-  const items = outboxOf(tables, id).filter((item) => item.state !== "discarded")
-  unit.loadIncident(incident, items, tables.alerts.get(id)?.values() ?? NONE)
+  const items = tables.keyed.outbox.of("incident_id", id).filter((item) => item.state !== "discarded")
+  unit.loadIncident(incident, items, tables.keyed.alert.of("incident_id", id))
 }
 
 const LOADERS: Loaders<Reading> = {
@@ -29,20 +28,11 @@ const LOADERS: Loaders<Reading> = {
   agents: ({ tables, unit }, ids) => {
     for (const id of ids) unit.agents.load(id, tables.agents.get(id))
   },
-  keys: ({ tables, unit }, hashes) => {
-    for (const hash of hashes) unit.keys.load(hash, tables.keys.get(hash))
-  },
-  keysOfAgents: ({ tables, unit }, ids) => {
-    for (const id of ids) {
-      for (const hash of tables.keysOfAgents.get(id) ?? NONE) unit.keys.load(hash, tables.keys.get(hash))
-      unit.keysOfAgents.add(id)
-    }
-  },
   blacklist: ({ tables, unit }, ids) => {
     for (const id of ids) {
-      const key_hash = tables.blacklist.get(id)
-      unit.blacklist.load(id, key_hash && { id, key_hash })
-      if (key_hash !== undefined) unit.keys.load(key_hash, tables.keys.get(key_hash))
+      const [key] = tables.keyed.agent_key.of("blacklist_id", id)
+      unit.blacklist.load(id, key && { id, key_hash: key.key_hash })
+      if (key !== undefined) unit.keys.load(key.key_hash, key)
     }
   },
   checks: (reading, { agent_id, check_ids }) => {
@@ -58,21 +48,6 @@ const LOADERS: Loaders<Reading> = {
     const known = reading.tables.knownEvents.get(registration_id) ?? new Map()
     reading.unit.knownEvents.load(registration_id, event_ids, known)
   },
-  expectations: (reading, { agent_id, check_ids }) => {
-    const registration_id = registrationOf(reading, agent_id)
-    if (registration_id === undefined) return
-    const found = reading.tables.expectations.get(registration_id)
-    for (const check_id of check_ids)
-      reading.unit.expectations.load({ agent_id, registration_id, check_id }, found?.get(check_id))
-  },
-  expectationsOfAgents: (reading, ids) => {
-    const { tables, unit } = reading
-    for (const id of ids) {
-      for (const row of tables.expectations.get(registrationOf(reading, id) ?? "")?.values() ?? NONE)
-        unit.expectations.load(row, row)
-      unit.expectationsOfAgents.add(id)
-    }
-  },
   incidents: (reading, ids) => {
     for (const id of ids) loadIncident(reading, id)
   },
@@ -83,18 +58,6 @@ const LOADERS: Loaders<Reading> = {
       else loadIncident(reading, id)
     }
   },
-  members: ({ tables, unit }, refs) => {
-    for (const ref of refs) {
-      const ofIncident = tables.members.get(ref.incident_id)
-      unit.members.load(ref, ofIncident?.get(memberKey(ref)))
-    }
-  },
-  membersOfAgents: ({ tables, unit }, ids) => {
-    for (const id of ids) {
-      for (const member of tables.membershipsOfAgents.get(id) ?? NONE) unit.members.load(member, member)
-      unit.membersOfAgents.add(id)
-    }
-  },
   worstMembers: ({ tables, unit }, { incident_id, limit }) => {
     const first = firstMembers(tables, incident_id, limit + 1)
     const worst = first.slice(0, limit)
@@ -102,19 +65,17 @@ const LOADERS: Loaders<Reading> = {
     const complete = worst.length === first.length
     unit.rankings.set(incident_id, { limit, floor: worst.at(-1), complete })
   },
-  outboxItems: ({ tables, unit }, ids) => {
-    for (const id of ids) unit.outbox.load(id, tables.outbox.get(id))
-  },
-  alerts: ({ tables, unit }, refs) => {
-    for (const ref of refs) unit.alerts.load(ref, tables.alerts.get(ref.incident_id)?.get(alertKey(ref)))
-  },
-  operators: ({ tables, unit }, names) => {
-    for (const name of names) unit.operators.load(name, tables.operators.get(name))
-  },
-  silences: ({ tables, unit }, ids) => {
-    for (const id of ids) unit.silences.load(id, tables.silences.get(id))
-  },
-  replicas: ({ tables, unit }) => unit.loadReplicas(tables.replicas.values()),
-  serviceHeartbeat: ({ tables, unit }) => unit.serviceHeartbeats.load("service", tables.serviceHeartbeat),
+  rows: ({ tables, unit }, asked) =>
+    ofEachTable<Keys>(asked, (name, keys) => {
+      const table = unit.of(name)
+      const { [name]: rows }: KeyedMaps = tables.keyed
+      for (const key of keys) table.load(key, rows.get(keyText(name, key)))
+    }),
+  groups: ({ tables, unit }, asked) =>
+    ofEachTable<Groups>(asked, (name, groups) => {
+      const { [name]: rows }: KeyedMaps = tables.keyed
+      for (const group of groups)
+        unit.keyed.loadGroups(name, [group], rows.of("group", groupText(name, group)))
+    }),
   pendingAgents: ({ tables, unit }) => unit.loadPendingAgents(tables.pendingAgents),
 }

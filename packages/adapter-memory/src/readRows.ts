@@ -10,33 +10,37 @@ import {
 } from "@tocsin/core/model/ListDefinitions"
 import { firstInOrder } from "./firstInOrder.ts"
 import { listFilters } from "./listFilters.ts"
-import type { MemoryTables, RegistrationRows } from "./MemoryTables.ts"
-import type { CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { MemoryTables } from "./MemoryTables.ts"
+import type { AgentId } from "@tocsin/contract/Identifiers"
 
-const ofAgent = <Row extends CheckRef>(
-  rows: RegistrationRows<Row>,
-  { agents }: MemoryTables,
-  { agent_id }: ListFilters["checks"],
-): Iterable<Row> =>
-  agent_id === undefined
-    ? Array.from(rows.values()).flatMap((ofRegistration) => Array.from(ofRegistration.values()))
-    : (rows.get(agents.get(agent_id)?.registration_id ?? "")?.values() ?? [])
+/** The present registration of an agent; no row has that of an agent that is gone. */
+const registrationOf = ({ agents }: MemoryTables, agentId: AgentId): string =>
+  agents.get(agentId)?.registration_id ?? ""
 
 /** The rows among which those of a list are. */
 const lists: {
   readonly [L in ListName]: (tables: MemoryTables, filter: ListFilters[L]) => Iterable<ListRows[L]>
 } = {
   agents: ({ agents }) => agents.values(),
-  checks: (tables, filter) => ofAgent(tables.checks, tables, filter),
-  overdue: (tables, filter) =>
-    Array.from(ofAgent(tables.expectations, tables, filter)).filter((row) => row.incident_id !== undefined),
+  checks: (tables, { agent_id }) =>
+    agent_id === undefined
+      ? Array.from(tables.checks.values()).flatMap((ofAgent) => Array.from(ofAgent.values()))
+      : (tables.checks.get(registrationOf(tables, agent_id))?.values() ?? []),
+  overdue: (tables, { agent_id }) => {
+    const { expectation } = tables.keyed
+    const rows =
+      agent_id === undefined
+        ? Array.from(expectation.values())
+        : expectation.of("registration_id", registrationOf(tables, agent_id))
+    return rows.filter((row) => row.incident_id !== undefined)
+  },
   history: ({ history }) => history.values(),
   incidents: ({ incidents }) => incidents.values(),
-  outbox: ({ outbox }) => outbox.values(),
-  operators: ({ operators }) => operators.values(),
+  outbox: ({ keyed }) => keyed.outbox.values(),
+  operators: ({ keyed }) => keyed.operator.values(),
   audit: ({ audit }) => audit.values(),
-  silences: ({ silences }) => silences.values(),
-  blacklist: ({ keys }) => Array.from(keys.values()).filter((key) => key.state === "blocked"),
+  silences: ({ keyed }) => keyed.silence.values(),
+  blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),
 }
 
 const comparing =

@@ -7,7 +7,7 @@ import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { firstInOrder } from "./firstInOrder.ts"
-import { labelsOf, type MemoryTables, outboxOf } from "./MemoryTables.ts"
+import { labelsOf, type MemoryTables } from "./MemoryTables.ts"
 
 /** The tables that a request reads, and the unit of work that it fills; `now` is the storage's clock too. */
 export interface Reading {
@@ -35,13 +35,17 @@ const searchOutbox = (
   { receivers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
 ): void => {
   const claimable = (id: OutboxId) => {
-    const item = tables.outbox.get(id)
+    const item = tables.keyed.outbox.get(id)
     if (item === undefined || !tables.incidents.has(item.incident_id)) return undefined
-    return outboxOf(tables, item.incident_id).some((other) => isBehind(item, other)) ? undefined : item
+    return tables.keyed.outbox.of("incident_id", item.incident_id).some((other) => isBehind(item, other))
+      ? undefined
+      : item
   }
-  const deliveries = tables.outbox.deliveriesOf(receivers)
+  const deliveries = tables.keyed.outbox.deliveriesOf(receivers)
   const due = deliveries.flatMap(({ waiting }) => waiting.due(now, limit, claimable))
-  const expired = deliveries.flatMap(({ leased }) => leased.due(now, limit, (id) => tables.outbox.get(id)))
+  const expired = deliveries.flatMap(({ leased }) =>
+    leased.due(now, limit, (id) => tables.keyed.outbox.get(id)),
+  )
   const { searchResults: found } = unit
   const first = deliveries.length === 1 ? due : due.toSorted(compareDue).slice(0, limit)
   found.claimableOutbox = withIncident(tables, first)
@@ -55,7 +59,7 @@ const searchUnclaimed = (
   { now, tables, unit }: Reading,
   { listed, untouchedSince, limit }: NonNullable<RowRequest["unclaimedOutbox"]>,
 ): void => {
-  const others = Array.from(tables.outbox.values()).filter((item) => !listed.includes(item.receiver))
+  const others = Array.from(tables.keyed.outbox.values()).filter((item) => !listed.includes(item.receiver))
   const endBy = (item: OutboxRecord) => (item.receiver === item.notifier ? untouchedSince : now)
   const waiting = others.filter(
     (item) => isWaiting(item) && (item.receiver !== item.notifier || item.updated_at < untouchedSince),
@@ -70,8 +74,7 @@ const searchAlerts = (
   { now, tables, unit }: Reading,
   { limit, receiver }: NonNullable<RowRequest["claimableAlerts"]>,
 ): void => {
-  const due = Array.from(tables.alerts.values())
-    .flatMap((alerts) => Array.from(alerts.values()))
+  const due = Array.from(tables.keyed.alert.values())
     .filter(
       (alert) =>
         alert.receiver === receiver &&
@@ -91,9 +94,9 @@ export const firstMembers = (
   limit: number,
   isWanted: (member: MemberRecord) => boolean = () => true,
 ): ReadonlyArray<MemberRecord> => {
-  const present = Array.from(tables.members.get(id)?.values() ?? []).filter(
-    (member) => member.left_at === undefined && isWanted(member),
-  )
+  const present = tables.keyed.incident_member
+    .of("incident_id", id)
+    .filter((member) => member.left_at === undefined && isWanted(member))
   return firstInOrder(present, limit, compareMembers)
 }
 
@@ -103,8 +106,8 @@ export const SEARCHES: Loaders<Reading, Search> = {
   unclaimedOutbox: searchUnclaimed,
   claimableAlerts: searchAlerts,
   heldOutbox: ({ now, tables, unit }, { limit }) => {
-    const { held } = tables.outbox
-    unit.searchResults.heldOutbox = held.due(now, limit, (id) => tables.outbox.get(id)?.incident_id)
+    const { held } = tables.keyed.outbox
+    unit.searchResults.heldOutbox = held.due(now, limit, (id) => tables.keyed.outbox.get(id)?.incident_id)
   },
   dueIncidents: ({ now, tables, unit }, { limit }) => {
     unit.searchResults.dueIncidents = tables.incidents.looks.due(now, limit, (id) => id)
@@ -145,13 +148,13 @@ export const SEARCHES: Loaders<Reading, Search> = {
     )
   },
   silencesInForce: ({ now, tables, unit: { searchResults: found } }, { endingAfter }) => {
-    found.silencesInForce = Array.from(tables.silences.values()).filter(
+    found.silencesInForce = Array.from(tables.keyed.silence.values()).filter(
       ({ ends_at, starts_at }) => starts_at <= now && ends_at > endingAfter,
     )
-    found.serviceHeartbeat = tables.serviceHeartbeat
+    found.serviceHeartbeat = tables.keyed.service_heartbeat.get("service")
   },
   unendedSilences: ({ now, tables, unit }) => {
-    const all = Array.from(tables.silences.values())
+    const all = Array.from(tables.keyed.silence.values())
     unit.searchResults.unendedSilences = all.filter(({ ends_at }) => ends_at > now)
   },
   idlePendingAgents: ({ tables, unit }, { seenBefore, limit }) => {

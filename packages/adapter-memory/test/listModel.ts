@@ -34,31 +34,31 @@ const rowsOf: { readonly [L in ListName]: RowsOf<L> } = {
   agents: ({ agents }) => Array.from(agents.values()),
   checks: (tables, filter) => present(tables, inner(tables.checks)).filter((row) => has(row, filter)),
   overdue: (tables, filter) =>
-    present(tables, inner(tables.expectations)).filter(
+    present(tables, Array.from(tables.keyed.expectation.values())).filter(
       (row) => row.incident_id !== undefined && has(row, filter),
     ),
   history: (tables, filter) =>
     present(tables, Array.from(tables.history.values())).filter((row) => has(row, filter)),
-  incidents: ({ incidents, members }, { agent_id, at, check_id, ...filter }) =>
+  incidents: ({ incidents, keyed }, { agent_id, at, check_id, ...filter }) =>
     Array.from(incidents.values())
       .filter((row) => has({ ...row, acknowledged: isAcknowledged(row, at) }, filter))
       .filter(
         ({ id }) =>
           (agent_id === undefined && check_id === undefined) ||
-          Array.from(members.get(id)?.values() ?? []).some((member) => has(member, { agent_id, check_id })),
+          keyed.incident_member.of("incident_id", id).some((member) => has(member, { agent_id, check_id })),
       ),
-  outbox: ({ outbox }, filter) =>
-    Array.from(outbox.values()).filter((row) => has({ ...row, held: isHeld(row) }, filter)),
-  blacklist: ({ keys }) => Array.from(keys.values()).filter((key) => key.state === "blocked"),
-  operators: ({ operators }) => Array.from(operators.values()),
+  outbox: ({ keyed }, filter) =>
+    Array.from(keyed.outbox.values()).filter((row) => has({ ...row, held: isHeld(row) }, filter)),
+  blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),
+  operators: ({ keyed }) => Array.from(keyed.operator.values()),
   audit: ({ audit }, { from, subject, to, ...filter }) =>
     Array.from(audit.values())
       .filter((row) => has(row, filter))
       .filter(({ recorded_at }) => from === undefined || recorded_at >= from)
       .filter(({ recorded_at }) => to === undefined || recorded_at < to)
       .filter(({ subjects }) => subject === undefined || subjects.some(({ id }) => id === subject)),
-  silences: ({ silences }, { at, state }) =>
-    Array.from(silences.values()).filter(
+  silences: ({ keyed }, { at, state }) =>
+    Array.from(keyed.silence.values()).filter(
       (row) => at === undefined || state === undefined || silenceState(row, at) === state,
     ),
 }

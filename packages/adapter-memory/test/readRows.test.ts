@@ -137,7 +137,7 @@ const many = (): MemoryTables => {
     const incident = incidentRecord(`many ${n}`, { state: "resolved", opened_at, resolved_at })
     const item = outboxRecord(`many ${n}`, `many ${n}`, { state: "sent", created_at: opened_at })
     tables.incidents.set(incident.id, incident)
-    tables.outbox.set(item.id, item)
+    tables.keyed.outbox.set(item.id, item)
   }
   return tables
 }
@@ -164,9 +164,9 @@ describe("pages of lists in memory", () => {
 
   it("are the same where many rows pass, but none of the first ones", () => {
     const tables = many()
-    const rows = Array.from(tables.outbox.values())
+    const rows = Array.from(tables.keyed.outbox.values())
     for (const [n, row] of rows.entries())
-      tables.outbox.set(row.id, {
+      tables.keyed.outbox.set(row.id, {
         ...row,
         created_at: Instant.fromMicros(BigInt(n)),
         state: n < 1_200 ? "failed" : "sent",

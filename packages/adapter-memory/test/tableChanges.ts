@@ -1,3 +1,4 @@
+import { keyText } from "@tocsin/core/model/keyedTables"
 import { NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement"
 import { AuditId } from "@tocsin/contract/Audit"
 import { AgentId, CheckId, KeyHash, SilenceId } from "@tocsin/contract/Identifiers"
@@ -85,7 +86,7 @@ const expectations = fc
   .map(({ act, ...choice }) =>
     written(({ expectations: table }, tables) => {
       const ref = refOf(choice)
-      table.load(ref, tables.expectations.get(ref.registration_id)?.get(ref.check_id))
+      table.load(ref, tables.keyed.expectation.get(keyText("expectation", ref)))
       if (act === "delete") table.delete(ref)
       else
         table.put({
@@ -162,7 +163,7 @@ const keys = fc
         state,
         ...fields
       } = blockedKeyRecord(`${n}`, { blocked_at })
-      unit.keys.load(fields.key_hash, tables.keys.get(fields.key_hash))
+      unit.keys.load(fields.key_hash, tables.keyed.agent_key.get(fields.key_hash))
       if (act === "delete") unit.keys.delete(fields.key_hash)
       else if (act === "accept") unit.keys.put({ ...fields, state: "accepted" })
       else unit.keys.put({ ...fields, state, blacklist_id, blocked_at: at, hostname })
@@ -170,9 +171,10 @@ const keys = fc
   )
 
 const operators = fc.record({ name: agentName, isDeleted: fc.boolean() }).map(({ isDeleted, name }) =>
-  written(({ operators: table }, tables) => {
+  written((unit, tables) => {
+    const table = unit.of("operator")
     const operator = OperatorName.make(name.toLowerCase())
-    table.load(operator, tables.operators.get(operator))
+    table.load(operator, tables.keyed.operator.get(operator))
     if (isDeleted) table.delete(operator)
     else
       table.put({
@@ -210,7 +212,7 @@ const silences = fc
   .record({ n: number, starts_at: moment, ends_at: moment, created_at: moment })
   .map(({ n, ...times }) =>
     written((unit) =>
-      unit.silences.put({
+      unit.of("silence").put({
         ...times,
         id: SilenceId.make(incidentIdOf(`silence ${n}`)),
         matchers: [],
@@ -226,7 +228,7 @@ const rules = Object.keys(RetentionRules) as ReadonlyArray<RetentionName>
 const expiry = fc
   .record({ rule: fc.constantFrom(...rules), before: moment, limit: fc.integer({ min: 1, max: 4 }) })
   .map((piece): TableChange => (tables) => {
-    removeExpired(tables, decideExpiry(tables, { ...piece, after: undefined }).expired)
+    removeExpired(decideExpiry(tables, { ...piece, after: undefined }).expired)
   })
 
 /** As the simulation does after each command. */

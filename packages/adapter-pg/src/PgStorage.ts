@@ -24,11 +24,11 @@ import { readIncidentTimeline } from "./reads/readIncidentTimeline.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
 import { checkTable, findCheck } from "./tables/CheckTable.ts"
-import { establish, findServiceHeartbeat, serviceHeartbeatTable } from "./tables/ServiceHeartbeatTable.ts"
+import { establish } from "./tables/EstablishedTable.ts"
 import { findOperatorOfToken, operatorTable } from "./tables/OperatorTable.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
-import { findReplicas, replicaTable } from "./tables/ReplicaTable.ts"
+import { keyedTables } from "./tables/keyedTables.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
 /** For single statements, which are transactions too; `indexedTransaction` is for several. */
@@ -171,6 +171,7 @@ const make = (connected: Connected): Storage["Service"] => {
   ): Effect.Effect<A | undefined, StorageError> =>
     retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
   const staleAgentScans = makeStaleAgentScans(systemReads(sql))
+  const { replica, service_heartbeat: heartbeat } = keyedTables
   return Storage.of({
     transact: (command) => groups.transact(staleAgentScans.watch(command)),
     page: (request) => retryTransient(readPage(sql, request)),
@@ -195,9 +196,9 @@ const make = (connected: Connected): Storage["Service"] => {
     incident: (id, limits) => retryTransient(readIncidentTimeline(sql, id, limits)),
     operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash], operatorTable.decode),
     replicas: retryTransient(
-      Effect.map(read(sql, findReplicas, []), (rows) => rows.map(replicaTable.decode)),
+      Effect.map(read(sql, replica.findGroups.text, []), (rows) => rows.map(replica.decode)),
     ),
-    serviceHeartbeat: findOne(findServiceHeartbeat, ["service"], serviceHeartbeatTable.decode),
+    serviceHeartbeat: findOne(heartbeat.find.text, heartbeat.find.parameters(["service"]), heartbeat.decode),
     establish: (name, value) =>
       retryTransient(
         // The statement returns one row with this column, always.

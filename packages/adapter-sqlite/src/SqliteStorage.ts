@@ -122,25 +122,25 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
         connection.snapshot(() => {
           const incident = tables.incidents.find(id)
           if (incident === undefined) return undefined
-          const members = tables.members.ranked(id, limits.members)
+          const members = tables.incident_member.ranked(id, limits.members)
           return {
             incident,
             members,
-            labels: members.map(tables.expectations.labelsOf),
+            labels: members.map(tables.expectation.labelsOf),
             changes: tables.incidentChanges.latest(id, limits.changes),
             log: tables.incidentLog.latest(id, limits.log),
             outbox: tables.outbox.latest(id, limits.outbox),
           }
         }),
       ),
-    operatorOfToken: (hash) => read(() => tables.operators.ofToken(hash)),
-    replicas: read(() => tables.replicas.all()),
-    serviceHeartbeat: read(() => tables.serviceHeartbeats.find("service")),
+    operatorOfToken: (hash) => read(() => tables.operator.ofToken(hash)),
+    replicas: read(() => tables.keyed.replica.ofGroup("all")),
+    serviceHeartbeat: read(() => tables.keyed.service_heartbeat.find("service")),
     counts: staleAgentScans.counts,
     metricCounts: read(() => connection.snapshot(metricCounts)),
     staleAgents: staleAgentScans.staleAgents,
-    dueExpectations: ({ after, limit, now }) => read(() => tables.expectations.due(now, after, limit)),
-    expectations: (checks) => read(() => checks.flatMap((ref) => tables.expectations.find(ref) ?? [])),
+    dueExpectations: ({ after, limit, now }) => read(() => tables.expectation.due(now, after, limit)),
+    expectations: (checks) => read(() => checks.flatMap((ref) => tables.expectation.find(ref) ?? [])),
     checks: (checks) => read(() => checks.flatMap((ref) => tables.checks.find(ref) ?? [])),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (receivers, now) => read(() => untilNextDue(tables, receivers, now)),
@@ -159,10 +159,10 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
 }
 
 const untilNextDue = (
-  { alerts, outbox }: Tables,
+  { alert, outbox }: Tables,
   ...[receivers, now]: Parameters<Storage["Service"]["untilNextDue"]>
 ): Duration.Duration | undefined => {
-  const moments = [...outbox.nextMoments(receivers, now), ...alerts.nextMoments(receivers, now)]
+  const moments = [...outbox.nextMoments(receivers, now), ...alert.nextMoments(receivers, now)]
   const next = moments.toSorted((a, b) => (a < b ? -1 : 1))[0]
   return next === undefined ? undefined : Duration.nanos((next - now) * NANOS_PER_MICRO)
 }

@@ -21,7 +21,10 @@ export class DueWork {
 
   /** Takes the notifications that are due, with their incidents. Each must be sent or held. */
   take(now: Instant): ReadonlyArray<WithIncident<OutboxRecord>> {
-    const { incidents, outbox } = this.#tables
+    const {
+      incidents,
+      keyed: { outbox },
+    } = this.#tables
     const found: Array<WithIncident<OutboxRecord>> = []
     for (const { waiting } of outbox.receivers.values()) {
       for (const id of waiting.take(now)) {
@@ -35,20 +38,23 @@ export class DueWork {
 
   /** When the next incident is to be evaluated. */
   get nextEvaluation(): Instant | undefined {
-    const { incidents, outbox } = this.#tables
+    const {
+      incidents,
+      keyed: { outbox },
+    } = this.#tables
     return earliest([incidents.looks.next, outbox.held.next].filter((at) => at !== undefined))
   }
 
   /** Takes the changes of a command. */
-  note({ incidents }: Pick<UnitOfWorkChanges, "incidents">): void {
+  note({ incident }: Pick<UnitOfWorkChanges, "incident">): void {
     if (this.#openings === undefined) return
-    for (const { after, before } of incidents)
+    for (const { after, before } of incident)
       if (before === undefined && after !== undefined) this.#openings.note(after)
   }
 
   /** Has every held firing examined soon: something changed that all holds may depend on. */
   examineAll(now: Instant): void {
-    const { held } = this.#tables.outbox
+    const { held } = this.#tables.keyed.outbox
     for (const id of Array.from(held.keys())) held.set(id, now)
   }
 
@@ -61,7 +67,7 @@ export class DueWork {
   }
 
   #takeHeld(now: Instant): ReadonlyArray<IncidentId> {
-    const { outbox } = this.#tables
+    const { outbox } = this.#tables.keyed
     const taken = outbox.held.take(now).flatMap((id) => outbox.get(id) ?? [])
     // One that is examined early, and stays as it is, is examined again when its holds end.
     for (const item of taken)

@@ -7,7 +7,8 @@ import { canBeHeld, heldAtClaim } from "@tocsin/core/firings/heldItems"
 import { heldItems } from "@tocsin/core/firings/readHolds"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { persistChanges, persistOutbox } from "@tocsin/adapter-memory/persistChanges"
+import { keyText } from "@tocsin/core/model/keyedTables"
+import { persistChanges } from "@tocsin/adapter-memory/persistChanges"
 import { claim } from "@tocsin/core/notifications/claimOutbox"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { attempted } from "@tocsin/core/notifications/recordResults"
@@ -37,7 +38,7 @@ export class SimulatedCommits {
   /** Takes the open incidents. Returns the firings that are still held. */
   end(): ReadonlyArray<HeldFiring> {
     const held = Array.from(this.#held.keys()).flatMap(
-      (id) => this.#unsent(this.#tables.outbox.get(id)) ?? [],
+      (id) => this.#unsent(this.#tables.keyed.outbox.get(id)) ?? [],
     )
     for (const incident of Array.from(this.#tables.incidents.values())) this.#take(incident)
     return held
@@ -47,7 +48,7 @@ export class SimulatedCommits {
   run<A>(command: Command<A>, at: Instant.Instant): A {
     const { reply, changes } = this.#transact(command, at)
     this.#deliver(at)
-    for (const { after } of changes.incidents) if (after?.state === "resolved") this.#take(after)
+    for (const { after } of changes.incident) if (after?.state === "resolved") this.#take(after)
     return reply
   }
 
@@ -80,14 +81,14 @@ export class SimulatedCommits {
       const { incident, row } = found
       const by = holds?.onDue(incident, row) ?? []
       if (by.length > 0) {
-        persistOutbox(this.#tables, heldAtClaim(found, by, at))
+        this.#tables.keyed.outbox.set(row.id, heldAtClaim(found, by, at))
         this.#noteHolds(
           row.id,
           by.map((hold) => hold.by),
         )
       } else {
         const { item, notification } = claim(found, at, at)
-        persistOutbox(this.#tables, attempted(item, { outcome: "delivered" }, at, 0))
+        this.#tables.keyed.outbox.set(row.id, attempted(item, { outcome: "delivered" }, at, 0))
         this.#listener.sent({ at, notification, heldBy: this.#held.get(row.id) ?? [] })
         this.#held.delete(row.id)
       }
@@ -126,12 +127,13 @@ export class SimulatedCommits {
     const { id } = incident
     const tables = this.#tables
     const changes = tables.incidentChanges.get(id) ?? []
-    for (const item of tables.outboxOfIncidents.get(id) ?? []) tables.outbox.delete(item)
-    tables.outboxOfIncidents.delete(id)
     tables.incidentChanges.delete(id)
     tables.incidentLog.delete(id)
-    tables.members.delete(id)
-    tables.alerts.delete(id)
+    const { alert, incident_member, outbox } = tables.keyed
+    for (const row of outbox.of("incident_id", id)) outbox.delete(row.id)
+    for (const row of incident_member.of("incident_id", id))
+      incident_member.delete(keyText("incident_member", row))
+    for (const row of alert.of("incident_id", id)) alert.delete(keyText("alert", row))
     tables.incidents.delete(id)
     this.#listener.ended({ incident, changes })
   }

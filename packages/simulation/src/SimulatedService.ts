@@ -165,7 +165,7 @@ export class SimulatedService {
 
   /** Puts a silence in force whose end is known, and forgets those that have ended. */
   began(silence: SilenceRecord, at: Instant.Instant): void {
-    const { silences } = this.#tables
+    const silences = this.#tables.keyed.silence
     for (const { ends_at, id } of Array.from(silences.values())) if (ends_at <= at) silences.delete(id)
     silences.set(silence.id, silence)
   }

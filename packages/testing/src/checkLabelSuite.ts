@@ -27,7 +27,7 @@ const labelled = (labels: Labels | undefined): ExpectationRecord => ({
   labelled_at: start,
 })
 
-const request = { agents: [AgentId.make("a")], expectations: { agent_id, check_ids: [ref.check_id] } }
+const request = { agents: [AgentId.make("a")], rows: { expectation: [ref] } }
 
 const label = (replica: Replica, labels: Labels) =>
   write(replica, [{ agents: [agent_id] }, request], ({ expectations }) => expectations.put(labelled(labels)))

@@ -8,7 +8,7 @@ import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { observe } from "./observe.ts"
+import { observe, rowOf } from "./observe.ts"
 import { after, ENDED, sending } from "./outboxItems.ts"
 import {
   agentRecord,
@@ -143,7 +143,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           incidentRecord("i", { next_evaluation_at: start }),
         ])
         const refs = ALERT_RECEIVERS.map((receiver) => alertRecord("i", { receiver }))
-        const alerts = yield* observe(replica, [{ alerts: refs }], (unit) =>
+        const alerts = yield* observe(replica, [{ rows: { alert: refs } }], (unit) =>
           refs.map((ref) => unit.alerts.get(ref)),
         )
         assert.deepStrictEqual(alerts, refs)
@@ -165,7 +165,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const [item] = yield* rowsOf(replica, "outbox")
         assert.strictEqual(item?.next_attempt_at, start)
         const alert = alertRecord("ahead", { ended_at: start })
-        const found = yield* observe(replica, [{ alerts: [alert] }], ({ alerts }) => alerts.get(alert))
+        const found = yield* rowOf(replica, "alert", alert)
         assert.deepStrictEqual(found, alert)
       }),
     )

@@ -72,19 +72,23 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
         const refs = [member("x", "a", "disk"), member("x", "a", "cpu"), member("y", "b", "disk")]
         const byName = yield* observe(
           replica,
-          [{ incidents: [incidentIdOf("x"), incidentIdOf("y")], members: refs }],
+          [{ incidents: [incidentIdOf("x"), incidentIdOf("y")], rows: { incident_member: refs } }],
           ({ members }) => refs.map((ref) => members.get(ref)?.left_at),
         )
         assert.deepStrictEqual(byName, [undefined, start, undefined])
-        const ofAgents = yield* observe(replica, [{ membersOfAgents: [a, c, nobody] }], (unit) => ({
-          a: unit
-            .membershipsOf(a)
-            .map((row) => `${row.incident_id}/${row.check_id}`)
-            .toSorted(),
-          others: [b, c, nobody].map((id) => unit.membershipsOf(id).length),
-          isPastLoaded: past.some((row) => unit.members.isLoaded(row)),
-          isKnown: [a, b, c, nobody].map((id) => unit.membersOfAgents.has(id)),
-        }))
+        const ofAgents = yield* observe(
+          replica,
+          [{ groups: { incident_member: [a, c, nobody] } }],
+          (unit) => ({
+            a: unit
+              .membershipsOf(a)
+              .map((row) => `${row.incident_id}/${row.check_id}`)
+              .toSorted(),
+            others: [b, c, nobody].map((id) => unit.membershipsOf(id).length),
+            isPastLoaded: past.some((row) => unit.members.isLoaded(row)),
+            isKnown: [a, b, c, nobody].map((id) => unit.keyed.hasGroup("incident_member", id)),
+          }),
+        )
         assert.deepStrictEqual(ofAgents, {
           a: [`${incidentIdOf("x")}/disk`, `${incidentIdOf("y")}/disk`].toSorted(),
           others: [0, 0, 0],

@@ -153,7 +153,7 @@ export const inconsistencies = Effect.fnUntraced(function* (
   const history = yield* rowsOf(replica, "history")
   const overdue = yield* rowsOf(replica, "overdue")
   const agentIds = agents.map((agent) => agent.agent_id)
-  const members = yield* observe(replica, [{ membersOfAgents: agentIds }], (unit) =>
+  const members = yield* observe(replica, [{ groups: { incident_member: agentIds } }], (unit) =>
     agentIds.flatMap((agentId) => unit.membershipsOf(agentId)),
   )
   const counts = yield* replica.queries.summary

@@ -4,6 +4,7 @@ import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
+import type { KeyedName, Keys } from "@tocsin/core/model/keyedTables"
 import { transact } from "./transact.ts"
 
 /** Sends row requests in order, then reads from the unit of work that they filled. Changes nothing. */
@@ -16,3 +17,7 @@ export const observe = <A>(
     yield* rowRequests
     return read(unit)
   })
+
+/** The row that has a key, as a decision sees it. */
+export const rowOf = <N extends KeyedName>(replica: Pick<Replica, "storage">, name: N, key: Keys[N]) =>
+  observe(replica, [{ rows: { [name]: [key] } }], (unit) => unit.of(name).get(key))

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { assertSame } from "./assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
-import { observe } from "./observe.ts"
+import { rowOf } from "./observe.ts"
 import { atOnce, outcomeOf, race } from "./race.ts"
 import { write } from "./records.ts"
 import { newPlace, openReplica, type Replica } from "./Replica.ts"
@@ -35,16 +35,16 @@ const roundTrip = (replica: Replica) =>
   forAll(fc.tuple(operatorRecord, operatorRecord), { runs: RUNS }, ([first, second]) =>
     Effect.gen(function* () {
       const { name } = first
-      const read = observe(replica, [{ operators: [name] }], ({ operators }) => operators.get(name))
+      const read = rowOf(replica, "operator", name)
       for (const operator of [first, { ...second, name }]) {
-        yield* write(replica, [{ operators: [name] }], ({ operators }) => operators.put(operator))
+        yield* write(replica, [{ rows: { operator: [name] } }], (unit) => unit.of("operator").put(operator))
         assertSame(yield* read, operator)
         assertSame(yield* rowsOf(replica, "operators"), [operator])
         assertSame(yield* replica.storage.operatorOfToken(operator.token_hash), operator)
         if (operator.former_token_hash !== undefined)
           assertSame(yield* replica.storage.operatorOfToken(operator.former_token_hash), operator)
       }
-      yield* write(replica, [{ operators: [name] }], ({ operators }) => operators.delete(name))
+      yield* write(replica, [{ rows: { operator: [name] } }], (unit) => unit.of("operator").delete(name))
       assertSame(yield* read, undefined)
       assertSame(yield* replica.storage.operatorOfToken(second.token_hash), undefined)
       assertSame(yield* rowsOf(replica, "operators"), [])

@@ -59,9 +59,9 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["pending", "a", {}],
           ["discarded", "a", { ...ENDED, state: "discarded" }],
         ])
-        const outboxItems = ids("pending", "discarded", "nothing")
-        const states = yield* observe(replica, [{ outboxItems }], ({ outbox }) =>
-          outboxItems.map((id) => outbox.get(id)?.state),
+        const outbox = ids("pending", "discarded", "nothing")
+        const states = yield* observe(replica, [{ rows: { outbox } }], (unit) =>
+          outbox.map((id) => unit.outbox.get(id)?.state),
         )
         assert.deepStrictEqual(states, ["pending", "discarded", undefined])
       }),

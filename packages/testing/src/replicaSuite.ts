@@ -34,13 +34,15 @@ const replicaRecord: fc.Arbitrary<ReplicaRecord> = fc.record({
 const roundTrip = (replica: Replica) =>
   forAll(fc.tuple(replicaRecord, replicaRecord), { runs: RUNS }, ([first, second]) =>
     Effect.gen(function* () {
-      const read = observe(replica, [{ replicas: true }], ({ replicas }) => replicas.group("all"))
+      const read = observe(replica, [{ groups: { replica: ["all"] } }], (unit) =>
+        unit.of("replica").group("all"),
+      )
       for (const row of [first, { ...second, id: first.id }]) {
-        yield* write(replica, [{ replicas: true }], ({ replicas }) => replicas.put(row))
+        yield* write(replica, [{ groups: { replica: ["all"] } }], (unit) => unit.of("replica").put(row))
         assertSame(yield* read, [row])
         assertSame(yield* replica.storage.replicas, [row])
       }
-      yield* write(replica, [{ replicas: true }], ({ replicas }) => replicas.delete(first.id))
+      yield* write(replica, [{ groups: { replica: ["all"] } }], (unit) => unit.of("replica").delete(first.id))
       assertSame(yield* replica.storage.replicas, [])
     }),
   )

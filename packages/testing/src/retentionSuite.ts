@@ -8,7 +8,7 @@ import { replay } from "@tocsin/core/notifications/replay"
 import type { RetentionName } from "@tocsin/core/retention/RetentionRules"
 import { Effect } from "effect"
 import { expireAll } from "./expireAll.ts"
-import { observe } from "./observe.ts"
+import { rowOf } from "./observe.ts"
 import { race } from "./race.ts"
 import {
   atMost,
@@ -85,7 +85,7 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.strictEqual(ofAgent.length, 3)
       for (const receiver of ALERT_RECEIVERS) {
         const gone = { receiver, incident_id: incidentIdOf("resolved 1"), severity: "critical" } as const
-        assert.isUndefined(yield* observe(replica, [{ alerts: [gone] }], ({ alerts }) => alerts.get(gone)))
+        assert.isUndefined(yield* rowOf(replica, "alert", gone))
       }
       assert.strictEqual(yield* expire(replica, "incidents", at(2), 10), 0)
     }),

@@ -17,7 +17,7 @@ const failure = new Error("thrown by a decision")
 
 /** Changes a row of every table, then throws. */
 const changeAllAndThrow: Command<never> = function* (unit, now) {
-  yield { agents: [a], keysOfAgents: [a], pendingAgents: true }
+  yield { agents: [a], groups: { agent_key: [a] }, pendingAgents: true }
   unit.putAgent(agentRecord("a", { hostname: "must not be kept" }))
   unit.putAgent(agentRecord("a", { hostname: "must not be kept either" }))
   unit.keys.delete(keyHashOf("a"))
@@ -27,7 +27,7 @@ const changeAllAndThrow: Command<never> = function* (unit, now) {
   const { registration_id } = agentRecord("a")
   recordAudit(unit, now, signedBy("ann"), "agent.deleted", [a], {})
   unit.store({ ...eventOf(9), agent_id: a, registration_id, received_at: now })
-  yield { membersOfAgents: [a] }
+  yield { groups: { incident_member: [a] } }
   throw failure
 }
 
@@ -40,7 +40,7 @@ const throwAtOnce = (what: unknown): Command<never> =>
 const everything = (replica: Replica) =>
   Effect.all([
     ...LISTS.map((list) => rowsOf(replica, list)),
-    observe(replica, [{ keysOfAgents: [a] }], ({ keys }) => keys.group("a").length),
+    observe(replica, [{ groups: { agent_key: [a] } }], ({ keys }) => keys.group("a").length),
   ])
 
 const defectOf = (exit: Exit.Exit<unknown, unknown>): unknown =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
-import { observe } from "./observe.ts"
+import { observe, rowOf } from "./observe.ts"
 import { agentRecord, blacklistIdOf, keyHashOf, registrationIdOf } from "./records.ts"
 import { openReplica } from "./Replica.ts"
 import { enroll, eventId, eventOf, heartbeatOf, keyOf, register, send } from "./samples.ts"
@@ -51,16 +51,16 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
           if (key === "a third") yield* admission.block(a)
         }
         const names = ["a", "a second", "a third", "a fourth", "unknown"]
-        const states = yield* observe(replica, [{ keys: names.map(keyHashOf) }], ({ keys }) =>
+        const states = yield* observe(replica, [{ rows: { agent_key: names.map(keyHashOf) } }], ({ keys }) =>
           names.map((name) => keys.get(keyHashOf(name))?.state),
         )
         assert.deepStrictEqual(states, ["superseded", "accepted", "blocked", "pending", undefined])
-        const hashes = yield* observe(replica, [{ keysOfAgents: [a, nobody] }], (unit) => ({
+        const hashes = yield* observe(replica, [{ groups: { agent_key: [a, nobody] } }], (unit) => ({
           a: unit.keys
             .group("a")
             .map((key) => key.key_hash)
             .toSorted(),
-          isKnown: [a, nobody, c].map((id) => unit.keysOfAgents.has(id)),
+          isKnown: [a, nobody, c].map((id) => unit.keyed.hasGroup("agent_key", id)),
           isOtherLoaded: unit.keys.isLoaded(keyHashOf("c")),
         }))
         assert.deepStrictEqual(hashes, {
@@ -182,26 +182,23 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
         const many = <Id>(of: (n: number) => Id) => Array.from({ length: MANY }, (_, n) => of(n))
         const rowRequest = {
           agents: [a, ...many((n) => AgentId.make(`agent-${n}`))],
-          keys: [keyHashOf("a")],
-          keysOfAgents: [a],
+          rows: { agent_key: [keyHashOf("a")] },
+          groups: { agent_key: [a], incident_member: [a] },
           blacklist: [blacklistIdOf("a")],
           openIncidents: [named("shared")],
-          membersOfAgents: [a],
           pendingAgents: true as const,
         }
         const checks = { agent_id: a, check_ids: [disk, ...many((n) => CheckId.make(`check-${n}`))] }
         const history = { agent_id: a, event_ids: [eventId(1)] }
         const nothing = {
           agents: [],
-          keys: [],
-          keysOfAgents: [],
+          rows: { agent_key: [], incident_member: [] },
+          groups: { agent_key: [], incident_member: [] },
           blacklist: [],
           checks: { agent_id: a, check_ids: [] },
           history: { agent_id: a, event_ids: [] },
           incidents: [],
           openIncidents: [],
-          members: [],
-          membersOfAgents: [],
         }
         const seen = yield* observe(replica, [{ ...rowRequest, checks }, { history }, nothing], (unit) => {
           const registration_id = unit.agents.get(a)?.registration_id ?? registrationIdOf("none")
@@ -238,14 +235,12 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
         yield* transact(replica.storage, function* (unit) {
           yield { agents: [a] }
           unit.putAgent(agentRecord("a", { hostname: "changed" }))
-          yield { agents: [a], keysOfAgents: [a] }
+          yield { agents: [a], groups: { agent_key: [a] } }
           unit.keys.delete(keyHashOf("a"))
-          yield { keys: [keyHashOf("a")], keysOfAgents: [a] }
+          yield { rows: { agent_key: [keyHashOf("a")] }, groups: { agent_key: [a] } }
         })
         assert.strictEqual((yield* replica.storage.agent(a))?.hostname, "changed")
-        const key = yield* observe(replica, [{ keys: [keyHashOf("a")] }], ({ keys }) =>
-          keys.get(keyHashOf("a")),
-        )
+        const key = yield* rowOf(replica, "agent_key", keyHashOf("a"))
         assert.isUndefined(key)
       }),
     )

@@ -10,7 +10,7 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { assertSame } from "./assertSame.ts"
 import { forAll } from "./forAll.ts"
-import { observe } from "./observe.ts"
+import { observe, rowOf } from "./observe.ts"
 import { after } from "./outboxItems.ts"
 import { atOnce, race } from "./race.ts"
 import { incidentIdOf, incidentRecord, write } from "./records.ts"
@@ -52,8 +52,8 @@ const silence = (name: string, from: number, until: number): SilenceRecord => ({
 })
 
 const put = (replica: Replica, silences: ReadonlyArray<SilenceRecord>) =>
-  write(replica, [{ silences: silences.map(({ id }) => id) }], (unit) => {
-    for (const one of silences) unit.silences.put(one)
+  write(replica, [{ rows: { silence: silences.map(({ id }) => id) } }], (unit) => {
+    for (const one of silences) unit.of("silence").put(one)
   })
 
 /** Silences. */
@@ -66,7 +66,7 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           Effect.gen(function* () {
             for (const one of [first, { ...second, id: first.id }]) {
               yield* put(replica, [one])
-              const read = observe(replica, [{ silences: [one.id] }], ({ silences }) => silences.get(one.id))
+              const read = rowOf(replica, "silence", one.id)
               assertSame(yield* read, one)
               assertSame(
                 (yield* rowsOf(replica, "silences")).find(({ id }) => id === one.id),

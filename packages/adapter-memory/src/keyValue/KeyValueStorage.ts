@@ -12,7 +12,7 @@ import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
 import { changedRows, entriesOf, expiredRows, loadTables, type RowChanges } from "./entries.ts"
 import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
-import { rowKeys } from "./rows.ts"
+import { rowKey } from "./rows.ts"
 
 /** A key-value store, and how to open it. */
 export interface KeyValueOptions {
@@ -120,7 +120,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
   const expire = Effect.fnUntraced(function* (piece: RetentionPiece) {
     const { result, expired } = decideExpiry(tables, piece)
     yield* write(expiredRows(expired))
-    removeExpired(tables, expired)
+    removeExpired(expired)
     return result
   }, Effect.uninterruptible)
 
@@ -135,7 +135,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
           if (kept !== undefined) return Effect.succeed(kept)
           const change = { before: undefined, after: { name, value } }
           return Effect.andThen(
-            write(new Map([[rowKeys.established({ name }), change]])),
+            write(new Map([[rowKey("established", { name }), change]])),
             memory.establish(name, value),
           )
         }),

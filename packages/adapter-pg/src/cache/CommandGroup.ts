@@ -1,7 +1,8 @@
 import type { AgentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 
-type Parts = ReadonlySet<keyof RowRequest>
+/** Parts of requests, those of tables as `rows.TABLE` and `groups.TABLE`. */
+type Parts = ReadonlySet<string>
 
 /** One agent, with the checks of it that a command asks for first. */
 export interface GroupKey {
@@ -27,14 +28,17 @@ const asksOnlyFor = (request: RowRequest, parts: Parts): boolean => {
   for (const part in request) {
     // A request has no properties but its parts.
     const name = part as keyof RowRequest
-    if (!parts.has(name) && isAsked(request[name])) return false
+    if (name === "rows" || name === "groups") {
+      for (const [table, named] of Object.entries(request[name] ?? {}))
+        if (named.length > 0 && !parts.has(`${name}.${table}`)) return false
+    } else if (!parts.has(name) && isAsked(request[name])) return false
   }
   return true
 }
 
 const firstParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
   agent: new Set(["agents", "checks"]),
-  outbox: new Set(["outboxItems"]),
+  outbox: new Set(["rows.outbox"]),
 }
 
 /**
@@ -42,12 +46,12 @@ const firstParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
  */
 const furtherParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
   agent: new Set([
-    "expectations",
-    "expectationsOfAgents",
+    "rows.expectation",
+    "groups.expectation",
     "history",
     "incidents",
     "openIncidents",
-    "members",
+    "rows.incident_member",
     "worstMembers",
   ]),
   outbox: new Set(),
@@ -58,7 +62,8 @@ const furtherParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
  * search, and run in a transaction of their own.
  */
 export const commandScopeOf = (request: RowRequest): CommandGroup | undefined => {
-  const { agents = [], checks, outboxItems: outbox_ids = [] } = request
+  const { agents = [], checks, rows } = request
+  const outbox_ids = rows?.outbox ?? []
   if (outbox_ids.length > 0) {
     return asksOnlyFor(request, firstParts.outbox) ? { kind: "outbox", outbox_ids, request } : undefined
   }

@@ -100,7 +100,7 @@ const seed = (unit: UnitOfWork, scope: GroupKey, rows: CachedRows): boolean => {
 
 /** The rows that a decision changed; `undefined` if the verifying statement cannot write them. */
 const changedRows = (unit: UnitOfWork, scope: GroupKey) => {
-  const { agents, checks, ...others } = unit.changes()
+  const { agent: agents, check_state: checks, ...others } = unit.changes()
   for (const changes of Object.values(others)) if (changes.length > 0) return undefined
   const [change] = agents
   if (change?.before === undefined || change.after === undefined) return undefined

@@ -275,5 +275,5 @@ const takeMembers = (lane: Lane<Submission<"locked">>): ReadonlyArray<Submission
   return members
 }
 
-const rowsOf = ({ request: { checks, outboxItems } }: CommandGroup): number =>
-  checks?.check_ids.length ?? outboxItems?.length ?? 0
+const rowsOf = ({ request: { checks, rows } }: CommandGroup): number =>
+  checks?.check_ids.length ?? rows?.outbox?.length ?? 0

@@ -13,15 +13,15 @@ import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { read } from "../reads/read.ts"
 import { incidentPage } from "./incidentPage.ts"
 import { agentTable } from "../tables/AgentTable.ts"
-import { decodeKey, keyTable } from "../tables/AgentKeyTable.ts"
+import { keyTable } from "../tables/AgentKeyTable.ts"
 import { auditTable } from "../tables/AuditTable.ts"
 import { checkTable } from "../tables/CheckTable.ts"
 import { expectationTable } from "../tables/ExpectationTable.ts"
 import { historyTable } from "../tables/HistoryTable.ts"
 import { incidentTable } from "../tables/IncidentTable.ts"
 import type { Table } from "../tables/makeTable.ts"
-import { silenceTable } from "../tables/SilenceTable.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
+import { silenceTable } from "../tables/SilenceTable.ts"
 import { outboxTable } from "../tables/OutboxTable.ts"
 import { Parameters, type Selection, selections, type PageStatement } from "./selections.ts"
 
@@ -39,7 +39,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   audit: auditTable,
   silences: silenceTable,
   // The list selects blocked keys only.
-  blacklist: { ...keyTable, decode: (row) => decodeKey(row) as BlockedKeyRecord },
+  blacklist: { ...keyTable, decode: (row) => keyTable.decode(row) as BlockedKeyRecord },
 }
 
 /** Reads one page of a list; see `Storage.page`. */

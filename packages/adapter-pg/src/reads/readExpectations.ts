@@ -5,7 +5,9 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { checkTable, findChecks } from "../tables/CheckTable.ts"
-import { expectationTable, findDueExpectations, findExpectations } from "../tables/ExpectationTable.ts"
+import { expectationTable, findDueExpectations } from "../tables/ExpectationTable.ts"
+
+const { decode, find } = expectationTable
 
 type Pg = PgClient["Service"]
 
@@ -24,9 +26,7 @@ export const readDueExpectations = (
     after?.check_id ?? "",
     after?.registration_id ?? LEAST_UUID,
   ]
-  return Effect.map(pg.query(findDueExpectations, [now, ...place, limit]), (rows) =>
-    rows.map(expectationTable.decode),
-  )
+  return Effect.map(pg.query(findDueExpectations, [now, ...place, limit]), (rows) => rows.map(decode))
 }
 
 const wanted = (checks: ReadonlyArray<CheckRef>) =>
@@ -37,7 +37,7 @@ export const readExpectations = (
   pg: Pg,
   checks: ReadonlyArray<CheckRef>,
 ): Effect.Effect<ReadonlyArray<ExpectationRecord>, SqlError.SqlError> =>
-  Effect.map(pg.queryJson(findExpectations, wanted(checks)), (rows) => rows.map(expectationTable.decode))
+  Effect.map(pg.query(find.text, find.parameters(checks)), (rows) => rows.map(decode))
 
 /** See `Storage.checks`. */
 export const readChecks = (

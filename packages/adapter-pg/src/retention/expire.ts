@@ -7,7 +7,18 @@ import {
   type RetentionResult,
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
-import { type RemovedRows, type RetentionFacts, RetentionRules } from "@tocsin/core/retention/RetentionRules"
+import { forNames } from "@tocsin/core/model/keyedTables"
+import {
+  type AgedName,
+  agedNames,
+  agedTables,
+  type RemovedRows,
+  removedNames,
+  removedRows,
+  type RetentionFacts,
+  RetentionRules,
+} from "@tocsin/core/retention/RetentionRules"
+import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import { Duration, Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
@@ -15,6 +26,7 @@ import type { PgClient } from "../client/PgClient.ts"
 import type { Database } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { findAgentIds } from "../tables/AgentTable.ts"
+import { SQL_TYPES } from "../tables/makeTable.ts"
 import { indexedTransaction } from "../transactions/indexedTransaction.ts"
 
 type Pg = PgClient["Service"]
@@ -56,8 +68,11 @@ const tablesOf = (pg: Pg, held: Set<AgentId>): Tables => ({
     history: (piece) => history(pg, piece, held),
     outbox: ({ after = "", limit }) => Effect.map(read<OutboxRow>(pg, findOutbox, [after, limit]), toOutbox),
     incidents: (piece) => incidents(pg, piece),
-    audit: ({ before, limit }) => read(pg, findOldAudit, [before, limit]),
-    silences: ({ before, limit }) => read(pg, findOldSilences, [before, limit]),
+    ...forNames<AgedName, Pick<Tables["look"], AgedName>>(agedNames, (rule) => {
+      const statement = findAged(agedTables[rule])
+      return ({ before, limit }: RetentionPiece) =>
+        read<{ readonly key: string }>(pg, statement, [before, limit])
+    }),
   },
   quarantine: (keys) => Effect.asVoid(pg.query(keepHistory, [keys])),
   remove: (rows, keys, limit) =>
@@ -74,9 +89,6 @@ const read = <Row>(pg: Pg, statement: string, parameters: ReadonlyArray<unknown>
 /** Locks registrations of deleted agents, skipping those that another process removes. */
 const lockRemovedRegistrations = `SELECT registration_id AS key FROM removed_registration
   ORDER BY registration_id LIMIT $1 FOR UPDATE SKIP LOCKED`
-
-/** Finds silences that ended before `$1`. */
-const findOldSilences = "SELECT id AS key FROM silence WHERE ends_at < $1 ORDER BY ends_at LIMIT $2"
 
 /**
  * Finds the oldest results received before `$1` and not set aside, except those of the agents `$3`.
@@ -134,9 +146,9 @@ const idsOf = (pg: Pg, statement: string, agents: ReadonlyArray<AgentId>) =>
     (rows): ReadonlySet<AgentId> => new Set(rows.map((row) => row.agent_id)),
   )
 
-/** Finds the oldest rows of the audit recorded before `$1`. */
-const findOldAudit = `SELECT id AS key FROM audit WHERE recorded_at < $1
-  ORDER BY recorded_at LIMIT $2 FOR UPDATE SKIP LOCKED`
+/** Finds the oldest rows whose moment is before `$1`. */
+const findAged = ({ agesFrom, key, table }: (typeof agedTables)[AgedName]): string =>
+  `SELECT ${key} AS key FROM ${table} WHERE ${agesFrom} < $1 ORDER BY ${agesFrom} LIMIT $2 FOR UPDATE SKIP LOCKED`
 
 /** Whether a notification of an incident has not ended. */
 const hasOpenNotification = (incidentId: string): string =>
@@ -221,38 +233,32 @@ const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
           SELECT count(*)::int4 AS removed FROM removed`
 }
 
-const ofAgents = (table: "check_state" | "check_event" | "expectation") =>
-  removal(
-    table,
-    `removed_registration AS r JOIN ${table} AS doomed
-       ON doomed.agent_id = r.agent_id AND doomed.registration_id = r.registration_id
-     WHERE r.registration_id = ANY($1::uuid[])`,
-  )
+/** Checks, expectations and results have an index by agent and registration. */
+const OF_AGENTS: ReadonlySet<RemovedRows> = new Set([
+  "checks_of_agents",
+  "expectations_of_agents",
+  "results_of_agents",
+])
 
-const by = (column: string, table: keyof typeof storedTables, type = "text") =>
-  removal(table, `${table} AS doomed WHERE doomed.${column} = ANY($1::${type}[])`)
+/** A notification that was replayed since it was found must still be sent. */
+const STILL_ENDED = `AND (
+  doomed.state IN ('sent', 'failed', 'discarded')
+  OR NOT EXISTS (SELECT FROM incident AS i WHERE i.id = doomed.incident_id)
+)`
 
-const removals: Readonly<Record<RemovedRows, string>> = {
-  checks_of_agents: ofAgents("check_state"),
-  expectations_of_agents: ofAgents("expectation"),
-  results_of_agents: ofAgents("check_event"),
-  agents: by("registration_id", "removed_registration", "uuid"),
-  results: by("seq", "check_event", "bigint"),
-  notifications: removal(
-    "outbox",
-    // One that was replayed since it was found must still be sent.
-    `outbox AS doomed WHERE doomed.id = ANY($1) AND (
-       doomed.state IN ('sent', 'failed', 'discarded')
-       OR NOT EXISTS (SELECT FROM incident AS i WHERE i.id = doomed.incident_id)
-     )`,
-    "FOR UPDATE OF doomed SKIP LOCKED",
-  ),
-  members: by("incident_id", "incident_member"),
-  changes: by("incident_id", "incident_change"),
-  log: by("incident_id", "incident_log"),
-  alerts: by("incident_id", "alert"),
-  incidents: by("id", "incident"),
-  audit_subjects: by("audit_id", "audit_subject"),
-  audit: by("id", "audit"),
-  silences: by("id", "silence"),
-}
+const removals = forNames<RemovedRows, Readonly<Record<RemovedRows, string>>>(removedNames, (rows) => {
+  const { table, by } = removedRows[rows]
+  const { columns }: AnyShape = storedTables[table]
+  const given = `ANY($1::${SQL_TYPES[columns[by]?.type ?? "text"]}[])`
+  if (OF_AGENTS.has(rows))
+    return removal(
+      table,
+      `removed_registration AS r JOIN ${table} AS doomed
+         ON doomed.agent_id = r.agent_id AND doomed.registration_id = r.registration_id
+       WHERE r.registration_id = ${given}`,
+    )
+  const from = `${table} AS doomed WHERE doomed.${by} = ${given}`
+  return rows === "notifications"
+    ? removal(table, `${from} ${STILL_ENDED}`, "FOR UPDATE OF doomed SKIP LOCKED")
+    : removal(table, from)
+})

@@ -1,22 +1,9 @@
-import { storedTables } from "@tocsin/core/model/StoredTables"
-import { makeTable } from "./makeTable.ts"
+import { keyedTables } from "./keyedTables.ts"
 
 /** Checks that must report. The lock of their agent guards them. */
-export const expectationTable = makeTable(storedTables.expectation, { alias: "x" })
+export const expectationTable = keyedTables.expectation
 
 const SELECT = `SELECT ${expectationTable.columns}`
-
-/** Reads expectations of registrations. */
-export const findExpectations = `${SELECT}
-  FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, ids text[])
-  JOIN expectation AS x
-    ON x.agent_id = wanted.agent_id AND x.registration_id = wanted.registration_id
-   AND x.check_id = ANY(wanted.ids)`
-
-/** Reads all expectations of the present registrations of agents. */
-export const findExpectationsOfAgents = `${SELECT} FROM expectation AS x
-  JOIN agent AS a ON a.agent_id = x.agent_id AND a.registration_id = x.registration_id
-  WHERE x.agent_id = ANY($1)`
 
 /** Reads those to be looked at by `$1`, longest due first, from the one after the given place. */
 export const findDueExpectations = `${SELECT} FROM expectation AS x

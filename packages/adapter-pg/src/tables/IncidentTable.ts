@@ -2,6 +2,7 @@ import { FIRST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqlConnection } from "effect/sql"
+import { keyedTables } from "./keyedTables.ts"
 import { givenRows, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
 /** Incidents. The lock of an incident guards its members and its timeline too. */
@@ -34,7 +35,7 @@ export const findDueIncidents = `SELECT i.id FROM incident AS i
   WHERE i.next_evaluation_at IS NOT NULL AND i.state = 'open' AND i.next_evaluation_at <= $1 ORDER BY i.next_evaluation_at LIMIT $2`
 
 /** The members of incidents, past and present. */
-export const memberTable = makeTable(storedTables.incident_member, { alias: "m" })
+export const memberTable = keyedTables.incident_member
 
 const { labels } = storedTables.expectation.columns
 const labelTable = makeTable<Pick<ExpectationRecord, "labels">>(
@@ -53,16 +54,6 @@ export const decodeLabelled = (row: SqlConnection.Row) => ({
   member: memberTable.decode(row),
   ...labelTable.decode(row),
 })
-
-/** Reads memberships by name. */
-export const findMembers = `SELECT ${memberTable.columns}
-  FROM json_to_recordset($1) AS wanted (incident_id text, agent_id text, check_id text)
-  JOIN incident_member AS m
-    ON m.incident_id = wanted.incident_id AND m.agent_id = wanted.agent_id AND m.check_id = wanted.check_id`
-
-/** Reads the present memberships of agents; an index holds only present ones. */
-export const findMembersOfAgents = `SELECT ${memberTable.columns} FROM incident_member AS m
-  WHERE m.agent_id = ANY($1) AND m.left_at IS NULL`
 
 /** Reads the first present members of an incident in the order of `compareMembers`, by an index. */
 export const findWorstMembers = `SELECT ${memberTable.columns} FROM incident_member AS m

@@ -1,16 +1,12 @@
-import { storedTables } from "@tocsin/core/model/StoredTables"
 import { STORAGE_TIME } from "../readStorageTime.ts"
-import { makeTable } from "./makeTable.ts"
+import { keyedTables } from "./keyedTables.ts"
 
 /** Notifications on their way. */
-export const outboxTable = makeTable(storedTables.outbox, { alias: "o" })
+export const outboxTable = keyedTables.outbox
 
 /** Locks the outbox items of incidents except discarded ones: claims change them without the incident's lock. */
 export const lockOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND o.state <> 'discarded'
   ORDER BY o.id FOR UPDATE`
-
-/** Locks outbox items by id. */
-export const lockOutbox = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.id = ANY($1) ORDER BY o.id FOR UPDATE`
 
 /**
  * Locks what a claim takes, longest due first, skipping locked items: those that are due by `$2` with

@@ -1,12 +1,8 @@
-import { storedTables } from "@tocsin/core/model/StoredTables"
 import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
-import { makeTable } from "./makeTable.ts"
+import { keyedTables } from "./keyedTables.ts"
 
 /** Silences. */
-export const silenceTable = makeTable(storedTables.silence, { alias: "q", insertOrder: ["id"] })
-
-/** Locks silences in the order of their ids. */
-export const lockSilences = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.id = ANY($1) ORDER BY q.id FOR UPDATE`
+export const silenceTable = keyedTables.silence
 
 /** Reads the silences that have begun by `$1` and end after `$2`. */
 export const findSilencesInForce = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.starts_at <= $1 AND q.ends_at > $2 ORDER BY q.id`

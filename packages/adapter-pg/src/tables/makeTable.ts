@@ -37,7 +37,7 @@ export interface Table<Row> {
 }
 
 /** The types of columns in migrations. */
-const SQL_TYPES = {
+export const SQL_TYPES = {
   text: "text",
   uuid: "uuid",
   instant: "int8",
@@ -133,7 +133,10 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
   const { name, key, columns }: AnyShape = shape
   const inserted = insertedColumns(shape)
   const names = Object.keys(inserted).join(", ")
-  const order = options.insertOrder === undefined ? "" : `ORDER BY ${options.insertOrder.join(", ")}`
+  const order =
+    options.insertOrder === undefined || options.insertOrder.length === 0
+      ? ""
+      : `ORDER BY ${options.insertOrder.join(", ")}`
   const insertion = `INSERT INTO ${name} (${names}) SELECT ${names} FROM ${givenRows(inserted)} ${order}`
   const others = columnsWhere(columns, (column) => !key.includes(column))
   const statement = (verb: string, write: string): RowStatement => ({

@@ -2,16 +2,9 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
-import { alertTable, lockAlerts, lockAlertsOfIncidents } from "../tables/AlertTable.ts"
-import { outboxTable, lockOutbox, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
-import {
-  incidentTable,
-  lockIncidents,
-  memberTable,
-  findMembers,
-  findMembersOfAgents,
-  findWorstMembers,
-} from "../tables/IncidentTable.ts"
+import { alertTable, lockAlertsOfIncidents } from "../tables/AlertTable.ts"
+import { outboxTable, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
+import { incidentTable, lockIncidents, memberTable, findWorstMembers } from "../tables/IncidentTable.ts"
 import { all, type Loading, type Requests } from "./Loading.ts"
 
 const nameOf = ({ kind, incident_key }: IncidentRef): string => `${kind}/${incident_key}`
@@ -63,52 +56,18 @@ const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: 
   return rowsOf
 })
 
-/** Loads memberships, which the locks of their incidents and agents guard. */
-export const loadMembers = Effect.fnUntraced(function* (
+/** Loads the first members of incidents, whose locks guard them. */
+export const loadWorstMembers = Effect.fnUntraced(function* (
   { pg, unit }: Loading,
   requests: Requests,
 ): Effect.fn.Return<void, SqlError.SqlError> {
-  const load = (rows: ReadonlyArray<SqlConnection.Row>) => {
-    const members = rows.map(memberTable.decode)
-    for (const member of members) unit.members.load(member, member)
-    return members
-  }
-  const refs = all(requests, ({ members }) => members)
-  if (refs.length > 0) {
-    const wanted = refs.map(({ incident_id, agent_id, check_id }) => ({ incident_id, agent_id, check_id }))
-    load(yield* pg.queryJson(findMembers, wanted))
-    for (const ref of refs) unit.members.load(ref, undefined)
-  }
-  const agents = all(requests, ({ membersOfAgents }) => membersOfAgents)
-  if (agents.length > 0) {
-    load(yield* pg.query(findMembersOfAgents, [agents]))
-    for (const id of agents) unit.membersOfAgents.add(id)
-  }
   for (const { worstMembers } of requests) {
     if (worstMembers === undefined) continue
     const { incident_id, limit } = worstMembers
     // One row more than asked for shows whether these are all.
     const rows = yield* pg.query(findWorstMembers, [incident_id, limit + 1])
-    const worst = load(rows.slice(0, limit))
+    const worst = rows.slice(0, limit).map(memberTable.decode)
+    for (const member of worst) unit.members.load(member, member)
     unit.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: rows.length <= limit })
   }
-})
-
-/** Loads outbox items and alerts by name, with their locks, without their incidents. */
-export const loadOutbox = Effect.fnUntraced(function* (
-  { pg, unit }: Loading,
-  requests: Requests,
-): Effect.fn.Return<void, SqlError.SqlError> {
-  const ids = all(requests, ({ outboxItems }) => outboxItems)
-  if (ids.length > 0) {
-    for (const item of (yield* pg.query(lockOutbox, [ids])).map(outboxTable.decode))
-      unit.outbox.load(item.id, item)
-    for (const id of ids) unit.outbox.load(id, undefined)
-  }
-  const refs = all(requests, ({ alerts }) => alerts)
-  if (refs.length === 0) return
-  const wanted = refs.map(({ receiver, incident_id, severity }) => ({ receiver, incident_id, severity }))
-  for (const alert of (yield* pg.queryJson(lockAlerts, wanted)).map(alertTable.decode))
-    unit.alerts.load(alert, alert)
-  for (const ref of refs) unit.alerts.load(ref, undefined)
 })

@@ -1,11 +1,19 @@
 import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { AgentId } from "@tocsin/contract/Identifiers"
+import {
+  type Groups,
+  groupText,
+  type KeyedName,
+  keyedNames,
+  keyOf,
+  type Keys,
+} from "@tocsin/core/model/keyedTables"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import { sqlError } from "../client/toSqlError.ts"
-import { decodeKey, lockBlacklist, lockKeys, lockKeysOfAgents } from "../tables/AgentKeyTable.ts"
+import { keyTable, lockBlacklist } from "../tables/AgentKeyTable.ts"
 import {
   countPendingAgents,
   agentTable,
@@ -15,13 +23,9 @@ import {
   lockRegistrations,
 } from "../tables/AgentTable.ts"
 import { checkTable, findChecks } from "../tables/CheckTable.ts"
-import { expectationTable, findExpectations, findExpectationsOfAgents } from "../tables/ExpectationTable.ts"
 import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
-import { serviceHeartbeatTable, lockServiceHeartbeat } from "../tables/ServiceHeartbeatTable.ts"
-import { lockOperators, operatorTable } from "../tables/OperatorTable.ts"
-import { lockSilences, silenceTable } from "../tables/SilenceTable.ts"
-import { lockReplicas, lockReports, replicaTable } from "../tables/ReplicaTable.ts"
-import { loadIncidents, loadMembers, loadOutbox } from "./loadIncidents.ts"
+import { type Finding, keyedTables, lockGroup } from "../tables/keyedTables.ts"
+import { loadIncidents, loadWorstMembers } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
 
 /**
@@ -35,17 +39,16 @@ export const loadRows = Effect.fnUntraced(function* (
   requests: Requests,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   yield* loadAgents(loading, requests)
-  yield* loadKeys(loading, requests)
+  const asked = askedTables(requests)
+  if (asked.has("agent_key")) yield* loadKeyed(loading, requests, "agent_key")
+  yield* loadBlacklist(loading, requests)
   yield* loadChecks(loading, requests)
-  yield* loadExpectations(loading, requests)
   yield* loadHistory(loading, requests)
   yield* loadIncidents(loading, requests)
-  yield* loadMembers(loading, requests)
-  yield* loadOutbox(loading, requests)
-  yield* loadOperators(loading, requests)
-  yield* loadSilences(loading, requests)
-  if (requests.some(({ replicas }) => replicas)) yield* loadReplicas(loading)
-  if (requests.some(({ serviceHeartbeat }) => serviceHeartbeat)) yield* loadServiceHeartbeat(loading)
+  yield* loadWorstMembers(loading, requests)
+  if (asked.size > 0)
+    for (const name of keyedNames)
+      if (asked.has(name) && name !== "agent_key") yield* loadKeyed(loading, requests, name)
   if (requests.some(({ pendingAgents }) => pendingAgents)) yield* loadPendingAgents(loading)
 })
 
@@ -79,25 +82,13 @@ const versioned = <Row extends AgentRecord | CheckRecord>(
   return row
 }
 
-const loadKeys = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
-  const hashes = all(requests, ({ keys }) => keys)
-  if (hashes.length > 0) {
-    for (const row of yield* pg.query(lockKeys, [hashes])) yield* loadKey(unit, decodeKey(row))
-    for (const hash of hashes) unit.keys.load(hash, undefined)
-  }
-  const agents = all(requests, ({ keysOfAgents }) => keysOfAgents)
-  if (agents.length > 0) {
-    for (const row of yield* pg.query(lockKeysOfAgents, [agents])) yield* loadKey(unit, decodeKey(row))
-    for (const id of agents) unit.keysOfAgents.add(id)
-  }
+const loadBlacklist = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
   const blocked = all(requests, ({ blacklist }) => blacklist)
   if (blocked.length === 0) return
-  for (const row of yield* pg.query(lockBlacklist, [blocked])) {
-    const key = decodeKey(row)
-    if (key.state === "blocked") {
+  for (const key of (yield* pg.query(lockBlacklist, [blocked])).map(keyTable.decode)) {
+    if (key.state === "blocked")
       unit.blacklist.load(key.blacklist_id, { id: key.blacklist_id, key_hash: key.key_hash })
-    }
-    yield* loadKey(unit, key)
+    unit.keys.load(key.key_hash, key)
   }
   for (const id of blocked) unit.blacklist.load(id, undefined)
 })
@@ -107,19 +98,11 @@ const loadKeys = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: R
  * second one finds no agent, and then, in a later statement, the key that the first one registered.
  * It starts over.
  */
-const loadKey = (unit: UnitOfWork, key: AgentKeyRecord): Effect.Effect<void, SqlError.SqlError> => {
-  const { agent_id, key_hash, state } = key
-  const isKnown = unit.keys.isLoaded(key_hash)
-  unit.keys.load(key_hash, key)
-  const isOrphan =
-    !isKnown &&
-    state !== "blocked" &&
-    unit.agents.isLoaded(agent_id) &&
-    unit.agents.get(agent_id) === undefined
-  return isOrphan
-    ? sqlError("SerializationError", { message: "The agent was registered meanwhile", operation: "execute" })
-    : Effect.void
-}
+const isOrphan = ({ agents, keys }: UnitOfWork, { agent_id, key_hash, state }: AgentKeyRecord): boolean =>
+  state !== "blocked" &&
+  agents.isLoaded(agent_id) &&
+  agents.get(agent_id) === undefined &&
+  !keys.isLoaded(key_hash)
 
 /**
  * The rows that requests name, of the present registrations of agents. Absent agents have nothing,
@@ -159,29 +142,6 @@ const loadChecks = Effect.fnUntraced(function* (loading: Loading, requests: Requ
   }
 })
 
-const loadExpectations = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
-  const { pg, unit } = loading
-  const asked = requests.flatMap(({ expectations }) =>
-    expectations === undefined ? [] : { agent_id: expectations.agent_id, ids: expectations.check_ids },
-  )
-  const wanted = ofRegistrations(loading, asked)
-  if (wanted.length > 0) {
-    for (const row of yield* pg.queryJson(findExpectations, wanted)) {
-      const expectation = expectationTable.decode(row)
-      unit.expectations.load(expectation, expectation)
-    }
-    for (const { ids, ...registration } of wanted)
-      for (const check_id of ids) unit.expectations.load({ ...registration, check_id }, undefined)
-  }
-  const agents = all(requests, ({ expectationsOfAgents }) => expectationsOfAgents)
-  if (agents.length === 0) return
-  for (const row of yield* pg.query(findExpectationsOfAgents, [agents])) {
-    const expectation = expectationTable.decode(row)
-    unit.expectations.load(expectation, expectation)
-  }
-  for (const id of agents) unit.expectationsOfAgents.add(id)
-})
-
 const loadHistory = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
   const asked = requests.flatMap(({ history }) =>
     history === undefined ? [] : { agent_id: history.agent_id, ids: history.event_ids },
@@ -195,36 +155,39 @@ const loadHistory = Effect.fnUntraced(function* (loading: Loading, requests: Req
   }
 })
 
-const loadOperators = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
-  const names = all(requests, ({ operators }) => operators)
-  if (names.length === 0) return
-  for (const row of yield* pg.query(lockOperators, [names])) {
-    const operator = operatorTable.decode(row)
-    unit.operators.load(operator.name, operator)
+/** Loads rows of a table, with the locks that it declares: those named, then those of groups. */
+const loadKeyed = Effect.fnUntraced(function* <N extends KeyedName>(
+  { pg, unit }: Loading,
+  requests: Requests,
+  name: N,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  const table = keyedTables[name]
+  const found = Effect.fnUntraced(function* (names: ReadonlyArray<unknown>, { text, parameters }: Finding) {
+    const rows = (yield* pg.query(text, parameters(names))).map(table.decode)
+    if (name === "agent_key" && rows.some((row) => isOrphan(unit, row as AgentKeyRecord)))
+      return yield* sqlError("SerializationError", {
+        message: "The agent was registered meanwhile",
+        operation: "execute",
+      })
+    return rows
+  })
+  const keys = all<Keys[N]>(requests, ({ rows }) => rows?.[name])
+  if (keys.length > 0) {
+    const rows = unit.of(name)
+    for (const row of yield* found(keys, table.lock)) rows.load(keyOf(name, row), row)
+    for (const key of keys) rows.load(key, undefined)
   }
-  for (const name of names) unit.operators.load(name, undefined)
+  const groups = all<Groups[N]>(requests, ({ groups: asked }) => asked?.[name])
+  if (groups.length === 0) return
+  if (table.locks === "groups")
+    for (const group of Array.from(new Set(groups.map((one) => groupText(name, one)))).toSorted())
+      yield* pg.query(lockGroup, [`${name}/${group}`])
+  unit.keyed.loadGroups(name, groups, yield* found(groups, table.lockGroups))
 })
 
-const loadSilences = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
-  const ids = all(requests, ({ silences }) => silences)
-  if (ids.length === 0) return
-  for (const row of yield* pg.query(lockSilences, [ids])) {
-    const silence = silenceTable.decode(row)
-    unit.silences.load(silence.id, silence)
-  }
-  for (const id of ids) unit.silences.load(id, undefined)
-})
-
-const loadReplicas = Effect.fnUntraced(function* ({ pg, unit }: Loading) {
-  yield* pg.query(lockReports, [])
-  const rows = yield* pg.query(lockReplicas, [])
-  unit.loadReplicas(rows.map(replicaTable.decode))
-})
-
-const loadServiceHeartbeat = ({ pg, unit }: Loading) =>
-  Effect.map(pg.query(lockServiceHeartbeat, ["service"]), (rows) =>
-    unit.serviceHeartbeats.load("service", rows.map(serviceHeartbeatTable.decode)[0]),
-  )
+/** The tables of which requests name rows or groups. */
+const askedTables = (requests: Requests): ReadonlySet<string> =>
+  new Set(requests.flatMap(({ groups, rows }) => [...Object.keys(groups ?? {}), ...Object.keys(rows ?? {})]))
 
 const loadPendingAgents = Effect.fnUntraced(function* ({ pg, unit }: Loading) {
   yield* pg.query(lockRegistrations, [])

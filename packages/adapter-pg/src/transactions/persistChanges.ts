@@ -1,5 +1,6 @@
 import { subjectRowsOf } from "@tocsin/core/model/AuditRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
+import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/keyedTables"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
@@ -7,10 +8,8 @@ import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import { agentTable, removedRegistrationTable } from "../tables/AgentTable.ts"
-import { keyTable } from "../tables/AgentKeyTable.ts"
 import { auditSubjectTable, auditTable } from "../tables/AuditTable.ts"
 import { checkTable } from "../tables/CheckTable.ts"
-import { expectationTable } from "../tables/ExpectationTable.ts"
 import { deleteHistoryOfChecks, insertHistory } from "../tables/HistoryTable.ts"
 import {
   cutTimelines,
@@ -20,12 +19,7 @@ import {
   memberTable,
 } from "../tables/IncidentTable.ts"
 import { columnArrays, type RowStatement, type Table } from "../tables/makeTable.ts"
-import { serviceHeartbeatTable } from "../tables/ServiceHeartbeatTable.ts"
-import { operatorTable } from "../tables/OperatorTable.ts"
-import { silenceTable } from "../tables/SilenceTable.ts"
-import { replicaTable } from "../tables/ReplicaTable.ts"
-import { alertTable } from "../tables/AlertTable.ts"
-import { outboxTable } from "../tables/OutboxTable.ts"
+import { keyedTables } from "../tables/keyedTables.ts"
 
 /**
  * A transaction's id and the run of the server that gave it: enough to ask later whether it
@@ -83,44 +77,48 @@ interface Write {
 
 /** In the order in which every transaction runs them. */
 const writesOf = (changes: UnitOfWorkChanges, newRows: NewRows): ReadonlyArray<Write> => {
-  const { alerts, incidents, members } = changes
   const newIncidents = new Set(
-    incidents.flatMap(({ before, after }) => (before === undefined ? after?.id : [])),
+    changes.incident.flatMap(({ before, after }) => (before === undefined ? after?.id : [])),
   )
   // A check may rejoin an incident that it left; a new incident has no members yet.
   const isFirst = ({ after }: Change<MemberRecord>) =>
     newRows === "inserted" && after !== undefined && newIncidents.has(after.incident_id)
+  const members = changes.incident_member
+  const others = { ...changes, incident_member: members.filter((member) => !isFirst(member)) }
   return [
-    ...rowWrites(agentTable, changes.agents, "inserted"),
-    each(removedRegistrationTable.insert, changes.removedAgents),
-    ...rowWrites(keyTable, changes.keys, "inserted"),
-    ...rowWrites(checkTable, changes.checks, newRows),
-    ...rowWrites(expectationTable, changes.expectations, newRows),
+    ...rowWrites(agentTable, changes.agent, "inserted"),
+    each(removedRegistrationTable.insert, changes.removed_registration),
+    ...rowWrites(checkTable, changes.check_state, newRows),
     // One transaction may resolve an incident and then open another of its key; only one may be
     // open.
-    ...rowWrites(incidentTable, incidents, newRows),
+    ...rowWrites(incidentTable, changes.incident, newRows),
     ...rowWrites(memberTable, members.filter(isFirst), "inserted"),
-    ...rowWrites(
-      memberTable,
-      members.filter((member) => !isFirst(member)),
-      "upserted",
-    ),
-    each(incidentChangeTable.insert, changes.incidentChanges),
-    each(incidentLogTable.insert, changes.incidentLog),
+    ...keyedNames.flatMap((name) => keyedWrites(name, others, newRowsOf(name, newRows))),
+    each(incidentChangeTable.insert, changes.incident_change),
+    each(incidentLogTable.insert, changes.incident_log),
     { statement: cutTimelines, rows: changes.timelineCuts, writes: "any" },
-    ...rowWrites(outboxTable, changes.outbox, newRows),
-    ...rowWrites(alertTable, alerts, "upserted"),
-    ...rowWrites(serviceHeartbeatTable, changes.serviceHeartbeats, "inserted"),
-    ...rowWrites(operatorTable, changes.operators, "inserted"),
-    ...rowWrites(replicaTable, changes.replicas, "inserted"),
     each(auditTable.insert, changes.audit),
     each(auditSubjectTable.insert, subjectRowsOf(changes.audit)),
-    ...rowWrites(silenceTable, changes.silences, "inserted"),
     // A check that was removed may have been reported again since.
     { statement: deleteHistoryOfChecks, rows: changes.removedChecks, writes: "any" },
-    each(insertHistory, changes.history),
+    each(insertHistory, changes.check_event),
   ]
 }
+
+/** How new rows of a table are written, where it is not as the transaction asks. */
+const newRowsOf = (name: KeyedName, newRows: NewRows): NewRows =>
+  name === "alert" || name === "incident_member"
+    ? "upserted"
+    : name === "expectation" || name === "outbox"
+      ? newRows
+      : "inserted"
+
+const keyedWrites = <N extends KeyedName>(
+  name: N,
+  changes: { readonly [Name in N]: ReadonlyArray<Change<KeyedRows[Name]>> },
+  newRows: NewRows,
+): ReadonlyArray<Write> =>
+  changes[name].length === 0 ? [] : rowWrites(keyedTables[name], changes[name], newRows)
 
 const each = (statement: RowStatement, rows: ReadonlyArray<object>): Write => ({
   statement,

@@ -21,7 +21,7 @@ import {
   incidentTable,
   decodeLabelled,
 } from "../tables/IncidentTable.ts"
-import { findServiceHeartbeat, serviceHeartbeatTable } from "../tables/ServiceHeartbeatTable.ts"
+import { keyedTables } from "../tables/keyedTables.ts"
 import {
   findUnendedSilences,
   findSilencesInForce,
@@ -62,9 +62,9 @@ export const search = Effect.fnUntraced(function* (
   if (silencesInForce !== undefined) {
     const rows = yield* pg.query(findSilencesInForce, [now, silencesInForce.endingAfter])
     found.silencesInForce = rows.map(silenceTable.decode)
-    found.serviceHeartbeat = (yield* pg.query(findServiceHeartbeat, ["service"])).map(
-      serviceHeartbeatTable.decode,
-    )[0]
+    const { decode, find } = keyedTables.service_heartbeat
+    const [heartbeat] = yield* pg.query(find.text, find.parameters(["service"]))
+    found.serviceHeartbeat = heartbeat && decode(heartbeat)
   }
   if (unendedSilences !== undefined) {
     yield* pg.query(lockSilenceCount, [])

@@ -26,7 +26,7 @@ type Kind = (typeof kinds)[number]
 
 const askingCommand = commandOf(function* (unit, now, kind: Kind, agent_id: AgentId): Decision<string> {
   if (kind === "searches") yield { idlePendingAgents: { seenBefore: now, limit: 1 } }
-  else if (kind === "settles") yield { outboxItems: [outboxIdOf("an item")] }
+  else if (kind === "settles") yield { rows: { outbox: [outboxIdOf("an item")] } }
   else yield { agents: [agent_id] }
   if (kind === "joins") yield { openIncidents: [], incidents: [] }
   if (kind === "registers") yield { pendingAgents: true }

@@ -90,7 +90,7 @@ layer(ScratchPostgres.layer)("rows that change while a transaction waits for the
         const look: Command<string> = function* (unit) {
           yield { agents: [agent_id] }
           decided += 1
-          yield { keys: [key_hash] }
+          yield { rows: { agent_key: [key_hash] } }
           return `${unit.agents.get(agent_id)?.admission_state} ${unit.keys.get(key_hash)?.state}`
         }
         const { sql } = holder

@@ -38,7 +38,7 @@ const putRows = (unit: UnitOfWork): void => {
     unit.incidents.put(incidentRecord(name))
     unit.outbox.put(outboxRecord(name, name))
     for (const receiver of ALERT_RECEIVERS) unit.alerts.put(alertRecord(name, { receiver }))
-    unit.operators.put({
+    unit.of("operator").put({
       name: OperatorName.make(name),
       role: "read",
       token_hash: keyHashOf(`operator ${name}`),
@@ -50,15 +50,15 @@ const putRows = (unit: UnitOfWork): void => {
       last_used_at: undefined,
     })
     const times = { starts_at: start, ends_at: start, created_at: start }
-    unit.silences.put({ ...times, id: silenceIdOf(name), matchers: [], comment: "", created_by: "eva" })
+    unit.of("silence").put({ ...times, id: silenceIdOf(name), matchers: [], comment: "", created_by: "eva" })
   }
-  unit.serviceHeartbeats.put({
+  unit.of("service_heartbeat").put({
     name: "service",
     beat_at: start,
     outage_began_at: undefined,
     outage_ended_at: undefined,
   })
-  unit.replicas.put({
+  unit.of("replica").put({
     id: registrationIdOf("replica"),
     version: "1.2.3",
     policy_hash: "",
@@ -101,22 +101,22 @@ const lockedIn = Effect.fnUntraced(function* ({ sql }: Replica) {
 /** The rows that each request locks. */
 const cases: ReadonlyArray<readonly [request: RowRequest, locked: Readonly<Record<string, number>>]> = [
   [{ agents: [agent] }, { agent: 1 }],
-  [{ keys: [keyHashOf("a")] }, { agent_key: 1 }],
+  [{ rows: { agent_key: [keyHashOf("a")] } }, { agent_key: 1 }],
   [
-    { agents: [agent], keysOfAgents: [agent] },
+    { agents: [agent], groups: { agent_key: [agent] } },
     { agent: 1, agent_key: 1 },
   ],
   [{ blacklist: [blacklistIdOf("blocked-a")] }, { agent_key: 1 }],
   [{ incidents: [incidentIdOf("a")] }, { incident: 1, outbox: 1, alert: 2 }],
   [{ openIncidents: [incidentRecord("a")] }, { incident: 1, outbox: 1, alert: 2 }],
-  [{ outboxItems: [outboxIdOf("a")] }, { outbox: 1 }],
-  [{ alerts: [alertRecord("a")] }, { alert: 1 }],
-  [{ alerts: [alertRecord("a", { receiver: "second_router" })] }, { alert: 1 }],
-  [{ operators: [OperatorName.make("a")] }, { operator: 1 }],
-  [{ silences: [silenceIdOf("a")] }, { silence: 1 }],
-  [{ serviceHeartbeat: true }, { service_heartbeat: 1 }],
+  [{ rows: { outbox: [outboxIdOf("a")] } }, { outbox: 1 }],
+  [{ rows: { alert: [alertRecord("a")] } }, { alert: 1 }],
+  [{ rows: { alert: [alertRecord("a", { receiver: "second_router" })] } }, { alert: 1 }],
+  [{ rows: { operator: [OperatorName.make("a")] } }, { operator: 1 }],
+  [{ rows: { silence: [silenceIdOf("a")] } }, { silence: 1 }],
+  [{ rows: { service_heartbeat: ["service"] } }, { service_heartbeat: 1 }],
   // Where there may be no row to lock, a number is locked.
-  [{ replicas: true }, { replica: 1, numbers: 1 }],
+  [{ groups: { replica: ["all"] } }, { replica: 1, numbers: 1 }],
   [{ pendingAgents: true }, { numbers: 1 }],
   [{ unendedSilences: true }, { numbers: 1 }],
 ]
@@ -140,7 +140,7 @@ layer(ScratchPostgres.layer)("a transaction", (it) => {
               const child = yield* Effect.forkChild(
                 transact(storage, function* () {
                   yield request
-                  yield { membersOfAgents: [agent] }
+                  yield { groups: { incident_member: [agent] } }
                 }),
               )
               yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))

@@ -73,7 +73,7 @@ export class RowCache {
   }
 
   /** Takes over the changes of a commit. */
-  apply({ agents, checks }: Pick<UnitOfWorkChanges, "agents" | "checks">): void {
+  apply({ agent: agents, check_state: checks }: Pick<UnitOfWorkChanges, "agent" | "check_state">): void {
     for (const { before, after } of agents) {
       if (after !== undefined) this.#keepAgent(after)
       else if (before !== undefined) this.#forget(before.agent_id)

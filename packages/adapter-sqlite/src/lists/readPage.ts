@@ -8,7 +8,7 @@ import {
 } from "@tocsin/core/model/ListDefinitions"
 import { type Fixed, listedStatesOf, type Order, startBeyond } from "@tocsin/core/engine/lists/arms"
 import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
-import { storedTables } from "@tocsin/core/model/StoredTables"
+import { type StoredKey, storedTables } from "@tocsin/core/model/StoredTables"
 import type { TableShape } from "@tocsin/core/model/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"
@@ -28,15 +28,15 @@ const listed = <Row>(shape: TableShape<Row>): Listed<Row> => ({
 const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   agents: listed(storedTables.agent),
   checks: listed(storedTables.check_state),
-  overdue: listed(storedTables.expectation),
+  overdue: listed<ListRows["overdue"]>(storedTables.expectation),
   history: listed(storedTables.check_event),
   incidents: listed(storedTables.incident),
-  outbox: listed(storedTables.outbox),
-  operators: listed(storedTables.operator),
+  outbox: listed<ListRows["outbox"]>(storedTables.outbox),
+  operators: listed<ListRows["operators"]>(storedTables.operator),
   audit: listed(storedTables.audit),
-  silences: listed(storedTables.silence),
+  silences: listed<ListRows["silences"]>(storedTables.silence),
   // The list selects blocked keys only, which have all columns.
-  blacklist: listed(storedTables.agent_key) as Listed<BlockedKeyRecord>,
+  blacklist: listed<StoredKey>(storedTables.agent_key) as Listed<BlockedKeyRecord>,
 }
 
 /**

@@ -5,7 +5,16 @@ import {
   type RetentionResult,
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
-import type { RemovedRows } from "@tocsin/core/retention/RetentionRules"
+import { forNames } from "@tocsin/core/model/keyedTables"
+import {
+  type AgedName,
+  agedNames,
+  agedTables,
+  type RemovedRows,
+  removedNames,
+  removedRows,
+} from "@tocsin/core/retention/RetentionRules"
+import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 
@@ -52,14 +61,14 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
   const incidents = connection.query<IncidentFacts>(
     `SELECT id, opened_at, resolved_at, ${hasUnfinishedNotification("incident.id")} FROM incident WHERE id > ? ORDER BY id LIMIT ?`,
   )
-  const audit = connection.query<[id: string]>(
-    "SELECT id FROM audit WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?",
-  )
-  const silences = connection.query<[id: string]>(
-    "SELECT id FROM silence WHERE ends_at < ? ORDER BY ends_at LIMIT ?",
-  )
   return {
-    silences: ({ before, limit }) => silences.all(before, limit).map(([key]) => ({ key })),
+    ...forNames<AgedName, Pick<Tables["look"], AgedName>>(agedNames, (rule) => {
+      const { agesFrom, key, table } = agedTables[rule]
+      const aged = connection.query<[key: string]>(
+        `SELECT ${key} FROM ${table} WHERE ${agesFrom} < ? ORDER BY ${agesFrom} LIMIT ?`,
+      )
+      return ({ before, limit }: RetentionPiece) => aged.all(before, limit).map(([name]) => ({ key: name }))
+    }),
     deleted_agents: ({ limit }) => agents.all(limit).map(([key]) => ({ key })),
     history: ({ before, limit }) =>
       history.all(before, limit).map(([seq, isNewest]) => ({ key: String(seq), isNewest: isNewest === 1n })),
@@ -73,7 +82,6 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
             ? undefined
             : { resolved_at: resolved_at ?? undefined, hasUnfinishedNotification: held === 1n },
       })),
-    audit: ({ before, limit }) => audit.all(before, limit).map(([key]) => ({ key })),
     incidents: ({ after = "", limit }) =>
       incidents.all(after, limit).map(([key, opened_at, resolved_at, held]) => ({
         key,
@@ -88,36 +96,23 @@ const GIVEN = "(SELECT value FROM json_each(?))"
 const GIVEN_NUMBERS = "(SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
-  const removal = (table: keyof typeof storedTables, source: string) => {
-    const key = storedTables[table].key.join(", ")
+  const removalOf = (rows: RemovedRows): Query<never> => {
+    const { table, by } = removedRows[rows]
+    const shape: AnyShape = storedTables[table]
+    const key = shape.key.join(", ")
+    const given = shape.columns[by]?.type === "long" ? GIVEN_NUMBERS : GIVEN
+    // An index finds these by agent and registration.
+    const source = BY_AGENT.has(rows)
+      ? `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${given})
+        CROSS JOIN ${table} USING (agent_id, registration_id)`
+      : `${table} WHERE ${by} IN ${given}`
     return connection.query(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${source} LIMIT ?)`)
   }
-  const ofAgents = (table: "check_state" | "expectation") =>
-    removal(
-      table,
-      `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${GIVEN})
-      CROSS JOIN ${table} USING (agent_id, registration_id)`,
-    )
-  const by = (column: string, table: keyof typeof storedTables, given = GIVEN) =>
-    removal(table, `${table} WHERE ${column} IN ${given}`)
-  const removals: Readonly<Record<RemovedRows, Query<never>>> = {
-    checks_of_agents: ofAgents("check_state"),
-    expectations_of_agents: ofAgents("expectation"),
-    results_of_agents: by("registration_id", "check_event"),
-    agents: by("registration_id", "removed_registration"),
-    results: by("seq", "check_event", GIVEN_NUMBERS),
-    notifications: by("id", "outbox"),
-    members: by("incident_id", "incident_member"),
-    changes: by("incident_id", "incident_change"),
-    log: by("incident_id", "incident_log"),
-    alerts: by("incident_id", "alert"),
-    incidents: by("id", "incident"),
-    audit_subjects: by("audit_id", "audit_subject"),
-    audit: by("id", "audit"),
-    silences: by("id", "silence"),
-  }
+  const removals = forNames<RemovedRows, Readonly<Record<RemovedRows, Query<never>>>>(removedNames, removalOf)
   return (rows, keys, limit) => Number(removals[rows].run(JSON.stringify(keys), limit).changes)
 }
+
+const BY_AGENT: ReadonlySet<RemovedRows> = new Set(["checks_of_agents", "expectations_of_agents"])
 
 /** Retention in SQLite. An index finds all rows. */
 export const makeRetentionTables = (connection: SqliteConnection): Tables => {

@@ -1,11 +1,10 @@
-import type { CheckName, CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { CheckName } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { makeTable } from "./makeTable.ts"
+import { makeKeyedTable } from "./makeKeyedTable.ts"
 
 type Place = [
   now: Instant,
@@ -18,8 +17,7 @@ type Place = [
 
 /** Table `expectation`: checks that must report. */
 export const makeExpectationTable = (connection: SqliteConnection) => {
-  const table = makeTable(connection, storedTables.expectation)
-  const byRef = table.one("WHERE agent_id = ? AND check_id = ? AND registration_id = ?")
+  const table = makeKeyedTable(connection, "expectation")
   const ofPresentAgent = table.one<[AgentId, CheckId]>(
     `WHERE agent_id = ? AND check_id = ?
       AND registration_id = (SELECT a.registration_id FROM agent AS a WHERE a.agent_id = expectation.agent_id)`,
@@ -29,12 +27,10 @@ export const makeExpectationTable = (connection: SqliteConnection) => {
     ORDER BY next_evaluation_at, agent_id, check_id, registration_id LIMIT ?`,
   )
   return {
-    find: (ref: CheckRef): ExpectationRecord | undefined =>
-      byRef(ref.agent_id, ref.check_id, ref.registration_id),
+    ...table,
     /** The labels of a check of an agent that exists. */
     labelsOf: ({ agent_id, check_id }: CheckName): Labels | undefined =>
       ofPresentAgent(agent_id, check_id)?.labels,
-    ofAgent: table.all<[AgentId, RegistrationId]>("WHERE agent_id = ? AND registration_id = ?"),
     /** Those to be looked at by now, longest due first, from the one after `after`. */
     due: (now: Instant, after: ExpectationRecord | undefined, limit: number) =>
       due(
@@ -45,7 +41,6 @@ export const makeExpectationTable = (connection: SqliteConnection) => {
         after?.registration_id ?? "",
         limit,
       ),
-    write: table.write,
   }
 }
 

@@ -1,15 +1,15 @@
 import type { Instant } from "@tocsin/contract/Instant"
-import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
 import {
   type IncidentRecord,
   type IncidentRef,
   FIRST_CHANGES,
   type TimelineCut,
 } from "@tocsin/core/model/IncidentRecord"
-import type { MemberRecord, MemberRef } from "@tocsin/core/model/MemberRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { makeKeyedTable } from "./makeKeyedTable.ts"
 import { makeTable } from "./makeTable.ts"
 
 /** Counts open incidents again, for writers of incidents that do not use this table. */
@@ -56,15 +56,9 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
 
 /** Table `incident_member`. */
 export const makeMemberTable = (connection: SqliteConnection) => {
-  const table = makeTable(connection, storedTables.incident_member)
-  const byRef = table.one("WHERE incident_id = ? AND agent_id = ? AND check_id = ?")
+  const table = makeKeyedTable(connection, "incident_member", "INDEXED BY incident_member_of_agent")
   return {
-    find: (ref: MemberRef): MemberRecord | undefined => byRef(ref.incident_id, ref.agent_id, ref.check_id),
-    /** The present memberships of an agent. */
-    ofAgent: table.all<[AgentId]>(
-      // Named: SQLite might choose the index of past memberships too.
-      "INDEXED BY incident_member_of_agent WHERE agent_id = ? AND left_at IS NULL",
-    ),
+    ...table,
     /** The first present members in the order of `compareMembers`. */
     worst: table.all<[IncidentId, limit: number]>(
       "WHERE incident_id = ? AND is_present = 1 ORDER BY severity_rank DESC, change_seq DESC LIMIT ?",
@@ -78,7 +72,6 @@ export const makeMemberTable = (connection: SqliteConnection) => {
     ranked: table.all<[IncidentId, limit: number]>(
       "WHERE incident_id = ? ORDER BY is_present DESC, severity_rank DESC, change_seq DESC LIMIT ?",
     ),
-    write: table.writeAll,
   }
 }
 

@@ -1,11 +1,11 @@
-import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
-import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { makeTable, type Table } from "./makeTable.ts"
+import { makeKeyedTable } from "./makeKeyedTable.ts"
+import type { Table } from "./makeTable.ts"
 
 type Receivers = ReadonlyArray<NotifierName>
 type UnclaimedRequest = NonNullable<RowRequest["unclaimedOutbox"]>
@@ -92,9 +92,9 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
 
 /** Table `outbox`. */
 export const makeOutboxTable = (connection: SqliteConnection) => {
-  const table = makeTable(connection, storedTables.outbox)
+  const table = makeKeyedTable(connection, "outbox")
   return {
-    find: table.one<[OutboxId]>("WHERE id = ?"),
+    ...table,
     /** The items of an incident except discarded ones. */
     ofIncident: table.all<[IncidentId]>("WHERE incident_id = ? AND state <> 'discarded'"),
     /** The latest items of an incident, newest first. */
@@ -102,6 +102,5 @@ export const makeOutboxTable = (connection: SqliteConnection) => {
       "WHERE incident_id = ? ORDER BY incident_seq DESC, id DESC LIMIT ?",
     ),
     ...makeSearches(connection, table),
-    write: table.writeAll,
   }
 }

@@ -1,3 +1,4 @@
+import { forNames, type KeyedName, keyedNames } from "@tocsin/core/model/keyedTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable } from "./AgentKeyTable.ts"
 import { makeAlertTable } from "./AlertTable.ts"
@@ -12,33 +13,45 @@ import {
   makeIncidentTable,
   makeMemberTable,
 } from "./IncidentTable.ts"
-import { makeEstablishedTable, makeServiceHeartbeatTable } from "./ServiceHeartbeatTable.ts"
+import { makeEstablishedTable } from "./EstablishedTable.ts"
+import { type KeyedTable, makeKeyedTable } from "./makeKeyedTable.ts"
 import { makeOperatorTable } from "./OperatorTable.ts"
-import { makeReplicaTable } from "./ReplicaTable.ts"
 import { makeOutboxTable } from "./OutboxTable.ts"
 import { makeSilenceTable } from "./SilenceTable.ts"
 
 /** The prepared statements of every table, over one connection. */
-export const makeTables = (connection: SqliteConnection) => ({
-  agents: makeAgentTable(connection),
-  removedRegistrations: makeRemovedRegistrationTable(connection),
-  keys: makeAgentKeyTable(connection),
-  checks: makeCheckTable(connection),
-  expectations: makeExpectationTable(connection),
-  history: makeHistoryTable(connection),
-  incidents: makeIncidentTable(connection),
-  members: makeMemberTable(connection),
-  incidentChanges: makeIncidentChangeTable(connection),
-  incidentLog: makeIncidentLogTable(connection),
-  outbox: makeOutboxTable(connection),
-  alerts: makeAlertTable(connection),
-  serviceHeartbeats: makeServiceHeartbeatTable(connection),
-  operators: makeOperatorTable(connection),
-  replicas: makeReplicaTable(connection),
-  audit: makeAuditTable(connection),
-  silences: makeSilenceTable(connection),
-  established: makeEstablishedTable(connection),
-})
+export const makeTables = (connection: SqliteConnection) => {
+  // These have more than rows by key and by group.
+  const searched = {
+    agent_key: makeAgentKeyTable(connection),
+    expectation: makeExpectationTable(connection),
+    incident_member: makeMemberTable(connection),
+    outbox: makeOutboxTable(connection),
+    alert: makeAlertTable(connection),
+    operator: makeOperatorTable(connection),
+    silence: makeSilenceTable(connection),
+  }
+  const known: Partial<KeyedTables> = searched
+  return {
+    agents: makeAgentTable(connection),
+    removedRegistrations: makeRemovedRegistrationTable(connection),
+    checks: makeCheckTable(connection),
+    history: makeHistoryTable(connection),
+    incidents: makeIncidentTable(connection),
+    incidentChanges: makeIncidentChangeTable(connection),
+    incidentLog: makeIncidentLogTable(connection),
+    audit: makeAuditTable(connection),
+    established: makeEstablishedTable(connection),
+    ...searched,
+    /** All tables that are requested by key or by group. */
+    keyed: forNames<KeyedName, KeyedTables>(
+      keyedNames,
+      (name) => known[name] ?? makeKeyedTable(connection, name),
+    ),
+  }
+}
+
+type KeyedTables = { readonly [N in KeyedName]: KeyedTable<N> }
 
 /** See {@link makeTables}. */
 export type Tables = ReturnType<typeof makeTables>

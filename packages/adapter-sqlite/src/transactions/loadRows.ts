@@ -1,7 +1,8 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import { type Loaders, loadParts } from "@tocsin/core/engine/unitOfWork/loadParts"
+import { type Loaders, loadParts, ofEachTable } from "@tocsin/core/engine/unitOfWork/loadParts"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { Groups, Keys } from "@tocsin/core/model/keyedTables"
 import { type Reading, SEARCHES } from "./searchRows.ts"
 
 /** Brings the rows that a request names or searches from the tables into a unit of work. */
@@ -11,7 +12,7 @@ const registrationOf = ({ unit }: Reading, agentId: AgentId) => unit.agents.get(
 
 const loadIncident = ({ rows: { tables }, unit }: Reading, incident: IncidentRecord): void => {
   const { id } = incident
-  unit.loadIncident(incident, tables.outbox.ofIncident(id), tables.alerts.ofIncident(id))
+  unit.loadIncident(incident, tables.outbox.ofIncident(id), tables.alert.ofIncident(id))
 }
 
 const LOADERS: Loaders<Reading> = {
@@ -21,18 +22,9 @@ const LOADERS: Loaders<Reading> = {
   agents: ({ rows: { cache }, unit }, ids) => {
     for (const id of ids) unit.agents.load(id, cache.agent(id))
   },
-  keys: ({ rows: { tables }, unit }, hashes) => {
-    for (const hash of hashes) unit.keys.load(hash, tables.keys.find(hash))
-  },
-  keysOfAgents: ({ rows: { tables }, unit }, ids) => {
-    for (const id of ids) {
-      for (const key of tables.keys.ofAgent(id)) unit.keys.load(key.key_hash, key)
-      unit.keysOfAgents.add(id)
-    }
-  },
   blacklist: ({ rows: { tables }, unit }, ids) => {
     for (const id of ids) {
-      const key = tables.keys.findBlocked(id)
+      const key = tables.agent_key.findBlocked(id)
       unit.blacklist.load(id, key && { id, key_hash: key.key_hash })
       if (key !== undefined) unit.keys.load(key.key_hash, key)
     }
@@ -52,24 +44,6 @@ const LOADERS: Loaders<Reading> = {
     const known = reading.rows.tables.history.known(agent_id, registration_id, event_ids)
     reading.unit.knownEvents.load(registration_id, event_ids, known)
   },
-  expectations: (reading, { agent_id, check_ids }) => {
-    const registration_id = registrationOf(reading, agent_id)
-    if (registration_id === undefined) return
-    const { rows, unit } = reading
-    for (const check_id of check_ids) {
-      const ref = { agent_id, registration_id, check_id }
-      unit.expectations.load(ref, rows.tables.expectations.find(ref))
-    }
-  },
-  expectationsOfAgents: (reading, ids) => {
-    const { rows, unit } = reading
-    for (const id of ids) {
-      const registration_id = registrationOf(reading, id)
-      const found = registration_id === undefined ? [] : rows.tables.expectations.ofAgent(id, registration_id)
-      for (const row of found) unit.expectations.load(row, row)
-      unit.expectationsOfAgents.add(id)
-    }
-  },
   incidents: (reading, ids) => {
     for (const id of ids) {
       const incident = reading.rows.tables.incidents.find(id)
@@ -84,36 +58,21 @@ const LOADERS: Loaders<Reading> = {
       else loadIncident(reading, incident)
     }
   },
-  members: ({ rows: { tables }, unit }, refs) => {
-    for (const ref of refs) unit.members.load(ref, tables.members.find(ref))
-  },
-  membersOfAgents: ({ rows: { tables }, unit }, ids) => {
-    for (const id of ids) {
-      for (const member of tables.members.ofAgent(id)) unit.members.load(member, member)
-      unit.membersOfAgents.add(id)
-    }
-  },
   worstMembers: ({ rows: { tables }, unit }, { incident_id, limit }) => {
     // One more tells whether these are all.
-    const found = tables.members.worst(incident_id, limit + 1)
+    const found = tables.incident_member.worst(incident_id, limit + 1)
     const worst = found.slice(0, limit)
     for (const member of worst) unit.members.load(member, member)
     unit.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: found.length <= limit })
   },
-  outboxItems: ({ rows: { tables }, unit }, ids) => {
-    for (const id of ids) unit.outbox.load(id, tables.outbox.find(id))
-  },
-  alerts: ({ rows: { tables }, unit }, refs) => {
-    for (const ref of refs) unit.alerts.load(ref, tables.alerts.find(ref))
-  },
-  operators: ({ rows: { tables }, unit }, names) => {
-    for (const name of names) unit.operators.load(name, tables.operators.find(name))
-  },
-  silences: ({ rows: { tables }, unit }, ids) => {
-    for (const id of ids) unit.silences.load(id, tables.silences.find(id))
-  },
-  replicas: ({ rows: { tables }, unit }) => unit.loadReplicas(tables.replicas.all()),
-  serviceHeartbeat: ({ rows: { tables }, unit }) =>
-    unit.serviceHeartbeats.load("service", tables.serviceHeartbeats.find("service")),
+  rows: ({ rows: { tables }, unit }, asked) =>
+    ofEachTable<Keys>(asked, (name, keys) => {
+      const [table, stored] = [unit.of(name), tables.keyed[name]]
+      for (const key of keys) table.load(key, stored.find(key))
+    }),
+  groups: ({ rows: { tables }, unit }, asked) =>
+    ofEachTable<Groups>(asked, (name, groups) => {
+      for (const group of groups) unit.keyed.loadGroups(name, [group], tables.keyed[name].ofGroup(group))
+    }),
   pendingAgents: ({ rows: { tables }, unit }) => unit.loadPendingAgents(tables.agents.countPending()),
 }

@@ -1,4 +1,7 @@
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
+import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/keyedTables"
+import type { KeyedTable } from "../tables/makeKeyedTable.ts"
 import type { Tables } from "../tables/makeTables.ts"
 
 /**
@@ -6,25 +9,24 @@ import type { Tables } from "../tables/makeTables.ts"
  */
 export const persistChanges = (tables: Tables, unit: UnitOfWork): UnitOfWorkChanges => {
   const changes = unit.changes()
-  for (const agent of changes.removedAgents) tables.removedRegistrations.add(agent)
-  for (const change of changes.agents) tables.agents.write(change)
-  for (const change of changes.keys) tables.keys.write(change)
-  for (const change of changes.checks) tables.checks.write(change)
-  for (const change of changes.expectations) tables.expectations.write(change)
-  tables.incidents.write(changes.incidents)
-  tables.members.write(changes.members)
-  tables.outbox.write(changes.outbox)
-  for (const change of changes.alerts) tables.alerts.write(change)
-  for (const { after } of changes.serviceHeartbeats)
-    if (after !== undefined) tables.serviceHeartbeats.write(after)
-  for (const change of changes.operators) tables.operators.write(change)
-  for (const change of changes.replicas) tables.replicas.write(change)
+  for (const agent of changes.removed_registration) tables.removedRegistrations.add(agent)
+  for (const change of changes.agent) tables.agents.write(change)
+  for (const change of changes.check_state) tables.checks.write(change)
+  tables.incidents.write(changes.incident)
+  for (const name of keyedNames) writeRows(tables.keyed, name, changes)
   tables.audit.add(changes.audit)
-  for (const change of changes.silences) tables.silences.write(change)
-  tables.incidentChanges.add(changes.incidentChanges)
-  tables.incidentLog.add(changes.incidentLog)
+  tables.incidentChanges.add(changes.incident_change)
+  tables.incidentLog.add(changes.incident_log)
   for (const cut of changes.timelineCuts) tables.incidentChanges.cut(cut)
   for (const check of changes.removedChecks) tables.history.removeCheck(check)
-  tables.history.add(changes.history)
+  tables.history.add(changes.check_event)
   return changes
+}
+
+const writeRows = <N extends KeyedName>(
+  tables: { readonly [Name in N]: KeyedTable<Name> },
+  name: N,
+  changes: { readonly [Name in N]: ReadonlyArray<Change<KeyedRows[Name]>> },
+): void => {
+  if (changes[name].length > 0) tables[name].writeAll(changes[name])
 }

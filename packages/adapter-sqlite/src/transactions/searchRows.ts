@@ -36,11 +36,11 @@ const loudMembers = (
   const loudMember = (member: MemberRecord): LoudMember => ({
     member,
     agent: agentOf(member.agent_id),
-    labels: tables.expectations.labelsOf(member),
+    labels: tables.expectation.labelsOf(member),
   })
   return new Map(
     asked.flatMap(({ incident_id, limit }) => {
-      const members = tables.members.loud(incident_id, limit)
+      const members = tables.incident_member.loud(incident_id, limit)
       return members.length === 0 ? [] : [[incident_id, members.map(loudMember)]]
     }),
   )
@@ -70,7 +70,7 @@ export const SEARCHES: Loaders<Reading, Search> = {
   },
   claimableAlerts: ({ now, rows: { tables }, unit }, asked) => {
     const { searchResults: found } = unit
-    found.claimableAlerts = withIncidents(tables, tables.alerts.claimable(asked, now))
+    found.claimableAlerts = withIncidents(tables, tables.alert.claimable(asked, now))
     found.storageTime = now
     for (const { row } of found.claimableAlerts) unit.alerts.load(row, row)
   },
@@ -101,11 +101,11 @@ export const SEARCHES: Loaders<Reading, Search> = {
     )
   },
   silencesInForce: ({ now, rows: { tables }, unit: { searchResults: found } }, { endingAfter }) => {
-    found.silencesInForce = tables.silences.inForce(now, endingAfter)
-    found.serviceHeartbeat = tables.serviceHeartbeats.find("service")
+    found.silencesInForce = tables.silence.inForce(now, endingAfter)
+    found.serviceHeartbeat = tables.keyed.service_heartbeat.find("service")
   },
   unendedSilences: ({ now, rows: { tables }, unit }) => {
-    unit.searchResults.unendedSilences = tables.silences.unended(now)
+    unit.searchResults.unendedSilences = tables.silence.unended(now)
   },
   idlePendingAgents: ({ rows: { tables }, unit }, { seenBefore, limit }) => {
     const agents = tables.agents.idlePending(seenBefore, limit)

@@ -14,8 +14,8 @@ it("a cache of rows holds no more bytes than it may, whatever the size of labels
   const keep = (n: number): void => {
     const { agent, check } = largeRows(n)
     cache.apply({
-      agents: [{ before: undefined, after: agent }],
-      checks: [{ before: undefined, after: check }],
+      agent: [{ before: undefined, after: agent }],
+      check_state: [{ before: undefined, after: check }],
     })
   }
   const held = heldAfter(() => {

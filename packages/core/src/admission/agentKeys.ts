@@ -31,7 +31,7 @@ export function* recognise(unit: UnitOfWork, presented: Presented): Decision<Sta
   } else if (!unit.agents.isLoaded(agent_id)) yield { agents: [agent_id] }
   const agent = unit.agents.get(agent_id)
   if (agent?.accepted_key_hash === key_hash) return { standing: "accepted", agent }
-  yield* load(unit, { keys: [key_hash] })
+  yield* load(unit, { rows: { agent_key: [key_hash] } })
   return standingOf(unit.keys.get(key_hash), agent_id, agent)
 }
 
@@ -54,7 +54,7 @@ export const keyState = commandOf(function* (
   _now,
   key: KeyHash,
 ): Decision<AgentKeyRecord["state"] | "unknown"> {
-  yield* load(unit, { keys: [key] })
+  yield* load(unit, { rows: { agent_key: [key] } })
   return unit.keys.get(key)?.state ?? "unknown"
 })
 
@@ -64,7 +64,7 @@ export function* pendingKeyOf(
   agent: AgentRecord,
 ): Decision<(AgentsKeyRecord & { readonly state: "pending" }) | undefined> {
   if (agent.pending_key_hash === undefined) return undefined
-  yield* load(unit, { keys: [agent.pending_key_hash] })
+  yield* load(unit, { rows: { agent_key: [agent.pending_key_hash] } })
   const key = unit.keys.get(agent.pending_key_hash)
   if (key?.state !== "pending")
     throw new Error(`agent ${agent.agent_id} names a pending key that is not pending`)
@@ -95,7 +95,7 @@ export function* acceptKey(
 
 function* supersede(unit: UnitOfWork, agent: AgentRecord): Decision<void> {
   if (agent.accepted_key_hash === undefined) return
-  yield* load(unit, { keys: [agent.accepted_key_hash] })
+  yield* load(unit, { rows: { agent_key: [agent.accepted_key_hash] } })
   const old = unit.keys.get(agent.accepted_key_hash)
   if (old?.state !== "accepted")
     throw new Error(`agent ${agent.agent_id} names an accepted key that is not accepted`)

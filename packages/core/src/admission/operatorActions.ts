@@ -65,7 +65,7 @@ const onEach = commandOf(function* (
 ): Decision<WorkOnMany> {
   const changed: Array<AgentId> = []
   const { agents, held } = yield* skipLockedAgents(unit, agentIds)
-  yield* load(unit, { keys: agents.flatMap((agent) => agent.pending_key_hash ?? []) })
+  yield* load(unit, { rows: { agent_key: agents.flatMap((agent) => agent.pending_key_hash ?? []) } })
   for (const agent of agents) {
     if (isMeant(agent) && (yield* act(unit, agent, now))) changed.push(agent.agent_id)
   }
@@ -87,7 +87,7 @@ function* blockKey(
   now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<void> {
-  yield* load(unit, { keys: [keyHash] })
+  yield* load(unit, { rows: { agent_key: [keyHash] } })
   const key = unit.keys.get(keyHash)
   if (key?.state !== "pending" && key?.state !== "accepted") {
     throw new Error(`agent ${agent.agent_id} names a key that it cannot use`)
@@ -123,7 +123,7 @@ function* blockOne(
     yield* removeAgent(unit, agent, now, options)
     return true
   }
-  yield* load(unit, { keys: [agent.accepted_key_hash] })
+  yield* load(unit, { rows: { agent_key: [agent.accepted_key_hash] } })
   const accepted = unit.keys.get(agent.accepted_key_hash)
   unit.putAgent({
     ...agent,

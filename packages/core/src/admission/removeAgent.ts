@@ -25,7 +25,7 @@ const compareLeaving = (a: MemberRecord, b: MemberRecord): number =>
 
 /** The present memberships of an agent, in the order in which they leave. */
 function* membershipsInOrder(unit: UnitOfWork, agent: AgentRecord): Decision<ReadonlyArray<MemberRecord>> {
-  yield* load(unit, { membersOfAgents: [agent.agent_id] })
+  yield* load(unit, { groups: { incident_member: [agent.agent_id] } })
   return unit.membershipsOf(agent.agent_id).toSorted(compareLeaving)
 }
 
@@ -41,7 +41,7 @@ export function* removeAgent(
   options: IncidentOptions,
 ): Decision<void> {
   const { agent_id } = agent
-  yield* load(unit, { keysOfAgents: [agent_id], membersOfAgents: [agent_id] })
+  yield* load(unit, { groups: { agent_key: [agent_id], incident_member: [agent_id] } })
   for (const key of unit.keys.group(agent_id)) {
     if (key.state === "blocked") continue
     move(AgentKeyTransitions, key.state, "agent_removed")
@@ -69,7 +69,7 @@ export const removeIdlePending = commandOf(function* (
 ): Decision<number> {
   yield { idlePendingAgents: { seenBefore: Instant.minus(now, input.silence), limit: input.limit } }
   const ids = unit.searchResults.idlePendingAgents
-  yield { keysOfAgents: ids, membersOfAgents: ids }
+  yield { groups: { agent_key: ids, incident_member: ids } }
   for (const id of ids) {
     const agent = unit.agents.get(id)
     if (agent !== undefined) yield* removeAgent(unit, agent, now, input.incidents)
@@ -108,7 +108,10 @@ const withdrawChecks = commandOf(function* (
     return check?.incident_id === ref.incident_id ? { ref, check } : []
   })
   const members = checks.map(({ ref }) => ref)
-  yield* load(unit, { incidents: members.map((ref) => ref.incident_id), members })
+  yield* load(unit, {
+    incidents: members.map((ref) => ref.incident_id),
+    rows: { incident_member: members },
+  })
   const incidents = new Incidents(unit, now, options)
   for (const { ref, check } of checks) {
     yield* incidents.leave(ref, { by: "agent_gone" })

@@ -1,7 +1,7 @@
-import type { BatchOutcome, EventOutcome } from "../model/CheckRecord.ts"
+import type { BatchOutcome, CheckRef, EventOutcome } from "../model/CheckRecord.ts"
 import { recognise } from "../admission/agentKeys.ts"
 import { type CheckMove, recount } from "../model/AgentRecord.ts"
-import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
+import type { EventId } from "@tocsin/contract/Identifiers"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { missingRows } from "../engine/unitOfWork/load.ts"
 import type { RowRequest } from "../engine/unitOfWork/RowRequest.ts"
@@ -58,7 +58,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   const event_ids: Array<EventId> = []
   const members: Array<MemberRef> = []
   const openIncidents: Array<IncidentRef> = []
-  const expectations: Array<CheckId> = []
+  const expectations: Array<CheckRef> = []
   const { routesReadAgents } = input.incidents.policy()
   for (const event of events) {
     const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
@@ -69,7 +69,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
     const isStatusChange = check?.status !== event.status
     const isRouted = routesReadAgents && isStatusChange && event.status !== "ok"
     if (check === undefined || check.overdue_incident_id !== undefined || isRouted)
-      expectations.push(event.check_id)
+      expectations.push({ agent_id, registration_id, check_id: event.check_id })
     const isChange = isStatusChange || check.exit_code !== event.exit_code
     if (isChange) event_ids.push(event.event_id)
     if (check?.incident_id !== undefined && (isStatusChange || hasNewFirstLine(check, event))) {
@@ -85,9 +85,8 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   const incidents = members.map((member) => member.incident_id)
   return missingRows(unit, {
     history: { agent_id, event_ids },
-    expectations: { agent_id, check_ids: expectations },
     incidents,
-    members,
+    rows: { expectation: expectations, incident_member: members },
     openIncidents,
   })
 }

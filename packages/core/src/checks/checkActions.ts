@@ -56,9 +56,9 @@ export const removeCheck = commandOf(function* (
 ): Decision<CheckActionOutcome> {
   const { agent, check } = yield* find(unit, ref)
   if (agent === undefined) return { outcome: "no_such_agent" }
-  const { agent_id, check_id } = ref
-  yield* load(unit, { expectations: { agent_id, check_ids: [check_id] } })
-  const expectation = unit.expectations.get({ ...ref, registration_id: agent.registration_id })
+  const expected = { ...ref, registration_id: agent.registration_id }
+  yield* load(unit, { rows: { expectation: [expected] } })
+  const expectation = unit.expectations.get(expected)
   if (check === undefined && expectation === undefined) return { outcome: "no_such_check" }
   const incidents = new Incidents(unit, now, options)
   if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)

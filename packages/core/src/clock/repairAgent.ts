@@ -30,7 +30,7 @@ export const repairAgent = commandOf(function* (
   if (found === undefined) return
   const agent = clampToNow(found, ["last_seen_at", "reachable_from"], now)
   if (agent !== found) unit.putAgent(agent)
-  yield* load(unit, { expectationsOfAgents: [agent_id] })
+  yield* load(unit, { groups: { expectation: [agent] } })
   const expectations = unit.expectations.group(agent.registration_id)
   yield* load(unit, { checks: { agent_id, check_ids: expectations.map(({ check_id }) => check_id) } })
   for (const expected of expectations) {

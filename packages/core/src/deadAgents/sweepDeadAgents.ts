@@ -29,8 +29,8 @@ const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
  */
 export const sweepDeadAgents = commandOf(function* (unit, now, input: SweepInput): Decision<WorkOnMany> {
   const { agents, held } = yield* skipLockedAgents(unit, input.agents)
-  yield* load(unit, { serviceHeartbeat: true })
-  if (isInGrace(unit.serviceHeartbeats.get("service"), now, input.rules)) return { count: 0, held: [] }
+  yield* load(unit, { rows: { service_heartbeat: ["service"] } })
+  if (isInGrace(unit.of("service_heartbeat").get("service"), now, input.rules)) return { count: 0, held: [] }
   const silent = agents.filter((agent) => isSilent(agent, deadSince(now, input.rules)))
   yield* load(unit, { openIncidents: silent.map((agent) => heartbeatRef(agent.agent_id)) })
   for (const agent of silent) {

@@ -186,9 +186,9 @@ function* joined(unit: UnitOfWork, member: MemberRecord, readsLabels: boolean): 
   const agent = unit.agents.isLoaded(agent_id) ? unit.agents.get(agent_id) : undefined
   if (agent === undefined || !readsLabels || check_id.startsWith("@"))
     return { member, agent, labels: undefined }
-  const { registration_id } = agent
-  yield* load(unit, { expectations: { agent_id, check_ids: [check_id] } })
-  return { member, agent, labels: unit.expectations.get({ agent_id, registration_id, check_id })?.labels }
+  const ref = { agent_id, registration_id: agent.registration_id, check_id }
+  yield* load(unit, { rows: { expectation: [ref] } })
+  return { member, agent, labels: unit.expectations.get(ref)?.labels }
 }
 
 /** Finds whom the routes of these loud members name. */

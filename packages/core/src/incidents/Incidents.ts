@@ -106,7 +106,7 @@ export class Incidents {
     const unit = this.#unit
     const { agent_id, check_id, severity, summary } = change.member
     const ref: MemberRef = { incident_id, agent_id, check_id }
-    const missing = missingRows(unit, { incidents: [incident_id], members: [ref] })
+    const missing = missingRows(unit, { incidents: [incident_id], rows: { incident_member: [ref] } })
     if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
     const changed: MemberRecord = {
@@ -132,7 +132,7 @@ export class Incidents {
    * A member's latest output has another first line; the incident shows that of its worst member.
    */
   *resummarize(ref: MemberRef, summary: string | undefined): Decision<void> {
-    yield* load(this.#unit, { incidents: [ref.incident_id], members: [ref] })
+    yield* load(this.#unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     const { incident, member } = this.#find(ref)
     if (member.summary === summary) return
     this.#unit.putMember({ ...member, summary })
@@ -146,7 +146,7 @@ export class Incidents {
    */
   *leave(ref: MemberRef, leaving: Leaving): Decision<void> {
     const unit = this.#unit
-    const missing = missingRows(unit, { incidents: [ref.incident_id], members: [ref] })
+    const missing = missingRows(unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
     unit.putMember({ ...member, left_at: this.#now })

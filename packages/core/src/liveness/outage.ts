@@ -69,13 +69,13 @@ export const writeServiceHeartbeat = commandOf(function* (
   rules: RuleOptions,
   { isRight = false } = {},
 ): Decision<boolean> {
-  yield* load(unit, { serviceHeartbeat: true })
-  const serviceHeartbeat = unit.serviceHeartbeats.get("service")
+  yield* load(unit, { rows: { service_heartbeat: ["service"] } })
+  const serviceHeartbeat = unit.of("service_heartbeat").get("service")
   const outage = lastOutage(serviceHeartbeat, now, rules)
   const isAhead = serviceHeartbeat !== undefined && isFarAhead(serviceHeartbeat.beat_at, now, rules)
   const beat_at =
     serviceHeartbeat === undefined || (isAhead && isRight) ? now : Instant.max(serviceHeartbeat.beat_at, now)
-  unit.serviceHeartbeats.put({
+  unit.of("service_heartbeat").put({
     name: "service",
     beat_at,
     outage_began_at: outage?.began_at,

@@ -1,6 +1,8 @@
 import type { CheckName } from "./CheckRecord.ts"
 import type { AuditActionName, AuditId, AuditSubjectKind, AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
+import { array, instant, object, orUndefined, text } from "./columns.ts"
+import type { TableShape } from "./TableShape.ts"
 
 /** One thing that a change concerned. */
 export interface AuditSubject {
@@ -48,3 +50,26 @@ export const subjectRowsOf = (rows: ReadonlyArray<AuditRecord>): ReadonlyArray<A
       action,
     })),
   )
+
+/** Its table. */
+export const audit: TableShape<AuditRecord> = {
+  name: "audit",
+  key: ["id"],
+  columns: {
+    id: text,
+    recorded_at: instant,
+    actor: text,
+    via: text,
+    action: text,
+    subjects: array,
+    parameters: orUndefined(object),
+    request_id: orUndefined(text),
+  },
+}
+
+/** Its subjects, for the filter. */
+export const audit_subject: TableShape<AuditSubjectRow> = {
+  name: "audit_subject",
+  key: ["audit_id", "subject_id"],
+  columns: { subject_id: text, audit_id: text, recorded_at: instant, actor: text, action: text },
+}

@@ -24,6 +24,12 @@ export interface CheckRef extends CheckName {
   readonly registration_id: RegistrationId
 }
 
+/** Names checks of one registration. */
+export const checksOf = (
+  { agent_id, registration_id }: Omit<CheckRef, "check_id">,
+  checkIds: ReadonlyArray<CheckId>,
+): ReadonlyArray<CheckRef> => checkIds.map((check_id) => ({ agent_id, registration_id, check_id }))
+
 /** The current state of one check as stored. */
 export interface CheckRecord extends CheckRef {
   readonly status: CheckStatus

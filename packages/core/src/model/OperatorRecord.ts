@@ -1,6 +1,8 @@
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { OperatorName, Role } from "@tocsin/contract/Operators"
+import { instant, orUndefined, text } from "./columns.ts"
+import type { KeyedShape } from "./TableShape.ts"
 
 /** One named operator as stored: hashes of the tokens only (docs/rules.md#operators). */
 export interface OperatorRecord {
@@ -23,4 +25,22 @@ export const isValidToken = (operator: OperatorRecord, hash: KeyHash, now: Insta
   if (operator.token_hash === hash) return true
   const { former_token_hash, former_valid_until } = operator
   return former_token_hash === hash && former_valid_until !== undefined && former_valid_until > now
+}
+
+/** Its table. */
+export const operator: KeyedShape<OperatorRecord, readonly ["name"]> = {
+  name: "operator",
+  key: ["name"],
+  locks: "rows",
+  columns: {
+    name: text,
+    role: text,
+    token_hash: text,
+    former_token_hash: orUndefined(text),
+    former_valid_until: orUndefined(instant),
+    created_at: instant,
+    created_by: text,
+    expires_at: orUndefined(instant),
+    last_used_at: orUndefined(instant),
+  },
 }

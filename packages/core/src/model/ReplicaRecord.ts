@@ -1,5 +1,7 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
+import { array, instant, orUndefined, text } from "./columns.ts"
+import type { KeyedShape } from "./TableShape.ts"
 
 /** A receiver that a replica sends to, or has sent to within the last day. */
 export interface ReceiverListing {
@@ -20,4 +22,21 @@ export interface ReplicaRecord {
   readonly seen_at: Instant
   /** When it shut down; absent while it runs, and after a crash. */
   readonly ended_at: Instant | undefined
+}
+
+/** Its table, in which each process has a row. */
+export const replica: KeyedShape<ReplicaRecord, readonly ["id"], readonly []> = {
+  name: "replica",
+  key: ["id"],
+  group: [],
+  locks: "groups",
+  columns: {
+    id: text,
+    version: text,
+    policy_hash: text,
+    receivers: array,
+    started_at: instant,
+    seen_at: instant,
+    ended_at: orUndefined(instant),
+  },
 }

@@ -1,4 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
+import { instant, orUndefined, text } from "./columns.ts"
+import type { KeyedShape } from "./TableShape.ts"
 
 /**
  * The service heartbeat that all replicas share. A gap between service heartbeats is an outage of the service
@@ -18,3 +20,16 @@ export interface ServiceHeartbeatRecord {
  * and gives agents time to return.
  */
 export const NEVER_MARKED = Instant.fromMicros(0n)
+
+/** Its table, of one row. */
+export const service_heartbeat: KeyedShape<ServiceHeartbeatRecord, readonly ["name"]> = {
+  name: "service_heartbeat",
+  key: ["name"],
+  locks: "rows",
+  columns: {
+    name: text,
+    beat_at: instant,
+    outage_began_at: orUndefined(instant),
+    outage_ended_at: orUndefined(instant),
+  },
+}

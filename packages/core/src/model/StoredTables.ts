@@ -2,11 +2,12 @@ import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord, AgentRecord } f
 import type { CheckRecord } from "./CheckRecord.ts"
 import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "./ListDefinitions.ts"
-import type { ServiceHeartbeatRecord } from "./ServiceHeartbeatRecord.ts"
 import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
-import type { ReplicaRecord } from "./ReplicaRecord.ts"
-import { audit, audit_subject, operator } from "./OperatorTables.ts"
-import type { SilenceRecord } from "./SilenceRecord.ts"
+import { audit, audit_subject } from "./AuditRecord.ts"
+import { operator } from "./OperatorRecord.ts"
+import { replica } from "./ReplicaRecord.ts"
+import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
+import { silence } from "./SilenceRecord.ts"
 import {
   array,
   boolean,
@@ -22,7 +23,7 @@ import {
   uuids,
 } from "./columns.ts"
 import { incident, incident_log, incident_change, incident_member } from "./incidentTables.ts"
-import type { AnyShape, TableShape } from "./TableShape.ts"
+import type { AnyShape, KeyedShape, TableShape } from "./TableShape.ts"
 
 /** Keys in every state share a table: only blocked ones have the last three columns. */
 export interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
@@ -69,9 +70,12 @@ const agent: TableShape<AgentRecord> = {
   },
 }
 
-const agent_key: TableShape<StoredKey> = {
+const agent_key: KeyedShape<StoredKey, readonly ["key_hash"], readonly ["agent_id"]> = {
   name: "agent_key",
   key: ["key_hash"],
+  locks: "rows",
+  group: ["agent_id"],
+  groupedWithout: "blacklist_id",
   columns: {
     key_hash: text,
     key_fingerprint: text,
@@ -111,9 +115,15 @@ const NEVER_DUE: Terms = {
   notifications_enabled: false,
 }
 
-const expectation: TableShape<ExpectationRecord> = {
+const expectation: KeyedShape<
+  ExpectationRecord,
+  readonly ["agent_id", "check_id", "registration_id"],
+  readonly ["agent_id", "registration_id"]
+> = {
   name: "expectation",
   key: ["agent_id", "check_id", "registration_id"],
+  locks: "guarded",
+  group: ["agent_id", "registration_id"],
   columns: {
     agent_id: text,
     registration_id: uuid,
@@ -151,9 +161,10 @@ const check_event: TableShape<StoredHistoryRecord> = {
   kept: ["is_kept"],
 }
 
-const outbox: TableShape<OutboxRecord> = {
+const outbox: KeyedShape<OutboxRecord, readonly ["id"]> = {
   name: "outbox",
   key: ["id"],
+  locks: "rows",
   columns: {
     id: text,
     receiver: text,
@@ -180,9 +191,10 @@ const outbox: TableShape<OutboxRecord> = {
   },
 }
 
-const alert: TableShape<AlertRecord> = {
+const alert: KeyedShape<AlertRecord, readonly ["incident_id", "receiver", "severity"]> = {
   name: "alert",
   key: ["incident_id", "receiver", "severity"],
+  locks: "rows",
   columns: {
     receiver: text,
     incident_id: text,
@@ -190,45 +202,6 @@ const alert: TableShape<AlertRecord> = {
     next_at: instant,
     ended_at: orUndefined(instant),
     leased_until: orUndefined(instant),
-  },
-}
-
-const replica: TableShape<ReplicaRecord> = {
-  name: "replica",
-  key: ["id"],
-  columns: {
-    id: text,
-    version: text,
-    policy_hash: text,
-    receivers: array,
-    started_at: instant,
-    seen_at: instant,
-    ended_at: orUndefined(instant),
-  },
-}
-
-const serviceHeartbeat: TableShape<ServiceHeartbeatRecord> = {
-  name: "service_heartbeat",
-  key: ["name"],
-  columns: {
-    name: text,
-    beat_at: instant,
-    outage_began_at: orUndefined(instant),
-    outage_ended_at: orUndefined(instant),
-  },
-}
-
-const silence: TableShape<SilenceRecord> = {
-  name: "silence",
-  key: ["id"],
-  columns: {
-    id: text,
-    matchers: array,
-    starts_at: instant,
-    ends_at: instant,
-    comment: text,
-    created_by: text,
-    created_at: instant,
   },
 }
 
@@ -245,12 +218,11 @@ const established: TableShape<Established> = {
 }
 
 /**
- * The tables that SQLite and PostgreSQL share, those that others refer to first. Further columns
- * are generated or kept by the storage for itself.
+ * The registry of all tables: those that others refer to first, and in the order in which transactions lock
+ * and write rows. Further columns are generated or kept by the storage for itself.
  */
 export const storedTables = {
   established,
-  serviceHeartbeat,
   agent,
   agent_key,
   check_state,
@@ -267,8 +239,11 @@ export const storedTables = {
   audit,
   audit_subject,
   silence,
+  service_heartbeat,
   removed_registration,
 }
+
+export type StoredName = keyof typeof storedTables
 
 /** All tables in the order in which they are copied. */
 export const copiedTables: ReadonlyArray<AnyShape> = Object.values(storedTables)

@@ -60,11 +60,37 @@ export interface TableShape<Row> {
   readonly kept?: ReadonlyArray<string>
 }
 
+/**
+ * The locks of a transaction on a table: the rows that it asks for; the groups too, so that it waits for
+ * transactions that add rows to them; or none, since the lock of an agent or an incident guards its rows.
+ */
+export type Locking = "rows" | "groups" | "guarded"
+
+/**
+ * A table whose rows commands request by key or by group. Storages load, lock, write and remove its
+ * rows by this declaration alone (docs/decisions/0035).
+ */
+export type KeyedShape<
+  Row,
+  Key extends ReadonlyArray<keyof Row & string>,
+  Group extends ReadonlyArray<keyof Row & string> = never,
+> = TableShape<Row> & {
+  readonly key: Key
+  readonly locks: Locking
+  /** The columns that make groups of rows; with none, all rows are the group `all`. */
+  readonly group?: Group
+  /** Rows are in groups as long as they have no value in this column. */
+  readonly groupedWithout?: keyof Row & string
+}
+
 /** The shape of any table, for code that walks through columns. */
 export type AnyShape = Omit<TableShape<never>, "key" | "columns" | "numbered"> & {
   readonly key: ReadonlyArray<string>
   readonly columns: Readonly<Record<string, Column>>
   readonly numbered?: string
+  readonly group?: ReadonlyArray<string>
+  readonly groupedWithout?: string
+  readonly locks?: Locking
 }
 
 /** The columns of a table that hold JSON, with the kind of value that each must hold. */

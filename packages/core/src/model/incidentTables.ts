@@ -2,7 +2,7 @@ import type { IncidentChangeRecord, IncidentRecord } from "./IncidentRecord.ts"
 import type { IncidentLogRecord } from "./IncidentLogRecord.ts"
 import type { MemberRecord } from "./MemberRecord.ts"
 import { boolean, instant, integer, orUndefined, text } from "./columns.ts"
-import type { TableShape } from "./TableShape.ts"
+import type { KeyedShape, TableShape } from "./TableShape.ts"
 
 /** The tables of incidents; see StoredTables. */
 export const incident: TableShape<IncidentRecord> = {
@@ -40,9 +40,16 @@ export const incident: TableShape<IncidentRecord> = {
   },
 }
 
-export const incident_member: TableShape<MemberRecord> = {
+export const incident_member: KeyedShape<
+  MemberRecord,
+  readonly ["incident_id", "agent_id", "check_id"],
+  readonly ["agent_id"]
+> = {
   name: "incident_member",
   key: ["incident_id", "agent_id", "check_id"],
+  locks: "guarded",
+  group: ["agent_id"],
+  groupedWithout: "left_at",
   columns: {
     incident_id: text,
     agent_id: text,

@@ -175,7 +175,7 @@ export const releaseAlert = commandOf(function* (unit, _now, claimed: AlertRecor
 
 /** The alert of a claim, unless another claim has it. */
 function* heldAlert(unit: UnitOfWork, claimed: AlertRecord): Decision<AlertRecord | undefined> {
-  yield* load(unit, { alerts: [claimed] })
+  yield* load(unit, { rows: { alert: [claimed] } })
   const alert = unit.alerts.get(claimed)
   return alert?.leased_until === claimed.leased_until ? alert : undefined
 }

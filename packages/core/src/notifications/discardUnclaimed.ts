@@ -21,8 +21,8 @@ export const discardUnclaimed = commandOf(function* (
   own: ReadonlyArray<NotifierName>,
   limit: number,
 ): Decision<number> {
-  yield* load(unit, { replicas: true })
-  const listed = [...own, ...listedReceivers(unit.replicas.group("all"), now)]
+  yield* load(unit, { groups: { replica: ["all"] } })
+  const listed = [...own, ...listedReceivers(unit.of("replica").group("all"), now)]
   const untouchedSince = Instant.minus(now, LISTED_FOR)
   yield { unclaimedOutbox: { listed, untouchedSince, limit } }
   const { unclaimedOutbox } = unit.searchResults

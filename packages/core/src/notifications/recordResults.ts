@@ -111,8 +111,8 @@ export const recordResults = commandOf(function* (
   // Incidents are locked before their outbox items, everywhere.
   const incidents = new Set(attempts.filter(needsIncident).map(({ claim }) => claim.incident_id))
   if (incidents.size > 0) yield* load(unit, { incidents: Array.from(incidents) })
-  const outboxItems = attempts.map(({ claim }) => claim.id).filter((id) => !unit.outbox.isLoaded(id))
-  if (outboxItems.length > 0) yield { outboxItems }
+  const outbox = attempts.map(({ claim }) => claim.id).filter((id) => !unit.outbox.isLoaded(id))
+  if (outbox.length > 0) yield { rows: { outbox } }
   const recorded: Array<Recorded> = []
   for (const attempt of attempts) recorded.push(yield* settle(unit, attempt, now))
   return recorded

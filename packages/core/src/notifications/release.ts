@@ -21,7 +21,7 @@ export const release = commandOf(function* (
   options: FiringOptions,
   by: Signature,
 ): Decision<ReleaseOutcome> {
-  yield* load(unit, { outboxItems: [id] })
+  yield* load(unit, { rows: { outbox: [id] } })
   const found = unit.outbox.get(id)
   if (found === undefined) return "no_such_item"
   yield* load(unit, { incidents: [found.incident_id] })

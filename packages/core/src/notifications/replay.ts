@@ -19,7 +19,7 @@ export type ReplayOutcome =
  * (docs/rules.md#dead-letters).
  */
 export const replay = commandOf(function* (unit, now, id: OutboxId, by: Signature): Decision<ReplayOutcome> {
-  yield* load(unit, { outboxItems: [id] })
+  yield* load(unit, { rows: { outbox: [id] } })
   const found = unit.outbox.get(id)
   if (found === undefined) return "no_such_item"
   yield* load(unit, { incidents: [found.incident_id] })

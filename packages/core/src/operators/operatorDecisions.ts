@@ -40,8 +40,8 @@ export const createOperator = commandOf(function* (
   created: NewOperator,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* load(unit, { operators: [created.name] })
-  if (unit.operators.get(created.name) !== undefined) return undefined
+  yield* load(unit, { rows: { operator: [created.name] } })
+  if (unit.of("operator").get(created.name) !== undefined) return undefined
   const operator: OperatorRecord = {
     ...created,
     former_token_hash: undefined,
@@ -50,7 +50,7 @@ export const createOperator = commandOf(function* (
     created_by: by.actor,
     last_used_at: undefined,
   }
-  unit.operators.put(operator)
+  unit.of("operator").put(operator)
   const { name, role, expires_at } = operator
   recordAudit(unit, now, by, "operator.created", [name], { role, expires_at: shownTime(expires_at) })
   return operator
@@ -66,14 +66,14 @@ export const changeOperator = commandOf(function* (
   changes: OperatorChanges,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* load(unit, { operators: [name] })
-  const operator = unit.operators.get(name)
+  yield* load(unit, { rows: { operator: [name] } })
+  const operator = unit.of("operator").get(name)
   if (operator === undefined) return undefined
   const changed = { ...operator, ...changes }
   const hasNewRole = changed.role !== operator.role
   const hasNewExpiry = changed.expires_at !== operator.expires_at
   if (!hasNewRole && !hasNewExpiry) return operator
-  unit.operators.put(changed)
+  unit.of("operator").put(changed)
   recordAudit(unit, now, by, "operator.changed", [name], {
     role: hasNewRole ? changed.role : undefined,
     // Null states that it no longer expires.
@@ -90,8 +90,8 @@ export const rotateToken = commandOf(function* (
   { token_hash, grace }: NewToken,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* load(unit, { operators: [name] })
-  const operator = unit.operators.get(name)
+  yield* load(unit, { rows: { operator: [name] } })
+  const operator = unit.of("operator").get(name)
   if (operator === undefined) return undefined
   const hasGrace = Duration.isPositive(grace)
   const changed = {
@@ -100,7 +100,7 @@ export const rotateToken = commandOf(function* (
     former_token_hash: hasGrace ? operator.token_hash : undefined,
     former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
   }
-  unit.operators.put(changed)
+  unit.of("operator").put(changed)
   recordAudit(unit, now, by, "operator.rotated", [name], { grace: formatDuration(grace) })
   return changed
 })
@@ -112,9 +112,9 @@ export const removeOperator = commandOf(function* (
   name: OperatorName,
   by: Signature,
 ): Decision<number> {
-  yield* load(unit, { operators: [name] })
-  if (unit.operators.get(name) === undefined) return 0
-  unit.operators.delete(name)
+  yield* load(unit, { rows: { operator: [name] } })
+  if (unit.of("operator").get(name) === undefined) return 0
+  unit.of("operator").delete(name)
   recordAudit(unit, now, by, "operator.removed", [name], {})
   return 1
 })
@@ -130,8 +130,8 @@ export const noteUse = commandOf(function* (
   name: OperatorName,
   token_hash: KeyHash,
 ): Decision<void> {
-  yield* load(unit, { operators: [name] })
-  const operator = unit.operators.get(name)
+  yield* load(unit, { rows: { operator: [name] } })
+  const operator = unit.of("operator").get(name)
   if (operator === undefined || !isValidToken(operator, token_hash, now)) return
-  if (isUseNotable(operator, now)) unit.operators.put({ ...operator, last_used_at: now })
+  if (isUseNotable(operator, now)) unit.of("operator").put({ ...operator, last_used_at: now })
 })

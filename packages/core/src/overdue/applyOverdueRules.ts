@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import type { CheckRef } from "../model/CheckRecord.ts"
+import { checksOf, type CheckRef } from "../model/CheckRecord.ts"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
@@ -42,7 +42,7 @@ const evaluateChecks = commandOf(function* (
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return
-  yield* load(unit, { expectations: { agent_id, check_ids } })
+  yield* load(unit, { rows: { expectation: checksOf(agent, check_ids) } })
   const incidents = new Incidents(unit, now, options)
   const inForce = { policy: options.policy(), staleAfter: rules.staleAfter, now }
   for (const check_id of check_ids) yield* followPolicy(unit, incidents, { agent, check_id }, inForce)

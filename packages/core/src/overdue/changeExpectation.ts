@@ -55,7 +55,7 @@ export function* expectCheck(
   if (incident_id === undefined || before?.terms?.severity === terms.severity) return
   const { notifications_enabled: notify, severity } = terms
   const member = { agent_id, check_id, incident_id }
-  yield* load(unit, { incidents: [incident_id], members: [member] })
+  yield* load(unit, { incidents: [incident_id], rows: { incident_member: [member] } })
   const summary = unit.members.get(member)?.summary
   yield* incidents.change(incident_id, { member: { agent_id, check_id, severity, summary }, notify })
 }

@@ -9,7 +9,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { expectCheck, withdrawExpectation } from "./changeExpectation.ts"
 import { labelCheck, evaluateLabelled } from "./labelCheck.ts"
-import type { CheckRef } from "../model/CheckRecord.ts"
+import { checksOf, type CheckRef } from "../model/CheckRecord.ts"
 import { hasTerms } from "../model/ExpectationRecord.ts"
 import { followPolicy, isDeclared } from "./followPolicy.ts"
 import { type DeclaredCheck, decideTerms } from "../policy/decideTerms.ts"
@@ -47,7 +47,11 @@ export const declareExpectations = commandOf(function* (
   const { registration_id } = found.agent
   const declared = new Set(request.checks.map(({ check_id }) => check_id))
   const checks = { agent_id, check_ids: Array.from(declared) }
-  yield* load(unit, { checks, expectations: checks, expectationsOfAgents: [agent_id] })
+  yield* load(unit, {
+    checks,
+    rows: { expectation: checksOf(found.agent, checks.check_ids) },
+    groups: { expectation: [found.agent] },
+  })
   const before = unit.expectations.group(registration_id)
   const unlisted = request.complete
     ? before.flatMap(({ check_id, labels, origin }): ReadonlyArray<DeclaredCheck> =>

@@ -11,6 +11,7 @@ import { lastOutage } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { byAgent } from "./byAgent.ts"
+import { checksOf } from "../model/CheckRecord.ts"
 import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 import { evaluationAfter } from "./dueTime.ts"
@@ -35,7 +36,7 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: LookI
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return
-  yield* load(unit, { expectations: { agent_id, check_ids } })
+  yield* load(unit, { rows: { expectation: checksOf(agent, check_ids) } })
   const incidents = new Incidents(unit, now, input.incidents)
   const { staleAfter } = rules
   const inForce = { policy: input.incidents.policy(), staleAfter, now }

@@ -72,8 +72,7 @@ export function* reported(
   ref: CheckRef,
   now: Instant.Instant,
 ): Decision<void> {
-  const { agent_id, check_id } = ref
-  yield* load(unit, { expectations: { agent_id, check_ids: [check_id] } })
+  yield* load(unit, { rows: { expectation: [ref] } })
   const expectation = unit.expectations.get(ref)
   if (!hasTerms(expectation) || expectation.incident_id === undefined) return
   move(ExpectationTransitions, "overdue", "reported")

@@ -37,28 +37,31 @@ export const reportReplica = commandOf(function* (
   report: ReplicaReport,
   signature: Signature,
 ): Decision<ReadonlyArray<ReplicaRecord>> {
-  yield* load(unit, { replicas: true })
-  const rows = unit.replicas.group("all")
+  yield* load(unit, { groups: { replica: ["all"] } })
+  const rows = unit.of("replica").group("all")
   const known = rows.find(({ id }) => id === report.id)
   if (isReplaced(rows, report)) {
     const former = known?.policy_hash
     recordAudit(unit, now, signature, "policy.replaced", [report.policy_hash], { former })
   }
   const { isEmptyPolicy: _, ...row } = report
-  unit.replicas.put({
+  unit.of("replica").put({
     ...row,
     receivers: listingsOf(known?.receivers ?? [], report.receivers, now),
     seen_at: now,
     ended_at: undefined,
   })
-  const replicas = unit.replicas.group("all")
-  for (const { id } of outlivedReplicas(replicas, now)) unit.replicas.delete(id)
+  const replicas = unit.of("replica").group("all")
+  for (const { id } of outlivedReplicas(replicas, now)) unit.of("replica").delete(id)
   return replicas
 })
 
 /** Records that a replica shuts down. */
 export const endReplica = commandOf(function* (unit, now, replicaId: string): Decision<void> {
-  yield* load(unit, { replicas: true })
-  const known = unit.replicas.group("all").find(({ id }) => id === replicaId)
-  if (known !== undefined) unit.replicas.put({ ...known, ended_at: now })
+  yield* load(unit, { groups: { replica: ["all"] } })
+  const known = unit
+    .of("replica")
+    .group("all")
+    .find(({ id }) => id === replicaId)
+  if (known !== undefined) unit.of("replica").put({ ...known, ended_at: now })
 })

@@ -1,7 +1,18 @@
 import type { Instant } from "@tocsin/contract/Instant"
+import type { StoredName } from "../model/StoredTables.ts"
+
+/** The rules of rows that expire at a moment of their own: their table, its key and the column of that moment. */
+export const agedTables = {
+  audit: { table: "audit", key: "id", agesFrom: "recorded_at" },
+  silences: { table: "silence", key: "id", agesFrom: "ends_at" },
+} as const
+export type AgedName = keyof typeof agedTables
+
+// The objects have no other properties.
+export const agedNames = Object.keys(agedTables) as ReadonlyArray<AgedName>
 
 /** The facts of a row that each rule needs. `key` names the row: its ID, its number, its registration. */
-export interface RetentionFacts {
+export interface RetentionFacts extends Readonly<Record<AgedName, { readonly key: string }>> {
   readonly deleted_agents: { readonly key: string }
   /** A result that was received before the bound. */
   readonly history: { readonly key: string; readonly isNewest: boolean }
@@ -21,31 +32,31 @@ export interface RetentionFacts {
     /** Whether one of its notifications has not ended, or another transaction locks it. */
     readonly hasUnfinishedNotification: boolean
   }
-  /** A row that is older than the bound. */
-  readonly audit: { readonly key: string }
-  /** A silence that ended before the bound. */
-  readonly silences: { readonly key: string }
 }
 
 /** The rules, in the order in which they run. */
 export type RetentionName = keyof RetentionFacts
 
-/** Rows of one table that are removed together with an expired row. */
-export type RemovedRows =
-  | "checks_of_agents"
-  | "expectations_of_agents"
-  | "results_of_agents"
-  | "agents"
-  | "results"
-  | "notifications"
-  | "members"
-  | "changes"
-  | "log"
-  | "alerts"
-  | "incidents"
-  | "audit_subjects"
-  | "audit"
-  | "silences"
+/** Rows of one table that are removed together with an expired row: those whose column has its key. */
+export const removedRows = {
+  checks_of_agents: { table: "check_state", by: "registration_id" },
+  expectations_of_agents: { table: "expectation", by: "registration_id" },
+  results_of_agents: { table: "check_event", by: "registration_id" },
+  agents: { table: "removed_registration", by: "registration_id" },
+  results: { table: "check_event", by: "seq" },
+  notifications: { table: "outbox", by: "id" },
+  members: { table: "incident_member", by: "incident_id" },
+  changes: { table: "incident_change", by: "incident_id" },
+  log: { table: "incident_log", by: "incident_id" },
+  alerts: { table: "alert", by: "incident_id" },
+  incidents: { table: "incident", by: "id" },
+  audit_subjects: { table: "audit_subject", by: "audit_id" },
+  audit: { table: "audit", by: "id" },
+  silences: { table: "silence", by: "id" },
+} as const satisfies Readonly<Record<string, { readonly table: StoredName; readonly by: string }>>
+export type RemovedRows = keyof typeof removedRows
+
+export const removedNames = Object.keys(removedRows) as ReadonlyArray<RemovedRows>
 
 /** The verdict on a row. `too_young` means that all rows after it are too young. */
 export type Verdict = "expired" | "stays" | "too_young"

@@ -46,7 +46,7 @@ export const createSilence = commandOf(function* (
     return refused("too_many", TOO_MANY_MATCHERS)
   const { ends_at, starts_at } = times.success
   const created = { id, matchers, comment, starts_at, ends_at, created_at: now, created_by: by.actor }
-  unit.silences.put(created)
+  unit.of("silence").put(created)
   recordAudit(unit, now, by, "silence.created", [id], {
     matchers: matchers.map(formatMatcher).join(", "),
     starts_at: Instant.format(starts_at),
@@ -62,8 +62,8 @@ export const readSilence = commandOf(function* (
   _now,
   id: SilenceId,
 ): Decision<SilenceRecord | undefined> {
-  yield { silences: [id] }
-  return unit.silences.get(id)
+  yield { rows: { silence: [id] } }
+  return unit.of("silence").get(id)
 })
 
 /** The fields of a silence that an edit may change. */
@@ -86,8 +86,8 @@ export const editSilence = commandOf(function* (
   rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
 ): Decision<EditResult> {
-  yield* load(unit, { silences: [id] })
-  const silence = unit.silences.get(id)
+  yield* load(unit, { rows: { silence: [id] } })
+  const silence = unit.of("silence").get(id)
   if (silence === undefined) return { outcome: "unknown" }
   const state = silenceState(silence, now)
   if (state === "expired") return { outcome: "ended" }
@@ -101,7 +101,7 @@ export const editSilence = commandOf(function* (
   const edited = { ...silence, comment, ends_at }
   if (ends_at !== silence.ends_at || comment !== silence.comment) {
     move(SilenceTransitions, state, "edited")
-    unit.silences.put(edited)
+    unit.of("silence").put(edited)
     const what = { ends_at: Instant.format(ends_at), comment }
     recordAudit(unit, now, by, "silence.changed", [id], what)
   }
@@ -110,13 +110,13 @@ export const editSilence = commandOf(function* (
 
 /** Ends a silence now, and keeps its row. Returns how many it ended. */
 export const expireSilence = commandOf(function* (unit, now, id: SilenceId, by: Signature): Decision<number> {
-  yield* load(unit, { silences: [id] })
-  const silence = unit.silences.get(id)
+  yield* load(unit, { rows: { silence: [id] } })
+  const silence = unit.of("silence").get(id)
   if (silence === undefined) return 0
   const state = silenceState(silence, now)
   if (state === "expired") return 0
   move(SilenceTransitions, state, "expired_by_hand")
-  unit.silences.put({ ...silence, ends_at: now })
+  unit.of("silence").put({ ...silence, ends_at: now })
   recordAudit(unit, now, by, "silence.expired", [id], {})
   return 1
 })

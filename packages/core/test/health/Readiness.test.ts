@@ -22,7 +22,7 @@ const watched = Effect.gen(function* () {
       Effect.suspend(() => {
         if (told.refusal !== undefined) return Effect.fail(failure(told.refusal))
         const unit = new UnitOfWork()
-        const load = () => unit.serviceHeartbeats.load("service", undefined)
+        const load = () => unit.of("service_heartbeat").load("service", undefined)
         return Effect.succeed(decideSync(command(unit, Instant.fromMicros(0n)), load).committed())
       }),
   })
@@ -36,7 +36,7 @@ const watched = Effect.gen(function* () {
 
 const writing: Command<void> = function* (unit, now) {
   yield {}
-  unit.serviceHeartbeats.put({
+  unit.of("service_heartbeat").put({
     name: "service",
     beat_at: now,
     outage_began_at: undefined,

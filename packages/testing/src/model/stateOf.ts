@@ -1,6 +1,7 @@
 import { AgentId, CheckId, type EventId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
+import { checksOf } from "@tocsin/core/model/CheckRecord"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Duration, Effect } from "effect"
@@ -42,25 +43,31 @@ const ofAgent = (unit: UnitOfWork, agentId: AgentId, eventIds: ReadonlyArray<Eve
 
 const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds: ReadonlyArray<EventId>) {
   const incidents = (yield* rowsOf(replica, "incidents")).map((row) => row.id)
+  const agents = yield* rowsOf(replica, "agents")
   const rowRequests: ReadonlyArray<RowRequest> = [
     {
       agents: agentIds,
-      keys: keyHashes,
-      keysOfAgents: agentIds,
-      membersOfAgents: agentIds,
+      rows: { agent_key: keyHashes },
+      groups: { agent_key: agentIds, incident_member: agentIds },
       pendingAgents: true,
     },
     { incidents, openIncidents: refs },
     ...agentIds.map((agent_id) => ({
       checks: { agent_id, check_ids: checkIds },
-      expectations: { agent_id, check_ids: checkIds },
       history: { agent_id, event_ids: eventIds },
     })),
+    {
+      rows: {
+        expectation: agents.flatMap((agent) => checksOf(agent, checkIds)),
+      },
+    },
     ...incidents.map((incident_id) => ({ worstMembers: { incident_id, limit: 2 } })),
     {
-      members: incidents.flatMap((incident_id) =>
-        agentIds.flatMap((agent_id) => checkIds.map((check_id) => ({ incident_id, agent_id, check_id }))),
-      ),
+      rows: {
+        incident_member: incidents.flatMap((incident_id) =>
+          agentIds.flatMap((agent_id) => checkIds.map((check_id) => ({ incident_id, agent_id, check_id }))),
+        ),
+      },
     },
   ]
   return yield* observe(replica, rowRequests, (unit) => ({

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
-import { observe } from "../observe.ts"
+import { observe, rowOf } from "../observe.ts"
 import { write } from "../records.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
@@ -42,12 +42,12 @@ const keyRoundTrip = (replica: Replica) =>
     Effect.gen(function* () {
       const { key_hash } = first
       for (const key of [first, { ...second, key_hash }]) {
-        yield* write(replica, [{ keys: [key_hash] }], ({ keys }) => keys.put(key))
-        assertSame(yield* observe(replica, [{ keys: [key_hash] }], ({ keys }) => keys.get(key_hash)), key)
+        yield* write(replica, [{ rows: { agent_key: [key_hash] } }], ({ keys }) => keys.put(key))
+        assertSame(yield* rowOf(replica, "agent_key", key_hash), key)
         assertSame(yield* rowsOf(replica, "blacklist"), key.state === "blocked" ? [key] : [])
       }
-      yield* write(replica, [{ keys: [key_hash] }], ({ keys }) => keys.delete(key_hash))
-      assertSame(yield* observe(replica, [{ keys: [key_hash] }], ({ keys }) => keys.get(key_hash)), undefined)
+      yield* write(replica, [{ rows: { agent_key: [key_hash] } }], ({ keys }) => keys.delete(key_hash))
+      assertSame(yield* rowOf(replica, "agent_key", key_hash), undefined)
     }),
   )
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
-import { observe } from "../observe.ts"
+import { observe, rowOf } from "../observe.ts"
 import { atMost, write } from "../records.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
@@ -49,7 +49,7 @@ const memberRoundTrip = (replica: Replica) =>
         const incident = { ...row, state: "resolved" as const, resolved_at: row.opened_at }
         const ref = { incident_id: incident.id, agent_id: first.agent_id, check_id: first.check_id }
         yield* write(replica, [], ({ incidents }) => incidents.put(incident))
-        const rowRequests = [{ incidents: [incident.id] }, { members: [ref] }]
+        const rowRequests = [{ incidents: [incident.id] }, { rows: { incident_member: [ref] } }]
         // The last one is put over a row that this decision did not load.
         for (const [member, loads] of [
           [first, rowRequests],
@@ -59,7 +59,7 @@ const memberRoundTrip = (replica: Replica) =>
           const written = { ...member, ...ref }
           yield* write(replica, loads, ({ members }) => members.put(written))
           assertSame(yield* observe(replica, rowRequests, ({ members }) => members.get(ref)), written)
-          const of = yield* observe(replica, [{ membersOfAgents: [ref.agent_id] }], (unit) =>
+          const of = yield* observe(replica, [{ groups: { incident_member: [ref.agent_id] } }], (unit) =>
             unit.membershipsOf(ref.agent_id).filter((found) => found.incident_id === ref.incident_id),
           )
           assertSame(of, written.left_at === undefined ? [written] : [])
@@ -109,12 +109,12 @@ const alertRoundTrip = (replica: Replica) =>
           { ...first, ...ref },
           { ...second, ...ref },
         ]) {
-          yield* write(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.put(alert))
+          yield* write(replica, [{ rows: { alert: [ref] } }], ({ alerts }) => alerts.put(alert))
           assertSame(yield* observe(replica, rowRequests, ({ alerts }) => alerts.group(incident.id)), [alert])
-          assertSame(yield* observe(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.get(ref)), alert)
+          assertSame(yield* rowOf(replica, "alert", ref), alert)
         }
         yield* write(replica, rowRequests, ({ alerts }) => alerts.delete(ref))
-        assertSame(yield* observe(replica, [{ alerts: [ref] }], ({ alerts }) => alerts.get(ref)), undefined)
+        assertSame(yield* rowOf(replica, "alert", ref), undefined)
       }),
   )
 
@@ -151,16 +151,11 @@ const timelineRoundTrip = (replica: Replica) =>
 const serviceHeartbeatRoundTrip = (replica: Replica) =>
   forAll(arbitrary.serviceHeartbeatRecord, { runs: RUNS }, (serviceHeartbeat) =>
     Effect.gen(function* () {
-      yield* write(replica, [{ serviceHeartbeat: true }], ({ serviceHeartbeats }) =>
-        serviceHeartbeats.put(serviceHeartbeat),
+      yield* write(replica, [{ rows: { service_heartbeat: ["service"] } }], (unit) =>
+        unit.of("service_heartbeat").put(serviceHeartbeat),
       )
       assertSame(yield* replica.storage.serviceHeartbeat, serviceHeartbeat)
-      assertSame(
-        yield* observe(replica, [{ serviceHeartbeat: true }], ({ serviceHeartbeats }) =>
-          serviceHeartbeats.get("service"),
-        ),
-        serviceHeartbeat,
-      )
+      assertSame(yield* rowOf(replica, "service_heartbeat", "service"), serviceHeartbeat)
       // Holds that end in an outage are settled by it.
       const inForce = { silencesInForce: { endingAfter: serviceHeartbeat.beat_at } }
       assertSame(

@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
-import { type MemoryTables, outboxOf } from "@tocsin/adapter-memory/MemoryTables"
+import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
@@ -39,10 +39,10 @@ export const advance = async (course: Course, nanos: bigint): Promise<void> => {
 
 const moveTo = async ({ clock, settling, tables }: Course, nanos: bigint): Promise<void> => {
   // The skipped service heartbeats: without them, the time since the last one would be an outage.
-  if (clock.passesOver(nanos) && tables.serviceHeartbeat !== undefined) {
-    const beat_at = Instant.fromNanos(nanos)
-    tables.serviceHeartbeat = { ...tables.serviceHeartbeat, beat_at }
-  }
+  const { service_heartbeat } = tables.keyed
+  const last = service_heartbeat.get("service")
+  if (clock.passesOver(nanos) && last !== undefined)
+    service_heartbeat.set("service", { ...last, beat_at: Instant.fromNanos(nanos) })
   clock.moveTo(nanos)
   await settling.settle()
 }
@@ -78,19 +78,18 @@ const ALL_LOOKS = Duration.sum(Duration.minutes(5), ONE_ROUND)
 const mayFindLog = ({ policy, tables }: IdleWork, now: Instant.Instant, began: Instant.Instant): boolean => {
   if (now < Instant.plus(began, ONE_ROUND)) return true
   if (now >= Instant.plus(began, ALL_LOOKS)) return false
-  return policy().freshness.readsAgents || Array.from(tables.outbox.values()).some(isHeld)
+  return policy().freshness.readsAgents || Array.from(tables.keyed.outbox.values()).some(isHeld)
 }
 
 /** When open incidents, held notifications and expected checks are looked at next. */
 function* looksOf(tables: MemoryTables) {
-  for (const ofAgent of tables.expectations.values())
-    for (const { next_evaluation_at } of ofAgent.values())
-      if (next_evaluation_at !== undefined) yield next_evaluation_at
+  for (const { next_evaluation_at } of tables.keyed.expectation.values())
+    if (next_evaluation_at !== undefined) yield next_evaluation_at
   for (const open of Object.values(tables.openIncidents)) {
     for (const id of open.values()) {
       const at = tables.incidents.get(id)?.next_evaluation_at
       if (at !== undefined) yield at
-      for (const { next_evaluation_at } of outboxOf(tables, id))
+      for (const { next_evaluation_at } of tables.keyed.outbox.of("incident_id", id))
         if (next_evaluation_at !== undefined) yield next_evaluation_at
     }
   }

@@ -38,7 +38,7 @@ CREATE TABLE agent_key (
   hostname TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX agent_key_of_agent ON agent_key (agent_id) WHERE state <> 'blocked';
+CREATE INDEX agent_key_of_agent ON agent_key (agent_id) WHERE blacklist_id IS NULL;
 CREATE UNIQUE INDEX agent_key_blacklist_id ON agent_key (blacklist_id) WHERE state = 'blocked';
 CREATE INDEX agent_key_blocked ON agent_key (blocked_at, blacklist_id) WHERE state = 'blocked';
 

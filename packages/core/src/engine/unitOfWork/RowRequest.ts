@@ -1,19 +1,8 @@
-import type {
-  AgentId,
-  BlacklistId,
-  CheckId,
-  EventId,
-  IncidentId,
-  KeyHash,
-  OutboxId,
-  SilenceId,
-} from "@tocsin/contract/Identifiers"
+import type { AgentId, BlacklistId, CheckId, EventId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { OperatorName } from "@tocsin/contract/Operators"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRef } from "../../model/IncidentRecord.ts"
-import type { MemberRef } from "../../model/MemberRecord.ts"
-import type { AlertRef } from "../../model/OutboxRecord.ts"
+import type { Groups, KeyedName, Keys } from "../../model/keyedTables.ts"
 
 /**
  * Rows that a decision must see before it continues. Named rows that do not exist are known to be
@@ -27,18 +16,10 @@ export interface RowRequest {
    * effect on storages whose transactions never wait for rows.
    */
   readonly skipLocked?: true
-  /** Keys by hash, whatever their state and agent. */
-  readonly keys?: ReadonlyArray<KeyHash>
-  /** All keys of these agents that are not blocked. */
-  readonly keysOfAgents?: ReadonlyArray<AgentId>
   /** Blocked keys by the IDs of their blacklist rows. */
   readonly blacklist?: ReadonlyArray<BlacklistId>
   /** Checks of an agent's present registration; the agent is in this request or loaded already. */
   readonly checks?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
-  /** Expectations of an agent's present registration; the agent is in this request or loaded. */
-  readonly expectations?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
-  /** All expectations of the present registrations of these agents, which are loaded already. */
-  readonly expectationsOfAgents?: ReadonlyArray<AgentId>
   /**
    * Which of these events are in the history of the agent's present registration; the agent is
    * loaded already.
@@ -48,10 +29,6 @@ export interface RowRequest {
   readonly incidents?: ReadonlyArray<IncidentId>
   /** The open incident of each key, with its alerts and outbox items. */
   readonly openIncidents?: ReadonlyArray<IncidentRef>
-  /** Memberships, past and present; their incidents are in this request or loaded already. */
-  readonly members?: ReadonlyArray<MemberRef>
-  /** All present memberships of these agents, without their incidents. */
-  readonly membersOfAgents?: ReadonlyArray<AgentId>
   /**
    * The first present members of an incident by `compareMembers`; the incident is loaded already.
    */
@@ -61,8 +38,6 @@ export interface RowRequest {
    * limit is exact.
    */
   readonly pendingAgents?: true
-  /** Outbox items by ID, without their incidents. */
-  readonly outboxItems?: ReadonlyArray<OutboxId>
   /**
    * Outbox items of these receivers that can be claimed, with their incidents, unlocked. These are
    * items due by `now`, unless an earlier item of the same incident and receiver (by incident_seq)
@@ -100,7 +75,6 @@ export interface RowRequest {
   }
   /** Alerts of a receiver, due by `now`, that no replica holds, as for `claimableOutbox`. Never cached. */
   readonly claimableAlerts?: { readonly receiver: NotifierName; readonly limit: number }
-  readonly alerts?: ReadonlyArray<AlertRef>
   /** Pending agents last seen at `seenBefore` or earlier; skips locked ones. */
   readonly idlePendingAgents?: { readonly seenBefore: Instant; readonly limit: number }
   /**
@@ -123,14 +97,13 @@ export interface RowRequest {
    * on, so that their limit is exact.
    */
   readonly unendedSilences?: true
-  /** Silences by ID. */
-  readonly silences?: ReadonlyArray<SilenceId>
-  /** Named operators. */
-  readonly operators?: ReadonlyArray<OperatorName>
-  /** The rows of all replicas; replicas wait for one another. */
-  readonly replicas?: true
-  /** The service heartbeat; replicas wait for one another. */
-  readonly serviceHeartbeat?: true
+  /**
+   * Rows by key. A storage locks them as their tables declare; the incidents and agents that guard them are
+   * in this request or loaded already.
+   */
+  readonly rows?: { readonly [N in KeyedName]?: ReadonlyArray<Keys[N]> }
+  /** All rows of groups. */
+  readonly groups?: { readonly [N in KeyedName]?: ReadonlyArray<Groups[N]> }
 }
 
 /** Searches find rows instead of naming them. Nothing caches them: each runs on every request. */

@@ -13,14 +13,14 @@ import {
 import type { IncidentLogRecord } from "../../model/IncidentLogRecord.ts"
 import type { MemberRecord } from "../../model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
-import type { ExpectationRecord } from "../../model/ExpectationRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "../../topics/Topics.ts"
 import { topicsOfAction } from "../../topics/topicsOfChange.ts"
-import type { ReplicaRecord } from "../../model/ReplicaRecord.ts"
+import type { KeyedName } from "../../model/keyedTables.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
 import { type SearchResults, NOTHING_FOUND } from "./SearchResults.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { type LoadedRanking, Standings } from "./Standings.ts"
+import { type KeyedTable, KeyedTables } from "./KeyedTables.ts"
 import { Table, type WriteCount } from "./Table.ts"
 import { UnitOfWorkTables } from "./UnitOfWorkTables.ts"
 
@@ -34,16 +34,9 @@ const INCIDENTS = topic("incidents")
 export class UnitOfWork {
   readonly #count: WriteCount = { writes: 0, topics: NO_TOPICS }
   readonly agents = new Table(UnitOfWorkTables.agents, this.#count)
-  readonly keys = new Table(UnitOfWorkTables.keys, this.#count)
+  readonly keyed = new KeyedTables(this.#count)
   readonly checks = new Table(UnitOfWorkTables.checks, this.#count)
   readonly incidents = new Table(UnitOfWorkTables.incidents, this.#count)
-  readonly members = new Table(UnitOfWorkTables.members, this.#count)
-  readonly outbox = new Table(UnitOfWorkTables.outbox, this.#count)
-  readonly alerts = new Table(UnitOfWorkTables.alerts, this.#count)
-  readonly serviceHeartbeats = new Table(UnitOfWorkTables.serviceHeartbeats, this.#count)
-  readonly operators = new Table(UnitOfWorkTables.operators, this.#count)
-  readonly silences = new Table(UnitOfWorkTables.silences, this.#count)
-  readonly replicas = new Table(UnitOfWorkTables.replicas, this.#count)
   /** Which incident is open for a key. */
   readonly openIncidents = new Table(UnitOfWorkTables.openIncidents, this.#count)
   /** The key of a blacklist row. */
@@ -53,10 +46,6 @@ export class UnitOfWork {
   readonly searchResults: SearchResults = { ...NOTHING_FOUND }
   #rankings: Map<IncidentId, LoadedRanking> | undefined
   #standings: Map<IncidentId, Standings> | undefined
-  #expectations: Table<CheckRef, ExpectationRecord> | undefined
-  #expectationsOfAgents: Set<AgentId> | undefined
-  #keysOfAgents: Set<AgentId> | undefined
-  #membersOfAgents: Set<AgentId> | undefined
   readonly #removedChecks: Array<CheckRef> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #incidentLog: Array<IncidentLogRecord> = []
@@ -66,7 +55,6 @@ export class UnitOfWork {
   #timelineCuts: Map<IncidentId, TimelineCut> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
-  knowsReplicas = false
   /** How often rows had changed when the present command began. */
   #writesBefore = 0
 
@@ -75,30 +63,29 @@ export class UnitOfWork {
     return (this.#rankings ??= new Map())
   }
 
-  /** Made when first asked for: heartbeats and results of checks in time need none. */
-  get expectations(): Table<CheckRef, ExpectationRecord> {
-    return (this.#expectations ??= new Table(UnitOfWorkTables.expectations, this.#count))
+  /** The rows of a table that are requested by key or by group. */
+  of<N extends KeyedName>(name: N): KeyedTable<N> {
+    return this.keyed.of(name)
   }
 
-  /** Agents of which all expectations are loaded. */
-  get expectationsOfAgents(): Set<AgentId> {
-    return (this.#expectationsOfAgents ??= new Set())
+  get keys(): KeyedTable<"agent_key"> {
+    return this.keyed.of("agent_key")
   }
 
-  /** Agents of which all keys that are not blocked are loaded. */
-  get keysOfAgents(): Set<AgentId> {
-    return (this.#keysOfAgents ??= new Set())
+  get expectations(): KeyedTable<"expectation"> {
+    return this.keyed.of("expectation")
   }
 
-  /** Agents of which all current memberships are loaded. */
-  get membersOfAgents(): Set<AgentId> {
-    return (this.#membersOfAgents ??= new Set())
+  get members(): KeyedTable<"incident_member"> {
+    return this.keyed.of("incident_member")
   }
 
-  /** Loads the rows of all replicas: the group `all`. */
-  loadReplicas(rows: Iterable<ReplicaRecord>): void {
-    for (const row of rows) this.replicas.load(row.id, row)
-    this.knowsReplicas = true
+  get outbox(): KeyedTable<"outbox"> {
+    return this.keyed.of("outbox")
+  }
+
+  get alerts(): KeyedTable<"alert"> {
+    return this.keyed.of("alert")
   }
 
   /** The number of pending agents in this transaction. Needs the row request `pendingAgents`. */
@@ -215,7 +202,7 @@ export class UnitOfWork {
     return standings.worst((member) => isPresent(member) && this.members.get(member) === member)
   }
 
-  /** The present memberships of an agent. Needs the row request `membersOfAgents`. */
+  /** The present memberships of an agent. Needs the group of the agent. */
   membershipsOf(agentId: AgentId): ReadonlyArray<MemberRecord> {
     return this.members.group(`agent/${agentId}`).filter(isPresent)
   }
@@ -225,15 +212,14 @@ export class UnitOfWork {
     this.#writesBefore = this.#count.writes
     this.#count.topics = NO_TOPICS
     this.incidents.beginRecording()
-    this.outbox.beginRecording()
-    this.alerts.beginRecording()
+    this.keyed.beginRecording()
   }
 
   /** The changes of the present command so far. */
   commandChanges(): CommandChanges {
     if (this.#count.writes === this.#writesBefore) return NO_CHANGES
     const incidents = this.incidents.recorded()
-    const isOutboxChanged = this.outbox.recorded().length > 0 || this.alerts.recorded().length > 0
+    const isOutboxChanged = this.keyed.isChanged("outbox") || this.keyed.isChanged("alert")
     // Most commands are heartbeats and unchanged results: these allocate nothing.
     const { topics } = this.#count
     if (incidents.length === 0 && !isOutboxChanged && topics === NO_TOPICS) return OTHER_CHANGES
@@ -250,30 +236,24 @@ export class UnitOfWork {
    * another item waited for. Not a claim, nor a sent item, which its sender follows up.
    */
   get leavesDelivery(): boolean {
-    return this.outbox.changes().some(({ after }) => after !== undefined && isForAnyone.has(after.state))
+    return this.keyed
+      .changesOf("outbox")
+      .some(({ after }) => after !== undefined && isForAnyone.has(after.state))
   }
 
   /** Everything that the storage has to write. */
   changes() {
     return {
-      agents: this.agents.changes(),
-      keys: this.keys.changes(),
-      checks: this.checks.changes(),
-      expectations: this.#expectations?.changes() ?? NONE,
-      incidents: this.incidents.changes(),
-      members: this.members.changes(),
-      outbox: this.outbox.changes(),
-      alerts: this.alerts.changes(),
-      serviceHeartbeats: this.serviceHeartbeats.changes(),
-      operators: this.operators.changes(),
-      silences: this.silences.changes(),
-      replicas: this.replicas.changes(),
+      agent: this.agents.changes(),
+      check_state: this.checks.changes(),
+      incident: this.incidents.changes(),
+      ...this.keyed.changes(),
       /** New changes of incidents. */
-      incidentChanges: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
+      incident_change: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
       /** New rows of the audit. */
       audit: this.#audit as ReadonlyArray<AuditRecord>,
       /** New log entries in the timelines of incidents. */
-      incidentLog: this.#incidentLog as ReadonlyArray<IncidentLogRecord>,
+      incident_log: this.#incidentLog as ReadonlyArray<IncidentLogRecord>,
       /** Changes of incidents to delete once the new ones are written. */
       timelineCuts: Array.from(this.#timelineCuts?.values() ?? []) as ReadonlyArray<TimelineCut>,
       /**
@@ -282,16 +262,14 @@ export class UnitOfWork {
        */
       removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
       /** New history rows, in the order of their numbers. */
-      history: this.#stored as ReadonlyArray<HistoryRecord>,
+      check_event: this.#stored as ReadonlyArray<HistoryRecord>,
       /** Deleted agents. Retention removes the checks and history of their registrations. */
-      removedAgents: this.#removedAgents as ReadonlyArray<AgentRecord>,
+      removed_registration: this.#removedAgents as ReadonlyArray<AgentRecord>,
     }
   }
 }
 
 export type UnitOfWorkChanges = ReturnType<UnitOfWork["changes"]>
-
-const NONE: ReadonlyArray<never> = []
 
 const isForAnyone: ReadonlySet<OutboxState> = new Set(["pending", "retry", "discarded"])
 

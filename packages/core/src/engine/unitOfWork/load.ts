@@ -1,6 +1,8 @@
 import type { Decision } from "./Decision.ts"
+import { type AskedOfTables, ofEachTable } from "./loadParts.ts"
 import type { RowRequest, Search } from "./RowRequest.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
+import type { Groups, KeyedName, Keys } from "../../model/keyedTables.ts"
 
 type Loadable = Omit<RowRequest, Search | "skipLocked">
 type Part = keyof Loadable
@@ -40,13 +42,25 @@ const put = <P extends Part>(missing: Missing, part: P, rows: Asked<P>): void =>
 const unless = <Id>(ids: ReadonlyArray<Id>, isLoaded: (id: Id) => boolean) =>
   ids.every(isLoaded) ? undefined : ids.filter((id) => !isLoaded(id))
 
+/** The rows or groups of each table that are not loaded yet. */
+const missingOfTables = <Names extends Keys | Groups>(
+  asked: AskedOfTables<Names>,
+  isLoaded: <N extends KeyedName>(name: N, named: Names[N]) => boolean,
+): AskedOfTables<Names> | undefined => {
+  const missing: Array<readonly [KeyedName, ReadonlyArray<unknown>]> = []
+  ofEachTable(asked, (name, named) => {
+    const rest = unless(named, (one) => isLoaded(name, one))
+    if (rest !== undefined) missing.push([name, rest])
+  })
+  // The missing rows of a table were asked of it.
+  return missing.length === 0 ? undefined : (Object.fromEntries(missing) as AskedOfTables<Names>)
+}
+
 /** Finds which of the rows that a request asks for are missing: none, or what to load. */
 const MISSING: {
   readonly [P in Part]: (unit: UnitOfWork, asked: Asked<P>) => Asked<P> | undefined
 } = {
   agents: ({ agents }, ids) => unless(ids, (id) => agents.isLoaded(id)),
-  keys: ({ keys }, hashes) => unless(hashes, (hash) => keys.isLoaded(hash)),
-  keysOfAgents: ({ keysOfAgents }, ids) => unless(ids, (id) => keysOfAgents.has(id)),
   blacklist: ({ blacklist }, ids) => unless(ids, (id) => blacklist.isLoaded(id)),
   checks: ({ agents, checks }, asked) => {
     const { agent_id } = asked
@@ -59,16 +73,6 @@ const MISSING: {
     )
     return check_ids && { agent_id, check_ids }
   },
-  expectations: (unit, { agent_id, check_ids: asked }) => {
-    const agent = unit.agents.isLoaded(agent_id) ? unit.agents.get(agent_id) : undefined
-    if (agent === undefined || asked.length === 0) return undefined
-    const { registration_id } = agent
-    const check_ids = unless(asked, (check_id) =>
-      unit.expectations.isLoaded({ agent_id, registration_id, check_id }),
-    )
-    return check_ids && { agent_id, check_ids }
-  },
-  expectationsOfAgents: ({ expectationsOfAgents }, ids) => unless(ids, (id) => expectationsOfAgents.has(id)),
   history: ({ agents, knownEvents }, { agent_id, event_ids: asked }) => {
     const agent = agents.get(agent_id)
     const event_ids = agent && unless(asked, (id) => knownEvents.isLoaded(agent.registration_id, id))
@@ -80,17 +84,11 @@ const MISSING: {
     return missing && (missing.length === 1 ? missing : Array.from(new Set(missing)))
   },
   openIncidents: ({ openIncidents }, refs) => unless(refs, (ref) => openIncidents.isLoaded(ref)),
-  members: ({ members }, refs) => unless(refs, (ref) => members.isLoaded(ref)),
-  membersOfAgents: ({ membersOfAgents }, ids) => unless(ids, (id) => membersOfAgents.has(id)),
   worstMembers: ({ rankings }, asked) => {
     const loaded = rankings.get(asked.incident_id)
     return loaded !== undefined && (loaded.complete || loaded.limit >= asked.limit) ? undefined : asked
   },
-  outboxItems: ({ outbox }, ids) => unless(ids, (id) => outbox.isLoaded(id)),
-  alerts: ({ alerts }, refs) => unless(refs, (ref) => alerts.isLoaded(ref)),
-  operators: ({ operators }, names) => unless(names, (name) => operators.isLoaded(name)),
-  silences: ({ silences }, ids) => unless(ids, (id) => silences.isLoaded(id)),
-  replicas: (unit) => (unit.knowsReplicas ? undefined : true),
-  serviceHeartbeat: ({ serviceHeartbeats }) => (serviceHeartbeats.isLoaded("service") ? undefined : true),
+  rows: (unit, asked) => missingOfTables<Keys>(asked, (name, key) => unit.of(name).isLoaded(key)),
+  groups: (unit, asked) => missingOfTables<Groups>(asked, (name, group) => unit.keyed.hasGroup(name, group)),
   pendingAgents: (unit) => (unit.knowsPendingAgents ? undefined : true),
 }

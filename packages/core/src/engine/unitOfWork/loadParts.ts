@@ -1,3 +1,4 @@
+import type { Groups, KeyedName, Keys } from "../../model/keyedTables.ts"
 import type { RowRequest } from "./RowRequest.ts"
 
 type Part = keyof RowRequest
@@ -21,8 +22,9 @@ export const loadParts = <Reading>(
   if (request.agents !== undefined) loaders.agents(reading, request.agents)
   // A request has no other keys than those of its type.
   for (const part of Object.keys(request) as Array<Part>) {
+    if (part === "agents") continue
     const asked = request[part]
-    if (asked !== undefined && part !== "agents") loadPart(loaders, reading, part, asked)
+    if (asked !== undefined) loadPart(loaders, reading, part, asked)
   }
 }
 
@@ -32,3 +34,21 @@ const loadPart = <Reading, P extends Part>(
   part: P,
   asked: Asked<P>,
 ): void => loaders[part](reading, asked)
+
+/** The rows of each table that a request names, by `rows` or by `groups`. */
+export type AskedOfTables<Names extends Keys | Groups> = {
+  readonly [N in KeyedName]?: ReadonlyArray<Names[N]>
+}
+
+/** Loads them, a table at a time. */
+export const ofEachTable = <Names extends Keys | Groups>(
+  asked: AskedOfTables<Names>,
+  load: <N extends KeyedName>(name: N, named: ReadonlyArray<Names[N]>) => void,
+): void => {
+  const loadOf = <N extends KeyedName>(name: N): void => {
+    const named = asked[name]
+    if (named !== undefined) load(name, named)
+  }
+  // It names tables and nothing else.
+  for (const name of Object.keys(asked) as Array<KeyedName>) loadOf(name)
+}

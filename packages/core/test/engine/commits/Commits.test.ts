@@ -44,7 +44,7 @@ const look: Command<string> = function* () {
 
 // oxlint-disable-next-line eslint/require-yield -- a decision that has to see nothing
 const write: Command<string> = function* (unit, now) {
-  unit.serviceHeartbeats.put({
+  unit.of("service_heartbeat").put({
     name: "service",
     beat_at: now,
     outage_began_at: undefined,

@@ -1,17 +1,5 @@
-import type { ServiceHeartbeatRecord } from "@tocsin/core/model/ServiceHeartbeatRecord"
-import { type EstablishedName, storedTables } from "@tocsin/core/model/StoredTables"
+import type { EstablishedName } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { makeTable } from "./makeTable.ts"
-
-/** Table `serviceHeartbeat`: the service heartbeat, in one row. */
-export const makeServiceHeartbeatTable = (connection: SqliteConnection) => {
-  const table = makeTable(connection, storedTables.serviceHeartbeat)
-  return {
-    find: table.one<[ServiceHeartbeatRecord["name"]]>("WHERE name = ?"),
-    write: (serviceHeartbeat: ServiceHeartbeatRecord): void =>
-      table.write({ before: undefined, after: serviceHeartbeat }),
-  }
-}
 
 /** Table `established`: values that the first writer sets. */
 export const makeEstablishedTable = (connection: SqliteConnection) => {

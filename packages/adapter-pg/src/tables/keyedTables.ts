@@ -1,0 +1,89 @@
+import {
+  forNames,
+  type KeyedName,
+  keyedNames,
+  type KeyedRows,
+  keyedShape,
+} from "@tocsin/core/model/keyedTables"
+import type { AnyShape, Locking } from "@tocsin/core/model/TableShape"
+import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
+import { makeTable, SQL_TYPES, type Table } from "./makeTable.ts"
+
+/** A statement that finds rows by names, and how it is given these. */
+export interface Finding {
+  readonly text: string
+  readonly parameters: (names: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
+}
+
+/** A table with the statements that find its rows by key and by group, with and without their locks. */
+export interface KeyedTable<N extends KeyedName> extends Table<KeyedRows[N]> {
+  readonly locks: Locking
+  readonly find: Finding
+  readonly findGroups: Finding
+  readonly lock: Finding
+  readonly lockGroups: Finding
+}
+
+/** The names of tables in searches written by hand; `r` for all others. */
+const ALIASES: { readonly [N in KeyedName]?: string } = {
+  agent_key: "k",
+  alert: "l",
+  expectation: "x",
+  incident_member: "m",
+  operator: "p",
+  outbox: "o",
+  silence: "q",
+}
+
+/** Derives a table from its declaration. It locks rows and inserts them in the order of their keys. */
+const makeKeyedTable = <N extends KeyedName>(name: N): KeyedTable<N> => {
+  const shape = keyedShape(name)
+  const { group = [], groupedWithout, key, locks = "rows" }: AnyShape = shape
+  const table = makeTable(shape, {
+    alias: ALIASES[name] ?? "r",
+    ...(locks !== "guarded" && { insertOrder: shape.key }),
+  })
+  const { alias } = table
+  const select = `SELECT ${table.columns} FROM`
+  const finding = (columns: ReadonlyArray<string>, condition: string, lock: string): Finding => {
+    const [first, another] = columns
+    const end = `${condition} ${lock}`
+    if (another !== undefined) {
+      const types = columns.map((column) => `${column} ${SQL_TYPES[shape.columns[column]?.type ?? "text"]}`)
+      const isWanted = columns.map((column) => `${alias}.${column} = wanted.${column}`)
+      return {
+        text: `${select} json_to_recordset($1) AS wanted (${types.join(", ")})
+          JOIN ${name} AS ${alias} ON ${isWanted.join(" AND ")} ${end}`,
+        parameters: (names) => [JSON.stringify(names, [...columns])],
+      }
+    }
+    return first === undefined
+      ? { text: `${select} ${name} AS ${alias} ${end}`, parameters: () => [] }
+      : {
+          text: `${select} ${name} AS ${alias} WHERE ${alias}.${first} = ANY($1) ${end}`,
+          parameters: (names) => [names],
+        }
+  }
+  const inOrder =
+    locks === "guarded"
+      ? ""
+      : `ORDER BY ${key.map((column) => `${alias}.${column}`).join(", ")} FOR UPDATE OF ${alias}`
+  const ofGroups = groupedWithout === undefined ? "" : `AND ${alias}.${groupedWithout} IS NULL`
+  return {
+    ...table,
+    locks,
+    find: finding(key, "", ""),
+    findGroups: finding(group, ofGroups, ""),
+    lock: finding(key, "", inOrder),
+    lockGroups: finding(group, ofGroups, inOrder),
+  }
+}
+
+/** All tables whose rows are requested by key or by group. */
+export const keyedTables = forNames<KeyedName, { readonly [N in KeyedName]: KeyedTable<N> }>(
+  keyedNames,
+  makeKeyedTable,
+)
+
+/** Serialises requests for a group until the transaction ends: its first row is one that none can lock. */
+export const lockGroup = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.groups}, hashtext($1)) AS locked`

@@ -1,0 +1,121 @@
+import {
+  forNames,
+  type Groups,
+  groupText,
+  type KeyedName,
+  keyedNames,
+  type KeyedRows,
+  keyOf,
+  type Keys,
+  keyText,
+} from "../../model/keyedTables.ts"
+import { topic } from "../../topics/Topics.ts"
+import { topicsOfExpectation } from "../../topics/topicsOfChange.ts"
+import { type Change, Table, type TableOptions, type WriteCount } from "./Table.ts"
+
+export type KeyedTable<N extends KeyedName> = Table<Keys[N], KeyedRows[N]>
+
+const OUTBOX = topic("outbox")
+
+/** The changed rows of each table. */
+type KeyedChanges = { readonly [N in KeyedName]: ReadonlyArray<Change<KeyedRows[N]>> }
+
+const NO_CHANGES = forNames<KeyedName, KeyedChanges>(keyedNames, () => [])
+
+type Options<N extends KeyedName> = TableOptions<Keys[N], KeyedRows[N]>
+
+/** Options that the declarations do not have. Slashes join IDs, since no ID contains one. */
+const FURTHER: { readonly [N in KeyedName]?: Partial<Options<N>> } = {
+  expectation: {
+    // A registration belongs to one agent.
+    partOf: (ref) => ref.registration_id,
+    keyOf: (ref) => ref.check_id,
+    groupsOf: (row) => [row.registration_id],
+    topicsOf: topicsOfExpectation,
+  },
+  incident_member: {
+    partOf: (ref) => ref.agent_id,
+    keyOf: (ref) => `${ref.incident_id}/${ref.check_id}`,
+    groupsOf: (row) => [`incident/${row.incident_id}`, `agent/${row.agent_id}`],
+  },
+  outbox: { topicsOf: () => OUTBOX, groupsOf: (row) => [row.incident_id] },
+  alert: { groupsOf: (row) => [row.incident_id] },
+}
+
+const OPTIONS = forNames<KeyedName, { readonly [N in KeyedName]: Options<N> }>(
+  keyedNames,
+  <N extends KeyedName>(name: N): Options<N> => {
+    const further: Partial<Options<N>> | undefined = FURTHER[name]
+    return {
+      name,
+      idOf: (row) => keyOf(name, row),
+      keyOf: (key) => keyText(name, key),
+      groupsOf: (row) => [groupText(name, row)],
+      ...further,
+    }
+  },
+)
+
+/** The rows of one transaction that are requested by key or by group. A table is made when first asked for. */
+export class KeyedTables {
+  readonly #count: WriteCount
+  readonly #tables: { [N in KeyedName]?: KeyedTable<N> } = {}
+  #groups: Set<string> | undefined
+  #isRecording = false
+
+  constructor(count: WriteCount) {
+    this.#count = count
+  }
+
+  of<N extends KeyedName>(name: N): KeyedTable<N> {
+    // Each table is kept under its name.
+    const tables = this.#tables as { [Name in N]?: KeyedTable<N> }
+    return (tables[name] ??= this.#make(name))
+  }
+
+  #make<N extends KeyedName>(name: N): KeyedTable<N> {
+    const table = new Table<Keys[N], KeyedRows[N]>(OPTIONS[name], this.#count)
+    if (this.#isRecording) table.beginRecording()
+    return table
+  }
+
+  /** Loads all rows of groups. */
+  loadGroups<N extends KeyedName>(
+    name: N,
+    groups: ReadonlyArray<Groups[N]>,
+    rows: Iterable<KeyedRows[N]>,
+  ): void {
+    const table = this.of(name)
+    for (const row of rows) table.load(keyOf(name, row), row)
+    this.#groups ??= new Set()
+    for (const group of groups) this.#groups.add(`${name}/${groupText(name, group)}`)
+  }
+
+  /** Whether all rows of a group are loaded. */
+  hasGroup<N extends KeyedName>(name: N, group: Groups[N]): boolean {
+    return this.#groups?.has(`${name}/${groupText(name, group)}`) ?? false
+  }
+
+  /** Starts to record the changes of one command. */
+  beginRecording(): void {
+    this.#isRecording = true
+    for (const table of Object.values(this.#tables)) table.beginRecording()
+  }
+
+  /** Whether the present command has changed rows of a table. */
+  isChanged(name: KeyedName): boolean {
+    return (this.#tables[name]?.recorded().length ?? 0) > 0
+  }
+
+  changesOf<N extends KeyedName>(name: N): ReadonlyArray<Change<KeyedRows[N]>> {
+    return this.#tables[name]?.changes() ?? NO_CHANGES[name]
+  }
+
+  changes(): KeyedChanges {
+    let changes: KeyedChanges | undefined
+    // Most commands touch few tables.
+    for (const name in this.#tables)
+      changes = { ...(changes ?? NO_CHANGES), [name]: this.changesOf(name as KeyedName) }
+    return changes ?? NO_CHANGES
+  }
+}
