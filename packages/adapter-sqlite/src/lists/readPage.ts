@@ -12,15 +12,17 @@ import { type StoredKey, storedTables } from "@tocsin/core/model/StoredTables"
 import type { TableShape } from "@tocsin/core/model/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"
-import { type Fragment, type Occurring, type Selection, selections } from "./selections.ts"
+import { areEqual, type Fragment, type Occurring, type Selection, selections } from "./selections.ts"
 
-/** The columns of the rows of a list, and how they are read. */
+/** The table and the columns of the rows of a list, and how they are read. */
 interface Listed<Row> {
+  readonly table: string
   readonly columns: ReadonlyArray<string>
   readonly decode: (row: object) => Row
 }
 
 const listed = <Row>(shape: TableShape<Row>): Listed<Row> => ({
+  table: shape.name,
   columns: columnsOf(shape),
   decode: decoder(shape),
 })
@@ -53,6 +55,9 @@ const FIND_NOTIFIERS = `
   )
   SELECT DISTINCT notifier FROM found WHERE notifier IS NOT NULL`
 
+/** Whether pages of a list are merged from ranges of indexes. */
+const isMerged = (list: ListName): boolean => list === "incidents" || list === "outbox"
+
 const isOfOneNotifier = (filter: object): boolean => "notifier" in filter && filter.notifier !== undefined
 
 /**
@@ -74,7 +79,7 @@ export const makePageReads = (connection: SqliteConnection) => {
     const decode: (row: object) => ListRows[L] = tables[request.list].decode
     const parts = pageStatements(request, occurring).map(({ sql, values }) => prepare(sql).all(...values))
     const rows = parts.flat().map(decode)
-    return parts.length > 1 ? firstOf(request, rows) : rows
+    return isMerged(request.list) ? firstOf(request, rows) : rows
   }
   return <L extends ListName>(request: PageRequest<L>): ReadonlyArray<ListRows[L]> => {
     if (request.list !== "outbox" || isOfOneNotifier(request.filter))
@@ -86,7 +91,7 @@ export const makePageReads = (connection: SqliteConnection) => {
   }
 }
 
-/** The first rows of a page, of which each statement found its own. */
+/** The first rows of a merged page, in its order. */
 const firstOf = <L extends ListName>(
   { direction, isBackward, limit, list, sort }: PageRequest<L>,
   rows: ReadonlyArray<ListRows[L]>,
@@ -112,9 +117,10 @@ const firstOf = <L extends ListName>(
 const MOST_ARMS = 56
 
 /**
- * The statements that read a page: the rows beyond a position, nearest first, each order by its own
- * index. Usually there is one; the rows of several are those of the page in one snapshot, and more.
- * Made of constant fragments; every value is a parameter. Empty if no row can be there.
+ * The statements that read a page: the rows beyond a position, each order by its own index. Usually
+ * there is one; the rows of several are those of the page in one snapshot, and more. Merged ranges
+ * pass on keys alone, so that only rows of the page are looked up, in no order. Made of constant
+ * fragments; every value is a parameter. Empty if no row can be there.
  */
 export const pageStatements = <L extends ListName>(
   request: PageRequest<L>,
@@ -124,43 +130,43 @@ export const pageStatements = <L extends ListName>(
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
   const { start, end } = pageBounds(request)
-  const names = [...new Set([...tables[request.list].columns, ...columns])]
-  const arm = ({ conditions, from, ordered }: Selection, fixed: ReadonlyArray<Fixed>) => {
-    const beyond = beyondPosition(start, fixed, order, ordered)
-    const before = beyondPosition(end, fixed, { columns, isAscending: !order.isAscending }, ordered)
-    if (beyond === undefined || before === undefined) return []
-    const equal = fixed.map(({ column, value }) => ({ sql: `${ordered}.${column} = ?`, values: [value] }))
-    const results = names
-      .map((name) => `${columns.includes(name) ? ordered : "r"}.${name} AS ${name}`)
-      .join(", ")
-    return [selectWhere(results, from, [...conditions, ...equal, ...beyond, ...before])]
-  }
   const arms = [selection, ...(selection.others ?? [])].flatMap((part) =>
-    armsOf(part, order).flatMap((fixed) => arm(part, fixed)),
-  )
-  const isFixed = (column: string) => selection.fixed.some((one) => one.column === column)
-  const free = { ...order, columns: columns.filter((column) => !isFixed(column)) }
-  return Array.from({ length: Math.ceil(arms.length / MOST_ARMS) }, (_, n) =>
-    compound(arms.slice(n * MOST_ARMS, (n + 1) * MOST_ARMS), free, {
-      limit: request.limit,
-      ordered: selection.ordered,
+    armsOf(part, order).flatMap((fixed) => {
+      const beyond = beyondPosition(start, fixed, order, part.ordered)
+      const before = beyondPosition(end, fixed, { columns, isAscending: !order.isAscending }, part.ordered)
+      if (beyond === undefined || before === undefined) return []
+      return [
+        { ...part, conditions: [...part.conditions, ...areEqual(part.ordered, fixed), ...beyond, ...before] },
+      ]
     }),
   )
-}
-
-const compound = (
-  arms: ReadonlyArray<Fragment>,
-  { columns, isAscending }: Order,
-  { limit, ordered }: { readonly limit: number; readonly ordered: Selection["ordered"] },
-): Fragment => {
-  // The order of a compound names columns of its result, that of a single SELECT columns of its
-  // tables.
-  const owner = arms.length === 1 ? `${ordered}.` : ""
-  const sorted = columns.map((column) => `${owner}${column} ${isAscending ? "ASC" : "DESC"}`).join(", ")
-  return {
-    sql: `${arms.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY ${sorted} LIMIT ?`,
-    values: [...arms.flatMap(({ values }) => values), limit],
+  const isFixed = (column: string) => selection.fixed.some((one) => one.column === column)
+  const inOrder = (owner: string) =>
+    `ORDER BY ${columns
+      .filter((column) => !isFixed(column))
+      .map((column) => `${owner}${column} ${order.isAscending ? "ASC" : "DESC"}`)
+      .join(", ")} LIMIT ?`
+  const { columns: all, table } = tables[request.list]
+  const select = (names: ReadonlyArray<string>, { conditions, from, ordered }: Selection) =>
+    selectWhere(
+      names.map((name) => `${columns.includes(name) ? ordered : "r"}.${name} AS ${name}`).join(", "),
+      from,
+      conditions,
+    )
+  const [only, ...more] = arms
+  if (only !== undefined && more.length === 0) {
+    const { sql, values } = select(all, only)
+    return [{ sql: `${sql} ${inOrder(`${only.ordered}.`)}`, values: [...values, request.limit] }]
   }
+  return Array.from({ length: Math.ceil(arms.length / MOST_ARMS) }, (_, n) => {
+    const merged = arms.slice(n * MOST_ARMS, (n + 1) * MOST_ARMS).map((arm) => select(columns, arm))
+    const page = `${merged.map(({ sql }) => sql).join(" UNION ALL ")} ${inOrder("")}`
+    return {
+      sql: `SELECT ${all.map((name) => `r.${name}`).join(", ")}
+        FROM (${page}) AS page CROSS JOIN ${table} AS r ON r.id = page.id`,
+      values: [...merged.flatMap(({ values }) => values), request.limit],
+    }
+  })
 }
 
 const selectWhere = (results: string, from: Fragment, conditions: ReadonlyArray<Fragment>): Fragment => ({

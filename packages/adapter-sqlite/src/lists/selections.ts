@@ -130,7 +130,8 @@ const incidents: Select<"incidents"> = (filter) => {
   return { ...byOpener, others: [...endedOfOpener, byMember, ...endedOfMember, busy] }
 }
 
-const areEqual = (table: string, columns: ReadonlyArray<Fixed>): ReadonlyArray<Fragment> =>
+/** Conditions on columns of a table. */
+export const areEqual = (table: string, columns: ReadonlyArray<Fixed>): ReadonlyArray<Fragment> =>
   columns.map(({ column, value }) => ({ sql: `${table}.${column} = ?`, values: [value] }))
 
 const isAnyOf = (conditions: ReadonlyArray<Fragment>): Fragment => ({
