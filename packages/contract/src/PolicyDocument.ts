@@ -55,10 +55,32 @@ const concurrency = Schema.optionalKey(
   whole(1, 64).annotate({ description: "Attempts at a time; 32 by default." }),
 )
 
+const cron = text("Five fields: minute, hour, day, month, weekday.")
+const tz = text("An IANA time zone, such as Europe/Berlin.")
+
+/** When a receiver is not notified of incidents that are milder than a severity. */
+export const Quiet = Schema.Struct({
+  hours: Schema.String.check(
+    Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/u, {
+      expected: "two times of day, such as 22:00-07:00",
+    }),
+  ),
+  tz,
+  below: Schema.Literals(["unknown", "critical"]).annotate({
+    description: "Firings of incidents that are milder than this wait.",
+  }),
+  days: Schema.optionalKey(
+    text("The weekdays on which the hours begin, as in cron, such as mon-fri; every day by default."),
+  ),
+}).annotate({ identifier: "Quiet" })
+export type Quiet = typeof Quiet.Type
+
+const quiet = Schema.optionalKey(Quiet)
+
 const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
   kind: Kind,
   fields: Fields,
-) => Schema.Struct({ kind: Schema.Literal(kind), ...fields, concurrency })
+) => Schema.Struct({ kind: Schema.Literal(kind), ...fields, concurrency, quiet })
 
 /** Where notifications go. Addresses and secrets stay outside the file. */
 export const Receiver = Schema.Union([
@@ -103,9 +125,6 @@ export type Receiver = typeof Receiver.Type
 const MINUTE = "1 minute"
 const WEEK = "7 days"
 const MONTH = "31 days"
-
-const cron = text("Five fields: minute, hour, day, month, weekday.")
-const tz = text("An IANA time zone, such as Europe/Berlin.")
 
 /** Which receivers are notified, after how long, and how often they are reminded. */
 export const Route = Schema.Struct({

@@ -120,6 +120,7 @@ export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArr
 export const holdText = (hold: string): string => {
   if (hold === "ack") return "acknowledged"
   if (hold === "after") return "the route waits"
+  if (hold === "quiet") return "quiet hours"
   if (hold.startsWith("silence:")) return "silenced"
   return hold.startsWith("window:") ? `window ${hold.slice("window:".length)}` : hold
 }

@@ -15,7 +15,7 @@ import { CheckStatus, FiringCause, NotifierName, Severity } from "../Status.ts"
 /** The holds of a firing (docs/rules.md#holds). */
 const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] })).annotate({
   description:
-    "The holds of its firings now: ack, after, silence:ID or window:NAME. Empty if nothing holds them.",
+    "The holds of its firings now: ack, after, quiet, silence:ID or window:NAME. Empty if nothing holds them.",
 })
 
 /** An incident with its acknowledgement, and what withholds its firings. */

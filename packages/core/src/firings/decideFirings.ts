@@ -9,6 +9,7 @@ import { AT_ONCE, type NamedReceiver, type NamedReceivers, type Naming } from ".
 import { waitingUnderHolds } from "./heldItems.ts"
 import { acknowledgementHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
 import type { OutageGrace } from "./outageGrace.ts"
+import { quietHolds, type QuietReceivers } from "./quietHolds.ts"
 
 /** Everything that decides on the firings of an open incident. */
 export interface FiringFacts {
@@ -19,6 +20,7 @@ export interface FiringFacts {
   readonly naming: Naming | undefined
   /** The silences and windows that cover it. */
   readonly covering: ReadonlyArray<Hold>
+  readonly quiet: QuietReceivers
   readonly grace: OutageGrace | undefined
   /** Those of the policy. */
   readonly receivers: { readonly has: (receiver: NotifierName) => boolean }
@@ -146,7 +148,8 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   for (const receiver of new Set([...(naming?.named.keys() ?? []), ...waiting])) {
     // A receiver that this policy lacks may be another replica's.
     if (!receivers.has(receiver)) continue
-    const decided = decideFor(standingOf(facts, receiver), facts, common, now)
+    const holds = [...common, ...quietHolds(facts.quiet, receiver, incident)]
+    const decided = decideFor(standingOf(facts, receiver), facts, holds, now)
     if (decided.written !== undefined) written.push(decided.written)
     held.push(...decided.held)
     if (decided.next !== undefined) next.push(decided.next)

@@ -23,6 +23,7 @@ import { canBeHeld } from "./heldItems.ts"
 import { mergeLabels } from "./mergeLabels.ts"
 import { activeMutes, type LoudMembers, type Mutes, mutingHolds } from "./mutes.ts"
 import { outageGraceAt } from "./outageGrace.ts"
+import { quietHolds, quietReceivers } from "./quietHolds.ts"
 
 /** The options of decisions on firings. */
 export interface FiringOptions {
@@ -70,6 +71,7 @@ export function* gatherFacts(
   const { serviceHeartbeat, silencesInForce } = unit.searchResults
   const grace = outageGraceAt(serviceHeartbeat, now, staleAfter)
   const mutes = given ?? activeMutes(policy, silencesInForce, now)
+  const quiet = quietReceivers(policy, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
   const namings = new Map<IncidentId, Naming | undefined>()
   const covers = new Map<IncidentId, ReadonlyArray<Hold>>()
@@ -87,6 +89,17 @@ export function* gatherFacts(
   const covering = (incident: IncidentRecord) => covers.get(incident.id) ?? []
   const common = (incident: IncidentRecord) =>
     incident.state === "open" ? [...acknowledgementHolds(incident, now), ...covering(incident)] : []
+  // Only where every receiver is quiet, nobody is notified; the first whose hours end is.
+  const sharedQuiet = (incident: IncidentRecord, { named }: Naming): ReadonlyArray<Hold> => {
+    const holds = Array.from(
+      named.keys(),
+      (receiver): Hold | undefined => quietHolds(quiet, receiver, incident)[0],
+    )
+    const until = holds.includes(undefined)
+      ? undefined
+      : Instant.earliest(holds.flatMap((hold) => hold?.until ?? []))
+    return until === undefined ? [] : [{ by: "quiet", until }]
+  }
   return {
     covering,
     facts: (incident, firings) => ({
@@ -94,14 +107,19 @@ export function* gatherFacts(
       firings,
       naming: namings.get(incident.id),
       covering: covering(incident),
+      quiet,
       grace,
       receivers: policy.receivers,
       hasRoutes: policy.hasRoutes,
     }),
-    onDue: (incident, item) => (canBeHeld(item) ? common(incident) : []),
+    onDue: (incident, item) => {
+      const holds = canBeHeld(item) ? common(incident) : undefined
+      return holds === undefined ? [] : [...holds, ...quietHolds(quiet, item.receiver, incident)]
+    },
     onNew: (incident) => {
       const naming = namings.get(incident.id)
-      return [...(naming === undefined ? [] : afterHolds(incident, naming, now)), ...common(incident)]
+      if (naming === undefined) return common(incident)
+      return [...afterHolds(incident, naming, now), ...common(incident), ...sharedQuiet(incident, naming)]
     },
   }
 }

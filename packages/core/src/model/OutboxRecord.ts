@@ -15,6 +15,7 @@ export type HoldName =
   | "notifications_off"
   | "not_owed"
   | "outage"
+  | "quiet"
   | `silence:${string}`
   | `window:${string}`
 

@@ -1,10 +1,13 @@
 import { Duration, Result } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
 import type { Freshness, PolicyDocument, Receiver, Route, Window } from "@tocsin/contract/PolicyDocument"
 import { compileRoutes, type Naming, type Routes } from "./routing.ts"
-import { parseSchedule, type Schedule } from "./Schedule.ts"
+import type { Recurring } from "./occurrences.ts"
+import { compileQuiet, type QuietHours } from "./quietHours.ts"
+import { parseSchedule } from "./Schedule.ts"
 
 /** One receiver of a policy. */
 export interface PolicyReceiver {
@@ -12,12 +15,11 @@ export interface PolicyReceiver {
   readonly kind: NotifierName
   /** As the policy defines it; absent for a notifier of the settings or of the host program. */
   readonly definition: Receiver | undefined
+  readonly quiet?: QuietHours | undefined
 }
 
 /** One maintenance window, ready to be asked for its times. */
-export interface PolicyWindow extends Window {
-  readonly schedule: Schedule
-}
+export interface PolicyWindow extends Window, Recurring {}
 
 /** The rules that state which checks must report. */
 export interface OverdueRules {
@@ -121,10 +123,15 @@ const flappingOf = (routes: ReadonlyArray<Route>): Policy["flapping"] => {
   )
 }
 
-const receiverOf = (definition: Receiver): PolicyReceiver => ({ kind: definition.kind, definition })
+const receiverOf = (definition: Receiver): PolicyReceiver => ({
+  kind: definition.kind,
+  definition,
+  quiet: definition.quiet && compileQuiet(definition.quiet),
+})
 
 // Schedules of a document that was read are valid.
 const compileWindow = (window: Window): PolicyWindow => ({
   ...window,
   schedule: Result.getOrThrow(parseSchedule(window)),
+  endOf: (starts_at) => Instant.plus(starts_at, window.for),
 })

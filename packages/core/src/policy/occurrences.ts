@@ -1,45 +1,50 @@
-import * as Instant from "@tocsin/contract/Instant"
-import type { PolicyWindow } from "./compilePolicy.ts"
+import type * as Instant from "@tocsin/contract/Instant"
 import { latestUntil, nextAfter, type Schedule } from "./Schedule.ts"
 
-/** One time of a maintenance window. */
+/** One time of a maintenance window, or of quiet hours. */
 interface Occurrence {
   readonly starts_at: Instant.Instant
-  /** The first moment at which the window is over. */
+  /** The first moment at which it is over. */
   readonly ends_at: Instant.Instant
 }
 
-const occurrenceFrom = (window: PolicyWindow, starts_at: Instant.Instant): Occurrence => ({
+/** A span that returns by a schedule. */
+export interface Recurring {
+  readonly schedule: Schedule
+  readonly endOf: (starts_at: Instant.Instant) => Instant.Instant
+}
+
+const occurrenceFrom = ({ endOf }: Recurring, starts_at: Instant.Instant): Occurrence => ({
   starts_at,
-  ends_at: Instant.plus(starts_at, window.for),
+  ends_at: endOf(starts_at),
 })
 
 /** The occurrence in force at `now`; of several, the one that ends last. */
-export const occurrenceInForce = (window: PolicyWindow, now: Instant.Instant): Occurrence | undefined => {
-  const latest = occurrenceFrom(window, latestStart(window.schedule, now))
+export const occurrenceInForce = (recurring: Recurring, now: Instant.Instant): Occurrence | undefined => {
+  const latest = latestOccurrence(recurring, now)
   return now < latest.ends_at ? latest : undefined
 }
 
-/** A time of a schedule, and the one that follows it. */
-interface Period {
-  readonly starts_at: Instant.Instant
+/** An occurrence, and the start of the one that follows it. */
+interface Period extends Occurrence {
   readonly next: Instant.Instant
 }
 
 /** Every decision on a firing asks, nearly always within the same period; finding it takes 0.04 ms. */
 const lastPeriods = new WeakMap<Schedule, Period>()
 
-const latestStart = (schedule: Schedule, now: Instant.Instant): Instant.Instant => {
+const latestOccurrence = (recurring: Recurring, now: Instant.Instant): Occurrence => {
+  const { schedule } = recurring
   const known = lastPeriods.get(schedule)
-  if (known !== undefined && known.starts_at <= now && now < known.next) return known.starts_at
-  const starts_at = latestUntil(schedule, now)
-  lastPeriods.set(schedule, { starts_at, next: nextAfter(schedule, now) })
-  return starts_at
+  if (known !== undefined && known.starts_at <= now && now < known.next) return known
+  const occurrence = occurrenceFrom(recurring, latestUntil(schedule, now))
+  lastPeriods.set(schedule, { ...occurrence, next: nextAfter(schedule, now) })
+  return occurrence
 }
 
 /** The next occurrences that have not ended at `now`, first the one in force. */
 export const nextOccurrences = (
-  window: PolicyWindow,
+  window: Recurring,
   now: Instant.Instant,
   count: number,
 ): ReadonlyArray<Occurrence> => {

@@ -17,6 +17,7 @@ import {
   type Window,
 } from "@tocsin/contract/PolicyDocument"
 import { MOST_RECIPIENTS, receiverTypes, type TypeKeys, untypedKeys } from "@tocsin/contract/ReceiverTypes"
+import { quietProblems } from "./quietHours.ts"
 import { scheduleProblems } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
 
@@ -96,7 +97,7 @@ const secretProblems = (receiver: object, name: string, isRequired: boolean): Re
 const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
 
 /** Keys of every receiver. */
-const COMMON = ["kind", "concurrency", "digest", "type"]
+const COMMON = ["kind", "concurrency", "digest", "quiet", "type"]
 
 /** Missing keys of a type, and those that belong to another. */
 const typeProblems = (
@@ -124,7 +125,7 @@ const typeProblems = (
 }
 
 const receiverProblems = (name: string, receiver: Receiver): ReadonlyArray<FieldProblem> => {
-  const problems: Array<FieldProblem> = []
+  const problems: Array<FieldProblem> = at(quietProblems(receiver.quiet), "quiet").slice()
   if (isKind(name) && receiver.kind !== name) {
     problems.push(problem(`must be ${name}: a receiver named like a kind is of that kind`, "kind"))
   }

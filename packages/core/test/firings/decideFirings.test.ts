@@ -34,6 +34,7 @@ const facts = (given: Partial<FiringFacts> = {}): FiringFacts => ({
   firings: [],
   naming: naming({ chat: step(0) }),
   covering: [],
+  quiet: new Map(),
   grace: undefined,
   receivers: new Set(RECEIVERS),
   hasRoutes: true,

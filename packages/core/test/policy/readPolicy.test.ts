@@ -158,6 +158,32 @@ describe("a policy", () => {
       ["receivers.a.digest is not a known field"],
     ],
     [
+      "quiet hours of no time, of no zone and on no day",
+      {
+        receivers: {
+          a: {
+            kind: "debug",
+            quiet: { hours: "22:00-22:00", tz: "UTC", below: "critical", days: "weekend" },
+          },
+          b: { kind: "debug", quiet: { hours: "22:00-07:00", tz: "Nowhere", below: "critical" } },
+        },
+      },
+      [
+        "receivers.a.quiet.hours must not end when they begin",
+        "receivers.a.quiet.days must be weekdays as in cron, such as mon-fri",
+        "receivers.b.quiet.tz must be an IANA time zone, such as Europe/Berlin",
+      ],
+    ],
+    [
+      "quiet hours without their zone and severity",
+      { receivers: { a: { kind: "debug", quiet: { hours: "10pm-7am" } } } },
+      [
+        "receivers.a.quiet.hours must be two times of day, such as 22:00-07:00",
+        "receivers.a.quiet.tz is missing",
+        "receivers.a.quiet.below is missing",
+      ],
+    ],
+    [
       "concurrency out of range",
       { receivers: { a: { kind: "debug", concurrency: 65 } } },
       ["receivers.a.concurrency must be an integer from 1 to 64"],
