@@ -36,7 +36,7 @@ const judge = ({ body, status }: Answer): DeliveryResult => {
   return { outcome: "refused", error: `${answered}: ${advice}.` }
 }
 
-/** Sends mails (docs/notifications.md#email). */
+/** Sends mails (docs/notifications.md#types). */
 export const email = Effect.fnUntraced(function* (
   options: EmailOptions,
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {

@@ -75,7 +75,7 @@ const threadOf = ({ incident }: DeliveryAttempt, domain: string) => {
   return { inReplyTo: reference, references: reference }
 }
 
-/** The mail of a message (docs/notifications.md#email). */
+/** The mail of a message (docs/notifications.md#types). */
 export const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mail => {
   const { inner, name = "" } = MAIL_SENDER.exec(from)?.groups ?? {}
   const address = inner ?? from
