@@ -34,7 +34,7 @@ describe("house rules", () => {
     assert.isAbove(files.length, sources.length)
   })
 
-  it("no plumbing names a record whose declaration says all (docs/decisions/0035)", () => {
+  it("no plumbing names a record whose declaration says all (docs/decisions/0024)", () => {
     const declared = [
       /\b(replica|operator|silence|service_heartbeat)\b/,
       /\b(\w+Record)\b.*\/(Operator|Replica|ServiceHeartbeat|Silence)Record/,

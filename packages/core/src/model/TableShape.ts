@@ -68,7 +68,7 @@ export type Locking = "rows" | "groups" | "guarded"
 
 /**
  * A table whose rows commands request by key or by group. Storages load, lock, write and remove its
- * rows by this declaration alone (docs/decisions/0035).
+ * rows by this declaration alone (docs/decisions/0024).
  */
 export type KeyedShape<
   Row,
