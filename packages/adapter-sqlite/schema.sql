@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:08ec240590426008bbfacd77b9a1025c612e330df61fb55d8ac81eaccc6ea318
+-- 1 first breaking sha256:6791485fe1d5562b74e0bbd0c3b7275997e5232e3dbda8583f98155cfafe6180
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -336,8 +336,8 @@ CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member WHEN EXISTS (SEL
 END;
 
 CREATE TRIGGER member_leaves AFTER DELETE ON incident_member BEGIN
-  DELETE FROM listed_member WHERE id = OLD.incident_id
-    AND (agent_id = OLD.agent_id AND check_id IN (OLD.check_id, '') OR agent_id = '' AND check_id = OLD.check_id);
+  DELETE FROM listed_member WHERE id = OLD.incident_id AND agent_id = OLD.agent_id AND check_id IN (OLD.check_id, '');
+  DELETE FROM listed_member WHERE id = OLD.incident_id AND agent_id = '' AND check_id = OLD.check_id;
 END;
 
 CREATE TRIGGER members_move AFTER UPDATE OF opened_at, resolved_at, state, severity, ack_until, member_changes ON incident

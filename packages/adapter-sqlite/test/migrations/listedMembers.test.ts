@@ -20,7 +20,7 @@ const migrated = () => {
         "SELECT agent_id, check_id, phase, resolved_order FROM listed_member ORDER BY 1, 2",
       )
       .all()
-  return { run, join, listed }
+  return { connection, run, join, listed }
 }
 
 const OPEN = 9_223_372_036_854_775_807n
@@ -48,5 +48,23 @@ describe("a listing row", () => {
     ])
     run("DELETE FROM incident_member")
     assert.deepStrictEqual(listed(), [])
+  })
+
+  it("is found by its whole key when its member is removed", () => {
+    const { connection } = migrated()
+    const [[trigger = ""] = []] = connection
+      .query<[string]>("SELECT sql FROM sqlite_schema WHERE name = 'member_leaves'")
+      .all()
+    const deletions = trigger.match(/DELETE FROM [^;]+;/g) ?? []
+    assert.isNotEmpty(deletions)
+    for (const deletion of deletions) {
+      const plan = connection
+        .query<[bigint, bigint, bigint, string]>(`EXPLAIN QUERY PLAN ${deletion.replace(/OLD\.\w+/g, "'x'")}`)
+        .all()
+      assert.deepStrictEqual(
+        plan.map(([, , , detail]) => detail),
+        ["SEARCH listed_member USING PRIMARY KEY (id=? AND agent_id=? AND check_id=?)"],
+      )
+    }
   })
 })

@@ -84,7 +84,7 @@ CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member WHEN ${JOINED_LA
 END;
 
 CREATE TRIGGER member_leaves AFTER DELETE ON incident_member BEGIN
-  DELETE FROM listed_member WHERE id = OLD.incident_id
-    AND (agent_id = OLD.agent_id AND check_id IN (OLD.check_id, '') OR agent_id = '' AND check_id = OLD.check_id);
+  DELETE FROM listed_member WHERE id = OLD.incident_id AND agent_id = OLD.agent_id AND check_id IN (OLD.check_id, '');
+  DELETE FROM listed_member WHERE id = OLD.incident_id AND agent_id = '' AND check_id = OLD.check_id;
 END;
 `
