@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { simulate } from "@tocsin/simulation/simulate"
-import { Effect, Result } from "effect"
+import { Effect, Record, Result } from "effect"
 import { blocksOf, type CodeBlock, placeOf } from "../docs/CodeBlock.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { tocsin } from "./tocsin.ts"
@@ -44,7 +44,8 @@ describe("the examples of docs/policy.md", () => {
     "fail it without their rules: %s",
     (_, example) => {
       const read = readPolicyText(example.text, { notifiers, keepsNotifiers: false })
-      const { receivers } = Result.getOrThrow(read).document
+      const { receivers: defined } = Result.getOrThrow(read).document
+      const receivers = defined && Record.map(defined, ({ quiet: _, ...receiver }) => receiver)
       const { expectations = [], refused } = simulate(
         readFileSync(storyOf(example), "utf8").split("\n"),
         receivers === undefined ? { notifiers, policy: {} } : { notifiers: [], policy: { receivers } },
