@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:6791485fe1d5562b74e0bbd0c3b7275997e5232e3dbda8583f98155cfafe6180
+-- 1 first breaking sha256:1c301f7286db8ea5851602f3d5dd934ce6a780d4c10bf23a9b7513bf9bb9413f
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -405,6 +405,8 @@ CREATE INDEX outbox_held ON outbox (next_evaluation_at) WHERE next_evaluation_at
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
+
+CREATE INDEX outbox_unfinished ON outbox (incident_id) WHERE state IN ('pending', 'sending', 'retry');
 
 CREATE TABLE removed_registration (
   registration_id TEXT NOT NULL PRIMARY KEY,

@@ -37,9 +37,9 @@ type IncidentFacts = readonly [
 ]
 
 /** Whether a notification of an incident has not ended. */
-const hasUnfinishedNotification = (incidentId: string): string =>
+export const hasUnfinishedNotification = (incidentId: string): string =>
   `EXISTS (
-    SELECT 1 FROM outbox AS other
+    SELECT 1 FROM outbox AS other INDEXED BY outbox_unfinished
     WHERE other.incident_id = ${incidentId} AND other.state IN ('pending', 'sending', 'retry')
   )`
 

@@ -5,7 +5,7 @@ import { agentRecord, incidentRecord } from "@tocsin/testing/records"
 import { eventOf, start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
-import { makeExpiry } from "../../src/retention/expire.ts"
+import { hasUnfinishedNotification, makeExpiry } from "../../src/retention/expire.ts"
 import { makeTables } from "../../src/tables/makeTables.ts"
 
 const ROWS = 200
@@ -73,6 +73,23 @@ describe("a piece of retention on SQLite", () => {
       assert.isAtMost(removed, limit)
       assert.isAtLeast(removed, limit - 1)
     }
+    connection.close()
+  })
+
+  it("reads no notification of an incident that has ended to know whether one has not", () => {
+    const connection = openWithPast()
+    const plan = connection
+      .query<[bigint, bigint, bigint, string]>(
+        `EXPLAIN QUERY PLAN SELECT ${hasUnfinishedNotification("'i'")}`,
+      )
+      .all()
+      .map(([, , , detail]) => detail)
+    assert.isTrue(
+      plan.some((line) =>
+        /^SEARCH other USING (?:COVERING )?INDEX outbox_unfinished \(incident_id=\?\)$/.test(line),
+      ),
+      plan.join(),
+    )
     connection.close()
   })
 })

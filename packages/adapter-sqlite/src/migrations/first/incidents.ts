@@ -112,6 +112,7 @@ CREATE TABLE outbox (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
+CREATE INDEX outbox_unfinished ON outbox (incident_id) WHERE state IN ('pending', 'sending', 'retry');
 CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
 CREATE INDEX outbox_held ON outbox (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL;
