@@ -15,7 +15,7 @@ import { type AnyQuery, nameOf } from "../../bench/depth/listings.ts"
 import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
 import { HALVES, queriesOf } from "./sampledQueries.ts"
 import { size, storm } from "./storm.ts"
-import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
+import { PATIENCE, ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { start } from "@tocsin/testing/samples"
 
 const LIMIT = 10
@@ -155,7 +155,7 @@ const seeded = Layer.effect(
     yield* Effect.promise(() =>
       seedPostgres(Redacted.value(url), { size, now: start, report: () => undefined }),
     )
-    const { sql } = yield* replica({ maxConnections: 1, settings: { jit: "off" } })
+    const { sql } = yield* replica({ ...PATIENCE, maxConnections: 1, settings: { jit: "off" } })
     const run: RunSql = (text) => Effect.runPromise(sql.unsafe<Record<string, unknown>>(text).unprepared)
     for (const text of [...storm, "VACUUM (ANALYZE)"]) yield* Effect.promise(() => run(text))
     return { sql, run }

@@ -50,13 +50,13 @@ export class ScratchPostgres extends Context.Service<
   static readonly layerClient = (
     options?: Partial<PgPoolOptions>,
   ): Layer.Layer<ScratchPostgres | PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
-    Layer.unwrap(
-      Effect.map(ScratchPostgres, ({ url }) => PgClient.layer({ url, ...PATIENCE, ...options })),
-    ).pipe(Layer.provideMerge(ScratchPostgres.layer))
+    Layer.unwrap(Effect.map(ScratchPostgres, ({ url }) => PgClient.layer({ url, ...options }))).pipe(
+      Layer.provideMerge(ScratchPostgres.layer),
+    )
 }
 
-/** A busy machine answers a test late; tests of the limits set their own. */
-const PATIENCE = { connectTimeout: "1 minute", replyTimeout: "5 minutes" } as const
+/** A busy machine takes long to make a database and to fill it. */
+export const PATIENCE = { connectTimeout: "1 minute", replyTimeout: "5 minutes" } as const
 
 const killPatienceMillis = 60_000
 
@@ -85,7 +85,7 @@ const create = Effect.fnUntraced(function* (serverUrl: string) {
 
   return ScratchPostgres.of({
     url,
-    replica: (options) => build({ url, ...PATIENCE, ...options }),
+    replica: (options) => build({ url, ...options }),
     killConnections,
     away: Effect.acquireRelease(Effect.andThen(allowConnections(false), killConnections), () =>
       allowConnections(true),
