@@ -20,6 +20,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/client.md": { server: "sqlite" },
   "docs/command-line.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
   "docs/simulation.md": {},
+  "docs/policy.md": {},
   "docs/browsers.md": {
     server: "sqlite",
     environment: { SERVICE_ALLOWED_ORIGINS: "https://dashboard.example" },

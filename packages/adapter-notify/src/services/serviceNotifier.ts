@@ -65,7 +65,7 @@ export const serviceNotifier = Effect.fnUntraced(function* (
     address,
     ...(service.retryAfterOf !== undefined && { retryAfterOf: service.retryAfterOf }),
   })
-  const path = new URL(Redacted.value(address)).pathname.replace(/\/+$/, "")
+  const path = new URL(Redacted.value(address)).pathname.replace(/(?<!\/)\/+$/, "")
   const postWritten = (message: Written) => {
     const { body, ...parts } = service.request(message, { ...Redacted.value(options.keys), path })
     return post(typeof body === "string" ? body : JSON.stringify(body), parts)
