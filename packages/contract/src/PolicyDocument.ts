@@ -72,7 +72,10 @@ export const Quiet = Schema.Struct({
   days: Schema.optionalKey(
     text("The weekdays on which the hours begin, as in cron, such as mon-fri; every day by default."),
   ),
-}).annotate({ identifier: "Quiet" })
+}).annotate({
+  identifier: "Quiet",
+  description: "When a receiver is not notified of incidents that are milder than a severity.",
+})
 export type Quiet = typeof Quiet.Type
 
 const quiet = Schema.optionalKey(Quiet)
