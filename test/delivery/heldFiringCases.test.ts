@@ -128,4 +128,44 @@ describe("the holds of a firing (docs/rules.md#holds)", () => {
       assert.deepStrictEqual(messages().slice(1), ["37 min: chat reminder critical"])
     }),
   )
+
+  it.effect("a firing held by an acknowledgement that expires is followed by reminders", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, messages, turns } = yield* openFiringCase({
+        routes: [{ remind: "15m", to: ["chat"] }],
+      })
+      yield* turns("critical")
+      yield* acknowledges(60)
+      yield* after("61 minutes")
+      yield* after("30 minutes")
+      assert.deepStrictEqual(messages(), [
+        "0 min: chat opened critical",
+        "60 min: chat ack_ran_out critical",
+        "75 min: chat reminder critical",
+        "90 min: chat reminder critical",
+      ])
+    }),
+  )
+
+  it.effect("a held firing that is no longer owed becomes the reminder, and others follow it", () =>
+    Effect.gen(function* () {
+      const { after, firings, messages, silences, turns } = yield* openFiringCase({
+        routes: [{ remind: "15m", to: ["chat"] }],
+      })
+      yield* turns("warning")
+      yield* after("1 minute")
+      yield* silences("disk", 5)
+      yield* turns("critical")
+      yield* after("1 minute")
+      yield* turns("warning")
+      yield* after("10 minutes")
+      assert.strictEqual(firings("chat").length, 2)
+      yield* after("22 minutes")
+      assert.deepStrictEqual(messages(), [
+        "0 min: chat opened warning",
+        "15 min: chat reminder warning",
+        "30 min: chat reminder warning",
+      ])
+    }),
+  )
 })

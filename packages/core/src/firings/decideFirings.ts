@@ -207,10 +207,12 @@ const decideFor = (
   }
   const timer = timerOf(standing, facts, now)
   const after = due !== undefined && now < due.at ? [{ by: "after", until: due.at } as const] : []
-  if (held !== undefined)
-    return { held: [...merged, heldAs(standing, held, timer, facts, [...after, ...common])], next: timer.at }
   // A firing that is due by time brings the next reminder in its time.
   const reminded = step?.remind && Instant.plus(now, step.remind)
+  if (held !== undefined) {
+    const present = heldAs(standing, held, timer, facts, [...after, ...common])
+    return { held: [...merged, present], next: timer.cause === undefined ? timer.at : reminded }
+  }
   if (timer.cause !== undefined) {
     const holds = common.length > 0 ? common : outageHold(facts)
     return { written: { receiver, cause: timer.cause, must_send: true, holds }, held: merged, next: reminded }
