@@ -168,4 +168,34 @@ describe("the holds of a firing (docs/rules.md#holds)", () => {
       ])
     }),
   )
+
+  it.effect("a firing with a delay keeps it when a worsening ends the acknowledgement", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, messages, turns } = yield* openFiringCase({
+        routes: [{ to: ["chat"] }, { after: "10m", to: ["pager"] }],
+      })
+      yield* turns("warning")
+      yield* acknowledges(60)
+      yield* after("3 minutes")
+      yield* turns("critical")
+      yield* after("6 minutes")
+      assert.deepStrictEqual(messages(), ["0 min: chat opened warning", "3 min: chat worsened critical"])
+      yield* after("2 minutes")
+      assert.deepStrictEqual(messages().slice(2), ["10 min: pager opened critical"])
+    }),
+  )
+
+  it.effect("a firing waits for the 2 min after an outage once, whatever outage follows", () =>
+    Effect.gen(function* () {
+      const { after, isDownFor, messages, turns } = yield* openFiringCase({ routes: [STEPS] })
+      yield* turns("critical")
+      yield* after("10 minutes")
+      yield* isDownFor("10 minutes")
+      yield* after("1 minute")
+      assert.strictEqual(messages().length, 1)
+      yield* isDownFor("10 minutes")
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["31 min: pager escalation critical"])
+    }),
+  )
 })

@@ -210,17 +210,17 @@ const decideFor = (
   // A firing that is due by time brings the next reminder in its time.
   const reminded = step?.remind && Instant.plus(now, step.remind)
   if (held !== undefined) {
-    const present = heldAs(standing, held, timer, facts, [...after, ...common])
+    const present = heldAs(standing, held, timer, facts, [...after, ...common], now)
     return { held: [...merged, present], next: timer.cause === undefined ? timer.at : reminded }
   }
   if (timer.cause !== undefined) {
-    const holds = common.length > 0 ? common : outageHold(facts)
+    const holds = common.length > 0 ? common : outageHold(facts, now)
     return { written: { receiver, cause: timer.cause, must_send: true, holds }, held: merged, next: reminded }
   }
   if (!isOwed || !facts.hasRoutes) return { held: merged, next: timer.at }
   if (due?.isLater === true && now < due.at) return { held: merged, next: due.at }
   const found = [...after, ...common]
-  const holds = found.length > 0 || due?.isDelayed !== true ? found : outageHold(facts)
+  const holds = found.length > 0 || due?.isDelayed !== true ? found : outageHold(facts, now)
   return {
     written: { receiver, cause: causeFor(known, due), must_send: false, holds },
     held: merged,
@@ -228,8 +228,17 @@ const decideFor = (
   }
 }
 
-const outageHold = ({ grace }: FiringFacts): ReadonlyArray<Hold> =>
-  grace === undefined ? [] : [{ by: "outage", until: grace.until }]
+const isByTime = (cause: FiringCause | undefined): boolean => cause === "ack_ran_out" || cause === "reminder"
+
+/** A firing that waits for the end of an outage does not wait for that of a later one. */
+const outageHold = (
+  { grace }: FiringFacts,
+  now: Instant.Instant,
+  held?: OutboxRecord,
+): ReadonlyArray<Hold> => {
+  const until = held?.held_by?.includes("outage") === true ? held.next_evaluation_at : grace?.until
+  return grace === undefined || until === undefined || until <= now ? [] : [{ by: "outage", until }]
+}
 
 /** The fate of a held firing. */
 const heldAs = (
@@ -238,6 +247,7 @@ const heldAs = (
   timer: Timer,
   facts: FiringFacts,
   found: ReadonlyArray<Hold>,
+  now: Instant.Instant,
 ): HeldFiring => {
   const must_send = before.must_send || timer.cause !== undefined
   if (must_send && step === undefined) return { item: before, becomes: "discarded" }
@@ -245,11 +255,11 @@ const heldAs = (
   const cause = timer.cause ?? (before.must_send ? before.cause : causeFor(known, { isLater }))
   const isChanged = cause !== before.cause || must_send !== before.must_send
   const item = isChanged ? { ...before, cause, must_send } : before
-  // It is due by time, or was when its acknowledgement ended.
-  const waits = must_send ? found.filter(({ by }) => by !== "after") : found
+  // A firing that is due by time has no delay.
+  const waits = isByTime(cause) ? found.filter(({ by }) => by !== "after") : found
   const owing = isOwed || must_send ? [] : [{ by: "not_owed", until: UNTIL_A_CHANGE } as const]
   const present = [...waits, ...owing]
-  const holds = present.length > 0 ? present : outageHold(facts)
+  const holds = present.length > 0 ? present : outageHold(facts, now, before)
   return holds.length > 0 ? { item, becomes: "held", holds, isChanged } : { item, becomes: "due" }
 }
 
