@@ -130,8 +130,9 @@ export class FiringModel {
     for (const agent of Object.keys(AGENTS)) this.#agents.set(agent, { seen: 0, since: 0, silent: false })
   }
 
+  /** A service that starts and stops in one instant may not notice that it started. */
   get isStopped(): boolean {
-    return this.now < this.#outage.until
+    return this.now <= this.#outage.until
   }
 
   get open(): ReadonlyArray<Incident> {
@@ -170,6 +171,7 @@ export class FiringModel {
         }
         break
       case "falls_silent":
+        this.#contact(step.agent)
         this.#agent(step.agent).silent = true
         break
       case "returns":
@@ -179,7 +181,8 @@ export class FiringModel {
       case "expect": {
         const id = `${step.agent}/${step.check}`
         const known = this.#checks.get(id) ?? { key: id, status: "ok" }
-        this.#checks.set(id, { ...known, at: this.now, overdue: step.after })
+        if (this.#checks.get(id)?.overdue === undefined)
+          this.#checks.set(id, { ...known, at: this.now, overdue: step.after })
         break
       }
       case "acknowledge": {
@@ -227,7 +230,10 @@ export class FiringModel {
           for (const other of incident.rows)
             if (other.receiver === row.receiver && other.state === "held") other.state = "discarded"
           Object.assign(row, { state: "held", mayWait: true })
-        } else this.#attempt(incident, row, time)
+        } else {
+          const isLater = row.due.at === time.at && row.due.slack > time.slack
+          this.#attempt(incident, row, isLater ? row.due : time)
+        }
       }
   }
 
@@ -286,7 +292,10 @@ export class FiringModel {
         incident.ack = undefined
         for (const receiver of this.#named(incident).keys()) incident.overAck.add(receiver)
       }
-    } else if (rank(incident.announced) > rank(incident.severity)) incident.announced = incident.severity
+    } else if (rank(incident.announced) > rank(incident.severity)) {
+      incident.announced = incident.severity
+      incident.reached.set(incident.severity, this.#reached(incident, incident.severity))
+    }
     this.#evaluate(incident, time, isLoudEvent)
   }
 
@@ -439,9 +448,13 @@ export class FiringModel {
       ...this.#silences.filter(({ from, until }) => from <= this.now && this.now < until),
       ...(this.#policy.windows ?? []).filter((window) => this.#within(window).isIn),
     ]
-    const isMuted = loud.every((member) =>
-      mutes.some(({ match }) => matches(fieldsOf(incident.key, incident.severity, member), match)),
-    )
+    // In an incident about an agent, the agent takes the members' place.
+    const isOfAgent = incident.key.includes("/@")
+    const isMuted = loud
+      .map((member) => (isOfAgent ? { ...member, check: undefined } : member))
+      .every((member) =>
+        mutes.some(({ match }) => matches(fieldsOf(incident.key, incident.severity, member), match)),
+      )
     const { ack, announced } = incident
     const isAcknowledged = ack !== undefined && this.now < ack.until && rank(announced) <= rank(ack.severity)
     return [...(isMuted ? ["mute"] : []), ...(isAcknowledged ? ["ack"] : [])]
@@ -551,7 +564,7 @@ export class FiringModel {
   }
 
   #pick(which: number): Incident | undefined {
-    return this.open[which % this.open.length]
+    return this.open.toSorted((a, b) => (a.key < b.key ? -1 : 1))[which % this.open.length]
   }
 
   #busy({ at, slack }: Time): void {
@@ -587,7 +600,7 @@ export class FiringModel {
     const { seen, silent, since } = this.#agent(agent)
     const { at = 0, overdue = Infinity } = this.#checks.get(id) ?? {}
     const due = Math.max(at, since, this.#outage.counts ? this.#outage.until : 0) + overdue
-    const isKnown = this.#isMember(`${agent}/@overdue`, id) || (silent && seen < due)
+    const isKnown = this.#isMember(`${agent}/@overdue`, id) || (silent && seen < at + overdue)
     // The agent's next heartbeat comes within a minute.
     return { at: isKnown ? Infinity : due, slack: 60 + LATENESS }
   }
@@ -617,6 +630,7 @@ export class FiringModel {
     for (const incident of this.#incidents) {
       incident.openedAt = past(incident.openedAt)
       if (incident.ack !== undefined) incident.ack.until += by
+      for (const row of incident.rows) if (row.waitsUntil > this.now) row.waitsUntil += by
       for (const times of [incident.reached, incident.attempted, incident.owedSince] as const)
         for (const [name, time] of times)
           (times as Map<string, Time>).set(name, { ...time, at: past(time.at) })

@@ -2,7 +2,7 @@ import { FiringModel } from "./FiringModel.ts"
 import type { Message, Step, Story } from "./Story.ts"
 
 /** A story with the times of its steps, and what the model expects of it. */
-interface Course {
+export interface Course {
   readonly steps: ReadonlyArray<Step & { readonly at: number }>
   /** Until when the order of all background work is certain. */
   readonly until: number
@@ -22,7 +22,7 @@ export const playModel = ({ begins, policy, receivers, steps }: Story, tail = TA
   const played: Array<Step & { readonly at: number }> = []
   for (const step of steps) {
     let at = model.now + step.wait
-    if (step.wait > 0) {
+    if (step.wait > 0 || model.isStopped) {
       model.flush()
       model.advance(at)
       while ((model.isStopped || model.busyUntil >= model.now) && !model.isRacing)

@@ -1,0 +1,243 @@
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { parseMatcher } from "@tocsin/contract/Matcher"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
+import { Clock, Duration, Effect, Random, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { report } from "../service/agents.ts"
+import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
+import { openService, type Process, type Service, type ServiceOptions } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+import { ShiftedClock } from "../service/ShiftedClock.ts"
+import type { Course } from "./playModel.ts"
+import { AGENTS, type Message, type Policy, type Step, type Story } from "./Story.ts"
+
+/** A message that arrived, at a second of the story. */
+export interface Arrived extends Omit<Message, "from" | "to"> {
+  readonly at: number
+}
+
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  is_down: { ...deferred, retryAfterSeconds: 3_600 },
+  refuses: refused,
+}
+const BETWEEN_HEARTBEATS = 60
+const NAMES = ["chat", "pager", "mail"]
+
+/** Retries follow the schedule exactly. */
+const noJitter = Random.Random.of({ nextIntUnsafe: () => 0, nextDoubleUnsafe: () => 0.5 })
+
+const compiled = (policy: Policy, receivers: ReadonlyArray<string>) =>
+  compilePolicy(Result.getOrThrow(readPolicy(policy, receivers)), receivers)
+
+interface PlayOptions extends Pick<ServiceOptions, "storage" | "ids"> {
+  readonly replicas?: number
+}
+
+/** Plays the steps of a course on a service, until its end. Returns the messages that arrived. */
+export const playService = Effect.fnUntraced(
+  function* (
+    { begins, policy, receivers }: Story,
+    { steps, until }: Course,
+    { replicas = 1, ...options }: PlayOptions = {},
+  ) {
+    const answers = new Map<string, string>()
+    const arrivedAt = new Map<string, number>()
+    const started = Date.parse(begins)
+    const testClock = yield* TestClock.testClockWith(Effect.succeed)
+    const now = () => (testClock.currentTimeMillisUnsafe() - started) / 1_000
+    /** The time by the agents' clock, which is never set back. */
+    const rightNow = () => Instant.fromMillis(testClock.currentTimeMillisUnsafe())
+    const service: Service = yield* openService({
+      ...options,
+      notifiers: NAMES,
+      answerTo: ({ receiver }) => ANSWERS[answers.get(receiver) ?? ""] ?? delivered,
+      onAttempt: ({ notification }) => void arrivedAt.set(notification.id, now()),
+    })
+    yield* TestClock.setTime(started)
+    const clock = new ShiftedClock(testClock)
+    const byTheirClock = Effect.provideService(Clock.Clock, clock)
+    let inForce: Pick<Story, "policy" | "receivers"> = { policy, receivers }
+    const follow = (process: Process) =>
+      Effect.andThen(
+        process.sendsTo(...inForce.receivers),
+        process.policy.replace(compiled(inForce.policy, inForce.receivers)),
+      )
+    let opened = 0
+    const openOne = (delivers: boolean) =>
+      Effect.gen(function* () {
+        const configured = inForce.receivers
+        const rules = {
+          notifiers: configured,
+          policy: Result.getOrThrow(readPolicy(inForce.policy, configured)),
+        }
+        const name = `process ${(opened += 1)}`
+        return yield* service.open(name, { delivers, keepsHouse: delivers, configured, rules })
+      })
+    /** The front delivers nothing, so that all steps of an instant are decided before a claim. */
+    const open = Effect.gen(function* () {
+      const workers: Array<Process> = []
+      for (let count = 0; count < replicas; count++) workers.push(yield* openOne(true))
+      const front = yield* openOne(false)
+      yield* settled
+      return { front, all: [front, ...workers] }
+    }).pipe(byTheirClock)
+    let running: Effect.Success<typeof open> | undefined = yield* open
+
+    const alive = new Set(Object.keys(AGENTS))
+    const beat = (agent: string) =>
+      Effect.suspend(() => {
+        const labels = AGENTS[agent] ?? {}
+        return running === undefined
+          ? Effect.void
+          : Effect.ignore(
+              running.front.ingest.heartbeat(
+                keyOf(agent),
+                heartbeatOf(agent, { labels, observed_at: rightNow() }),
+              ),
+            )
+      }).pipe(byTheirClock)
+    const beats = Effect.suspend(() => Effect.forEach(alive, beat, { discard: true }))
+    yield* beats
+    yield* byTheirClock(running.front.admission.acceptAll({ includeRotation: false }))
+
+    /** Lets time pass until a second of the story; agents send heartbeats with each minute. */
+    const passUntil = Effect.fnUntraced(function* (second: number) {
+      while (now() < second) {
+        const next = (Math.floor(now() / BETWEEN_HEARTBEATS) + 1) * BETWEEN_HEARTBEATS
+        yield* TestClock.adjust(Duration.seconds(Math.min(next, second) - now())).pipe(
+          Effect.andThen(settled),
+          Effect.provideService(Clock.Clock, testClock),
+        )
+        if (now() === next) yield* Effect.andThen(beats, settled)
+      }
+    })
+
+    const silences: Array<Effect.Success<ReturnType<Process["operations"]["silence"]>>> = []
+    const picked = (which: number) => {
+      const open = Array.from(service.rows().incidents.values()).filter(({ state }) => state === "open")
+      return open.toSorted((a, b) => (a.incident_key < b.incident_key ? -1 : 1))[which % open.length]
+    }
+    const take = Effect.fnUntraced(function* (
+      step: Step,
+      { all, front }: { front: Process; all: ReadonlyArray<Process> },
+    ) {
+      const { ingest, operations } = front
+      switch (step.step) {
+        case "report":
+          return yield* report(
+            front,
+            step.results.map((result) => ({ ...result, observedAt: rightNow() })),
+            AgentId.make(step.agent),
+          )
+        case "falls_silent":
+          yield* beat(step.agent)
+          return alive.delete(step.agent)
+        case "returns":
+          alive.add(step.agent)
+          return yield* beat(step.agent)
+        case "expect": {
+          const checks = [
+            {
+              check_id: CheckId.make(step.check),
+              every: Duration.seconds(step.after / 2),
+              after: Duration.seconds(step.after),
+              severity: "unknown" as const,
+              notifications_enabled: true,
+            },
+          ]
+          const agent_id = AgentId.make(step.agent)
+          return yield* ingest.expectations(keyOf(step.agent), {
+            agent_id,
+            request: { checks, complete: false },
+          })
+        }
+        case "acknowledge": {
+          const incident = picked(step.which)
+          return (
+            incident && (yield* operations.acknowledge(incident.id, { for: Duration.seconds(step.lasts) }))
+          )
+        }
+        case "withdraw": {
+          const incident = picked(step.which)
+          return incident && (yield* Effect.ignore(operations.withdraw(incident.id)))
+        }
+        case "silence": {
+          const matchers = step.match.map((matcher) => Result.getOrThrow(parseMatcher(matcher)))
+          const lasting = { for: Duration.seconds(step.lasts) }
+          return silences.push(yield* operations.silence({ matchers, comment: "c", ...lasting }))
+        }
+        case "expire": {
+          const silence = silences[step.which % silences.length]
+          return silence && (yield* Effect.ignore(operations.expireSilence(silence.id)))
+        }
+        case "policy":
+          inForce = step
+          return yield* Effect.forEach(all, follow, { discard: true })
+        case "answers":
+          return answers.set(step.receiver, step.how)
+        case "clock_back":
+          return clock.setBack(Duration.seconds(step.by))
+        case "stops":
+          return undefined
+      }
+    })
+
+    for (const step of steps) {
+      yield* passUntil(step.at)
+      if (step.step === "stops") {
+        yield* Effect.forEach(running?.all ?? [], ({ close }) => close, { discard: true })
+        running = undefined
+        yield* passUntil(step.at + step.lasts)
+        running = yield* open
+        yield* beats
+      } else if (running !== undefined) yield* byTheirClock(take(step, running))
+    }
+    yield* settled
+    yield* passUntil(until)
+    const openings = new Map<string, number>()
+    const opening = new Map<string, number>()
+    for (const { id, incident_key } of service.rows().incidents.values()) {
+      openings.set(incident_key, (openings.get(incident_key) ?? 0) + 1)
+      opening.set(id, openings.get(incident_key) ?? 0)
+    }
+    return service.receivers.arrivals.map(
+      ({ notification: { cause, event_type, id, incident, receiver, severity } }): Arrived => ({
+        receiver,
+        key: incident.incident_key,
+        opening: opening.get(incident.id) ?? 0,
+        event: event_type,
+        cause,
+        severity,
+        at: arrivedAt.get(id) ?? Number.NaN,
+      }),
+    )
+  },
+  Effect.provideService(Random.Random, noJitter),
+  Effect.scoped,
+)
+
+const wordsOf = ({ cause, event, key, opening, receiver, severity }: Omit<Message, "from" | "to">) =>
+  `${receiver} ${key} ${opening} ${event} ${cause ?? ""} ${severity}`
+
+/** The messages that are missing and those that are surplus, before the end of a course. */
+export const differences = (
+  { messages, until }: Course,
+  arrivals: ReadonlyArray<Arrived>,
+): ReadonlyArray<string> => {
+  const left = arrivals.toSorted((a, b) => a.at - b.at)
+  const missing = messages
+    .toSorted((a, b) => a.to - b.to)
+    .flatMap((message) => {
+      const { from, to } = message
+      const found = left.findIndex(
+        (arrived) => wordsOf(arrived) === wordsOf(message) && from <= arrived.at && arrived.at <= to,
+      )
+      if (found >= 0) left.splice(found, 1)
+      return found >= 0 || to >= until ? [] : [`missing from ${from} to ${to}: ${wordsOf(message)}`]
+    })
+  const surplus = left.filter(({ at }) => at < until)
+  return [...missing, ...surplus.map((arrived) => `surplus at ${arrived.at}: ${wordsOf(arrived)}`)]
+}
