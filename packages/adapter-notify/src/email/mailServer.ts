@@ -22,20 +22,12 @@ export const parseMailServer = (
   address: Redacted.Redacted,
   policy: TargetPolicy,
 ): Result.Result<MailServer, string> =>
-  Result.map(parseTarget(address, policy, SMTP), ({ authorization, url }) => ({
+  Result.map(parseTarget(address, policy, SMTP), ({ credentials, url }) => ({
     host: hostOf(url),
     port: url.port === "" ? (PORTS[url.protocol] ?? 0) : Number(url.port),
     isSecure: url.protocol === "smtps:",
-    auth: authOf(authorization),
+    auth: credentials && { user: credentials.user, pass: credentials.password },
   }))
-
-/** User and password of Basic credentials. */
-const authOf = (authorization: string | undefined): MailServer["auth"] => {
-  if (authorization === undefined) return undefined
-  const text = Buffer.from(authorization.slice("Basic ".length), "base64").toString("utf8")
-  const end = text.indexOf(":")
-  return { user: text.slice(0, end), pass: text.slice(end + 1) }
-}
 
 /** Whether a connection to it stays on this machine. */
 export const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|::1)$/i.test(host)

@@ -7,8 +7,8 @@ import { isRefusedAddress, type TargetPolicy } from "./checkedLookup.ts"
 export interface Target {
   /** Without userinfo and fragment. */
   readonly url: URL
-  /** The Authorization header for the address's userinfo. */
-  readonly authorization: string | undefined
+  /** Its userinfo, decoded. */
+  readonly credentials: { readonly user: string; readonly password: string } | undefined
 }
 
 /** The schemes of addresses of one kind. */
@@ -44,28 +44,29 @@ export const parseTarget = (
       `must not be a link-local or cloud metadata address${policy.denyPrivateTargets ? ", nor a private one" : ""}`,
     )
   }
-  return Result.map(authorizationOf(url), (authorization) => {
+  return Result.map(credentialsOf(url), (credentials) => {
     url.username = ""
     url.password = ""
     url.hash = ""
-    return { url, authorization }
+    return { url, credentials }
   })
 }
 
 /** The host of a URL as sockets take it: IPv6 without brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1")
 
-/** The Basic credentials of an address's userinfo (RFC 7617, docs/rules.md#targets). */
-const authorizationOf = (url: URL): Result.Result<string | undefined, string> => {
+/** The credentials of an address's userinfo (docs/rules.md#targets). */
+const credentialsOf = (url: URL): Result.Result<Target["credentials"], string> => {
   if (url.username === "" && url.password === "") return Result.succeed(undefined)
   return Result.try({
-    try: () => {
-      const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
-      return `Basic ${Buffer.from(credentials).toString("base64")}`
-    },
+    try: () => ({ user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }),
     catch: () => "must have a percent-encoded user name and password (write % as %25)",
   })
 }
+
+/** The Authorization header of a target (RFC 7617). */
+export const authorizationOf = ({ credentials }: Target): string | undefined =>
+  credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`
 
 /** A target at a path below another, with the same query. */
 export const below = (base: Target, path: string): Target => {

@@ -7,7 +7,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
 import { checkedLookup, NameLookup, type TargetPolicy } from "./checkedLookup.ts"
-import { hostOf, type Target } from "./Target.ts"
+import { authorizationOf, hostOf, type Target } from "./Target.ts"
 
 /** The answer of a receiver. */
 export interface Answer {
@@ -55,6 +55,7 @@ export const makeExchange = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Exchange, never, Scope.Scope> {
   const lookup = checkedLookup(yield* NameLookup, options)
   const isSecure = target.url.protocol === "https:"
+  const authorization = authorizationOf(target)
   // Delivery limits concurrent attempts; a limit on connections would only delay some of them.
   const agent = yield* Effect.acquireRelease(
     Effect.sync(
@@ -83,7 +84,7 @@ export const makeExchange = Effect.fnUntraced(function* (
           "content-type": content.type,
           "content-length": Buffer.byteLength(content.text).toString(),
         }),
-        ...(target.authorization !== undefined && { authorization: target.authorization }),
+        ...(authorization !== undefined && { authorization }),
       },
     })
   return (message) =>

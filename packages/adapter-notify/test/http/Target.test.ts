@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
-import { parseTarget } from "../../src/http/Target.ts"
+import { authorizationOf, parseTarget } from "../../src/http/Target.ts"
 
 const verdict = (address: string, denyPrivateTargets: boolean): "allowed" | string => {
   const target = parseTarget(Redacted.make(address), { denyPrivateTargets })
@@ -140,13 +140,13 @@ describe("a target", () => {
       parseTarget(Redacted.make("https://user:pass@receiver.example/p?q#f"), { denyPrivateTargets: false }),
     )
     assert.strictEqual(target.url.href, "https://receiver.example/p?q")
-    assert.strictEqual(target.authorization, `Basic ${btoa("user:pass")}`)
+    assert.strictEqual(authorizationOf(target), `Basic ${btoa("user:pass")}`)
   })
 
   it("takes a user without a password, and a password without a user", () => {
     const credentials = (userinfo: string) => {
       const address = Redacted.make(`https://${userinfo}@receiver.example/`)
-      return Result.getOrThrow(parseTarget(address, { denyPrivateTargets: false })).authorization
+      return authorizationOf(Result.getOrThrow(parseTarget(address, { denyPrivateTargets: false })))
     }
     assert.strictEqual(credentials("user"), `Basic ${btoa("user:")}`)
     assert.strictEqual(credentials(":token"), `Basic ${btoa(":token")}`)
