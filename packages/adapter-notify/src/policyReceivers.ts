@@ -14,8 +14,9 @@ import { MAX_SECRET_BYTES, readBoundedFile } from "./readBoundedFile.ts"
 import { serviceNotifier } from "./services/serviceNotifier.ts"
 import { webhook, type ReceiverPosting } from "./webhook/webhook.ts"
 
-/** The name of a secret in a receiver, without `_file` or `_env`. */
-type SecretName = "url" | "secret" | "telegram_token" | "token" | "user" | "routing_key" | "key"
+/** The names of secrets in receivers, without `_file` or `_env`. */
+const SECRETS = ["url", "secret", "telegram_token", "token", "user", "routing_key", "key"] as const
+type SecretName = (typeof SECRETS)[number]
 
 /** The secrets of one receiver, and what keeps them from being read. */
 export type ReceiverSecrets = Partial<Record<SecretName, Redacted.Redacted>>
@@ -47,7 +48,7 @@ export const policyReceivers = Effect.fnUntraced(function* (
 })
 
 /** A key of a receiver that says where a secret is. */
-const SECRET_KEY = /^(?<name>url|secret|telegram_token|token|user|routing_key|key)_(?<from>file|env)$/u
+const SECRET_KEY = new RegExp(`^(?<name>${SECRETS.join("|")})_(?<from>file|env)$`, "u")
 
 const secretsOf = (receiver: Receiver): Result.Result<ReceiverSecrets, ReadonlyArray<FieldProblem>> => {
   const secrets: ReceiverSecrets = {}

@@ -1,7 +1,7 @@
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
-import type { ChatMessage } from "../text/ChatMessage.ts"
-import { cutText, digestText, incidentText, testText } from "../text/incidentText.ts"
+import { type ChatMessage, textOf } from "../text/ChatMessage.ts"
+import { cutText, plain } from "../text/incidentText.ts"
 
 /** The sender and recipients of a receiver's mails. */
 export interface MailAddresses {
@@ -25,7 +25,6 @@ export interface Mail {
   readonly headers: Record<string, string>
 }
 
-const plain = (text: string): string => text
 const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: plain }
 
 /** Longer subjects are cut by most programs. */
@@ -62,13 +61,6 @@ const htmlOf = (lines: ReadonlyArray<string>, colour: string): string => {
   )
 }
 
-const textOf = (message: ChatMessage): string => {
-  if (message.about === "test") return testText
-  return message.about === "digest"
-    ? digestText(message.notifications, UNLIMITED)
-    : incidentText(message.notifications[0], UNLIMITED)
-}
-
 /** Places a mail in the thread of its incident: programs show mails with one reference together. */
 const threadOf = ({ incident }: DeliveryAttempt, domain: string) => {
   const reference = `<${incident.id}@${domain}>`
@@ -80,7 +72,7 @@ export const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresse
   const { inner, name = "" } = MAIL_SENDER.exec(from)?.groups ?? {}
   const address = inner ?? from
   const domain = address.slice(address.lastIndexOf("@") + 1)
-  const text = textOf(message)
+  const text = textOf(message, UNLIMITED)
   const lines = text.split("\n")
   return {
     from: { name: name.trim(), address },

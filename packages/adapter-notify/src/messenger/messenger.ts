@@ -2,7 +2,7 @@ import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Effect, Option, Redacted, Schema, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { digestText, incidentText, testText, type TextMedium } from "../text/incidentText.ts"
+import { digestText, incidentText, plain, testText, type TextMedium } from "../text/incidentText.ts"
 
 /** A notifier that writes texts fitted to a medium. */
 const messenger = (medium: TextMedium, write: (text: string) => Effect.Effect<TestReceipt>): Notifier => {
@@ -72,7 +72,7 @@ const TELEGRAM = Redacted.make("https://api.telegram.org")
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 
 /** Telegram's limit; plain text needs no escapes (docs/rules.md#notifiers). */
-export const telegramMedium: TextMedium = { limit: 4_096, escape: (text) => text }
+export const telegramMedium: TextMedium = { limit: 4_096, escape: plain }
 
 /**
  * The body of sendMessage, in Telegram's format. Without parse_mode, no character has a meaning.

@@ -42,9 +42,6 @@ export interface Service extends TextMedium {
   readonly request: (message: Written, keys: ServiceKeys) => ServiceRequest
 }
 
-/** For services that give no character a meaning. */
-export const plain = (text: string): string => text
-
 /** Invisible. */
 const ZERO_WIDTH_SPACE = "\u200b"
 const MARKUP = /[@<[\]`~]|:(?=\/\/)|\bwww(?=\.)/gi

@@ -1,4 +1,5 @@
-import { plain, secondsAt, type Service } from "./Service.ts"
+import { plain } from "../text/incidentText.ts"
+import { secondsAt, type Service } from "./Service.ts"
 
 /**
  * A message to an unencrypted room. The event has at most 65,536 bytes, and an empty `m.mentions` mentions

@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { cutText } from "../text/incidentText.ts"
-import { plain, type Service, type Written } from "./Service.ts"
+import { cutText, plain } from "../text/incidentText.ts"
+import type { Service, Written } from "./Service.ts"
 
 const titleOf = ({ text }: Written, limit: number): string =>
   cutText(text.split("\n").slice(0, 2).join(": "), { limit, escape: plain })

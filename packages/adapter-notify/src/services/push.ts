@@ -1,4 +1,11 @@
-import { plain, type Service } from "./Service.ts"
+import { plain } from "../text/incidentText.ts"
+import type { Service } from "./Service.ts"
+
+/** The first line of a text as its title. */
+const titled = (text: string) => {
+  const [title = "", ...rest] = text.split("\n")
+  return { title, message: rest.join("\n") || title }
+}
 
 const NTFY = {
   critical: { priority: 5, tags: ["rotating_light"] },
@@ -14,11 +21,10 @@ export const ntfy: Service = {
   escape: plain,
   request: ({ text, tone }, { path, token }) => {
     const slash = path.lastIndexOf("/")
-    const [title = "", ...rest] = text.split("\n")
     return {
       path: `${path.slice(0, slash)}/`,
       ...(token !== "" && { headers: { authorization: `Bearer ${token}` } }),
-      body: { topic: path.slice(slash + 1), title, message: rest.join("\n") || title, ...NTFY[tone] },
+      body: { topic: path.slice(slash + 1), ...titled(text), ...NTFY[tone] },
     }
   },
 }
@@ -29,14 +35,11 @@ const URGENT = { critical: 8, warning: 5, unknown: 5, resolved: 2, test: 5 }
 export const gotify: Service = {
   limit: 8_000,
   escape: plain,
-  request: ({ text, tone }, { path, token }) => {
-    const [title = "", ...rest] = text.split("\n")
-    return {
-      path: `${path}/message`,
-      headers: { "x-gotify-key": token },
-      body: { title, message: rest.join("\n") || title, priority: URGENT[tone] },
-    }
-  },
+  request: ({ text, tone }, { path, token }) => ({
+    path: `${path}/message`,
+    headers: { "x-gotify-key": token },
+    body: { ...titled(text), priority: URGENT[tone] },
+  }),
 }
 
 /** A message of 1,024 characters, without HTML (pushover.net/api). */

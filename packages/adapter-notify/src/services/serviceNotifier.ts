@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { ClaimedAlert } from "@tocsin/core/ports/DeliveryAttempt"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -7,9 +8,8 @@ import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { aboutNotification, aboutSeveral, type ChatMessage } from "../text/ChatMessage.ts"
-import { digestText, incidentText, testText } from "../text/incidentText.ts"
-import type { Service, ServiceKeys, Written } from "./Service.ts"
+import { aboutNotification, aboutSeveral, type ChatMessage, textOf } from "../text/ChatMessage.ts"
+import type { ServiceKeys, Written } from "./Service.ts"
 import { services, type ServiceType } from "./services.ts"
 
 export interface ServiceOptions extends PostingOptions {
@@ -17,14 +17,6 @@ export interface ServiceOptions extends PostingOptions {
   /** Absent for a service that has an address. */
   readonly url?: Redacted.Redacted | undefined
   readonly keys: Redacted.Redacted<Omit<ServiceKeys, "path">>
-}
-
-const textOf = (message: ChatMessage, service: Service): string => {
-  if (message.about === "test") return testText
-  const [first] = message.notifications
-  return message.about === "digest" || first === undefined
-    ? digestText(message.notifications, service)
-    : incidentText(first, service)
 }
 
 const toneOf = (message: ChatMessage): Written["tone"] => {
@@ -65,7 +57,7 @@ export const serviceNotifier = Effect.fnUntraced(function* (
     address,
     ...(service.retryAfterOf !== undefined && { retryAfterOf: service.retryAfterOf }),
   })
-  const path = new URL(Redacted.value(address)).pathname.replace(/(?<!\/)\/+$/, "")
+  const path = withoutTrailing(new URL(Redacted.value(address)).pathname, "/")
   const postWritten = (message: Written) => {
     const { body, ...parts } = service.request(message, { ...Redacted.value(options.keys), path })
     return post(typeof body === "string" ? body : JSON.stringify(body), parts)

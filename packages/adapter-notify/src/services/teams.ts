@@ -1,4 +1,5 @@
-import { plain, type Service } from "./Service.ts"
+import { plain } from "../text/incidentText.ts"
+import type { Service } from "./Service.ts"
 
 const COLOURS = {
   critical: "attention",

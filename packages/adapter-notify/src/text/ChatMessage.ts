@@ -1,5 +1,6 @@
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { createHash } from "node:crypto"
+import { digestText, incidentText, testText, type TextMedium } from "./incidentText.ts"
 
 /** The message that a typed receiver writes, with an ID that a repeat of the same message has too. */
 export type ChatMessage =
@@ -26,4 +27,12 @@ export const aboutNotification = (notification: DeliveryAttempt): ChatMessage =>
 export const aboutSeveral = (notifications: ReadonlyArray<DeliveryAttempt>): ChatMessage => {
   const ids = notifications.map(({ id }) => id).toSorted()
   return { about: "digest", id: createHash("sha256").update(ids.join()).digest("hex"), notifications }
+}
+
+/** The text of a message, fitted to its medium. */
+export const textOf = (message: ChatMessage, medium: TextMedium): string => {
+  if (message.about === "test") return testText
+  return message.about === "digest"
+    ? digestText(message.notifications, medium)
+    : incidentText(message.notifications[0], medium)
 }

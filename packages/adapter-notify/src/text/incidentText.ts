@@ -45,6 +45,9 @@ export interface TextMedium {
   readonly escape: (text: string) => string
 }
 
+/** For media that give no character a meaning. */
+export const plain = (text: string): string => text
+
 /** The check for receivers; a heartbeat incident has none (docs/rules.md#heartbeat-incidents). */
 export const checkIdOf = (id: CheckId | undefined): CheckId | undefined => (id === HEARTBEAT ? undefined : id)
 
