@@ -89,7 +89,7 @@ export function* gatherFacts(
   const covering = (incident: IncidentRecord) => covers.get(incident.id) ?? []
   const common = (incident: IncidentRecord) =>
     incident.state === "open" ? [...acknowledgementHolds(incident, now), ...covering(incident)] : []
-  // Only where every receiver is quiet, nobody is notified; the first whose hours end is.
+  // An incident waits where every receiver is quiet, until the first hours end.
   const sharedQuiet = (incident: IncidentRecord, { named }: Naming): ReadonlyArray<Hold> => {
     const holds = Array.from(
       named.keys(),
