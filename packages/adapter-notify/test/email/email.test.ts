@@ -347,6 +347,15 @@ describe.skipIf(!hasOpenssl)("e-mail over TLS", () => {
     }),
   )
 
+  it.effect("logs in as a user whose name has a colon", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer({ ...tls, ...accounts })
+      const url = `smtp://team%3Amailer:p%40ss%20w%25rd@localhost:${port}`
+      assert.deepStrictEqual(yield* (yield* sending(url, required)).send(firing), { outcome: "delivered" })
+      assert.strictEqual((yield* Queue.take(mails)).user, "team:mailer")
+    }),
+  )
+
   it.effect("is refused with a wrong password, which no result shows", () =>
     Effect.gen(function* () {
       const { port } = yield* startMailServer({ ...tls, ...accounts })
