@@ -29,6 +29,12 @@ describe.concurrent.each(sample)("tocsin policy try beside a running server on $
       yield* operate(server, "PUT", `/ops/v1/incidents/${open?.id}/acknowledgement`, {
         json: { for: "1h" },
       })
+      yield* operate(server, "PUT", "/ops/v1/agents/web-1/expectations", {
+        token: first.key,
+        json: { checks: [{ check_id: "tape", labels: { team: "night" } }] },
+      })
+      yield* report(server, first, { check_id: "tape", status: "critical" })
+      yield* report(server, first, { check_id: "tape", status: "ok" })
       const shared = { check_id: "site", incident_key: open?.incident_key ?? "" } as const
       yield* report(server, first, { ...shared, status: "critical" })
       yield* report(server, first, { ...shared, status: "ok" })
@@ -69,6 +75,12 @@ describe.concurrent.each(sample)("tocsin policy try beside a running server on $
         patient.held.flatMap(({ held_by }) => held_by),
         ["after"],
       )
+      const ofNight =
+        "routes: [{ match: ['label:team = night'], after: 10m }, { match: ['label:team != night'] }]"
+      writeFileSync(join(place.cwd, "night.yaml"), ofNight)
+      const night = (yield* jsonOf(place, "policy", "try", "night.yaml")) as Comparison
+      const ofTape = { receiver: "debug", held_by: ["after"], outcome: "resolved", firings: 1 }
+      assert.sameDeepMembers([...night.held], [silenced, ofTape])
       const none = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1ms")) as Comparison
       assert.deepStrictEqual(none.messages, { in_force: 0, tried: 0 })
 

@@ -55,7 +55,12 @@ describe("monitor.agent", () => {
     await using monitor = await createTestMonitor()
     const shop = await monitor.agent("shop")
     let waiting = 5
-    shop.check("orders", { every: "1m", incidentKey: "orders" }, () => {
+    for (const labels of [{ auth: "ldap" }, JSON.parse('{"team":5}'), JSON.parse('"team"')])
+      assert.throws(
+        () => shop.check("orders", { every: "1m", labels }, () => {}),
+        /^labels of the check orders /,
+      )
+    shop.check("orders", { every: "1m", incidentKey: "orders", labels: { team: "sales" } }, () => {
       if (waiting > 100) throw new Error(`${waiting} orders wait`)
       return `${waiting} orders wait`
     })
@@ -63,6 +68,7 @@ describe("monitor.agent", () => {
     assert.deepInclude((await monitor.checks.list()).items[0], { status: "ok", summary: "5 orders wait" })
     const [declared] = (await monitor.checks.expected.list()).items
     assert.isNotNull(declared?.expected_at)
+    assert.deepStrictEqual(declared?.labels, { team: "sales" })
     waiting = 101
     await monitor.advance("1m")
     const [open] = (await monitor.incidents.list({ state: "open" })).items

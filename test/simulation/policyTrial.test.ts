@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import { type AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { StoredCheckResultEvent } from "@tocsin/contract/Resources"
 import * as Instant from "@tocsin/contract/Instant"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
@@ -139,6 +139,32 @@ describe("a trial of a policy", () => {
       { entry: "withdrawn", kind: "automatic", incident_key, at: at(40) },
     ])
     assert.deepStrictEqual(Object.fromEntries(trial.end(at(200)).messages), { debug: 2, webhook: 1 })
+  })
+
+  it("compares the labels of checks before those of their agents", () => {
+    const at = (seconds: number) => Instant.fromMicros(BigInt(seconds) * 1_000_000n)
+    const [agent_id = assert.fail("there is no agent")] = AGENTS
+    const labelled = [{ check_id: CheckId.make("disk"), labels: { team: "db" } }]
+    const ofTeam = (value: string, receiver: string) => ({
+      match: [{ field: "label:team", op: "=", value } as const],
+      to: [receiver] as const,
+    })
+    const trial = new Backtest(
+      { policy: { routes: [ofTeam("db", "debug"), ofTeam("web", "webhook")] }, notifiers: rules.notifiers },
+      {
+        staleAfter: defaultRules.staleAfter,
+        ports,
+        agents: [{ agent_id, hostname: "db", labels: { team: "web" }, labelled }],
+        start: at(0),
+        since: at(0),
+      },
+    )
+    const critical = (number: number, check_id: string): PastEntry => {
+      const event = eventOf(number, { check_id, observed_at: at(10) })
+      return { entry: "results", agent_id, at: at(10), events: [event] }
+    }
+    trial.take([critical(1, "disk"), critical(2, "load"), critical(3, "swap")])
+    assert.deepStrictEqual(Object.fromEntries(trial.end(at(200)).messages), { debug: 1, webhook: 2 })
   })
 
   it("counts from a moment on, and keeps nothing but the present", () => {

@@ -1,4 +1,4 @@
-import type { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import type { AgentId, CheckId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import type { IncidentKind } from "@tocsin/core/model/IncidentRecord"
@@ -8,7 +8,7 @@ import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
 import { TimerQueue } from "@tocsin/core/engine/TimerQueue"
 import type { PastEntry } from "./Backtest.ts"
-import type { KnownAgent } from "./registrationOf.ts"
+import type { KnownAgent, LabelledCheck } from "./registrationOf.ts"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import { Effect, Pull, Stream } from "effect"
 
@@ -21,6 +21,7 @@ const columnsOf = (table: AnyShape, ...names: ReadonlyArray<string>): AnyShape =
 
 // Columns come in the order of the shape, so the readers below name them in that order.
 const AGENTS = columnsOf(storedTables.agent, "agent_id", "hostname", "labels")
+const EXPECTATIONS = columnsOf(storedTables.expectation, "agent_id", "check_id", "labels")
 const INCIDENTS = columnsOf(
   storedTables.incident,
   "id",
@@ -47,6 +48,11 @@ const RESULTS = columnsOf(
 /** A row of a storage as an object. What was stored has been validated. */
 const fieldsOf = <Row>({ columns }: AnyShape, row: CopiedRow): Row =>
   Object.fromEntries(Object.keys(columns).map((name, index) => [name, row[index] ?? undefined])) as Row
+
+interface StoredLabels {
+  readonly agent_id: AgentId
+  readonly labels: string | undefined
+}
 
 interface PastIncident {
   readonly id: IncidentId
@@ -75,19 +81,47 @@ interface PastResult extends Pick<CheckResultEvent, "event_id" | "check_id" | "s
   readonly notifications_enabled: boolean
 }
 
-/** The agents that are registered now. */
-export const readAgents = (source: CopySource) =>
+/** The checks with labels, by agent. */
+const readLabelled = (source: CopySource) =>
   Stream.runFold(
+    source.rows(EXPECTATIONS),
+    () => new Map<AgentId, Array<LabelledCheck>>(),
+    (labelled, rows) => {
+      for (const row of rows) {
+        const { agent_id, check_id, labels } = fieldsOf<StoredLabels & { readonly check_id: CheckId }>(
+          EXPECTATIONS,
+          row,
+        )
+        if (labels === undefined) continue
+        const check = { check_id, labels: JSON.parse(labels) }
+        const ofAgent = labelled.get(agent_id)
+        if (ofAgent === undefined) labelled.set(agent_id, [check])
+        else ofAgent.push(check)
+      }
+      return labelled
+    },
+  )
+
+/** The agents that are registered now, and the labels of their checks. */
+export const readAgents = Effect.fnUntraced(function* (source: CopySource) {
+  const checks = yield* readLabelled(source)
+  return yield* Stream.runFold(
     source.rows(AGENTS),
     (): Array<KnownAgent> => [],
     (agents, rows) => {
       for (const row of rows) {
-        const { labels, ...agent } = fieldsOf<KnownAgent & { readonly labels?: string }>(AGENTS, row)
-        agents.push({ ...agent, ...(labels !== undefined && { labels: JSON.parse(labels) }) })
+        const { labels, ...agent } = fieldsOf<StoredLabels & Pick<KnownAgent, "hostname">>(AGENTS, row)
+        const labelled = checks.get(agent.agent_id)
+        agents.push({
+          ...agent,
+          ...(labels !== undefined && { labels: JSON.parse(labels) }),
+          ...(labelled !== undefined && { labelled }),
+        })
       }
       return agents
     },
   )
+})
 
 /** Acknowledgements and withdrawals, by incident. */
 const readLog = (source: CopySource) =>

@@ -1,14 +1,24 @@
+import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 
 /** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
 
+/** A check that its agent has given labels. */
+export interface LabelledCheck {
+  readonly check_id: CheckId
+  readonly labels: Labels
+}
+
 /** The facts about an agent without its heartbeats. */
-export interface KnownAgent extends Pick<HeartbeatRequest, "agent_id" | "hostname" | "labels"> {}
+export interface KnownAgent extends Pick<HeartbeatRequest, "agent_id" | "hostname" | "labels"> {
+  readonly labelled?: ReadonlyArray<LabelledCheck>
+}
 
 /** The heartbeat that registers such an agent. */
-export const registrationOf = (agent: KnownAgent): HeartbeatRequest => ({
+export const registrationOf = ({ labelled: _, ...agent }: KnownAgent): HeartbeatRequest => ({
   ...agent,
   observed_at: LONG_AGO,
   features: { push: true, metrics: false },

@@ -18,6 +18,8 @@ export interface CheckOptions extends Omit<ReportOptions, "durationMillis"> {
   readonly every: DurationOption
   /** When a run ends as `unknown`. 30 s unless given. */
   readonly timeout?: DurationOption | undefined
+  /** Up to 32 labels, which matchers of policies and silences compare before those of the agent. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
 }
 
 /** A check's finding: `ok` with a text, or an explicit status. */

@@ -1,7 +1,9 @@
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { isCheckId } from "@tocsin/contract/Identifiers"
 import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
+import { isLabels } from "@tocsin/contract/Labels"
 import { unknownOptions } from "@tocsin/contract/nearestName"
+import type { ExpectedCheckText } from "../agent/Schedule.ts"
 import { type Keys, Sender, type Statements } from "../agent/Sender.ts"
 import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
 import type {
@@ -43,8 +45,8 @@ export class ReportingAgent implements ProgramAgent {
   readonly #refuse: (message: string) => Error
   readonly #queue = new MemoryQueue()
   readonly #ending = new AbortController()
-  /** The period of each check that runs. */
-  readonly #checks = new Map<string, number>()
+  /** The declarations of the checks that run. */
+  readonly #checks = new Map<string, ExpectedCheckText>()
   #isDeclaring = false
   #fingerprint = ""
   readonly #sender: Sender
@@ -88,13 +90,18 @@ export class ReportingAgent implements ProgramAgent {
     this.#requireCheckId(checkId)
     if (this.#checks.has(checkId)) throw this.#refuse(`the check ${checkId} already runs: end it first`)
     if (typeof run !== "function") throw this.#refuse(`the check ${checkId} takes a function, which looks`)
-    this.#requireKnown(options, ["incidentKey", "notificationsEnabled", "every", "timeout"])
+    this.#requireKnown(options, ["incidentKey", "notificationsEnabled", "every", "timeout", "labels"])
     const everyMillis = givenMillis(options?.every, EVERY)
     const timeoutMillis = givenMillis(options?.timeout ?? DEFAULT_TIMEOUT_MILLIS)
     if (everyMillis === undefined)
       throw this.#refuse(`every of the check ${checkId} must be ${givenExpected(EVERY)}`)
     if (timeoutMillis === undefined)
       throw this.#refuse(`timeout of the check ${checkId} must be ${givenExpected()}`)
+    const { labels } = options
+    if (labels !== undefined && !isLabels(labels))
+      throw this.#refuse(
+        `labels of the check ${checkId} must be at most 32 texts, by names that do not look like secrets`,
+      )
     const marks = this.#marks(options)
     const ending = new AbortController()
     const end = () => {
@@ -102,7 +109,13 @@ export class ReportingAgent implements ProgramAgent {
       if (this.#checks.delete(checkId)) this.#restate()
     }
     if (this.#ending.signal.aborted) return end
-    this.#checks.set(checkId, everyMillis)
+    const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, everyMillis))
+    const every = `${Math.ceil(period / 1_000)}s`
+    this.#checks.set(checkId, {
+      check_id: checkId,
+      every,
+      ...(labels !== undefined && { labels: { ...labels } }),
+    })
     this.#isDeclaring = true
     this.#restate()
     const report = (outcome: Pick<CheckReport, "status" | "exitCode" | "output" | "durationMillis">) =>
@@ -202,11 +215,12 @@ export class ReportingAgent implements ProgramAgent {
 
   #statements(): Statements {
     const { agentId, servers, heartbeat } = this.#identity
-    const checks = [...this.#checks].map(([check_id, everyMillis]) => {
-      const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, everyMillis))
-      return { check_id, every: `${Math.ceil(period / 1_000)}s` }
-    })
     // Without any check, expectations that the program declared elsewhere stay as they are.
-    return { agentId, servers, heartbeat, expected: this.#isDeclaring ? checks : undefined }
+    return {
+      agentId,
+      servers,
+      heartbeat,
+      expected: this.#isDeclaring ? [...this.#checks.values()] : undefined,
+    }
   }
 }

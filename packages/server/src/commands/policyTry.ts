@@ -19,8 +19,7 @@ import { settingsOfCommand } from "./UseCases.ts"
 /** The gaps in the tables' knowledge; printed with every report. */
 const UNKNOWN: ReadonlyArray<string> = [
   "freshness: unchanged results leave no trace, so no check counts as overdue",
-  "labels and hostnames: those of today count for the whole time",
-  "labels of checks: routes compare only those of their agents",
+  "labels and hostnames: those of today count for the whole time, also labels of checks",
   "deleted agents and checks: their history is gone; incidents of blocked agents stay open",
   "delivery: each notification is one message that arrives at once; digests and repeated alerts are left out",
   "people: acknowledgements and silences count as they were given, though other messages might have changed them",
