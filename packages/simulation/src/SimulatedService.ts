@@ -20,8 +20,6 @@ import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import { openHeartbeatIncident, resolveHeartbeatIncident } from "@tocsin/core/deadAgents/heartbeatIncident"
 import { sweepDeadAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { checksOf } from "@tocsin/core/model/CheckRecord"
-import { labelCheck } from "@tocsin/core/overdue/labelCheck"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
 import { countingIds, newId } from "@tocsin/core/ports/Ids"
@@ -34,7 +32,8 @@ import { SimulatedCommits } from "./SimulatedCommits.ts"
 import type { ResultsEntry } from "./readLines.ts"
 import type { SimulationListener, HeldFiring } from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
-import { type KnownAgent, type LabelledCheck, registrationOf } from "./registrationOf.ts"
+import { labelChecks } from "./labelChecks.ts"
+import { type KnownAgent, registrationOf } from "./registrationOf.ts"
 
 /** Names open incidents; lines of people name no kind. */
 type SimulatedKey = Pick<IncidentRef, "incident_key"> & Partial<Pick<IncidentRef, "kind">>
@@ -270,23 +269,6 @@ export class SimulatedService {
     return key
   }
 }
-
-const labelChecks = commandOf(function* (
-  unit,
-  now,
-  agentId: AgentId,
-  checks: ReadonlyArray<LabelledCheck>,
-): Decision<void> {
-  yield* load(unit, { agents: [agentId] })
-  const agent = unit.agents.get(agentId)
-  if (agent === undefined) return
-  const refs = checksOf(
-    agent,
-    checks.map(({ check_id }) => check_id),
-  )
-  yield* load(unit, { rows: { expectation: refs } })
-  refs.forEach((ref, index) => labelCheck(unit, ref, checks[index]?.labels, now))
-})
 
 /** Opens or resolves the heartbeat incident of an agent that is known. */
 const onAgent = commandOf(function* (
