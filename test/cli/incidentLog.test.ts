@@ -37,6 +37,7 @@ describe("commands on incidents, beside a server", () => {
       assert.deepInclude(held.items[0], { held_by: ["ack"], state: "pending" })
       const scenario = yield* tocsin(place, "incidents", "show", id)
       assert.match(scenario.stdout, /\nacknowledged +by cli:\w+ until \S+\nheld_by +ack\n/)
+      assert.match(scenario.stdout, /\nnext +debug: opened, held by ack until \S+\n/)
       assert.match(scenario.stdout, /noted +cli:\w+ +disk ordered\n/)
       assert.match(scenario.stdout, /acknowledged +cli:\w+ +\S+ +on it\n/)
       assert.match(scenario.stdout, / debug +debug +firing +pending +0 +held by ack/)
@@ -47,6 +48,8 @@ describe("commands on incidents, beside a server", () => {
         "the released notification is sent",
         Effect.map(outboxOf(server), (items) => items.every(({ state }) => state === "sent")),
       )
+      const notified = yield* tocsin(place, "incidents", "show", id)
+      assert.match(notified.stdout, /\nnotified +debug: \S+, opened, critical\n/)
       const again = yield* tocsin(place, "outbox", "release", item)
       assert.strictEqual(again.code, EXIT_CODES.refused.code)
       assert.deepStrictEqual(yield* jsonOf(place, "incidents", "unack", id), { count: 1 })

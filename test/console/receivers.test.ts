@@ -71,5 +71,26 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
         })
       }),
     )
+
+    it.effect("one of a later step: the incident says when it comes next", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startMonitor({
+          policy: {
+            receivers: { chat: { kind: "debug" }, pager: { kind: "debug" } },
+            routes: [{ steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }],
+          },
+        })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+          await signIn(page)
+          await page.getByRole("link", { name: "disk is full" }).click()
+          await page.getByText(/^Notified: chat: \d.*, opened, critical\.$/).waitFor()
+          await page.getByText(/^Next: pager: \d.*, escalation\.$/).waitFor()
+        })
+      }),
+    )
   })
 })

@@ -32,16 +32,26 @@ const noJitter = Random.Random.of({ nextIntUnsafe: () => 0, nextDoubleUnsafe: ()
 const compiled = (policy: Policy, receivers: ReadonlyArray<string>) =>
   compilePolicy(Result.getOrThrow(readPolicy(policy, receivers)), receivers)
 
-interface PlayOptions extends Pick<ServiceOptions, "storage" | "ids"> {
+/** A service after the last step of a story. */
+export interface Played extends Pick<Service, "rows">, Pick<Process, "operations"> {
+  /** The service's time. */
+  readonly present: () => Instant.Instant
+  /** Lets time pass until the service's clock shows this. */
+  readonly passTo: (at: Instant.Instant) => Effect.Effect<void>
+}
+
+interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids"> {
   readonly replicas?: number
+  /** Watches the service after the last step. */
+  readonly watch?: (played: Played) => Effect.Effect<void, E>
 }
 
 /** Plays the steps of a course on a service, until its end. Returns the messages that arrived. */
 export const playService = Effect.fnUntraced(
-  function* (
+  function* <E = never>(
     { begins, policy, receivers }: Story,
     { steps, until }: Course,
-    { replicas = 1, ...options }: PlayOptions = {},
+    { replicas = 1, watch, ...options }: PlayOptions<E> = {},
   ) {
     const answers = new Map<string, string>()
     const arrivedAt = new Map<string, number>()
@@ -196,6 +206,13 @@ export const playService = Effect.fnUntraced(
       } else if (running !== undefined) yield* byTheirClock(take(step, running))
     }
     yield* settled
+    const present = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
+    if (watch !== undefined && running !== undefined) {
+      const passTo = (at: Instant.Instant) => passUntil(now() + Instant.secondsBetween(present(), at))
+      yield* byTheirClock(
+        watch({ rows: service.rows, operations: running.front.operations, present, passTo }),
+      )
+    }
     yield* passUntil(until)
     const openings = new Map<string, number>()
     const opening = new Map<string, number>()

@@ -112,9 +112,18 @@ export interface IncidentMember extends Readonly<Detail["members"][number]> {}
  */
 export interface IncidentTimelineEntry extends Readonly<Detail["timeline"][number]> {}
 
+/** A receiver that got a firing of the incident, and the last one. */
+export interface NotifiedReceiver extends Readonly<Detail["notified"][number]> {}
+
+/**
+ * The firing that a receiver gets next if nothing else happens. It is due now without `due_at`, and is
+ * sent when it is due unless it has `holds`.
+ */
+export interface NextFiring extends Readonly<Detail["next"][number]> {}
+
 /**
  * One incident with at most 200 of its members (present ones first, worst first) and notifications
- * (newest first). The timeline is newest first; of more than 1,000 changes it has the first 100 and
+ * (newest first), and with whom it notifies `next`. The timeline is newest first; of more than 1,000 changes it has the first 100 and
  * the last 900, and `timeline_left_out` counts the rest.
  */
 export interface IncidentDetail extends Detail {}

@@ -28,6 +28,15 @@ const incidentDetail = {
   acknowledgement: null,
   log: [],
   held_by: [],
+  notified: [{ receiver: "chat", cause: "opened", severity: "critical", at: "2026-01-31T08:29:59.204Z" }],
+  next: [
+    {
+      receiver: "pager",
+      cause: "escalation",
+      due_at: "2026-01-31T08:44:58.903Z",
+      holds: [{ hold: "window:backup", until: "2026-01-31T09:00:00.000Z" }],
+    },
+  ],
   deliveries: [scenario.SENT_ITEM],
 }
 

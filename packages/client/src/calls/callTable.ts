@@ -128,7 +128,7 @@ export const callTable = {
     ...listing<P.IncidentListParameters, R.Incident>()("listIncidents"),
     /** The same with acknowledgements, and with what withholds the firings of each. */
     withHolds: listing<P.HeldIncidentListParameters, R.HeldIncident>()("listHeldIncidents"),
-    /** One incident with its members, its timeline and its notifications. */
+    /** One incident with its members, its timeline, its notifications, and whom it notifies next. */
     get: call<[id: string], R.IncidentDetail>()("showIncident"),
     /**
      * Acknowledges an open incident, or replaces its acknowledgement: until it ends, Tocsin sends no

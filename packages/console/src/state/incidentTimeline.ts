@@ -33,8 +33,13 @@ const ACTS: Readonly<Record<string, string>> = {
 
 type Delivery = IncidentDetail["deliveries"][number]
 
+const wordsOf = (cause: Delivery["cause"]): ReadonlyArray<string> =>
+  cause === null ? [] : [cause.replaceAll("_", " ")]
+
 const nameOf = ({ event_type, receiver, cause }: Delivery): string =>
-  `${event_type} to ${receiver}${cause === null ? "" : ` (${cause.replaceAll("_", " ")})`}`
+  `${event_type} to ${receiver}${wordsOf(cause)
+    .map((words) => ` (${words})`)
+    .join("")}`
 
 const deliveryText = (delivery: Delivery): string => {
   const { state, held_by, attempts, last_error } = delivery
@@ -161,32 +166,45 @@ const unnotifiedText = (isQuiet: boolean): string =>
 export const firingsOf = ({ deliveries }: Pick<IncidentDetail, "deliveries">): IncidentDetail["deliveries"] =>
   deliveries.filter(({ event_type }) => event_type === "firing")
 
+/** A receiver that was notified, as people read it: `chat: 10:00, opened, critical`. */
+const notifiedText = (
+  { at, cause, receiver, severity }: IncidentDetail["notified"][number],
+  now: number,
+): string => `${receiver}: ${[momentText(Date.parse(at), now), wordsOf(cause), severity].flat().join(", ")}`
+
+/** A firing that comes next, as people read it: `pager: 10:15, escalation`. */
+const nextText = (
+  { cause, due_at, holds, receiver }: IncidentDetail["next"][number],
+  now: number,
+): string => {
+  const due = due_at === null ? (holds.length === 0 ? "now" : []) : momentText(Date.parse(due_at), now)
+  const held = holds.map(({ hold, until }) => `held: ${holdText(hold)}${untilText(until ?? undefined, now)}`)
+  return `${receiver}: ${[due, wordsOf(cause), held].flat().join(", ")}`
+}
+
 const deliverySentences = (
-  deliveries: IncidentDetail["deliveries"],
+  { deliveries, next, notified }: Pick<IncidentDetail, "deliveries" | "next" | "notified">,
   isQuiet: boolean,
+  now: number,
 ): ReadonlyArray<string> => {
   const firings = firingsOf({ deliveries })
-  if (firings.length === 0) return [unnotifiedText(isQuiet)]
-  const free = firings.filter(({ held_by }) => held_by.length === 0)
   const named = [
-    [receiversOf(firings, ["sent"]), "Notified"],
     [receiversOf(firings, ["failed"]), "Not notified, because delivery failed for good"],
     [receiversOf(firings, ["retry"]), "Not notified yet, because the receiver did not take it; tried again"],
-    [receiversOf(free, ["pending", "sending"]), "On its way"],
   ] as const
-  const held = firings.filter(({ held_by, state }) => held_by.length > 0 && state === "pending")
-  // Newest first: the last firing of a receiver that got none says why.
-  const discarded = firings.filter(
+  // Newest first: the last firing of a receiver that got none and gets none says why.
+  const unsent = firings.filter(
     ({ receiver }, index) =>
       firings.findIndex((each) => each.receiver === receiver) === index &&
-      firings.every((each) => each.receiver !== receiver || each.state === "discarded"),
+      next.every((each) => each.receiver !== receiver) &&
+      firings.every((each) => each.receiver !== receiver || ["discarded", "pending"].includes(each.state)),
   )
   return [
+    ...(firings.length + next.length === 0 ? [unnotifiedText(isQuiet)] : []),
+    ...notified.map((receiver) => `Notified: ${notifiedText(receiver, now)}.`),
     ...named.filter(([names]) => names !== "").map(([names, what]) => `${what}: ${names}.`),
-    ...held.map(
-      ({ receiver, held_by }) => `Not notified: ${receiver}, held (${held_by.map(holdText).join("; ")}).`,
-    ),
-    ...discarded.map(({ receiver, why }) => `Not notified: ${receiver}, because ${why}.`),
+    ...next.map((firing) => `Next: ${nextText(firing, now)}.`),
+    ...unsent.map(({ receiver, why }) => `Not notified: ${receiver}, because ${why}.`),
   ]
 }
 
@@ -200,11 +218,16 @@ const acknowledgedText = (
  * `isQuiet` if its last change came with notifications disabled.
  */
 export const explanationOf = (
-  { incident, members, acknowledgement, deliveries }: IncidentDetail,
+  detail: IncidentDetail,
   isQuiet: boolean,
   now: number,
-): ReadonlyArray<string> => [
-  causeText(incident, members),
-  ...(acknowledgement === null || incident.state !== "open" ? [] : [acknowledgedText(acknowledgement, now)]),
-  ...new Set(deliverySentences(deliveries, isQuiet)),
-]
+): ReadonlyArray<string> => {
+  const { acknowledgement, incident, members } = detail
+  return [
+    causeText(incident, members),
+    ...(acknowledgement === null || incident.state !== "open"
+      ? []
+      : [acknowledgedText(acknowledgement, now)]),
+    ...deliverySentences(detail, isQuiet, now),
+  ]
+}

@@ -1,9 +1,10 @@
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
+import type { IncidentDetail } from "@tocsin/client"
 import fc from "fast-check"
-import { relativeText, spanText } from "../../src/format/times.ts"
+import { momentText, relativeText, spanText } from "../../src/format/times.ts"
 import { agentMatches } from "../../src/state/lists.ts"
-import { openingsOf } from "../../src/state/incidentTimeline.ts"
+import { explanationOf, openingsOf } from "../../src/state/incidentTimeline.ts"
 import { nextKey } from "../../src/state/keys.ts"
 import { notifiedOf } from "../../src/state/notified.ts"
 import {
@@ -168,5 +169,81 @@ describe("texts that people read, type and select", () => {
         }
       }),
     )
+  })
+})
+
+describe("the explanation of an incident", () => {
+  const at = "2026-01-31T10:00:00.000Z"
+  const [soon, late] = ["2026-01-31T10:15:00.000Z", "2026-01-31T12:00:00.000Z"]
+  const now = Date.parse(at)
+  const timeOf = (moment: string) => momentText(Date.parse(moment), now)
+  const member = { agent_id: "web-1", check_id: "disk", severity: "critical", summary: null, labels: {} }
+  const detail: IncidentDetail = {
+    incident: {
+      id: "01a1f84d-4efb-7559-999e-636ca4ce6bd6",
+      incident_key: "web-1/disk",
+      state: "open",
+      severity: "critical",
+      opened_at: at,
+      resolved_at: null,
+    },
+    members: [{ ...member, severity: "critical", joined_at: at, left_at: null }],
+    timeline: [],
+    timeline_left_out: 0,
+    acknowledgement: null,
+    log: [],
+    held_by: [],
+    notified: [],
+    next: [],
+    deliveries: [],
+  }
+  const delivery = {
+    id: "01a1f84d-4efb-7559-999e-636ca4ce6bd7",
+    notifier: "debug",
+    receiver: "chat",
+    state: "sent",
+    incident_id: detail.incident.id,
+    event_type: "firing",
+    attempts: 1,
+    next_attempt_at: null,
+    last_error: null,
+    updated_at: at,
+    cause: "opened",
+    held_by: [],
+    held_until: null,
+    why: "its reason",
+  } as const
+  const sentences = (changes: Partial<IncidentDetail>) =>
+    explanationOf({ ...detail, ...changes }, false, now).slice(1)
+
+  it("states who was notified, who comes next and when, and what holds it", () => {
+    const notified = [{ receiver: "chat", cause: "opened", severity: "critical", at }] as const
+    const held = { receiver: "mail", cause: "ack_ran_out", due_at: null } as const
+    const next = [
+      {
+        ...held,
+        holds: [
+          { hold: "quiet", until: late },
+          { hold: "notifications_off", until: null },
+        ],
+      },
+      { receiver: "pager", cause: "escalation", due_at: soon, holds: [] },
+      { receiver: "sms", cause: "opened", due_at: null, holds: [] },
+    ] as const
+    assert.deepStrictEqual(sentences({ deliveries: [delivery], notified, next }), [
+      `Notified: chat: ${timeOf(at)}, opened, critical.`,
+      `Next: mail: ack ran out, held: quiet hours until ${timeOf(late)}, held: notifications_off.`,
+      `Next: pager: ${timeOf(soon)}, escalation.`,
+      "Next: sms: now, opened.",
+    ])
+  })
+
+  it("says why a receiver was not notified only if it is not to come", () => {
+    const pending = { ...delivery, state: "pending" } as const
+    const next = [{ receiver: "chat", cause: "opened", due_at: null, holds: [] }] as const
+    assert.deepStrictEqual(sentences({ deliveries: [pending], next }), ["Next: chat: now, opened."])
+    assert.deepStrictEqual(sentences({ deliveries: [pending] }), ["Not notified: chat, because its reason."])
+    assert.match(sentences({})[0] ?? "", /^Nobody was notified/)
+    assert.deepStrictEqual(sentences({ next }), ["Next: chat: now, opened."])
   })
 })

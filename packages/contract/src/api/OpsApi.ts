@@ -158,7 +158,7 @@ const showIncident = HttpApiEndpoint.get("showIncident", "/incidents/:id", {
     "read",
     "Incidents",
     "Show an incident with its members and timeline",
-    "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each.",
+    "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each. States whom it notifies next, when, and what holds that.",
   ),
 )
 

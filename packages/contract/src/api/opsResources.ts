@@ -153,6 +153,35 @@ const Delivery = Schema.Struct({
   why: Schema.String.annotate({ description: "Why it was sent, waits or is not sent; for people." }),
 }).annotate({ identifier: "IncidentDelivery", description: "A notification, and why it was sent or not." })
 
+const Notified = Schema.Struct({
+  receiver: NotifierName,
+  cause: HeldOutboxItem.fields.cause,
+  severity: Severity.annotateKey({ description: "The incident's severity in that firing." }),
+  at: InstantFromString,
+}).annotate({
+  identifier: "NotifiedReceiver",
+  description: "A receiver that got a firing of the incident, and the last one.",
+})
+
+const NextHold = Schema.Struct({
+  hold: Schema.String.annotate({
+    description: "ack, quiet, outage, notifications_off, silence:ID or window:NAME.",
+  }),
+  until: Schema.NullOr(timestamp("Its end as far as it is known; null if only a change ends it.")),
+}).annotate({ identifier: "NextHold", description: "A hold of a firing that comes next." })
+
+const NextFiring = Schema.Struct({
+  receiver: NotifierName,
+  cause: HeldOutboxItem.fields.cause,
+  due_at: Schema.NullOr(timestamp("When it is due; null if it is due now.")),
+  holds: Schema.Array(NextHold).annotate({
+    description: "Its holds when it is due. Without any it is sent then.",
+  }),
+}).annotate({
+  identifier: "NextFiring",
+  description: "The firing that a receiver gets next if nothing else happens.",
+})
+
 /** One incident with its members and its timeline, newest first. */
 export const IncidentDetail = Schema.Struct({
   incident: Incident,
@@ -168,6 +197,10 @@ export const IncidentDetail = Schema.Struct({
     description: "Acknowledgements and notes, newest first, at most 200.",
   }),
   held_by: HeldIncident.fields.held_by,
+  notified: Schema.Array(Notified).annotate({ description: "The receivers that got a firing, by name." }),
+  next: Schema.Array(NextFiring).annotate({
+    description: "Whom the incident notifies next, by receiver. Empty if nothing is to come.",
+  }),
   deliveries: Schema.Array(Delivery).annotate({ description: "At most 200, newest first." }),
 }).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })
 

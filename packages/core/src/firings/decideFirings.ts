@@ -137,19 +137,16 @@ export const owedFirings = (
 
 /** Decides on the firings of an open incident at a moment (docs/rules.md#evaluation). */
 export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluation => {
-  const { firings, incident, naming, receivers } = facts
-  const common = [...acknowledgementHolds(incident, now), ...facts.covering]
-  const waiting = firings.filter(isHeld).map((item) => item.receiver)
+  const { incident, receivers } = facts
   const written: Array<NewFiring> = []
   const held: Array<HeldFiring> = []
   const next: Array<Instant.Instant> = []
   const ackUntil = acknowledgementOf(incident)?.until
   if (ackUntil !== undefined && now < ackUntil) next.push(ackUntil)
-  for (const receiver of new Set([...(naming?.named.keys() ?? []), ...waiting])) {
+  for (const receiver of concernedReceivers(facts)) {
     // A receiver that this policy lacks may be another replica's.
     if (!receivers.has(receiver)) continue
-    const holds = [...common, ...quietHolds(facts.quiet, receiver, incident)]
-    const decided = decideFor(standingOf(facts, receiver), facts, holds, now)
+    const decided = decideFor(facts, receiver, now)
     if (decided.written !== undefined) written.push(decided.written)
     held.push(...decided.held)
     if (decided.next !== undefined) next.push(decided.next)
@@ -157,9 +154,14 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   return { written, held, nextEvaluationAt: Instant.earliest(next) }
 }
 
+/** The receivers that routes name, and those with a held firing. */
+const concernedReceivers = ({ firings, naming }: FiringFacts): ReadonlySet<NotifierName> => {
+  const waiting = firings.filter(isHeld).map(({ receiver }) => receiver)
+  return new Set([...(naming?.named.keys() ?? []), ...waiting])
+}
+
 /** How a receiver stands to an incident. */
 interface Standing {
-  readonly receiver: NotifierName
   /** How routes name it; absent if none does. */
   readonly step: NamedReceiver | undefined
   readonly known: Severity | undefined
@@ -183,7 +185,7 @@ const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: Notifi
   const { announced } = incident
   const isOwed = step !== undefined && announced !== undefined && isBelow(known, announced)
   const due = isOwed && known === undefined && naming ? dueByRoutes(incident, naming, receiver) : undefined
-  return { receiver, step, known, isOwed, due, held: waiting.at(-1), merged: waiting.slice(0, -1), others }
+  return { step, known, isOwed, due, held: waiting.at(-1), merged: waiting.slice(0, -1), others }
 }
 
 interface Decided {
@@ -193,13 +195,15 @@ interface Decided {
   readonly next?: Instant.Instant | undefined
 }
 
-const decideFor = (
-  standing: Standing,
-  facts: FiringFacts,
-  common: ReadonlyArray<Hold>,
-  now: Instant.Instant,
-): Decided => {
-  const { due, held, isOwed, known, receiver, step } = standing
+/** Decides on the firings for one receiver. */
+export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Instant.Instant): Decided => {
+  const standing = standingOf(facts, receiver)
+  const common = [
+    ...acknowledgementHolds(facts.incident, now),
+    ...facts.covering,
+    ...quietHolds(facts.quiet, receiver, facts.incident),
+  ]
+  const { due, held, isOwed, known, step } = standing
   const merged = standing.merged.map((item) => ({ item, becomes: "discarded" }) as const)
   if (facts.naming === undefined) {
     const holds = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]

@@ -1,11 +1,7 @@
 import type { Duration } from "effect"
-import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
-import type { Labels } from "@tocsin/contract/Labels"
 import * as Instant from "@tocsin/contract/Instant"
-import type { MatchedFacts } from "@tocsin/contract/Matcher"
-import type { Severity } from "@tocsin/contract/Status"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { LoudMember } from "../engine/unitOfWork/SearchResults.ts"
@@ -15,13 +11,13 @@ import { memberCount } from "../model/memberCounts.ts"
 import { compareMembers, type MemberRecord } from "../model/MemberRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
-import type { CountOpenings, NamedReceivers, Naming, RouteId } from "../policy/routing.ts"
+import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import { afterHolds, type FiringFacts } from "./decideFirings.ts"
-import { acknowledgementHolds, type Hold, isBelow } from "./Hold.ts"
+import { acknowledgementHolds, type Hold } from "./Hold.ts"
 import { canBeHeld } from "./heldItems.ts"
-import { mergeLabels } from "./mergeLabels.ts"
 import { activeMutes, type LoudMembers, type Mutes, mutingHolds } from "./mutes.ts"
+import { matchedFacts, MOST_MEMBERS, nameReceivers } from "./nameReceivers.ts"
 import { outageGraceAt } from "./outageGrace.ts"
 import { quietHolds, quietReceivers } from "./quietHolds.ts"
 
@@ -43,11 +39,15 @@ const NO_POLICY = compilePolicy({}, [])
 interface GatherOptions extends FiringOptions {
   /** These instead of the silences and windows in force. */
   readonly mutes?: Mutes
+  /** Whether facts of later moments are needed, at which other windows may be in force. */
+  readonly looksAhead?: boolean
 }
 
 /** The facts about the firings of some incidents at a moment. */
 export interface Gathered {
   readonly facts: (incident: IncidentRecord, firings: ReadonlyArray<OutboxRecord>) => FiringFacts
+  /** The same as they are at a later moment if nothing happens until then: silences, windows and quiet hours. */
+  readonly factsAt: (facts: FiringFacts, at: Instant.Instant) => FiringFacts
   /** The silences and windows that cover one of these incidents. */
   readonly covering: (incident: IncidentRecord) => ReadonlyArray<Hold>
   /** The holds of a firing of one of these incidents that is due; none of one that cannot be held. */
@@ -56,14 +56,11 @@ export interface Gathered {
   readonly onNew: (incident: IncidentRecord) => ReadonlyArray<Hold>
 }
 
-/** An incident with more present members than this is evaluated by this many (docs/rules.md#mutes). */
-export const MOST_MEMBERS = 500
-
 /** Reads the silences in force, and what decides on the incidents. Locks nothing. */
 export function* gatherFacts(
   unit: UnitOfWork,
   incidents: ReadonlyArray<IncidentRecord>,
-  { mutes: given, policy: policyInForce, staleAfter }: GatherOptions,
+  { looksAhead = false, mutes: given, policy: policyInForce, staleAfter }: GatherOptions,
   now: Instant.Instant,
 ): Decision<Gathered> {
   const policy = policyInForce()
@@ -75,15 +72,18 @@ export function* gatherFacts(
   const open = distinct(incidents.filter(({ state }) => state === "open"))
   const namings = new Map<IncidentId, Naming | undefined>()
   const covers = new Map<IncidentId, ReadonlyArray<Hold>>()
+  const listed = new Map<IncidentId, LoudMembers>()
   const openings = yield* readOpenings(unit, open, policy)
-  const isMuted = mutes.mutes.length > 0
+  const mayBeMuted = mutes.mutes.length > 0 || (looksAhead && policy.windows.length > 0)
   for (const piece of piecesOf(open, EVALUATED_TOGETHER)) {
-    const limit = isMuted || policy.hasRoutes ? MOST_MEMBERS : 1
+    const limit = mayBeMuted || policy.hasRoutes ? MOST_MEMBERS : 1
     const loud = yield* readLoudMembers(unit, piece, { limit })
     for (const incident of piece) {
       const members = loud.get(incident.id) ?? []
       namings.set(incident.id, nameReceivers(policy, incident, members, openings(incident)))
-      covers.set(incident.id, mutingHolds(mutes, loudFacts(incident, members)))
+      const compared = loudFacts(incident, members)
+      covers.set(incident.id, mutingHolds(mutes, compared))
+      if (looksAhead) listed.set(incident.id, compared)
     }
   }
   const covering = (incident: IncidentRecord) => covers.get(incident.id) ?? []
@@ -112,6 +112,15 @@ export function* gatherFacts(
       receivers: policy.receivers,
       hasRoutes: policy.hasRoutes,
     }),
+    factsAt: (facts, at) => {
+      const compared = listed.get(facts.incident.id)
+      const present = activeMutes(policy, silencesInForce, at)
+      return {
+        ...facts,
+        covering: compared === undefined ? [] : mutingHolds(present, compared),
+        quiet: quietReceivers(policy, at),
+      }
+    },
     onDue: (incident, item) => {
       const holds = canBeHeld(item) ? common(incident) : undefined
       return holds === undefined ? [] : [...holds, ...quietHolds(quiet, item.receiver, incident)]
@@ -209,31 +218,6 @@ function* joined(unit: UnitOfWork, member: MemberRecord, readsLabels: boolean): 
   return { member, agent, labels: unit.expectations.get(ref)?.labels }
 }
 
-/** Finds whom the routes of these loud members name. */
-export const nameReceivers = (
-  policy: Policy,
-  incident: IncidentRecord,
-  loud: ReadonlyArray<LoudMember>,
-  countOpenings: CountOpenings,
-): Naming | undefined => {
-  if (loud.length === 0) return undefined
-  if (!policy.hasRoutes) return policy.everyone
-  const nameAs = (most: Severity): NamedReceivers => {
-    const found = new Set<RouteId>()
-    for (const { agent, labels, member } of loud) {
-      const severity = isBelow(most, member.severity) ? most : member.severity
-      policy.routes.match(matchedFacts({ ...incident, severity }, member, agent, labels), found)
-    }
-    return policy.routes.name(found, countOpenings)
-  }
-  const named = nameAs("critical")
-  return {
-    named,
-    at: (severity) => (policy.routesBySeverity ? nameAs(severity) : named),
-    isCut: loud.length >= MOST_MEMBERS && memberCount(incident) > MOST_MEMBERS,
-  }
-}
-
 /** Counts how often the key of an incident was opened in a span until it opened. */
 export function* readOpenings(
   unit: UnitOfWork,
@@ -279,18 +263,3 @@ const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): L
 /** Whether an incident is about one agent: its heartbeat, or its overdue checks. No ID contains an `@`. */
 const isOfAgent = ({ incident_key, kind }: IncidentRecord): boolean =>
   kind === "automatic" && incident_key.includes("/@")
-
-/** The facts of an incident's member that matchers compare; its agent may be gone. */
-const matchedFacts = (
-  { incident_key, severity }: Pick<IncidentRecord, "incident_key" | "severity">,
-  { agent_id, check_id }: CheckName,
-  { hostname = "", labels }: Partial<Pick<AgentRecord, "hostname" | "labels">> = {},
-  ofCheck?: Labels,
-): MatchedFacts => ({
-  agent_id,
-  check_id,
-  incident_key,
-  severity,
-  hostname,
-  labels: mergeLabels(labels, ofCheck),
-})

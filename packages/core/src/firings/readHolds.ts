@@ -2,9 +2,11 @@ import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import type { HoldName, OutboxRecord } from "../model/OutboxRecord.ts"
-import { gatherFacts, type FiringOptions } from "./gatherFacts.ts"
+import { type HoldName, isFiring, type OutboxRecord } from "../model/OutboxRecord.ts"
+import type { IncidentTimeline } from "../ports/Storage.ts"
+import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
 import { type Hold, lastEnd, UNTIL_A_CHANGE } from "./Hold.ts"
+import { type NextFiring, nextFirings } from "./nextFirings.ts"
 
 /** The holds of a firing, and their end; without an end, until its incident changes. */
 export interface HeldBy {
@@ -41,14 +43,24 @@ export const heldItems = commandOf(function* (
   if (firings.length === 0) return held
   yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }
   const { incidentsToRead } = unit.searchResults
-  const { onDue } = yield* gatherFacts(unit, Array.from(incidentsToRead.values()), options, now)
+  const gathered = yield* gatherFacts(unit, Array.from(incidentsToRead.values()), options, now)
+  return holdsOfItems(firings, incidentsToRead, gathered, now)
+})
+
+const holdsOfItems = (
+  firings: ReadonlyArray<OutboxRecord>,
+  incidents: ReadonlyMap<IncidentId, IncidentRecord>,
+  { onDue }: Gathered,
+  now: Instant.Instant,
+): ReadonlyMap<OutboxId, HeldBy> => {
+  const held = new Map<OutboxId, HeldBy>()
   for (const item of firings) {
-    const incident = incidentsToRead.get(item.incident_id)
+    const incident = incidents.get(item.incident_id)
     const by = incident && heldBy([...storedHolds(item, now), ...onDue(incident, item)])
     if (by !== undefined) held.set(item.id, by)
   }
   return held
-})
+}
 
 /** The holds of the last evaluation that a claim does not find. */
 const storedHolds = (
@@ -61,6 +73,33 @@ const storedHolds = (
 
 const isStored = (by: HoldName): boolean =>
   by === "after" || by === "notifications_off" || by === "not_owed" || by === "outage"
+
+/** What holds the firings of one incident, and whom it notifies next. */
+export interface Outlook {
+  /** The holds of a firing for a receiver that knows nothing of it. */
+  readonly held: HeldBy | undefined
+  readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
+  readonly next: ReadonlyArray<NextFiring>
+  /** When it was read. */
+  readonly now: Instant.Instant
+}
+
+/** Reads the outlook of an incident with these outbox items. Locks and changes nothing. */
+export const readOutlook = commandOf(function* (
+  unit,
+  now,
+  { incident, outbox }: Pick<IncidentTimeline, "incident" | "outbox">,
+  options: FiringOptions,
+): Decision<Outlook> {
+  const gathered = yield* gatherFacts(unit, [incident], { ...options, looksAhead: true }, now)
+  const pending = outbox.filter(isPendingFiring)
+  return {
+    held: heldBy(gathered.onNew(incident)),
+    heldItems: holdsOfItems(pending, new Map([[incident.id, incident]]), gathered, now),
+    next: nextFirings(gathered.facts(incident, outbox.filter(isFiring)), gathered, now),
+    now,
+  }
+})
 
 /** Of these incidents, those whose firings would be held now. */
 export const heldIncidents = commandOf(function* (

@@ -72,6 +72,10 @@ const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
 /** Whether a notification may still be sent. */
 export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
 
+/** Whether an item is a firing that is not discarded. */
+export const isFiring = ({ event_type, state }: OutboxRecord): boolean =>
+  event_type === "firing" && state !== "discarded"
+
 /** Whether a firing was found to be held when its incident was last evaluated. */
 export const isHeld = ({ next_evaluation_at, state }: OutboxRecord): boolean =>
   state === "pending" && next_evaluation_at !== undefined

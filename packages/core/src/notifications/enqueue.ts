@@ -6,12 +6,13 @@ import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
-import { MOST_MEMBERS, nameReceivers, readLoudMembers, readOpenings } from "../firings/gatherFacts.ts"
+import { readLoudMembers, readOpenings } from "../firings/gatherFacts.ts"
 import { heldItem } from "../firings/heldItems.ts"
+import { MOST_MEMBERS, nameReceivers } from "../firings/nameReceivers.ts"
 import { acknowledgementHolds, type Hold } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Naming } from "../policy/routing.ts"
-import { endedItem, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { endedItem, isFiring, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 import { mayArrive } from "./retrySchedule.ts"
 
@@ -60,8 +61,6 @@ const enqueue = (unit: UnitOfWork, notification: NewItem, options: EnqueueOption
   }
   unit.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
 }
-
-const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" && item.state !== "discarded"
 
 /** Enqueues a firing for one receiver. */
 export const enqueueFiring = (

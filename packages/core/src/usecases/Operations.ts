@@ -29,8 +29,8 @@ import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { silencing } from "./silencing.ts"
 
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
-// changes.
-const STORY = { members: 200, changes: STORY_CHANGES, log: 200, outbox: 200 }
+// changes. Who comes next depends on more notifications than it shows.
+const STORY = { members: 200, changes: STORY_CHANGES, log: 200, outbox: 1_000 }
 
 const noSuchCheck = () =>
   new NotFound({
@@ -67,7 +67,7 @@ const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | St
 export class Operations extends Context.Service<
   Operations,
   ReturnType<typeof acknowledging> &
-    Omit<ReturnType<typeof heldLists>, "withHolds"> &
+    Omit<ReturnType<typeof heldLists>, "withOutlook"> &
     ReturnType<typeof silencing> & {
       /**
        * Returns a failed outbox item to the outbox. Fails if it does not exist, has not failed, or is
@@ -146,7 +146,7 @@ export class Operations extends Context.Service<
           const timeline = yield* storage.incident(id, STORY)
           if (timeline === undefined) return yield* noSuchIncident()
           const served = servedReceivers(receivers.current(), yield* storage.replicas, yield* Instant.now)
-          return { ...(yield* lists.withHolds(timeline)), served }
+          return { ...(yield* lists.withOutlook(timeline)), served }
         }),
         explain: Effect.fn("Operations.explain")(function* (name) {
           const agent = yield* storage.agent(name.agent_id)

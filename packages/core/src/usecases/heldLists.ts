@@ -9,6 +9,7 @@ import {
   heldItems,
   isPendingFiring,
   readIncidents,
+  readOutlook,
   type HeldBy,
 } from "../firings/readHolds.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -76,16 +77,9 @@ export const heldLists = (sources: Sources) => {
       const held = yield* holds.ofItems(page.items)
       return { ...page, items: page.items.map((row) => toHeldOutboxItem(row, held.get(row.id))) }
     }),
-    /** A timeline with what holds its firings now. */
-    withHolds: Effect.fnUntraced(function* (timeline: IncidentTimeline) {
-      const { incident, outbox } = timeline
-      const incidents = yield* holds.ofIncidents([incident])
-      return {
-        ...timeline,
-        held: incidents.get(incident.id),
-        heldItems: yield* holds.ofItems(outbox),
-        now: yield* Instant.now,
-      }
+    /** A timeline with what holds its firings now, and whom it notifies next. */
+    withOutlook: Effect.fnUntraced(function* (timeline: IncidentTimeline) {
+      return { ...timeline, ...(yield* sources.commits.transact(readOutlook(timeline, sources.options))) }
     }),
   }
 }

@@ -12,9 +12,10 @@ import type {
   StoredCheckResultEvent,
 } from "@tocsin/contract/Resources"
 import type { StoredHistoryRecord } from "../model/ListDefinitions.ts"
-import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { HeldBy } from "../firings/readHolds.ts"
+import { UNTIL_A_CHANGE } from "../firings/Hold.ts"
+import type { NextFiring } from "../firings/nextFirings.ts"
+import type { HeldBy, Outlook } from "../firings/readHolds.ts"
 import {
   type Acknowledgement,
   acknowledgementInForce,
@@ -25,7 +26,7 @@ import type { IncidentLogRecord } from "../model/IncidentLogRecord.ts"
 import type { IncidentChangeRecord, IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
-import type { OutboxRecord } from "../model/OutboxRecord.ts"
+import { isFiring, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { explainNotification } from "../notifications/explainNotification.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import type { IncidentTimeline } from "../ports/Storage.ts"
@@ -156,14 +157,32 @@ export const toLogEntry = ({ ack_until, action, logged_at, actor, severity, text
 })
 
 /** A timeline with what its notifications wait for now. */
-export interface HeldTimeline extends IncidentTimeline {
-  readonly held: HeldBy | undefined
-  readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
+export interface HeldTimeline extends IncidentTimeline, Outlook {
   /** The receivers that servers send to. */
   readonly served: ReadonlySet<NotifierName>
-  /** When it was read. */
-  readonly now: Instant.Instant
 }
+
+const SHOWN_DELIVERIES = 200
+
+/** The last firing that each receiver got, by receiver; items come newest first. */
+const notifiedBy = (outbox: ReadonlyArray<OutboxRecord>) => {
+  const sent = outbox.filter((item) => isFiring(item) && item.state === "sent").toReversed()
+  return Array.from(new Map(sent.map((item) => [item.receiver, item])).values())
+    .toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
+    .map(({ cause, receiver, severity, updated_at }) => ({
+      receiver,
+      cause: cause ?? null,
+      severity,
+      at: updated_at,
+    }))
+}
+
+const toNextFiring = ({ cause, due, holds, receiver }: NextFiring) => ({
+  receiver,
+  cause: cause ?? null,
+  due_at: due ?? null,
+  holds: holds.map(({ by, until }) => ({ hold: by, until: until === UNTIL_A_CHANGE ? null : until })),
+})
 
 /** An incident with its members and changes, as /ops/v1 shows it. */
 export const toIncidentDetail = ({
@@ -175,6 +194,7 @@ export const toIncidentDetail = ({
   held,
   heldItems,
   served,
+  next,
   now,
   labels,
 }: HeldTimeline) => ({
@@ -194,7 +214,9 @@ export const toIncidentDetail = ({
   // Changes are numbered from 1 without gaps.
   timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
   held_by: held?.held_by ?? [],
-  deliveries: outbox.map((item) => {
+  notified: notifiedBy(outbox),
+  next: next.map(toNextFiring),
+  deliveries: outbox.slice(0, SHOWN_DELIVERIES).map((item) => {
     const heldBy = heldItems.get(item.id)
     return {
       ...toHeldOutboxItem(item, heldBy),

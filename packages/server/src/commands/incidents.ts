@@ -66,10 +66,23 @@ const FACTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
   { title: "", cell: ([, value]) => value, isState: true },
 ]
 
+const notifiedText = ({ at, cause, receiver, severity }: IncidentDetail["notified"][number]): string =>
+  `${receiver}: ${[Instant.format(at), cause ?? [], severity].flat().join(", ")}`
+
+const nextText = ({ cause, due_at, holds, receiver }: IncidentDetail["next"][number]): string => {
+  const due = due_at === null ? (holds.length === 0 ? "now" : []) : Instant.format(due_at)
+  const held = holds.map(
+    ({ hold, until }) => `held by ${hold}${until === null ? "" : ` until ${Instant.format(until)}`}`,
+  )
+  return `${receiver}: ${[due, cause ?? [], held].flat().join(", ")}`
+}
+
 const factsOf = ({
   acknowledgement,
   held_by,
   incident,
+  next,
+  notified,
 }: IncidentDetail): ReadonlyArray<readonly [string, string]> => [
   ["id", incident.id],
   ["incident_key", incident.incident_key],
@@ -83,6 +96,8 @@ const factsOf = ({
     acknowledgement === null ? "" : `by ${acknowledgement.by} until ${Instant.format(acknowledgement.until)}`,
   ],
   ["held_by", held_by.join(", ")],
+  ...notified.map((receiver) => ["notified", notifiedText(receiver)] as const),
+  ...next.map((firing) => ["next", nextText(firing)] as const),
 ]
 
 const describe = (detail: IncidentDetail, output: Output["Service"]): string => {
@@ -111,7 +126,7 @@ const show = act({
   refused: { NotFound: noSuchIncident },
 }).pipe(
   Command.withDescription(
-    "Show one incident: its members, its timeline, its notifications and why each was sent or not",
+    "Show one incident: its members, its timeline, whom it notified and notifies next, and why",
   ),
 )
 

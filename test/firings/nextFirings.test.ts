@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { isHeld, type OutboxRecord, wasAttempted } from "@tocsin/core/model/OutboxRecord"
+import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { playModel } from "./playModel.ts"
+import { type Played, playService } from "./playService.ts"
+import { randomStory } from "./randomStory.ts"
+import type { Step, Story } from "./Story.ts"
+
+const USUAL = 40
+const ROUNDS = 4
+/** Within this, passes follow a change, and evaluations what is due. */
+const SWEEP = Duration.seconds(16)
+
+type Detail = ReturnType<typeof toIncidentDetail>
+/** A firing that the page of an incident stated as the next one of its receiver. */
+type Stated = Detail["next"][number] & { readonly incident_id: IncidentId }
+
+const wordsOf = ({ cause, due_at, holds, receiver }: Stated) =>
+  `${receiver}: ${due_at === null ? "now" : Instant.format(due_at)}, ${cause}, ${holds.map(({ hold }) => hold).join()}`
+
+/** The firings that the pages of all open incidents state. */
+const readPages = Effect.fnUntraced(function* ({ operations, rows }: Played) {
+  const open = Array.from(rows().incidents.values()).filter(({ state }) => state === "open")
+  const details = yield* Effect.forEach(open, ({ id }) => operations.incident(id))
+  return new Map(details.map((detail) => [detail.incident.id, { detail, page: toIncidentDetail(detail) }]))
+})
+
+const endsOf = ({ holds }: Stated) => holds.flatMap(({ until }) => until ?? [])
+
+/** The holds of a row when it is due. */
+const holdsOf = ({ held_by = [] }: OutboxRecord) => held_by.filter((hold) => hold !== "after").join()
+
+/** A service whose clock moves on to the next moment that pages state. Returns faults, and what it compared. */
+const moveOn = Effect.fnUntraced(function* (played: Played, isFirst: boolean) {
+  const { passTo, present, rows } = played
+  const pages = yield* readPages(played)
+  const began = present()
+  const before = rows().outbox
+  const stated = Array.from(pages).flatMap(([incident_id, { page }]) =>
+    page.next.map((firing): Stated => ({ ...firing, incident_id })),
+  )
+  const times = stated.flatMap((firing) => [firing.due_at ?? [], endsOf(firing)].flat())
+  const isDue = stated.some(({ due_at, holds }) => due_at === null && holds.length === 0)
+  const target = isDue || isFirst ? began : Instant.earliest(times.filter((time) => time > began))
+  const end = Instant.plus(target ?? began, SWEEP)
+  yield* passTo(end)
+  // An incident that changed meanwhile had an event.
+  const isSame = (id: IncidentId) => {
+    const [stood, after] = [pages.get(id)?.detail.incident, rows().incidents.get(id)]
+    return stood?.member_changes === after?.member_changes && after?.state === "open"
+  }
+  const items = Array.from(rows().outbox.values()).filter(({ event_type }) => event_type === "firing")
+  const of = ({ incident_id, receiver }: Pick<Stated, "incident_id" | "receiver">) =>
+    items.filter((item) => item.incident_id === incident_id && item.receiver === receiver)
+  const wasSent = (item: OutboxRecord) =>
+    wasAttempted(item) && item.attempts !== before.get(item.id)?.attempts
+  const faults: Array<string> = []
+  const seen = { sent: 0, held: 0 }
+  for (const firing of stated.filter(({ incident_id }) => isSame(incident_id))) {
+    if (firing.due_at !== null && firing.due_at !== target) continue
+    const rowsOf = of(firing).filter(({ cause }) => (cause ?? null) === firing.cause)
+    if (firing.holds.length === 0) {
+      seen.sent += 1
+      if (!rowsOf.some((item) => wasSent(item) && item.updated_at >= (firing.due_at ?? began)))
+        faults.push(`not sent: ${wordsOf(firing)}`)
+    } else if (endsOf(firing).every((until) => until > end)) {
+      seen.held += 1
+      const names = firing.holds.map(({ hold }) => hold).join()
+      if (!rowsOf.some((item) => isHeld(item) && holdsOf(item) === names))
+        faults.push(
+          `not held: ${wordsOf(firing)}: ${rowsOf.map(({ held_by, state }) => `${state} ${held_by?.join()}`)}`,
+        )
+    }
+  }
+  // The page of a receiver that did not take a firing states its next attempt.
+  const isRetried = (item: OutboxRecord) =>
+    Array.from(before.values()).some(
+      ({ incident_id, receiver, state }) =>
+        state === "retry" && incident_id === item.incident_id && receiver === item.receiver,
+    )
+  for (const item of items.filter((one) => wasSent(one) && isSame(one.incident_id) && !isRetried(one))) {
+    const isStated = stated.some(
+      (firing) =>
+        firing.incident_id === item.incident_id &&
+        firing.receiver === item.receiver &&
+        (firing.due_at ?? began) <= item.updated_at &&
+        (firing.holds.length > 0 || firing.cause === (item.cause ?? null)),
+    )
+    if (!isStated)
+      faults.push(`not stated: ${item.receiver}, ${item.cause}, ${Instant.format(item.updated_at)}`)
+  }
+  return {
+    faults: faults.length === 0 ? [] : [...faults, ...stated.map(wordsOf)],
+    seen,
+    isOver: target === undefined,
+  }
+})
+
+/**
+ * The story of a number; every other one ends with an acknowledgement. No clock is set back: a service
+ * notices that seconds later.
+ */
+const watchedStory = (number: number): Story => {
+  const story = randomStory(number)
+  const last: Step = { step: "acknowledge", which: number, lasts: 640, wait: 60 }
+  const steps = story.steps.filter(({ step }) => step !== "clock_back")
+  return { ...story, steps: number % 2 === 0 ? steps : [...steps, last] }
+}
+
+describe("the page of an incident in random stories", () => {
+  it.effect("states as next what the service sends or holds once its clock is there", () =>
+    Effect.gen(function* () {
+      const counts = { sent: 0, held: 0 }
+      for (let number = 0; number < propertyRuns(USUAL); number++) {
+        const story = watchedStory(number)
+        const course = playModel(story, 0)
+        const watch = Effect.fnUntraced(function* (played: Played) {
+          for (let round = 0; round < ROUNDS; round++) {
+            const { faults, isOver, seen } = yield* moveOn(played, round === 0)
+            assert.deepStrictEqual(
+              faults,
+              [],
+              `story ${number}, round ${round}: ${JSON.stringify(course.steps)}`,
+            )
+            counts.sent += seen.sent
+            counts.held += seen.held
+            if (isOver) break
+          }
+        })
+        yield* playService(story, course, { watch }).pipe(Effect.provide(TestClock.layer()))
+      }
+      assert.isAbove(counts.sent, 0)
+      assert.isAbove(counts.held, 0)
+    }),
+  )
+})
