@@ -19,7 +19,7 @@ import { canBeHeld } from "./heldItems.ts"
 import { activeMutes, type LoudMembers, type Mutes, mutingHolds } from "./mutes.ts"
 import { matchedFacts, MOST_MEMBERS, nameReceivers } from "./nameReceivers.ts"
 import { outageGraceAt } from "./outageGrace.ts"
-import { quietHolds, quietReceivers } from "./quietHolds.ts"
+import { quietHolds, quietReceivers, sharedQuiet } from "./quietHolds.ts"
 
 /** The options of decisions on firings. */
 export interface FiringOptions {
@@ -89,17 +89,6 @@ export function* gatherFacts(
   const covering = (incident: IncidentRecord) => covers.get(incident.id) ?? []
   const common = (incident: IncidentRecord) =>
     incident.state === "open" ? [...acknowledgementHolds(incident, now), ...covering(incident)] : []
-  // An incident waits where every receiver is quiet, until the first hours end.
-  const sharedQuiet = (incident: IncidentRecord, { named }: Naming): ReadonlyArray<Hold> => {
-    const holds = Array.from(
-      named.keys(),
-      (receiver): Hold | undefined => quietHolds(quiet, receiver, incident)[0],
-    )
-    const until = holds.includes(undefined)
-      ? undefined
-      : Instant.earliest(holds.flatMap((hold) => hold?.until ?? []))
-    return until === undefined ? [] : [{ by: "quiet", until }]
-  }
   return {
     covering,
     facts: (incident, firings) => ({
@@ -128,7 +117,11 @@ export function* gatherFacts(
     onNew: (incident) => {
       const naming = namings.get(incident.id)
       if (naming === undefined) return common(incident)
-      return [...afterHolds(incident, naming, now), ...common(incident), ...sharedQuiet(incident, naming)]
+      return [
+        ...afterHolds(incident, naming, now),
+        ...common(incident),
+        ...sharedQuiet(quiet, naming.named.keys(), incident),
+      ]
     },
   }
 }

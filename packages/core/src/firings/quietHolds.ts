@@ -1,4 +1,4 @@
-import type * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
@@ -30,4 +30,16 @@ export const quietHolds = (
 ): ReadonlyArray<Hold> => {
   const quiet = receivers.get(receiver)
   return quiet !== undefined && isBelow(announced, quiet.below) ? [{ by: "quiet", until: quiet.until }] : []
+}
+
+/** The quiet hours of an incident: it waits where each of these receivers is quiet, until the first hours end. */
+export const sharedQuiet = (
+  receivers: QuietReceivers,
+  named: Iterable<NotifierName>,
+  incident: IncidentRecord,
+): ReadonlyArray<Hold> => {
+  const ends = Array.from(named, (receiver) => quietHolds(receivers, receiver, incident)[0]?.until)
+  const known = ends.filter((until) => until !== undefined)
+  const until = known.length < ends.length ? undefined : Instant.earliest(known)
+  return until === undefined ? [] : [{ by: "quiet", until }]
 }

@@ -74,7 +74,7 @@ const storedHolds = (
 const isStored = (by: HoldName): boolean =>
   by === "after" || by === "notifications_off" || by === "not_owed" || by === "outage"
 
-/** What holds the firings of one incident, and whom it notifies next. */
+/** The holds of the firings of one incident, and its next firings. */
 export interface Outlook {
   /** The holds of a firing for a receiver that knows nothing of it. */
   readonly held: HeldBy | undefined
