@@ -1,6 +1,6 @@
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
-import { type ChatMessage, textOf } from "../text/ChatMessage.ts"
+import { type ChatMessage, textOf, type Tone, toneOf } from "../text/ChatMessage.ts"
 import { cutText, plain } from "../text/incidentText.ts"
 
 /** The sender and recipients of a receiver's mails. */
@@ -40,12 +40,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const html = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "")
 
 /** Readable on light and dark grounds. */
-const COLOURS = { critical: "#d13438", warning: "#c19c00", unknown: "#8764b8", resolved: "#2d8a4e" }
-
-const colourOf = (message: ChatMessage): string => {
-  if (message.about === "test") return COLOURS.resolved
-  const [first] = message.notifications
-  return first?.event_type === "firing" ? COLOURS[first.severity] : COLOURS.resolved
+const COLOURS: Readonly<Record<Tone, string>> = {
+  critical: "#d13438",
+  warning: "#c19c00",
+  unknown: "#8764b8",
+  resolved: "#2d8a4e",
+  test: "#2d8a4e",
 }
 
 /** Without a stylesheet, script or image: every program shows the same, and loads nothing. */
@@ -80,7 +80,7 @@ export const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresse
     cc: Array.from(cc),
     subject: cutText(lines[0] ?? "", { limit: MOST_SUBJECT, escape: plain }),
     text: `${text}\n`,
-    html: htmlOf(lines, colourOf(message)),
+    html: htmlOf(lines, COLOURS[toneOf(message)]),
     messageId: `<${message.id}@${domain}>`,
     ...(message.about === "notification" && threadOf(message.notifications[0], domain)),
     headers: {

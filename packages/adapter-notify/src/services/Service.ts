@@ -1,5 +1,5 @@
-import type { Severity } from "@tocsin/contract/Status"
 import type { PostParts } from "../http/HttpPost.ts"
+import type { Tone } from "../text/ChatMessage.ts"
 import type { NotifiedIncident, TextMedium } from "../text/incidentText.ts"
 
 /** A message with its text, fitted to the service. */
@@ -9,8 +9,7 @@ export interface Written {
   readonly text: string
   /** The incident of a message about one. */
   readonly incident: NotifiedIncident | undefined
-  /** The worst severity of a firing, `resolved`, or `test`. */
-  readonly tone: Severity | "resolved" | "test"
+  readonly tone: Tone
 }
 
 /** The keys of a receiver: its secrets, and the texts of its definition. */

@@ -4,7 +4,7 @@ import { secondsAt, type Service } from "./Service.ts"
 const MARKDOWN = /[\\`*_~|>#\-[\]()<:@]/g
 const SUPPRESS_EMBEDS = 4
 
-/** An incoming webhook (docs.discord.com, "Execute Webhook" and "Rate Limits"). */
+/** An incoming webhook; 2,000 characters (docs.discord.com, "Execute Webhook" and "Rate Limits", August 2026). */
 export const discord: Service = {
   limit: 2_000,
   escape: (text) => text.replace(MARKDOWN, String.raw`\$&`),

@@ -3,7 +3,8 @@ import { secondsAt, type Service } from "./Service.ts"
 
 /**
  * A message to an unencrypted room. The event has at most 65,536 bytes, and an empty `m.mentions` mentions
- * no one (spec.matrix.org, client-server API).
+ * no one (spec.matrix.org, client-server API, "Size limits", July 2026). Older servers send their hint in the
+ * body only.
  */
 export const matrix: Service = {
   limit: 8_000,

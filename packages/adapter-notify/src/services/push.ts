@@ -1,4 +1,4 @@
-import { plain } from "../text/incidentText.ts"
+import { cutText, plain } from "../text/incidentText.ts"
 import type { Service } from "./Service.ts"
 
 /** The first line of a text as its title. */
@@ -15,23 +15,30 @@ const NTFY = {
   test: { priority: 3, tags: [] },
 }
 
-/** A topic, published as JSON to the server's root; at most 4,096 bytes (docs.ntfy.sh/publish). */
+/** More is refused: at most 1 KB of UTF-8, of which a character has at most 3 bytes, or 4 for two. */
+const NTFY_TITLE = { limit: 340, escape: plain }
+
+/**
+ * A topic, published as JSON to the server's root; at most 4,096 bytes (docs.ntfy.sh, "Limitations"), and 1 KB
+ * of title (github.com/binwiederhier/ntfy, release 2.28.0 of August 2026).
+ */
 export const ntfy: Service = {
   limit: 1_300,
   escape: plain,
   request: ({ text, tone }, { path, token }) => {
     const slash = path.lastIndexOf("/")
+    const { message, title } = titled(text)
     return {
       path: `${path.slice(0, slash)}/`,
       ...(token !== "" && { headers: { authorization: `Bearer ${token}` } }),
-      body: { topic: path.slice(slash + 1), ...titled(text), ...NTFY[tone] },
+      body: { topic: path.slice(slash + 1), title: cutText(title, NTFY_TITLE), message, ...NTFY[tone] },
     }
   },
 }
 
 const URGENT = { critical: 8, warning: 5, unknown: 5, resolved: 2, test: 5 }
 
-/** A message of an application, as plain text (gotify.net/api-docs). */
+/** A message of an application, as plain text; it has no limit (github.com/gotify/server, `api/message.go`, July 2026). */
 export const gotify: Service = {
   limit: 8_000,
   escape: plain,

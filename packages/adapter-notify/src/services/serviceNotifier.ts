@@ -1,14 +1,13 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { ClaimedAlert } from "@tocsin/core/ports/DeliveryAttempt"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { aboutNotification, aboutSeveral, type ChatMessage, textOf } from "../text/ChatMessage.ts"
+import { aboutNotification, aboutSeveral, type ChatMessage, textOf, toneOf } from "../text/ChatMessage.ts"
 import type { ServiceKeys, Written } from "./Service.ts"
 import { services, type ServiceType } from "./services.ts"
 
@@ -17,14 +16,6 @@ export interface ServiceOptions extends PostingOptions {
   /** Absent for a service that has an address. */
   readonly url?: Redacted.Redacted | undefined
   readonly keys: Redacted.Redacted<Omit<ServiceKeys, "path">>
-}
-
-const toneOf = (message: ChatMessage): Written["tone"] => {
-  if (message.about === "test") return "test"
-  const [first] = message.notifications.toSorted(
-    (a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
-  )
-  return first?.event_type === "firing" ? first.severity : "resolved"
 }
 
 /** The resolution that an ended alert stands for: a silent one has no notification. */

@@ -12,7 +12,8 @@ export type ServiceType = Exclude<ReceiverType, "email">
 
 /**
  * The services of all types but e-mail (docs/notifications.md#types). Statuses decide as for every receiver:
- * 408, 425, 429 and 5xx are retried, others below 500 are permanent. Looked up in November 2026.
+ * 408, 425, 429 and 5xx are retried, others below 500 are permanent. Each states where its limits are from, as
+ * of November 2026.
  */
 export const services: Readonly<Record<ServiceType, Service>> = {
   ntfy,

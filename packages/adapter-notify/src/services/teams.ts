@@ -9,7 +9,10 @@ const COLOURS = {
   test: "default",
 } as const
 
-/** A Workflows address takes an Adaptive Card, whose text runs know no Markdown; at most 28 KB. */
+/**
+ * A Workflows address takes an Adaptive Card, whose text runs know no Markdown; at most 28 KB, which senders saw
+ * counted in UTF-16 (learn.microsoft.com, "Create an Incoming Webhook").
+ */
 export const teams: Service = {
   limit: 6_000,
   escape: plain,

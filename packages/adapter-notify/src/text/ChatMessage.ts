@@ -1,3 +1,5 @@
+import type { Severity } from "@tocsin/contract/Status"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { createHash } from "node:crypto"
 import { digestText, incidentText, testText, type TextMedium } from "./incidentText.ts"
@@ -27,6 +29,17 @@ export const aboutNotification = (notification: DeliveryAttempt): ChatMessage =>
 export const aboutSeveral = (notifications: ReadonlyArray<DeliveryAttempt>): ChatMessage => {
   const ids = notifications.map(({ id }) => id).toSorted()
   return { about: "digest", id: createHash("sha256").update(ids.join()).digest("hex"), notifications }
+}
+
+/** The worst severity of a message of firings, `resolved`, or `test`. */
+export type Tone = Severity | "resolved" | "test"
+
+export const toneOf = (message: ChatMessage): Tone => {
+  if (message.about === "test") return "test"
+  const [worst] = message.notifications.toSorted(
+    (a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
+  )
+  return worst?.event_type === "firing" ? worst.severity : "resolved"
 }
 
 /** The text of a message, fitted to its medium. */

@@ -133,6 +133,7 @@ describe("e-mail", () => {
       const { raw } = yield* Queue.take(mails)
       assert.deepStrictEqual(read(raw).value("Subject"), ["2 incidents are firing"])
       assert.include(partsOf(raw)[0], "CRITICAL: web-1/disk: /var is 97 % full\r\nWARNING: storage <rack 4>")
+      assert.include(partsOf(raw)[1], "4px solid #d13438", "the colour of the worst")
     }),
   )
 

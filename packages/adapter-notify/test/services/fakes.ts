@@ -58,7 +58,7 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
       const { message, priority, tags, title, topic } = json(request)
       if (topic !== "planted-topic" || !Array.isArray(tags)) return 400
       if (!Number.isInteger(priority) || Number(priority) < 1 || Number(priority) > 5) return 400
-      return bytes(message) <= 4_096 && isText(title, 250 * 4) ? 200 : 400
+      return bytes(message) <= 4_096 && isText(title, 1_024) && bytes(title) <= 1_024 ? 200 : 400
     },
     textOf: (request) => `${String(json(request)["title"])}\n${String(json(request)["message"])}`,
   },
@@ -84,7 +84,9 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
       const [{ content, contentType }] = attachments as [{ content: { type: string }; contentType: string }]
       const isCard =
         contentType === "application/vnd.microsoft.card.adaptive" && content.type === "AdaptiveCard"
-      return type === "message" && isCard && bytes(request.body) <= 28 * 1_024 ? 202 : 400
+      // Some senders were refused by the size in UTF-16.
+      const size = Math.max(bytes(request.body), 2 * request.body.length)
+      return type === "message" && isCard && size <= 28 * 1_024 ? 202 : 400
     },
     textOf: (request) =>
       Array.from(request.body.matchAll(/"type":"TextRun","text":("(?:[^"\\]|\\.)*")/g), ([, text = '""']) =>

@@ -226,9 +226,12 @@ describe("the types of receivers", () => {
         "🔥".repeat(5_000),
         "\u202e\u0000\u001b[1m\r\n\r\n",
         "\\\"'`".repeat(2_500),
+        "\\".repeat(10_000),
       ]
       for (const text of texts) {
-        const incident = { ...shared.incident, incident_key: text.slice(0, 256) as IncidentKey }
+        // The limit of a key is in code points.
+        const incident_key = Array.from(text).slice(0, 256).join("") as IncidentKey
+        const incident = { ...shared.incident, incident_key }
         const hostile = { ...shared, summary: text.slice(0, 512), incident }
         assert.deepStrictEqual(
           yield* send(hostile),
