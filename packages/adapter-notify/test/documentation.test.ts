@@ -9,6 +9,7 @@ import { DebugNotification } from "../src/debug/debug.ts"
 import { SlackMessage, TelegramMessage } from "../src/messenger/messenger.ts"
 import { parseSecrets, signatureHeaders, WebhookMessage } from "../src/webhook/webhook.ts"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
+import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import type { NotifierKind } from "@tocsin/contract/Status"
 import { at, firing, resolved, shared } from "./notifications.ts"
 import { answering, startReceiver } from "./Receiver.ts"
@@ -43,6 +44,21 @@ const posted = (form: Form, kind: NotifierKind, use: (notifier: Notifier) => Eff
     const sent: unknown = JSON.parse((yield* Queue.take(receiver.requests)).body)
     return sent
   })
+
+describe("the table of targets in docs/notifications.md", () => {
+  const rows = page.split("\n").filter((line) => line.startsWith("| "))
+
+  it.each(Object.entries(receiverTypes))(
+    "has the kind and the keys of %s",
+    (type, { kind, needs, takes }) => {
+      const [row = assert.fail("no row")] = rows.filter((line) => line.includes(`, [\`${type}\`](`))
+      const cells = row.split(" | ")
+      assert.include(cells[1], `\`${kind}\``)
+      const keys = Array.from((cells[2] ?? "").matchAll(/`([a-z_]+)(?:…|: [^`]*)`/g), ([, key]) => key)
+      assert.sameMembers(keys, [...needs, ...takes])
+    },
+  )
+})
 
 describe("an example in docs/notifications.md", () => {
   it("is one of these", () => {
