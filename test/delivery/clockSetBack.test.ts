@@ -46,6 +46,20 @@ const timeline =
 
 describe("after a clock that was ahead is set back", () => {
   it.effect(
+    "a firing of an incident that opened ahead waits until the opening is right",
+    timeline(({ after, reports, webhook, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* whileAhead(reports("disk", "warning", false))
+        yield* reports("disk", "critical")
+        yield* settled
+        yield* webhook.has()
+        yield* after("15 seconds")
+        yield* webhook.has("firing critical a/disk")
+      }),
+    ),
+  )
+
+  it.effect(
     "a notification is tried again as soon as usual, and so is the one behind it",
     timeline(({ after, reports, webhook, whileAhead }) =>
       Effect.gen(function* () {

@@ -22,11 +22,15 @@ export const lastEnd = (holds: ReadonlyArray<Hold>): Instant.Instant =>
 export const isBelow = (a: Severity | undefined, b: Severity): boolean =>
   a === undefined || SEVERITY_RANK[a] < SEVERITY_RANK[b]
 
-/** The acknowledgement that holds a firing, if it is in force and was given for what is announced. */
-export const acknowledgementHolds = (incident: IncidentRecord, now: Instant.Instant): ReadonlyArray<Hold> => {
+/**
+ * The holds on every firing of an incident: an acknowledgement that is in force and was given for what is
+ * announced; and an opening in the future, until the repair of a clock that was set back.
+ */
+export const incidentHolds = (incident: IncidentRecord, now: Instant.Instant): ReadonlyArray<Hold> => {
   const acknowledgement = acknowledgementInForce(incident, now)
-  const { severity, announced = severity } = incident
+  const { opened_at, severity, announced = severity } = incident
+  const opening = now < opened_at ? [{ by: "clock", until: opened_at } as const] : []
   return acknowledgement === undefined || isBelow(acknowledgement.severity, announced)
-    ? []
-    : [{ by: "ack", until: acknowledgement.until }]
+    ? opening
+    : [...opening, { by: "ack", until: acknowledgement.until }]
 }

@@ -7,7 +7,7 @@ import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { AT_ONCE, type NamedReceiver, type NamedReceivers, type Naming } from "../policy/routing.ts"
 import { waitingUnderHolds } from "./heldItems.ts"
-import { acknowledgementHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
+import { incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
 import type { OutageGrace } from "./outageGrace.ts"
 import { quietHolds, type QuietReceivers } from "./quietHolds.ts"
 
@@ -199,7 +199,7 @@ interface Decided {
 export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Instant.Instant): Decided => {
   const standing = standingOf(facts, receiver)
   const common = [
-    ...acknowledgementHolds(facts.incident, now),
+    ...incidentHolds(facts.incident, now),
     ...facts.covering,
     ...quietHolds(facts.quiet, receiver, facts.incident),
   ]
@@ -263,7 +263,9 @@ const heldAs = (
   const waits = isByTime(cause) ? found.filter(({ by }) => by !== "after") : found
   const owing = isOwed || must_send ? [] : [{ by: "not_owed", until: UNTIL_A_CHANGE } as const]
   const present = [...waits, ...owing]
-  const holds = present.length > 0 ? present : outageHold(facts, now, before)
+  // A clock that was set back is no outage.
+  const isDecided = present.length > 0 || before.held_by?.join() === "clock"
+  const holds = isDecided ? present : outageHold(facts, now, before)
   return holds.length > 0 ? { item, becomes: "held", holds, isChanged } : { item, becomes: "due" }
 }
 

@@ -14,7 +14,7 @@ import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import { afterHolds, type FiringFacts } from "./decideFirings.ts"
-import { acknowledgementHolds, type Hold } from "./Hold.ts"
+import { incidentHolds, type Hold } from "./Hold.ts"
 import { canBeHeld } from "./heldItems.ts"
 import { activeMutes, type LoudMembers, type Mutes, mutingHolds } from "./mutes.ts"
 import { matchedFacts, MOST_MEMBERS, nameReceivers } from "./nameReceivers.ts"
@@ -88,7 +88,7 @@ export function* gatherFacts(
   }
   const covering = (incident: IncidentRecord) => covers.get(incident.id) ?? []
   const common = (incident: IncidentRecord) =>
-    incident.state === "open" ? [...acknowledgementHolds(incident, now), ...covering(incident)] : []
+    incident.state === "open" ? [...incidentHolds(incident, now), ...covering(incident)] : []
   return {
     covering,
     facts: (incident, firings) => ({

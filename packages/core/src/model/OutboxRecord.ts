@@ -12,6 +12,7 @@ import type {
 export type HoldName =
   | "ack"
   | "after"
+  | "clock"
   | "notifications_off"
   | "not_owed"
   | "outage"

@@ -9,7 +9,7 @@ import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
 import { readLoudMembers, readOpenings } from "../firings/gatherFacts.ts"
 import { heldItem } from "../firings/heldItems.ts"
 import { MOST_MEMBERS, nameReceivers } from "../firings/nameReceivers.ts"
-import { acknowledgementHolds, type Hold } from "../firings/Hold.ts"
+import { incidentHolds, type Hold } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Naming } from "../policy/routing.ts"
 import { endedItem, isFiring, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
@@ -100,7 +100,7 @@ export function* enqueueOwed(
     const isDue = due?.isDelayed !== true
     // Whether a delay that is over fell into an outage, the evaluation decides.
     const after = isDue ? [] : [{ by: "after", until: Instant.max(due.at, now) } as const]
-    const holds = [...after, ...acknowledgementHolds(incident, now)]
+    const holds = [...after, ...incidentHolds(incident, now)]
     if (due?.isLater !== true) enqueueFiring(unit, incident, { ...firing, holds }, options)
   }
 }
