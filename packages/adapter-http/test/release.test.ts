@@ -24,7 +24,7 @@ const LAST = requestOf("GET /api/v1/health", { connection: "close" })
 it("a server releases what a connection took, however its client ends", () =>
   releases(async () => ({
     open: async () => {
-      /** What use cases hold for requests that are under way. */
+      /** Requests under way, and bodies, that use cases hold. */
       const under = { way: 0, bodies: 0 }
       let onBegun = () => {}
       const endless = Effect.acquireUseRelease(

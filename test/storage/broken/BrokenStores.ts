@@ -46,7 +46,8 @@ const rewritten =
 
 const same = (text: string): string => text
 const KEY_LENGTH = 120
-const LARGE = 100
+const LARGE = 900
+const MANY = 100
 
 const losesLastWrite = (texts: Texts): KeyValueStore => {
   let last: Entries = new Map()
@@ -74,7 +75,8 @@ const BROKEN_STORES: Readonly<Record<string, (texts: Texts) => KeyValueStore>> =
   "ignores the case of keys": writing(rewritten((key) => key.toLowerCase(), same)),
   "keeps Latin-1 only": writing(rewritten(same, (text) => Buffer.from(text, "latin1").toString("latin1"))),
   "makes the first change of several only": writing((changes) => Array.from(changes).slice(0, 1)),
-  "makes the first hundred changes only": writing((changes) => Array.from(changes).slice(0, LARGE)),
+  "makes the first hundred changes only": writing((changes) => Array.from(changes).slice(0, MANY)),
+  "makes the first 900 changes only": writing((changes) => Array.from(changes).slice(0, LARGE)),
   "swaps two texts of one write": writing((changes) => {
     const entries = Array.from(changes)
     const [first, second] = entries

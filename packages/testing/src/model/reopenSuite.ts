@@ -3,12 +3,15 @@ import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { expireAll, purge } from "../expireAll.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
 import { range } from "../numbers.ts"
+import { observe } from "../observe.ts"
+import { incidentRecord, memberRecord, write } from "../records.ts"
+import { rowsOf } from "../rowsOf.ts"
 import { newPlace, type Replica } from "../Replica.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, send, START_MILLIS } from "../samples.ts"
 import { skippedFor, type StorageUnderTest } from "../StorageUnderTest.ts"
@@ -80,6 +83,8 @@ const reported = (first: number, status: "critical" | "ok") =>
 const MANY = 150
 /** Few of them open an incident: each is read whole, before and after every deed. */
 const FAILING = 10
+/** More changes than any command makes. */
+const MANY_OF_ONE = 950
 
 const expireBy = (rule: "history" | "incidents" | "outbox" | "audit"): Deed =>
   Effect.fnUntraced(function* ({ storage }: Replica) {
@@ -134,6 +139,42 @@ export const reopenSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           yield* both.reopen(name)
         }
       }),
+    )
+
+    it.effect.skipIf(keepsNothing !== undefined)(
+      "has more rows than a statement takes, of one transaction",
+      () =>
+        Effect.gen(function* () {
+          const { present, reopen } = yield* openReopened(subject)
+          const members = range(MANY_OF_ONE).map((n) =>
+            memberRecord({ incident: "i", agent: "a", check: `check-${n}` }),
+          )
+          const incident = incidentRecord("i")
+          const loaded = { incidents: [incident.id], rows: { incident_member: members } }
+          const summaries = Effect.map(
+            Effect.suspend(() => rowsOf(present(), "incidents")),
+            (rows) => rows.map(({ summary }) => summary),
+          )
+          const left = () =>
+            observe(present(), [loaded], (unit) =>
+              members.filter((one) => unit.members.get(one) !== undefined),
+            )
+          yield* write(present(), [], (unit) => {
+            unit.incidents.put(incident)
+            for (const one of members) unit.members.put(one)
+          })
+          yield* reopen
+          assert.strictEqual((yield* left()).length, MANY_OF_ONE)
+          assert.deepStrictEqual(yield* summaries, [undefined])
+          yield* write(present(), [loaded], (unit) => {
+            unit.incidents.put({ ...incident, summary: "changed" })
+            for (const one of members.slice(2)) unit.members.delete(one)
+          })
+          // A list that was read before the write shows it.
+          assert.deepStrictEqual(yield* summaries, ["changed"])
+          yield* reopen
+          assert.deepStrictEqual(yield* left(), members.slice(0, 2))
+        }),
     )
 
     it.effect.skipIf(keepsNothing !== undefined)(
