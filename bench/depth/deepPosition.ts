@@ -19,6 +19,7 @@ const TABLES: Readonly<Record<ListName, string>> = {
   history: "check_event",
   incidents: "incident",
   outbox: "outbox",
+  integrations: "integration",
   operators: "operator",
   audit: "audit",
   silences: "silence",

@@ -23,6 +23,7 @@ const maybe = <A>(values: ReadonlyArray<A>): ReadonlyArray<A | undefined> => [un
 const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
+  integrations: [{}],
   operators: [{}],
   audit: [{}],
   silences: [{}],

@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:1c301f7286db8ea5851602f3d5dd934ce6a780d4c10bf23a9b7513bf9bb9413f
+-- 1 first breaking sha256:c1c6758b2b5bde534f2ee91650248503cc63dad33c0baeeb7bdc7456af22a0df
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -304,6 +304,20 @@ CREATE INDEX incident_of_check_by_opened_at ON incident (opener_check_id, phase,
 CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phase, severity_rank, resolved_order, id);
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
+
+CREATE TABLE integration (
+  name TEXT NOT NULL PRIMARY KEY,
+  kind TEXT NOT NULL,
+  options TEXT NOT NULL,
+  key_hash TEXT,
+  former_key_hash TEXT,
+  former_valid_until INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  last_request_at INTEGER,
+  last_refused_at INTEGER,
+  last_refusal TEXT
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE listed_member (
   id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,

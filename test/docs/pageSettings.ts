@@ -26,6 +26,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
     environment: { SERVICE_ALLOWED_ORIGINS: "https://dashboard.example" },
   },
   "docs/operators.md": { server: "sqlite" },
+  "docs/integrations.md": { server: "sqlite" },
   "docs/overdue.md": { server: "sqlite" },
   "docs/acknowledge-and-silence.md": { server: "sqlite" },
   "docs/errors.md": { server: "sqlite" },

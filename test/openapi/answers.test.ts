@@ -27,6 +27,7 @@ const DESTRUCTIVE = new Set([
   "removeCheck",
   "removeOperator",
   "expireSilence",
+  "removeIntegration",
 ])
 
 const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }

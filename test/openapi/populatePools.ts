@@ -133,10 +133,15 @@ export const populatePools: Effect.Effect<Pools, never, DocumentedServer> = Effe
     ],
     cursorAt,
   )
-  for (const name of ["ann", "bob"]) yield* ask("POST", "/ops/v1/operators", UI_TOKEN, { name, role: "read" })
+  const names = ["ann", "bob", "eve", "tom"]
+  for (const name of names) {
+    yield* ask("POST", "/ops/v1/operators", UI_TOKEN, { name, role: "read" })
+    yield* ask("POST", "/ops/v1/integrations", UI_TOKEN, { name, kind: "ping" })
+  }
   return {
-    OperatorName: ["ann", "bob"],
-    name: ["ann", "bob"],
+    OperatorName: names,
+    IntegrationName: names,
+    name: names,
     AgentId: ["web", "db", "guest", "stranger"],
     CheckId: ["fine", "disk", "load", "odd", "brief"],
     EventId: results.map(({ event_id }) => event_id),

@@ -50,6 +50,7 @@ const keyMoves = (observed: Observation): ReadonlyArray<StateMove> =>
     const signs: Signs<typeof AgentKeyTransitions> = {
       registered: is(observed, "heartbeat"),
       preseeded: is(observed, "heartbeat") && rules.acceptFingerprints.has(key.key_fingerprint),
+      integrated: false,
       accepted: is(observed, "accept", "accept_all"),
       blocked: is(observed, "block", "block_all"),
       forgotten: is(observed, "heartbeat") && key.last_seen_at <= silentSince,
@@ -81,6 +82,7 @@ const agentMoves = (observed: Observation): ReadonlyArray<StateMove> =>
     const signs: Signs<typeof AgentTransitions> = {
       registered: is(observed, "heartbeat") && !isAccepted,
       preseeded: is(observed, "heartbeat") && isAccepted,
+      integrated: false,
       key_accepted: is(observed, "accept", "accept_all", "heartbeat") && hasAnotherKey,
       removed: is(observed, "remove", "remove_all", "block", "block_all"),
     }

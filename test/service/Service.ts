@@ -17,6 +17,7 @@ import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
@@ -128,6 +129,7 @@ const useCases = Layer.mergeAll(
   Admission.layer,
   Operations.layer,
   Operators.layer,
+  Integrations.layer,
   Queries.layer,
 )
 

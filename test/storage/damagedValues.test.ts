@@ -113,6 +113,19 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       seen_at: start,
       ended_at: start,
     })
+    unit.of("integration").put({
+      name: agent_id,
+      kind: "ping",
+      options: { max_checks: 1 },
+      key_hash: undefined,
+      former_key_hash: undefined,
+      former_valid_until: undefined,
+      created_at: start,
+      created_by: "eva",
+      last_request_at: undefined,
+      last_refused_at: undefined,
+      last_refusal: undefined,
+    })
     unit.of("silence").put({
       id: SilenceId.make(idOf("silence")),
       matchers: [{ field: "check_id", op: "=", value: "disk" }],

@@ -4,6 +4,7 @@ import type { Admission } from "@tocsin/core/usecases/Admission"
 import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import type { Policies } from "@tocsin/core/usecases/Policies"
+import type { Integrations } from "@tocsin/core/usecases/Integrations"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
 import type { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import type { Queries } from "@tocsin/core/usecases/Queries"
@@ -16,6 +17,7 @@ import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
 import type { AllowedOrigins } from "./request/AllowedOrigins.ts"
 import type { OperatorTokens } from "./request/access.ts"
 import * as authentication from "./request/authentication.ts"
+import * as SenderRoutes from "./senders/SenderRoutes.ts"
 import * as responseMiddleware from "./response/responseMiddleware.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
@@ -46,6 +48,7 @@ export type ApiServices =
   | Admission
   | Queries
   | Operators
+  | Integrations
   | Policies
   | PolicyInForce
   | TopicFeed
@@ -65,6 +68,7 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
       AgentHandlers.ops(trustedHops),
       OperatorHandlers.ops,
       OperatorHandlers.namedOperators,
+      OperatorHandlers.integrations,
       OperatorHandlers.incidentActions,
       OperatorHandlers.policy,
       OperatorHandlers.silences,
@@ -74,7 +78,7 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   )
 
 const knownToV1 = [...routesOf(TocsinApi, DocumentRoutes.v1.path), ...DocumentRoutes.viewerRoutes]
-const knownToOps = routesOf(OpsApi, DocumentRoutes.ops.path)
+const knownToOps = [...routesOf(OpsApi, DocumentRoutes.ops.path), ...SenderRoutes.routes]
 
 /** Names the spans of requests. */
 export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE])
@@ -114,6 +118,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
   Layer.mergeAll(
     v1Routes(options),
     opsRoutes(options),
+    SenderRoutes.layer,
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,
     watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),

@@ -40,6 +40,16 @@ export const pathOf = (url: string): string => {
   return end === -1 ? url : url.slice(0, end)
 }
 
+/** The paths of senders contain their keys (docs/rules.md#integrations). */
+const WITH_KEY = /^(\/in\/[a-z]+\/)./u
+
+/** The path of a request's target as logs may show it. */
+export const shownPath = (url: string): string => {
+  const path = pathOf(url)
+  const shown = WITH_KEY.exec(path)?.[1]
+  return shown === undefined ? path : `${shown}…`
+}
+
 /** The router would end a path at these: `DELETE /agents/a;b` must not delete agent a. */
 const ROUTER_DELIMITER = /^[^?]*[;#]/
 
@@ -90,9 +100,13 @@ export const searchable = (known: ReadonlyArray<KnownRoute>): Routes => {
 /** Names the span of a request by its method and its route, if the route is known. */
 export const spanNames = (known: ReadonlyArray<KnownRoute>): Layer.Layer<never> => {
   const { templateOf } = searchable(known)
-  return Layer.succeed(HttpMiddleware.SpanNameGenerator, (request) => {
-    const { method, url } = withPlainPath(request)
-    const route = templateOf(method, url)
-    return route === UNMATCHED ? method : `${method} ${route}`
-  })
+  return Layer.mergeAll(
+    Layer.succeed(HttpMiddleware.SpanNameGenerator, (request) => {
+      const { method, url } = withPlainPath(request)
+      const route = templateOf(method, url)
+      return route === UNMATCHED ? method : `${method} ${route}`
+    }),
+    // The attributes of a span contain the whole path.
+    Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => WITH_KEY.test(pathOf(url))),
+  )
 }

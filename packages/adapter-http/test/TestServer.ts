@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ids } from "@tocsin/core/ports/Ids"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
@@ -50,6 +51,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
   Layer.mergeAll(
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
     Layer.mock(Admission, { ...admission }),
+    Layer.mock(Integrations, {}),
     Layer.mock(Queries, { ...queries }),
     Layer.mock(Operators, {}),
     Layer.mock(Policies, { given: { notifiers: [], keepsNotifiers: false } }),

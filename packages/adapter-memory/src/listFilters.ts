@@ -50,6 +50,7 @@ export const listFilters: { readonly [L in ListName]: Passes<L> } = {
     wants(filter.event_type, row.event_type) &&
     wants(filter.held, isHeld(row)),
   operators: () => true,
+  integrations: () => true,
   audit: (_, filter, row) =>
     wants(filter.actor, row.actor) &&
     wants(filter.action, row.action) &&

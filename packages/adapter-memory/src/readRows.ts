@@ -38,6 +38,7 @@ const lists: {
   incidents: ({ incidents }) => incidents.values(),
   outbox: ({ keyed }) => keyed.outbox.values(),
   operators: ({ keyed }) => keyed.operator.values(),
+  integrations: ({ keyed }) => keyed.integration.values(),
   audit: ({ audit }) => audit.values(),
   silences: ({ keyed }) => keyed.silence.values(),
   blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),

@@ -50,6 +50,7 @@ const filters: { readonly [L in ListName]: fc.Arbitrary<ListFilters[L]> } = {
     held: maybe(fc.boolean()),
   }),
   blacklist: none,
+  integrations: none,
   operators: none,
   audit: fc.record({
     actor: maybe(agentName),
@@ -105,6 +106,7 @@ const look = fc.oneof(
   { weight: 4, arbitrary: lookAt("incidents", "status", "opened_at", "resolved_at") },
   { weight: 2, arbitrary: lookAt("outbox", "created_at", "updated_at") },
   lookAt("blacklist", "stored"),
+  lookAt("integrations", "name"),
   lookAt("operators", "name"),
   lookAt("audit", "recorded_at"),
   lookAt("silences", "created_at"),

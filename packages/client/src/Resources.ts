@@ -160,6 +160,18 @@ export interface RotationOptions extends Body<"rotateOperator"> {}
 
 /** An operator with its new `token`, which is not shown again. */
 export interface OperatorWithToken extends Answer<"createOperator"> {}
+
+/** An integration, without its key. */
+export interface Integration extends Answer<"getIntegration"> {}
+
+/** A new integration. */
+export interface NewIntegration extends Body<"createIntegration"> {}
+
+/** The options of an integration, as they are to be. */
+export interface IntegrationChanges extends Body<"changeIntegration"> {}
+
+/** An integration with its new key, which is shown this once. */
+export interface IntegrationWithKey extends Answer<"createIntegration"> {}
 /**
  * An acknowledgement. `for` is a duration such as `8h`, and excludes `until`. A `severity` that is
  * no longer the incident's is refused.

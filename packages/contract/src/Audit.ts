@@ -11,6 +11,7 @@ export const AuditSubjectKinds = {
   key: "the id of its row in the blacklist",
   notification: "the id of the outbox item",
   incident: "the id of the incident",
+  integration: "the integration's name",
   operator: "the operator's name",
   policy: "the hash of the policy",
   silence: "the id of the silence",
@@ -66,6 +67,18 @@ export const AuditActions = {
     parameters: [],
   },
   "incident.noted": { subject: "incident", change: "a note was added to its timeline", parameters: ["text"] },
+  "integration.created": { subject: "integration", change: "created", parameters: ["kind"] },
+  "integration.changed": { subject: "integration", change: "its options were replaced", parameters: [] },
+  "integration.rotated": {
+    subject: "integration",
+    change: "its key was replaced, or a new one opened it",
+    parameters: ["grace"],
+  },
+  "integration.removed": {
+    subject: "integration",
+    change: "removed with its agent, checks and history",
+    parameters: [],
+  },
   "operator.created": { subject: "operator", change: "created", parameters: ["role", "expires_at"] },
   "operator.changed": {
     subject: "operator",

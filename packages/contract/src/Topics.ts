@@ -10,6 +10,7 @@ export const TopicNames = {
   outbox: "notifications",
   silences: "silences",
   policy: "the policy in force, with its windows",
+  integrations: "integrations",
   operators: "named operators",
   audit: "the audit",
 } as const

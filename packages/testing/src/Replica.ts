@@ -7,6 +7,7 @@ import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -21,13 +22,18 @@ export interface Replica {
   readonly admission: Admission["Service"]
   readonly queries: Queries["Service"]
   readonly operators: Operators["Service"]
+  readonly integrations: Integrations["Service"]
   /** For decisions that no use case above makes: those of delivery, housekeeping and operations. */
   readonly incidents: IncidentOptions
 }
 
-const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer, Operators.layer).pipe(
-  Layer.provide(NodeHashing.layer()),
-)
+const useCases = Layer.mergeAll(
+  Ingest.layer,
+  Admission.layer,
+  Queries.layer,
+  Operators.layer,
+  Integrations.layer,
+).pipe(Layer.provide(NodeHashing.layer()))
 
 const UNLIMITED = { perMinute: 0, burst: 0 }
 
@@ -57,6 +63,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
       admission: Context.get(services, Admission),
       queries: Context.get(services, Queries),
       operators: Context.get(services, Operators),
+      integrations: Context.get(services, Integrations),
       incidents: incidentOptions(Context.get(services, Ids), Context.get(services, PolicyInForce), rules),
     }))
   })

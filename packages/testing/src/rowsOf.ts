@@ -10,6 +10,7 @@ const defaults: { readonly [L in ListName]: ListQuery<L> } = {
   incidents: { list: "incidents", filter: {}, sort: "status", direction: "desc" },
   outbox: { list: "outbox", filter: {}, sort: "updated_at", direction: "desc" },
   blacklist: { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
+  integrations: { list: "integrations", filter: {}, sort: "name", direction: "asc" },
   operators: { list: "operators", filter: {}, sort: "name", direction: "asc" },
   audit: { list: "audit", filter: {}, sort: "recorded_at", direction: "desc" },
   silences: { list: "silences", filter: {}, sort: "created_at", direction: "desc" },

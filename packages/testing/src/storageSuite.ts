@@ -21,6 +21,7 @@ import { listSuite } from "./lists/listSuite.ts"
 import { livenessSuite } from "./livenessSuite.ts"
 import { modelSuite } from "./model/modelSuite.ts"
 import { pagingSuite } from "./lists/pagingSuite.ts"
+import { integrationSuite } from "./integrationSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
 import { portSuite } from "./portSuite.ts"
@@ -89,6 +90,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     actSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
+    integrationSuite(subject)
     replicaSuite(subject)
     auditSuite(subject)
     auditScenarioSuite(subject)

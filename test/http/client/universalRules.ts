@@ -56,6 +56,8 @@ const ofError = (answer: Answer): ReadonlyArray<string> => {
 export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string> => {
   const { headers, status } = answer
   const isApi = asked.path.startsWith("/api/v1/")
+  // Senders that do not speak the API are answered in their own language.
+  const isSenders = asked.path.startsWith("/in/")
   const hasBody = asked.method !== "HEAD"
   return [
     ...ofRequestId(answer, asked),
@@ -64,13 +66,13 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
       `Cache-Control is ${headers["cache-control"]}`,
     ),
     ...whenFalse(
-      /^(?:application\/json|text\/event-stream)(?:;|$)/.test(headers["content-type"] ?? ""),
+      isSenders || /^(?:application\/json|text\/event-stream)(?:;|$)/.test(headers["content-type"] ?? ""),
       `Content-Type is ${headers["content-type"]}`,
     ),
     ...whenFalse(
       hasBody === (answer.text !== ""),
       hasBody ? "there is no body" : "HEAD was answered with a body",
     ),
-    ...(hasBody && status >= 400 ? ofError(answer) : []),
+    ...(hasBody && status >= 400 && !isSenders ? ofError(answer) : []),
   ]
 }

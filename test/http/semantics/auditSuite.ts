@@ -59,6 +59,8 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
   const operators = "/ops/v1/operators"
   const agents = "/api/v1/agents"
   const ann = `${operators}/ann`
+  const integrations = "/ops/v1/integrations"
+  const cron = `${integrations}/cron`
   const severity = "warning"
   return [
     { method: "POST", path: `${agents}/one/accept`, rows: [["agent.accepted", "one"]] },
@@ -150,6 +152,29 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
     },
     { method: "DELETE", path: ann, rows: [["operator.removed", "ann"]] },
     { method: "DELETE", path: ann, rows: [] },
+    {
+      method: "POST",
+      path: integrations,
+      json: { name: "cron", kind: "ping" },
+      rows: [["integration.created", "cron"]],
+      parameters: { kind: "ping" },
+    },
+    { method: "POST", path: integrations, json: { name: "cron", kind: "push" }, rows: [] },
+    {
+      method: "PATCH",
+      path: cron,
+      json: { options: { max_checks: 3 } },
+      rows: [["integration.changed", "cron"]],
+    },
+    {
+      method: "POST",
+      path: `${cron}/rotate`,
+      json: { grace: "90m" },
+      rows: [["integration.rotated", "cron"]],
+      parameters: { grace: "90m" },
+    },
+    { method: "DELETE", path: cron, rows: [["integration.removed", "cron"]] },
+    { method: "DELETE", path: cron, rows: [] },
   ]
 }
 

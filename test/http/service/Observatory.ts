@@ -51,6 +51,7 @@ export class Observatory {
   readonly log: Array<LogLine> = []
   readonly sightings: Record<Sighting, number> = { log: 0, span: 0, answer: 0, row: 0 }
   readonly #isTraced: boolean
+  readonly #shown: Array<string> = []
 
   constructor({ traced = false } = {}) {
     this.#isTraced = traced
@@ -61,6 +62,13 @@ export class Observatory {
     const found = secret.exec(text)
     if (found !== null)
       this.leaks.push(`${sighting}: …${text.slice(Math.max(0, found.index - 200), found.index + 80)}`)
+    for (const shown of this.#shown)
+      if (text.includes(shown)) this.leaks.push(`${sighting}: a secret that is shown once`)
+  }
+
+  /** From now on, nothing may contain this secret, which an answer has just shown. */
+  forbid(shownOnce: string): void {
+    this.#shown.push(shownOnce)
   }
 
   /** How many lines of the log hold all of these texts. */

@@ -16,6 +16,7 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -112,6 +113,7 @@ export class Tocsin extends Context.Service<
             Queries.layer,
             Operations.layer,
             Operators.layer,
+            Integrations.layer,
             Policies.layer.pipe(Layer.provide(ReplicaIdentity.layer)),
             TopicFeed.layer,
           ]),

@@ -1,3 +1,4 @@
+import { integrationExamples } from "./integrationExamples.ts"
 import { incidentExamples } from "./incidentExamples.ts"
 import { silenceExamples } from "./silenceExamples.ts"
 import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
@@ -206,6 +207,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     success: withToken("The token is replaced"),
   },
   removeOperator: counted("The operator is removed", 1),
+  ...integrationExamples,
   listWindows: {
     success: {
       one: {

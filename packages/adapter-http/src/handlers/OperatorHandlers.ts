@@ -4,9 +4,15 @@ import {
   CreateOperatorRequest,
   RotateOperatorRequest,
 } from "@tocsin/contract/Operators"
+import {
+  ChangeIntegrationRequest,
+  CreateIntegrationRequest,
+  RotateIntegrationRequest,
+} from "@tocsin/contract/Integrations"
 import { SilenceChangeRequest, SilenceRequest } from "@tocsin/contract/Silences"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -21,6 +27,7 @@ import { fail } from "../response/failures.ts"
 import {
   answering,
   incidentActUseCases,
+  integrationUseCases,
   namedOperatorUseCases,
   operationUseCases,
   operatorUseCases,
@@ -71,6 +78,22 @@ export const namedOperators = HttpApiBuilder.group(
       .handleRaw("createOperator", reading(CreateOperatorRequest, useCases.createOperator))
       .handleRaw("changeOperator", reading(ChangeOperatorRequest, useCases.changeOperator))
       .handleRaw("rotateOperator", reading(RotateOperatorRequest, useCases.rotateOperator))
+  }),
+)
+
+/** The endpoints for integrations. Those with a body read it themselves, for the contract's messages. */
+export const integrations = HttpApiBuilder.group(
+  OpsApi,
+  "integrations",
+  Effect.fnUntraced(function* (handlers) {
+    const useCases = answering(integrationUseCases(yield* Integrations))
+    return handlers
+      .handle("listIntegrations", useCases.listIntegrations)
+      .handle("getIntegration", useCases.getIntegration)
+      .handle("removeIntegration", useCases.removeIntegration)
+      .handleRaw("createIntegration", reading(CreateIntegrationRequest, useCases.createIntegration))
+      .handleRaw("changeIntegration", reading(ChangeIntegrationRequest, useCases.changeIntegration))
+      .handleRaw("rotateIntegration", reading(RotateIntegrationRequest, useCases.rotateIntegration))
   }),
 )
 

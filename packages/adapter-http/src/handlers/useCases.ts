@@ -1,4 +1,5 @@
 import type { Admission } from "@tocsin/core/usecases/Admission"
+import type { Integrations } from "@tocsin/core/usecases/Integrations"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { Policies } from "@tocsin/core/usecases/Policies"
@@ -71,6 +72,17 @@ export const namedOperatorUseCases = (operators: Operators["Service"]) =>
     rotateOperator: ({ params, payload }) => operators.rotate(params.name, payload),
     removeOperator: ({ params }) => operators.remove(params.name),
   }) satisfies UseCases<(typeof OpsApi)["groups"]["operators"]["endpoints"]>
+
+/** The use case of each endpoint for integrations. */
+export const integrationUseCases = (integrations: Integrations["Service"]) =>
+  ({
+    listIntegrations: ({ query }) => integrations.list(query),
+    getIntegration: ({ params }) => integrations.get(params.name),
+    createIntegration: ({ payload }) => integrations.create(payload),
+    changeIntegration: ({ params, payload }) => integrations.change(params.name, payload),
+    rotateIntegration: ({ params, payload }) => integrations.rotate(params.name, payload),
+    removeIntegration: ({ params }) => integrations.remove(params.name),
+  }) satisfies UseCases<(typeof OpsApi)["groups"]["integrations"]["endpoints"]>
 
 /** The use case of each endpoint of /ops/v1 by which people act on incidents. */
 export const incidentActUseCases = (operations: Operations["Service"]) =>

@@ -2,6 +2,7 @@ import { isWellFormed } from "@tocsin/contract/BearerToken"
 import * as Roles from "@tocsin/core/operators/roleOf"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { OperatorIdentity } from "@tocsin/core/ports/CurrentOperator"
+import { isIntegrationKey } from "@tocsin/core/integrations/integrationKey"
 import { isOperatorToken } from "@tocsin/core/operators/operatorToken"
 import { includesRole, type Role } from "@tocsin/contract/Operators"
 import { Redacted, Result } from "effect"
@@ -111,7 +112,8 @@ export const make = (
     agent: (authorization) => {
       const key = tokenOf(authorization)
       if (key === undefined) return Result.fail(notWellFormed)
-      return roleOf(key) === undefined ? Result.succeed(key) : Result.fail(notForAgents)
+      const isAgents = roleOf(key) === undefined && !isIntegrationKey(key)
+      return isAgents ? Result.succeed(key) : Result.fail(notForAgents)
     },
     operator: (authorization) => {
       const token = tokenOf(authorization)

@@ -1,7 +1,7 @@
 import type { Counter, Histogram } from "@tocsin/core/engine/metrics/Counters"
 import { CurrentInstruments, type Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Effect, LogLevel } from "effect"
-import { pathOf } from "../routes.ts"
+import { shownPath } from "../routes.ts"
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"])
 
@@ -49,7 +49,7 @@ export class RouteRecorder {
 const logAnswer = ({ method, url, status, millis, requestId }: AnsweredRequest): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logDebug("request"), {
     method,
-    path: pathOf(url),
+    path: shownPath(url),
     status,
     duration_ms: millis,
     request_id: requestId,

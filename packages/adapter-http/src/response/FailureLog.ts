@@ -1,6 +1,6 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Cause, Context, Duration, Effect, Fiber, Layer, References } from "effect"
-import { pathOf } from "../routes.ts"
+import { shownPath } from "../routes.ts"
 
 /** How often failures of one class get a line; with zero, each has its own. */
 export const FailureLogInterval = Context.Reference<Duration.Duration>(
@@ -26,7 +26,7 @@ export const logFieldsOf = (request: {
 }) => ({
   request_id: request.requestId,
   method: request.method,
-  path: pathOf(request.url),
+  path: shownPath(request.url),
   client: request.client,
 })
 

@@ -20,6 +20,7 @@ import { expectationTable } from "../tables/ExpectationTable.ts"
 import { historyTable } from "../tables/HistoryTable.ts"
 import { incidentTable } from "../tables/IncidentTable.ts"
 import type { Table } from "../tables/makeTable.ts"
+import { keyedTables } from "../tables/keyedTables.ts"
 import { operatorTable } from "../tables/OperatorTable.ts"
 import { silenceTable } from "../tables/SilenceTable.ts"
 import { outboxTable } from "../tables/OutboxTable.ts"
@@ -36,6 +37,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   incidents: incidentTable,
   outbox: outboxTable,
   operators: operatorTable,
+  integrations: keyedTables.integration,
   audit: auditTable,
   silences: silenceTable,
   // The list selects blocked keys only.
@@ -89,6 +91,7 @@ const statements: { readonly [L in ListName]: (request: PageRequest<L>) => PageS
   incidents: incidentPage,
   outbox: pageOfTable,
   operators: pageOfTable,
+  integrations: pageOfTable,
   audit: pageOfTable,
   silences: pageOfTable,
   blacklist: pageOfTable,

@@ -161,6 +161,7 @@ export const selections: { readonly [L in Exclude<ListName, "incidents">]: Selec
   history,
   outbox,
   operators: () => ({}),
+  integrations: () => ({}),
   audit,
   silences,
   blacklist: () => ({ conditions: ["k.state = 'blocked'"] }),

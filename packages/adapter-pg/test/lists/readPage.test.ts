@@ -41,6 +41,7 @@ const incidentFilters = maybe(IncidentState.literals).flatMap((state) =>
 const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
+  integrations: [{}],
   operators: [{}],
   audit: maybe(["ann"]).flatMap((actor) =>
     maybe(["agent.accepted" as const]).flatMap((action) =>

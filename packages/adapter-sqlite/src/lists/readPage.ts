@@ -35,6 +35,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   incidents: listed(storedTables.incident),
   outbox: listed<ListRows["outbox"]>(storedTables.outbox),
   operators: listed<ListRows["operators"]>(storedTables.operator),
+  integrations: listed<ListRows["integrations"]>(storedTables.integration),
   audit: listed(storedTables.audit),
   silences: listed<ListRows["silences"]>(storedTables.silence),
   // The list selects blocked keys only, which have all columns.

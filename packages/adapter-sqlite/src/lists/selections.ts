@@ -188,6 +188,7 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   incidents,
   outbox,
   operators: () => plain("operator AS r"),
+  integrations: () => plain("integration AS r"),
   audit,
   silences,
   blacklist: () => plain("agent_key AS r", { conditions: [constant("r.state = 'blocked'")] }),

@@ -62,6 +62,7 @@ export const endpointCalls = Effect.fnUntraced(
       ...ops.operations,
       testNotifier,
       ...ops.operators,
+      ...ops.integrations,
       ...ops.incidentActions,
       ...ops.policy,
       ...ops.silences,

@@ -189,6 +189,23 @@ export const callTable = {
     /** Removes an operator, whose tokens end at the next request. */
     remove: rowAction("removeOperator"),
   },
+  /** Integrations, by name: reports of senders that do not speak this API. */
+  integrations: {
+    ...listing<P.Paging, R.Integration>()("listIntegrations"),
+    /** One integration, without its key. */
+    get: call<[name: string], R.Integration>()("getIntegration"),
+    /** Creates an integration with its agent; the answer has the key, this once, and addresses to paste. */
+    create: call<[integration: R.NewIntegration], R.IntegrationWithKey>()("createIntegration"),
+    /** Replaces the options. */
+    change: call<[name: string, changes: R.IntegrationChanges], R.Integration>()("changeIntegration"),
+    /**
+     * Replaces the key; the answer has the new one, this once. The former one stays valid for
+     * `grace`: `24h` unless given. Opens an integration whose key was blocked.
+     */
+    rotate: call<[name: string, options: R.RotationOptions], R.IntegrationWithKey>()("rotateIntegration"),
+    /** Removes an integration with its agent, checks and history. */
+    remove: rowAction("removeIntegration"),
+  },
   /** The policy: receivers, routes and maintenance windows. */
   policy: {
     /** The policy in force, without secrets. */

@@ -26,6 +26,7 @@ type Endpoints = V1["agents"]["endpoints"] &
   Ops["agents"]["endpoints"] &
   Ops["operations"]["endpoints"] &
   Ops["operators"]["endpoints"] &
+  Ops["integrations"]["endpoints"] &
   Ops["incidentActions"]["endpoints"] &
   Ops["policy"]["endpoints"] &
   Ops["silences"]["endpoints"]
@@ -187,6 +188,7 @@ const endpoints: Endpoints = {
   ...OpsApi.groups.agents.endpoints,
   ...OpsApi.groups.operations.endpoints,
   ...OpsApi.groups.operators.endpoints,
+  ...OpsApi.groups.integrations.endpoints,
   ...OpsApi.groups.incidentActions.endpoints,
   ...OpsApi.groups.policy.endpoints,
   ...OpsApi.groups.silences.endpoints,

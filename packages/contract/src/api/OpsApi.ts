@@ -20,6 +20,7 @@ import {
   RateLimited,
 } from "./ApiErrors.ts"
 import { IncidentActionsApi } from "./IncidentActionsApi.ts"
+import { IntegrationsApi } from "./IntegrationsApi.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
 import { SilencesApi } from "./SilencesApi.ts"
@@ -239,7 +240,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 
 /** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
-  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi)
+  .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi, IntegrationsApi)
   .add(PolicyApi, SilencesApi, StreamApi)
   .prefix("/ops/v1")
   .annotateMerge(

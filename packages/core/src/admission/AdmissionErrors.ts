@@ -28,7 +28,12 @@ export const agentNotFound = (): AgentNotFound =>
 
 /** The key and the agent ID of a heartbeat contradict each other (docs/rules.md#registration). */
 export class KeyConflict extends Schema.TaggedError<KeyConflict>()("KeyConflict", {
-  reason: Schema.Literals(["superseded_key", "key_of_another_agent", "another_key_pending"]),
+  reason: Schema.Literals([
+    "superseded_key",
+    "key_of_another_agent",
+    "name_of_integration",
+    "another_key_pending",
+  ]),
   message: Schema.String,
 }) {}
 

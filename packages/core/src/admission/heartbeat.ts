@@ -7,6 +7,7 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { isIntegration } from "./integrationOf.ts"
 import { reachableFrom } from "../liveness/reachable.ts"
 import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
@@ -61,6 +62,7 @@ export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput):
       return "key_of_another_agent"
     case "unknown":
       if (!input.mayRegister) return "unknown_key"
+      if (yield* isIntegration(unit, request.agent_id)) return "name_of_integration"
       if (rules.acceptFingerprints.has(key.key_fingerprint)) {
         return yield* preseed(unit, found.agent, input, now)
       }

@@ -7,6 +7,7 @@ import type { Signature } from "../audit/Signature.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { closeIntegration, forgetIntegration } from "./integrationOf.ts"
 import { AgentKeyTransitions } from "../model/AdmissionTransitions.ts"
 import { acceptKey, pendingKeyOf } from "./agentKeys.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
@@ -120,6 +121,7 @@ function* blockOne(
   if (keyHash === undefined) throw new Error(`agent ${agent.agent_id} has no usable key`)
   yield* blockKey(unit, agent, keyHash, now, options)
   if (keyHash === agent.accepted_key_hash || agent.accepted_key_hash === undefined) {
+    yield* closeIntegration(unit, agent.agent_id)
     yield* removeAgent(unit, agent, now, options)
     return true
   }
@@ -139,6 +141,7 @@ function* removeOne(
   now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<boolean> {
+  yield* forgetIntegration(unit, agent.agent_id)
   yield* removeAgent(unit, agent, now, options)
   return true
 }

@@ -1,10 +1,12 @@
 import type { BatchOutcome, CheckRef, EventOutcome } from "../model/CheckRecord.ts"
 import { recognise } from "../admission/agentKeys.ts"
-import { type CheckMove, recount } from "../model/AgentRecord.ts"
-import type { EventId } from "@tocsin/contract/Identifiers"
+import { type AgentRecord, type CheckMove, recount } from "../model/AgentRecord.ts"
+import type { EventId, KeyHash } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { missingRows } from "../engine/unitOfWork/load.ts"
 import type { RowRequest } from "../engine/unitOfWork/RowRequest.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type IncidentRef, incidentRefOf } from "../model/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../model/MemberRecord.ts"
@@ -13,25 +15,39 @@ import { heartbeatMember, resolveHeartbeatIncident } from "../deadAgents/heartbe
 import { applyEvent, type BatchContext, type BatchInput, hasNewFirstLine } from "./applyEvent.ts"
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
-export const applyBatch = commandOf(function* (unit, now, input: BatchInput): Decision<BatchOutcome> {
+export const applyBatch = commandOf(function* (
+  unit,
+  now,
+  input: BatchInput & { readonly key_hash: KeyHash },
+): Decision<BatchOutcome> {
   const { agent_id, events } = input.request
   const check_ids = events.map((event) => event.check_id)
   const found = yield* recognise(unit, { agent_id, key_hash: input.key_hash, check_ids })
   if (found.standing === "blocked") return { outcome: "agent_blocked" }
   if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
+  return { outcome: "applied", events: yield* applyResults(unit, now, found.agent, input) }
+})
 
+/** Applies results to an accepted agent. Needs the agent; its checks are best loaded with it. */
+export function* applyResults(
+  unit: UnitOfWork,
+  now: Instant,
+  accepted: AgentRecord,
+  input: BatchInput,
+): Decision<ReadonlyArray<EventOutcome>> {
+  const { agent_id, events } = input.request
   const context = {
     unit,
     now,
     input,
-    agent: found.agent,
+    agent: accepted,
     incidents: new Incidents(unit, now, input.incidents),
     seenInBatch: new Set<EventId>(),
   }
   const needed = likelyNeeded(context)
   if (needed !== undefined) yield needed
-  const reachable_from = reachableFrom(found.agent, now, input.staleAfter)
-  const seen = { ...found.agent, last_seen_at: now, reachable_from }
+  const reachable_from = reachableFrom(accepted, now, input.staleAfter)
+  const seen = { ...accepted, last_seen_at: now, reachable_from }
   const agent = yield* resolveHeartbeatIncident(unit, seen, now, input.incidents)
   const outcomes: Array<EventOutcome> = []
   const moves: Array<CheckMove> = []
@@ -44,8 +60,8 @@ export const applyBatch = commandOf(function* (unit, now, input: BatchInput): De
     if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
   }
   unit.putAgent(recount(agent, moves))
-  return { outcome: "applied", events: outcomes }
-})
+  return outcomes
+}
 
 /**
  * The rows that the events will most likely need, loaded at once so that a networked storage needs

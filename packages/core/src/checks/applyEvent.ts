@@ -1,6 +1,6 @@
 import type { Duration } from "effect"
 import type { AgentRecord } from "../model/AgentRecord.ts"
-import type { EventId, IncidentId, KeyHash } from "@tocsin/contract/Identifiers"
+import type { EventId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Requests"
 import { firstLine } from "@tocsin/contract/Text"
@@ -19,10 +19,9 @@ import { checkTransition, type CheckTransition } from "../model/CheckTransitions
 export const hasNewFirstLine = (check: CheckRecord, event: CheckResultEvent): boolean =>
   event.output !== check.summary && firstLine(event.output) !== firstLine(check.summary)
 
-/** A batch and its key. */
+/** A batch. */
 export interface BatchInput {
   readonly request: EventBatchRequest
-  readonly key_hash: KeyHash
   readonly incidents: IncidentOptions
   readonly sha256: (text: string) => string
   /** How long an agent may be silent before its contact is another one. */

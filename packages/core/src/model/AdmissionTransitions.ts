@@ -19,6 +19,13 @@ export const AgentTransitions = [
     effects: "its key is accepted",
   },
   {
+    from: "absent",
+    trigger: "integrated",
+    condition: "an operator creates an integration of this name, or opens a closed one",
+    to: "accepted",
+    effects: "the integration's key is accepted",
+  },
+  {
     from: "pending",
     trigger: "key_accepted",
     condition: "its pending key, or a preseeded one, is accepted",
@@ -65,6 +72,13 @@ export const AgentKeyTransitions = [
     condition: "a heartbeat with an unknown key whose fingerprint is listed in SERVICE_ACCEPT_FINGERPRINTS",
     to: "accepted",
     effects: "the agent is accepted; an accepted key that it had is superseded",
+  },
+  {
+    from: "absent",
+    trigger: "integrated",
+    condition: "an operator creates an integration, or replaces its key",
+    to: "accepted",
+    effects: "the integration's former key is superseded",
   },
   {
     from: "pending",

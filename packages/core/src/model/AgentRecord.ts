@@ -125,6 +125,7 @@ export type HeartbeatOutcome =
   | "blocked"
   | "superseded_key"
   | "key_of_another_agent"
+  | "name_of_integration"
   | "another_key_pending"
   | "too_many_pending_agents"
   | "unknown_key"

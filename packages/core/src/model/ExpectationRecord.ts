@@ -4,6 +4,14 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 
+/** A run of a check that has begun and not reported yet. */
+export interface Start {
+  /** Ties a start to its end; empty where the sender gives none. */
+  readonly rid: string
+  /** When it began, in microseconds since 1970. */
+  readonly at: number
+}
+
 /** How often a check must report, and what it means if it does not (docs/rules.md#freshness). */
 export interface Terms {
   /** The longest usual time between two results; absent with `cron`. */
@@ -18,7 +26,31 @@ export interface Terms {
   readonly severity: Severity
   /** Whether to notify when it becomes overdue, and when it no longer is. */
   readonly notifications_enabled: boolean
+  /** Runs that have begun: each must report within `grace_millis`, or an hour. */
+  readonly starts?: ReadonlyArray<Start>
+  /** A text that a sender left for the output of the next result. */
+  readonly log?: string
 }
+
+const NEVER_MILLIS = 3_155_760_000_000
+
+/** A century, and no notification: a check whose terms cannot be read is never overdue. */
+export const NEVER_DUE: Terms = {
+  after_millis: NEVER_MILLIS,
+  severity: "warning",
+  notifications_enabled: false,
+}
+
+/** The terms of a check that is expected only while a run of it has begun. */
+export const WHILE_RUNNING: Terms = {
+  after_millis: NEVER_MILLIS,
+  severity: "unknown",
+  notifications_enabled: true,
+}
+
+/** Whether terms expect nothing but the ends of runs. */
+export const isWhileRunning = ({ after_millis, cron }: Terms): boolean =>
+  after_millis === NEVER_MILLIS && cron === undefined
 
 /**
  * A check that must report, has labels, or both, as stored. It is overdue while it is a member of an

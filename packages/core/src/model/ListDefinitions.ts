@@ -16,6 +16,7 @@ import type { IncidentRecord } from "./IncidentRecord.ts"
 import { SEVERITY_RANK } from "./MemberRecord.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import type { SilenceRecord, SilenceState } from "./SilenceRecord.ts"
+import type { IntegrationRecord } from "./IntegrationRecord.ts"
 import type { OperatorRecord } from "./OperatorRecord.ts"
 
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
@@ -36,6 +37,7 @@ export interface ListRows {
   readonly outbox: OutboxRecord
   readonly blacklist: BlockedKeyRecord
   readonly operators: OperatorRecord
+  readonly integrations: IntegrationRecord
   readonly audit: AuditRecord
   readonly silences: SilenceRecord
 }
@@ -69,6 +71,7 @@ export interface ListFilters {
   }
   readonly blacklist: Record<never, never>
   readonly operators: Record<never, never>
+  readonly integrations: Record<never, never>
   readonly audit: {
     readonly actor?: string | undefined
     readonly action?: AuditActionName | undefined
@@ -159,6 +162,7 @@ export const ListOrders = {
     ],
   },
   operators: { name: [text<OperatorRecord>("name", (row) => row.name)] },
+  integrations: { name: [text<IntegrationRecord>("name", (row) => row.name)] },
   audit: {
     recorded_at: [
       instant<AuditRecord>("recorded_at", (row) => row.recorded_at),

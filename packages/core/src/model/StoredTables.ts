@@ -1,10 +1,11 @@
 import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord, AgentRecord } from "./AgentRecord.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
-import type { ExpectationRecord, Terms } from "./ExpectationRecord.ts"
+import { type ExpectationRecord, NEVER_DUE } from "./ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "./ListDefinitions.ts"
 import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
 import { operator } from "./OperatorRecord.ts"
+import { integration } from "./IntegrationRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
 import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
 import { silence } from "./SilenceRecord.ts"
@@ -106,13 +107,6 @@ const check_state: TableShape<CheckRecord> = {
     incident_id: orUndefined(text),
     overdue_incident_id: orUndefined(text),
   },
-}
-
-/** A century, and no notification: a check whose terms cannot be read is never overdue. */
-const NEVER_DUE: Terms = {
-  after_millis: 3_155_760_000_000,
-  severity: "warning",
-  notifications_enabled: false,
 }
 
 const expectation: KeyedShape<
@@ -235,6 +229,7 @@ export const storedTables = {
   outbox,
   alert,
   operator,
+  integration,
   replica,
   audit,
   audit_subject,

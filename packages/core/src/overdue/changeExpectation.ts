@@ -24,6 +24,12 @@ export interface Expected {
   readonly now: Instant
 }
 
+/** The part that other terms leave as it is. */
+const runsOf = ({ log, starts }: Pick<Terms, "log" | "starts"> = {}): Pick<Terms, "log" | "starts"> => ({
+  ...(log !== undefined && { log }),
+  ...(starts !== undefined && { starts }),
+})
+
 /**
  * Expects a check under these terms, unless it is already. Other terms leave an overdue check in its
  * incident, with their severity. Needs the check and its expectation.
@@ -37,7 +43,8 @@ export function* expectCheck(
   const before = unit.expectations.get(ref)
   if (hasTerms(before) && before.origin === origin && isEqual(before.terms, terms)) return
   const incident_id = before?.incident_id
-  const due = dueTime({ expected_from: now, terms }, unit.checks.get(ref)?.received_at)
+  const runs = runsOf(before?.terms)
+  const due = dueTime({ expected_from: now, terms: { ...terms, ...runs } }, unit.checks.get(ref)?.received_at)
   const trigger = origin === "agent" ? "declared" : "matched"
   move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), trigger)
   unit.expectations.put({
@@ -45,7 +52,7 @@ export function* expectCheck(
     check_id,
     registration_id,
     origin,
-    terms,
+    terms: { ...terms, ...runs },
     expected_from: now,
     incident_id,
     next_evaluation_at: incident_id === undefined ? evaluationAfter(due) : undefined,

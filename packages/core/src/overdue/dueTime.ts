@@ -40,6 +40,27 @@ const occurrenceToMeet = (
  * counts (docs/rules.md#freshness).
  */
 export const dueTime = (
+  expectation: Pick<WithTerms, "expected_from" | "terms">,
+  reportedAt: Instant.Instant | undefined,
+): Instant.Instant => {
+  const due = dueOfTerms(expectation, reportedAt)
+  const endDue = dueOfStarts(expectation.terms)
+  return endDue === undefined ? due : Instant.min(due, endDue)
+}
+
+const GRACE_OF_RUN = Duration.toMillis(Duration.hours(1))
+
+/** How long a run may take before its end is overdue. */
+export const longestRun = ({ grace_millis = GRACE_OF_RUN }: Terms): Duration.Duration =>
+  Duration.millis(grace_millis)
+
+/** When the first run that has begun must have ended, if there is one. */
+export const dueOfStarts = (terms: Terms): Instant.Instant | undefined => {
+  const first = terms.starts?.[0]
+  return first && Instant.plus(Instant.fromMicros(BigInt(first.at)), longestRun(terms))
+}
+
+const dueOfTerms = (
   { expected_from, terms }: Pick<WithTerms, "expected_from" | "terms">,
   reportedAt: Instant.Instant | undefined,
 ): Instant.Instant => {

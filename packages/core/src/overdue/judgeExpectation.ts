@@ -2,7 +2,7 @@ import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { dueTime } from "./dueTime.ts"
+import { dueOfStarts, dueTime, longestRun } from "./dueTime.ts"
 import type { WithTerms } from "../model/ExpectationRecord.ts"
 
 /** The facts that decide whether a check is overdue. */
@@ -30,8 +30,9 @@ export const judgeExpectation = (
   { agent, check, expectation, outageEnd, staleAfter }: OverdueFacts,
   now: Instant.Instant,
 ): Verdict => {
-  const after = Duration.millis(expectation.terms.after_millis)
+  const { terms } = expectation
   const due = dueTime(expectation, check?.received_at)
+  const after = due === dueOfStarts(terms) ? longestRun(terms) : Duration.millis(terms.after_millis)
   const lasting = (since: Instant.Instant | undefined) =>
     since === undefined ? due : Instant.plus(since, after)
   const earliest = Instant.max(due, Instant.max(lasting(agent.reachable_from), lasting(outageEnd)))

@@ -37,6 +37,12 @@ export interface RuleOptions {
   readonly unknownKeyVolume: RateLimit
   /** Failed authentications per client address. */
   readonly failedAuthenticationRate: RateLimit
+  /** Requests of the senders of one integration (docs/rules.md#integrations). */
+  readonly integrationRate: RateLimit
+  /** Their requests for one check. */
+  readonly integrationCheckRate: RateLimit
+  /** The address at which senders reach the service. */
+  readonly publicUrl?: string | undefined
   /** After this silence a pending key gives way to another one (docs/rules.md#rotation). */
   readonly pendingKeySilence: Duration.Duration
   /** After this silence an agent is stale (docs/rules.md#agent-status). */
@@ -65,6 +71,8 @@ export const defaultRules: RuleOptions = {
   // A body of 1 MiB takes about 10 ms: one address uses at most a hundredth of a processor.
   unknownKeyVolume: { perMinute: 60 * MIB, burst: 16 * MIB },
   failedAuthenticationRate: { perMinute: 60, burst: 60 },
+  integrationRate: { perMinute: 6_000, burst: 3_000 },
+  integrationCheckRate: { perMinute: 60, burst: 20 },
   pendingKeySilence: Duration.hours(1),
   staleAfter: Duration.seconds(120),
   acknowledgedFor: Duration.hours(8),

@@ -45,6 +45,7 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   key: topic("blacklist"),
   notification: topic("outbox"),
   incident: topic("incidents"),
+  integration: topic("integrations"),
   operator: topic("operators"),
   policy: topic("policy"),
   silence: topic("silences"),

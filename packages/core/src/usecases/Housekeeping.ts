@@ -1,12 +1,14 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { keepServiceHeartbeat } from "../clock/keepServiceHeartbeat.ts"
 import { Commits } from "../engine/commits/Commits.ts"
+import { eachPage } from "../engine/lists/readPage.ts"
 import { PieceSizes } from "../engine/lists/PieceSizes.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { evaluateDueExpectations } from "../overdue/evaluateExpectations.ts"
 import { applyOverdueRules } from "../overdue/applyOverdueRules.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
+import { seeIntegrations, seenEvery } from "../integrations/seeIntegrations.ts"
 import { serviceHeartbeatEvery } from "../liveness/outage.ts"
 import { evaluateDueIncidents } from "../evaluation/evaluateIncidents.ts"
 import { evaluationPass } from "../evaluation/evaluationPass.ts"
@@ -150,6 +152,8 @@ const retentionChores = (
   },
 ]
 
+const ALL_INTEGRATIONS = { list: "integrations", filter: {}, sort: "name", direction: "asc" } as const
+
 const chores = Effect.gen(function* () {
   const storage = yield* Storage
   const commits = yield* Commits
@@ -189,6 +193,22 @@ const chores = Effect.gen(function* () {
       name: "looking at checks under another policy",
       pause: idlePause(EVALUATE_EVERY),
       piece: applyOverdueRules(storage, commits, { policy, incidents, rules, limit }),
+    },
+    {
+      name: "seeing the agents of integrations",
+      pause: idlePause(seenEvery(rules)),
+      piece: Effect.as(
+        eachPage(storage, ALL_INTEGRATIONS, (rows) =>
+          commits.transact(
+            seeIntegrations(
+              rows.map(({ name }) => name),
+              rules,
+              incidents,
+            ),
+          ),
+        ),
+        false,
+      ),
     },
     ...retentionChores(storage, commits, retention, incidents, limit),
     {

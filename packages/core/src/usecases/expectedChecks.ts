@@ -8,8 +8,18 @@ import type { CheckState } from "@tocsin/contract/Resources"
 import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { toCheckState } from "./toResources.ts"
-import { dueTime } from "../overdue/dueTime.ts"
-import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
+import { dueOfStarts, dueTime } from "../overdue/dueTime.ts"
+import { type ExpectationRecord, hasTerms, isWhileRunning } from "../model/ExpectationRecord.ts"
+
+/** When a check must report next, if ever. */
+const expectedAt = (
+  expectation: ExpectationRecord | undefined,
+  reportedAt: Instant | undefined,
+): Instant | null => {
+  if (!hasTerms(expectation)) return null
+  const isLogAlone = isWhileRunning(expectation.terms) && dueOfStarts(expectation.terms) === undefined
+  return isLogAlone ? null : dueTime(expectation, reportedAt)
+}
 
 /** A check as /ops/v1/checks shows it. */
 export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at"> & {
@@ -37,7 +47,7 @@ const toExpectedChecks = (
       check === undefined ? { agent_id, check_id, status: null, last_observed_at: null } : toCheckState(check)
     return {
       ...shown,
-      expected_at: hasTerms(expectation) ? dueTime(expectation, check?.received_at) : null,
+      expected_at: expectedAt(expectation, check?.received_at),
       is_overdue: expectation?.incident_id !== undefined,
       labels: expectation?.labels ?? {},
     }

@@ -83,6 +83,10 @@ export const heartbeatReplies: Readonly<
     "key_of_another_agent",
     "this agent key belongs to another agent_id; give each agent a key of its own",
   ),
+  name_of_integration: conflict(
+    "name_of_integration",
+    "an integration has this agent_id; choose another one",
+  ),
   another_key_pending: conflict(
     "another_key_pending",
     "another key is pending admission for this agent_id; accept or block it, or wait until it has been silent for an hour",

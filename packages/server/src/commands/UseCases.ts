@@ -8,6 +8,7 @@ import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer } from "effect"
@@ -63,9 +64,12 @@ export const useCases = Layer.unwrap(
     }
     yield* requireSchema(place)
     const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
-    return Layer.mergeAll(Admission.layer, Queries.layer, Operations.layer, Operators.layer).pipe(
-      Layer.provideMerge(portsOf(settings, loaded)),
-      Layer.merge(commandOperator),
-    )
+    return Layer.mergeAll(
+      Admission.layer,
+      Queries.layer,
+      Operations.layer,
+      Operators.layer,
+      Integrations.layer,
+    ).pipe(Layer.provideMerge(portsOf(settings, loaded)), Layer.merge(commandOperator))
   }),
 )

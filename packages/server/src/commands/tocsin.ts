@@ -8,6 +8,7 @@ import { checks } from "./checks.ts"
 import { copy } from "./copy.ts"
 import { doctor } from "./doctor.ts"
 import { incidents } from "./incidents.ts"
+import { integrations } from "./integrations.ts"
 import { migrate } from "./migrate.ts"
 import { operators } from "./operators.ts"
 import { outbox } from "./outbox.ts"
@@ -39,7 +40,7 @@ export const tocsin = Command.make("tocsin").pipe(
     { group: "The service", commands: [serve, doctor, migrate] },
     {
       group: "Agents, incidents and notifications",
-      commands: [agents, checks, incidents, silences, outbox, summary],
+      commands: [agents, integrations, checks, incidents, silences, outbox, summary],
     },
     { group: "Operators", commands: [operators, audit] },
     { group: "Policy and simulation", commands: [policy, windows, simulate] },

@@ -59,6 +59,12 @@ export const definitions = {
     "heartbeats with unknown keys allowed for each client address",
     { fallback: "600/300" },
   ),
+  SERVICE_INTEGRATION_RATE: setting(type.rate, "requests allowed for each integration", {
+    fallback: "6000/3000",
+  }),
+  SERVICE_INTEGRATION_CHECK_RATE: setting(type.rate, "requests allowed for each check of an integration", {
+    fallback: "60/20",
+  }),
   SERVICE_TRUST_PROXY: setting(
     type.wholeNumber(1, 16),
     "number of proxies to trust for X-Forwarded-For; 1 uses its last address",

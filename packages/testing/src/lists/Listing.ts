@@ -33,6 +33,7 @@ const names: { readonly [L in ListName]: (row: ListRows[L]) => string } = {
   outbox: (row) => row.id,
   blacklist: (row) => row.blacklist_id,
   operators: (row) => row.name,
+  integrations: (row) => row.name,
   audit: (row) => row.id,
   silences: (row) => row.id,
 }

@@ -2,6 +2,7 @@ import type { CoreError } from "@tocsin/adapter-http/response/failures"
 import {
   namedOperatorUseCases,
   incidentActUseCases,
+  integrationUseCases,
   operationUseCases,
   operatorUseCases,
   policyUseCases,
@@ -16,6 +17,7 @@ import {
 } from "@tocsin/client/calls/endpoints"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Admission } from "@tocsin/core/usecases/Admission"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { Operators } from "@tocsin/core/usecases/Operators"
@@ -32,6 +34,7 @@ type UseCases = ReturnType<typeof operatorUseCases> &
   ReturnType<typeof operationUseCases> &
   ReturnType<typeof namedOperatorUseCases> &
   ReturnType<typeof incidentActUseCases> &
+  ReturnType<typeof integrationUseCases> &
   ReturnType<typeof policyUseCases> &
   ReturnType<typeof silenceUseCases>
 
@@ -129,7 +132,7 @@ type AnyUseCase = (request: object) => Effect.Effect<unknown, CoreError>
 /** {@link MonitorCalls} on running use cases. */
 export const monitorCalls = (
   calls: Calls,
-  services: Context.Context<Admission | Queries | Operations | Operators | Policies>,
+  services: Context.Context<Admission | Integrations | Queries | Operations | Operators | Policies>,
 ): MonitorCalls => {
   const operations = Context.get(services, Operations)
   const queries = Context.get(services, Queries)
@@ -138,6 +141,7 @@ export const monitorCalls = (
     ...operatorUseCases(Context.get(services, Admission), queries),
     ...operationUseCases(operations, queries),
     ...namedOperatorUseCases(Context.get(services, Operators)),
+    ...integrationUseCases(Context.get(services, Integrations)),
     ...incidentActUseCases(operations),
     ...policyUseCases(Context.get(services, Policies)),
     ...silenceUseCases(operations, Context.get(services, Queries)),

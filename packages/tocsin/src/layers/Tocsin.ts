@@ -13,6 +13,7 @@ import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { type WatchdogReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
@@ -68,6 +69,7 @@ export type TocsinServices =
   | Admission
   | Queries
   | Operations
+  | Integrations
   | Operators
   | Policies
   | ReplicaIdentity
@@ -121,6 +123,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Admission.layer,
     Queries.layer,
     Operations.layer,
+    Integrations.layer,
     Operators.layer,
     Policies.layer.pipe(Layer.provideMerge(ReplicaIdentity.layer)),
     TopicFeed.layer,

@@ -104,6 +104,10 @@ export interface MonitorOptions {
    * unless given.
    */
   readonly registrationRate?: RateOption | false | undefined
+  /** Requests of one integration's senders; `false` for no limit. 6,000 a minute, 3,000 at once unless given. */
+  readonly integrationRate?: RateOption | false | undefined
+  /** Their requests for one check; `false` for no limit. 60 a minute, 20 at once unless given. */
+  readonly integrationCheckRate?: RateOption | false | undefined
   /** Registrations beyond this many pending agents are refused. 10,000 unless given. */
   readonly maxPendingAgents?: number | undefined
   /** Fingerprints (16 hex digits) of keys that Tocsin accepts at once. */

@@ -147,6 +147,8 @@ const options = group<MonitorOptions>()({
   longestSilence: duration,
   heartbeatRate: rate,
   registrationRate: rate,
+  integrationRate: rate,
+  integrationCheckRate: rate,
   maxPendingAgents: integer(0),
   acceptFingerprints: texts(/^[0-9a-f]{16}$/, "16 lower-case hex digits"),
   retention: group<RetentionOption>()({
@@ -232,6 +234,9 @@ const rulesOf = ({
   longestSilence,
   heartbeatRate,
   registrationRate,
+  integrationRate,
+  integrationCheckRate,
+  publicUrl: address,
   maxPendingAgents,
   acceptFingerprints,
 }: Partial<Given>): Partial<RuleOptions> => ({
@@ -242,6 +247,9 @@ const rulesOf = ({
   ...(longestSilence && { longestSilence }),
   ...(heartbeatRate && { heartbeatRate }),
   ...(registrationRate && { registrationRate }),
+  ...(integrationRate && { integrationRate }),
+  ...(integrationCheckRate && { integrationCheckRate }),
+  ...(address !== undefined && { publicUrl: address }),
   ...(maxPendingAgents !== undefined && { maxPendingAgents }),
   ...(acceptFingerprints && {
     acceptFingerprints: new Set(acceptFingerprints.map((print) => KeyFingerprint.make(print))),

@@ -1,5 +1,5 @@
 /**
- * Operators, what they changed, what they silenced, and the processes that serve them.
+ * Operators, integrations, what they changed, what they silenced, and the processes that serve them.
  */
 export const PEOPLE = `
 CREATE TABLE operator (
@@ -15,6 +15,20 @@ CREATE TABLE operator (
 );
 CREATE UNIQUE INDEX operator_by_token ON operator (token_hash);
 CREATE INDEX operator_by_former_token ON operator (former_token_hash) WHERE former_token_hash IS NOT NULL;
+
+CREATE TABLE integration (
+  name text COLLATE "C" PRIMARY KEY,
+  kind text COLLATE "C" NOT NULL,
+  options json NOT NULL,
+  key_hash text COLLATE "C",
+  former_key_hash text COLLATE "C",
+  former_valid_until bigint,
+  created_at bigint NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  last_request_at bigint,
+  last_refused_at bigint,
+  last_refusal text COLLATE "C"
+);
 
 CREATE TABLE audit (
   id text COLLATE "C" PRIMARY KEY,

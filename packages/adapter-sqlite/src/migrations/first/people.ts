@@ -1,5 +1,5 @@
 /**
- * Operators, what they changed, what they silenced, and the processes that serve them.
+ * Operators, integrations, what they changed, what they silenced, and the processes that serve them.
  */
 export const PEOPLE = `
 CREATE TABLE operator (
@@ -16,6 +16,20 @@ CREATE TABLE operator (
 
 CREATE UNIQUE INDEX operator_by_token ON operator (token_hash);
 CREATE INDEX operator_by_former_token ON operator (former_token_hash) WHERE former_token_hash IS NOT NULL;
+
+CREATE TABLE integration (
+  name TEXT NOT NULL PRIMARY KEY,
+  kind TEXT NOT NULL,
+  options TEXT NOT NULL,
+  key_hash TEXT,
+  former_key_hash TEXT,
+  former_valid_until INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  last_request_at INTEGER,
+  last_refused_at INTEGER,
+  last_refusal TEXT
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE audit (
   id TEXT NOT NULL PRIMARY KEY,

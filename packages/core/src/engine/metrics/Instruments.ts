@@ -20,6 +20,7 @@ const HEARTBEATS: Readonly<Record<CountedHeartbeat, true>> = {
   blocked: true,
   superseded_key: true,
   key_of_another_agent: true,
+  name_of_integration: true,
   another_key_pending: true,
   too_many_pending_agents: true,
   rate_limited: true,
@@ -53,6 +54,7 @@ export class Instruments {
   readonly heartbeats = this.#counters(metrics.heartbeats).forEach(namesOf(HEARTBEATS))
   readonly batches = this.#counters(metrics.batches).forEach(namesOf(BATCHES))
   readonly results = this.#counters(metrics.results).forEach(namesOf(RESULTS))
+  readonly integrationRequests = this.#counters(metrics.integrationRequests)
   readonly resultLag = this.#histograms(metrics.resultLag).of()
   readonly attempts = this.#counters(metrics.attempts)
   readonly attemptDuration = this.#histograms(metrics.attemptDuration)

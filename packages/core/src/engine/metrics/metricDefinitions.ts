@@ -42,6 +42,11 @@ const ingestion = {
     "Check results taken, by outcome; all outcomes but changed count as deduplicated",
     { labels: ["outcome"] },
   ),
+  integrationRequests: counter(
+    "tocsin_integration_requests_total",
+    "Requests of senders by outcome: applied, not_found, invalid, too_many_checks, or rate_limited",
+    { labels: ["integration", "outcome"] },
+  ),
   resultLag: histogram(
     "tocsin_check_result_lag_seconds",
     "Time between a check's run, by its agent's clock, and the arrival of its result",

@@ -1,0 +1,185 @@
+import { Duration } from "effect"
+import { removeAgent } from "../admission/removeAgent.ts"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import { formatDuration } from "@tocsin/contract/DurationText"
+import type { AgentId, RegistrationId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
+import { move } from "@tocsin/contract/TransitionTable"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
+import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
+import type { KeyIdentity } from "../ports/Hashing.ts"
+
+/** How many integrations there may be (docs/rules.md#integrations). */
+const MOST_INTEGRATIONS = 1_000
+
+/** A new integration. */
+export interface NewIntegration {
+  readonly name: AgentId
+  readonly kind: IntegrationKind
+  readonly options: IntegrationOptions
+}
+
+/** A new key, and the ID of an agent that it may need. */
+export interface NewKey {
+  readonly key: KeyIdentity
+  readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
+}
+
+const acceptedKey = ({ key }: NewKey, agent_id: AgentId, now: Instant.Instant) => ({
+  ...key,
+  agent_id,
+  state: move(AgentKeyTransitions, "absent", "integrated"),
+  created_at: now,
+  last_seen_at: now,
+})
+
+/** Creates the agent of an integration, as one that has just been seen. */
+const createAgent = (
+  unit: UnitOfWork,
+  { kind, name }: Pick<IntegrationRecord, "kind" | "name">,
+  opening: NewKey,
+  now: Instant.Instant,
+): void => {
+  unit.keys.put(acceptedKey(opening, name, now))
+  unit.putAgent({
+    agent_id: name,
+    registration_id: opening.newRegistrationId(now),
+    admission_state: move(AgentTransitions, "absent", "integrated"),
+    hostname: name,
+    features: { push: true, metrics: false },
+    labels: { integration: kind },
+    observed_at: now,
+    last_seen_at: now,
+    reachable_from: now,
+    registered_at: now,
+    accepted_key_hash: opening.key.key_hash,
+    pending_key_hash: undefined,
+    key_fingerprint: opening.key.key_fingerprint,
+    heartbeat_incident_id: undefined,
+    checks_ok: 0,
+    checks_warning: 0,
+    checks_critical: 0,
+    checks_unknown: 0,
+  })
+}
+
+/** Creates an integration with its agent, unless the name is in use or there are too many. */
+export const createIntegration = commandOf(function* (
+  unit,
+  now,
+  { kind, name, options }: NewIntegration,
+  opening: NewKey,
+  by: Signature,
+): Decision<IntegrationRecord | "name_in_use" | "too_many"> {
+  yield* load(unit, { agents: [name], groups: { integration: ["all"] } })
+  const all = unit.of("integration").group("all")
+  if (unit.agents.get(name) !== undefined || all.some((other) => other.name === name)) return "name_in_use"
+  if (all.length >= MOST_INTEGRATIONS) return "too_many"
+  const integration: IntegrationRecord = {
+    name,
+    kind,
+    options,
+    key_hash: opening.key.key_hash,
+    former_key_hash: undefined,
+    former_valid_until: undefined,
+    created_at: now,
+    created_by: by.actor,
+    last_request_at: undefined,
+    last_refused_at: undefined,
+    last_refusal: undefined,
+  }
+  unit.of("integration").put(integration)
+  createAgent(unit, integration, opening, now)
+  recordAudit(unit, now, by, "integration.created", [name], { kind })
+  return integration
+})
+
+function* find(unit: UnitOfWork, name: AgentId): Decision<IntegrationRecord | undefined> {
+  yield* load(unit, { agents: [name], rows: { integration: [name] } })
+  return unit.of("integration").get(name)
+}
+
+/** Reads an integration. */
+export const readIntegration = commandOf(function* (
+  unit,
+  _now,
+  name: AgentId,
+): Decision<IntegrationRecord | undefined> {
+  yield* load(unit, { rows: { integration: [name] } })
+  return unit.of("integration").get(name)
+})
+
+/** Replaces the options; `undefined` if there is no such integration. */
+export const changeIntegration = commandOf(function* (
+  unit,
+  now,
+  name: AgentId,
+  options: IntegrationOptions,
+  by: Signature,
+): Decision<IntegrationRecord | undefined> {
+  const integration = yield* find(unit, name)
+  if (integration === undefined) return undefined
+  const changed = { ...integration, options }
+  unit.of("integration").put(changed)
+  recordAudit(unit, now, by, "integration.changed", [name], {})
+  return changed
+})
+
+/** Replaces the key. A closed integration gets a new agent, too. */
+export const rotateKey = commandOf(function* (
+  unit,
+  now,
+  name: AgentId,
+  { grace, ...opening }: NewKey & { readonly grace: Duration.Duration },
+  by: Signature,
+): Decision<IntegrationRecord | undefined> {
+  const integration = yield* find(unit, name)
+  if (integration === undefined) return undefined
+  const hasGrace = Duration.isPositive(grace) && integration.key_hash !== undefined
+  const changed = {
+    ...integration,
+    key_hash: opening.key.key_hash,
+    former_key_hash: hasGrace ? integration.key_hash : undefined,
+    former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
+  }
+  unit.of("integration").put(changed)
+  const agent = unit.agents.get(name)
+  if (agent === undefined) createAgent(unit, integration, opening, now)
+  else {
+    yield* load(unit, { groups: { agent_key: [name] } })
+    for (const key of unit.keys.group(name))
+      if (key.state === "accepted")
+        unit.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, "superseded") })
+    unit.keys.put(acceptedKey(opening, name, now))
+    unit.putAgent({
+      ...agent,
+      accepted_key_hash: opening.key.key_hash,
+      key_fingerprint: opening.key.key_fingerprint,
+    })
+  }
+  recordAudit(unit, now, by, "integration.rotated", [name], { grace: formatDuration(grace) })
+  return changed
+})
+
+/** Removes an integration with its agent. Returns how many there were. */
+export const removeIntegration = commandOf(function* (
+  unit,
+  now,
+  name: AgentId,
+  incidents: IncidentOptions,
+  by: Signature,
+): Decision<number> {
+  const integration = yield* find(unit, name)
+  if (integration === undefined) return 0
+  unit.of("integration").delete(name)
+  const agent = unit.agents.get(name)
+  if (agent !== undefined) yield* removeAgent(unit, agent, now, incidents)
+  recordAudit(unit, now, by, "integration.removed", [name], {})
+  return 1
+})

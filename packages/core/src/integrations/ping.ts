@@ -1,0 +1,68 @@
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import {
+  checkIdOf,
+  lastOutput,
+  type Refusal,
+  type Report,
+  type SenderRequest,
+  type Translate,
+} from "./Report.ts"
+
+const NOT_FOUND: Refusal = { refused: "not_found", message: "not found" }
+
+const EXIT_CODE = /^(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/u
+
+/** The result that the last segment of a path reports. */
+const resultOf = (segment: string | undefined): Pick<Report, "exit_code" | "status"> | undefined => {
+  if (segment === undefined) return { status: "ok", exit_code: 0 }
+  if (segment === "fail") return { status: "critical", exit_code: 1 }
+  if (!EXIT_CODE.test(segment)) return undefined
+  const exit_code = Number(segment)
+  return { status: exit_code === 0 ? "ok" : "critical", exit_code }
+}
+
+const isOther = (segment: string | undefined): segment is "start" | "log" =>
+  segment === "start" || segment === "log"
+
+const TERMS = ["every", "after", "cron", "tz", "grace", "severity"] as const
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
+
+/** The check and the signal that a path names, unless it names none. */
+const partsOf = (
+  path: ReadonlyArray<string>,
+  { check }: IntegrationOptions,
+): { readonly name: string; readonly segment: string | undefined } | undefined => {
+  const [name, segment, ...rest] = check === undefined ? path : [check, ...path]
+  if (name === undefined || name === "" || rest.length > 0) return undefined
+  // A word that means a signal is no name of a check.
+  if (check === undefined && (isOther(name) || resultOf(name) !== undefined)) return undefined
+  return { name, segment }
+}
+
+const termsOf = (query: SenderRequest["query"]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    TERMS.flatMap((term) => {
+      const given = query[term]
+      return given === undefined ? [] : [[term, given]]
+    }),
+  )
+
+/**
+ * The protocol of Healthchecks: `CHECK`, `CHECK/fail`, `CHECK/N`, `CHECK/start`, `CHECK/log`
+ * (docs/rules.md#integrations).
+ */
+export const ping: Translate = ({ body, path, query }, options, sha256) => {
+  const parts = partsOf(path, options)
+  if (parts === undefined) return NOT_FOUND
+  const { rid = "" } = query
+  if (rid !== "" && !UUID.test(rid)) return { refused: "invalid", message: "rid must be a UUID" }
+  const { segment } = parts
+  const ofCheck = { check_id: checkIdOf(parts.name, sha256), rid: rid.toLowerCase(), terms: termsOf(query) }
+  if (segment === "start") return { signal: "start", ...ofCheck }
+  const output = lastOutput(body)
+  if (segment === "log") return { signal: "log", text: output.output ?? "", ...ofCheck }
+  const result = resultOf(segment)
+  return result === undefined
+    ? NOT_FOUND
+    : { signal: "result", ...ofCheck, ...result, duration_ms: 0, ...output }
+}

@@ -1,0 +1,39 @@
+import { Duration } from "effect"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { reachableFrom } from "../liveness/reachable.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+
+/** The agents of integrations are seen this many times in a stale threshold. */
+const SEEN_PER_THRESHOLD = 2
+
+/** How often the agents of integrations are seen. */
+export const seenEvery = ({ staleAfter }: Pick<RuleOptions, "staleAfter">): Duration.Duration =>
+  Duration.divideUnsafe(staleAfter, SEEN_PER_THRESHOLD)
+
+/**
+ * One piece of seeing the agents of integrations: they are as alive as the service
+ * (docs/rules.md#integrations). Of several replicas, one writes.
+ */
+export const seeIntegrations = commandOf(function* (
+  unit,
+  now,
+  names: ReadonlyArray<AgentId>,
+  rules: Pick<RuleOptions, "staleAfter">,
+  incidents: IncidentOptions,
+): Decision<void> {
+  yield* load(unit, { agents: names, rows: { integration: names } })
+  const before = Instant.minus(now, seenEvery(rules))
+  for (const name of names) {
+    const agent = unit.agents.get(name)
+    if (agent === undefined || unit.of("integration").get(name) === undefined) continue
+    if (agent.last_seen_at > before && agent.last_seen_at <= now) continue
+    const reachable_from = reachableFrom(agent, now, rules.staleAfter)
+    const seen = { ...agent, last_seen_at: now, reachable_from }
+    unit.putAgent(yield* resolveHeartbeatIncident(unit, seen, now, incidents))
+  }
+})

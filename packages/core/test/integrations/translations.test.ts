@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { isCheckId } from "@tocsin/contract/Identifiers"
+import * as fc from "fast-check"
+import { ping } from "../../src/integrations/ping.ts"
+import { push } from "../../src/integrations/push.ts"
+import { checkIdOf, lastOutput, type SenderRequest } from "../../src/integrations/Report.ts"
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+const request = (path: string, given: Partial<SenderRequest> = {}): SenderRequest => ({
+  method: "GET",
+  path: path === "" ? [] : path.split("/"),
+  query: {},
+  body: "",
+  ...given,
+})
+
+/** The signal of a ping, or why it is refused. */
+const read = (path: string, options: IntegrationOptions = {}, given: Partial<SenderRequest> = {}) => {
+  const report = ping(request(path, given), options, sha256)
+  if ("refused" in report) return report.refused
+  return report.signal === "result"
+    ? `${report.check_id} ${report.status} ${report.exit_code}`
+    : report.signal
+}
+
+// Also characters that an encoding, a cut or an ID has trouble with.
+const name = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 200 }),
+  fc.string({
+    unit: fc.constantFrom("ä", "/", "?", "%", " ", "\u0000", "\ud83d", "😀", "a"),
+    maxLength: 200,
+  }),
+)
+
+describe("the ID of a check that a sender names", () => {
+  it("is always an ID, and the name itself where that is one", () => {
+    fc.assert(
+      fc.property(name, (text) => {
+        const id = checkIdOf(text, sha256)
+        assert.isTrue(isCheckId(id), id)
+        if (isCheckId(text)) assert.strictEqual(id, text)
+      }),
+    )
+  })
+
+  it("is another one for another name", () => {
+    fc.assert(
+      fc.property(name, name, (first, second) => {
+        fc.pre(first.toWellFormed() !== second.toWellFormed())
+        assert.notStrictEqual(checkIdOf(first, sha256), checkIdOf(second, sha256))
+      }),
+    )
+    assert.notStrictEqual(checkIdOf("a b", sha256), checkIdOf("a_b", sha256))
+  })
+})
+
+describe("a text that becomes an output", () => {
+  it("keeps its end, whole characters, and the count of what is lost", () => {
+    const piece = fc.string({ unit: fc.constantFrom("a", "ä", "€", "😀"), minLength: 1, maxLength: 3 })
+    fc.assert(
+      fc.property(piece, fc.integer({ min: 1, max: 20_000 }), (text, times) => {
+        const whole = text.repeat(times)
+        const { output = "", output_truncated } = lastOutput(whole)
+        const bytes = Buffer.byteLength(whole)
+        assert.strictEqual(output_truncated, bytes > 8_192)
+        if (!output_truncated) return assert.strictEqual(output, whole)
+        const [, lost = "", kept = ""] = /^\.\.\.\[truncated (\d+) bytes\]\n([^]*)$/.exec(output) ?? []
+        assert.isTrue(whole.endsWith(kept) && kept.isWellFormed())
+        assert.strictEqual(Number(lost) + Buffer.byteLength(kept), bytes)
+        // No further character would fit.
+        assert.isAtMost(Buffer.byteLength(output), 8_192)
+        assert.isAbove(Buffer.byteLength(output), 8_192 - 8)
+      }),
+    )
+  })
+
+  it("has no NUL and no half character", () => {
+    assert.deepStrictEqual(lastOutput("a\u0000b\ud83d"), { output: "a b\ufffd", output_truncated: false })
+    assert.deepStrictEqual(lastOutput(""), { output_truncated: false })
+  })
+})
+
+describe("a ping", () => {
+  it.each([
+    ["backup", "backup ok 0"],
+    ["backup/fail", "backup critical 1"],
+    ["backup/0", "backup ok 0"],
+    ["backup/1", "backup critical 1"],
+    ["backup/255", "backup critical 255"],
+    ["backup/256", "not_found"],
+    ["backup/01", "not_found"],
+    ["backup/-1", "not_found"],
+    ["backup/start", "start"],
+    ["backup/log", "log"],
+    ["backup/fail/1", "not_found"],
+    ["256", "256 ok 0"],
+    ["", "not_found"],
+    ["start", "not_found"],
+    ["log", "not_found"],
+    ["fail", "not_found"],
+    ["0", "not_found"],
+    ["255", "not_found"],
+  ])("of %s reports %s", (path, expected) => {
+    assert.strictEqual(read(path), expected)
+  })
+
+  it.each([
+    ["", "job ok 0"],
+    ["fail", "job critical 1"],
+    ["7", "job critical 7"],
+    ["start", "start"],
+    ["backup", "not_found"],
+    ["fail/1", "not_found"],
+  ])("of %s to an integration of one check reports %s", (path, expected) => {
+    // The name is an ID.
+    const options = { check: "job" } as IntegrationOptions
+    assert.strictEqual(read(path, options), expected)
+  })
+
+  it("is refused with a rid that is no UUID", () => {
+    assert.strictEqual(read("a", {}, { query: { rid: "1" } }), "invalid")
+  })
+})
+
+describe("a push", () => {
+  const readPush = (query: Readonly<Record<string, string>>, path = "web") => {
+    const report = push(request(path, { query }), {}, sha256)
+    if ("refused" in report) return report.refused
+    return report.signal === "result" ? [report.status, report.duration_ms, report.output] : report.signal
+  }
+
+  it("is ok unless its status is another word than up", () => {
+    assert.deepStrictEqual(readPush({}), ["ok", 0, undefined])
+    assert.deepStrictEqual(readPush({ status: "up", msg: "OK", ping: "31.6" }), ["ok", 32, "OK"])
+    assert.deepStrictEqual(readPush({ status: "down", ping: "" }), ["critical", 0, undefined])
+    assert.deepStrictEqual(readPush({ status: "" }), ["critical", 0, undefined])
+    assert.deepStrictEqual(readPush({}, "api/push/web"), ["ok", 0, undefined])
+  })
+
+  it("to an integration of one check has no name", () => {
+    // The name is an ID.
+    const options = { check: "job" } as IntegrationOptions
+    const report = push(request("", { query: { status: "down" } }), options, sha256)
+    assert.strictEqual("status" in report && `${report.check_id} ${report.status}`, "job critical")
+    const named = push(request("web"), options, sha256)
+    assert.strictEqual("refused" in named && named.refused, "not_found")
+  })
+
+  it.each(["-1", "1e3", "86400001", "x", "NaN"])("is refused with a ping of %s", (given) => {
+    assert.strictEqual(readPush({ ping: given }), "invalid")
+  })
+
+  it.each(["", "web/x", "api/push"])("names a check: not %s", (path) => {
+    assert.strictEqual(readPush({}, path), "not_found")
+  })
+})

@@ -1,0 +1,217 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { IntegrationName } from "@tocsin/contract/Integrations"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { IntegrationRecord } from "@tocsin/core/model/IntegrationRecord"
+import { evaluateDueExpectations } from "@tocsin/core/overdue/evaluateExpectations"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { seeIntegrations } from "@tocsin/core/integrations/seeIntegrations"
+import type { SenderRequest } from "@tocsin/core/integrations/Report"
+import { Duration, Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { assertSame } from "./assertSame.ts"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
+import { rowOf } from "./observe.ts"
+import { outcomeOf } from "./race.ts"
+import { write } from "./records.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { instant, keyHash, maybe, plain } from "./rows/values.ts"
+import { rowsOf } from "./rowsOf.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const RUNS = 40
+
+const integrationRecord: fc.Arbitrary<IntegrationRecord> = fc.record({
+  name: fc.stringMatching(/^[A-Za-z0-9._:-]{1,64}$/).map((name) => AgentId.make(name)),
+  kind: fc.constantFrom("ping", "push"),
+  options: fc.record(
+    {
+      check: fc.constant(CheckId.make("job")),
+      create: fc.boolean(),
+      max_checks: fc.integer({ min: 1, max: 9 }),
+    },
+    { requiredKeys: [] },
+  ),
+  key_hash: maybe(keyHash),
+  former_key_hash: maybe(keyHash),
+  former_valid_until: maybe(instant),
+  created_at: instant,
+  created_by: plain(63),
+  last_request_at: maybe(instant),
+  last_refused_at: maybe(instant),
+  last_refusal: maybe(plain(200)),
+})
+
+const roundTrip = (replica: Replica) =>
+  forAll(fc.tuple(integrationRecord, integrationRecord), { runs: RUNS }, ([first, second]) =>
+    Effect.gen(function* () {
+      const { name } = first
+      const request = [{ rows: { integration: [name] } }]
+      const read = rowOf(replica, "integration", name)
+      for (const row of [first, { ...second, name }]) {
+        yield* write(replica, request, (unit) => unit.of("integration").put(row))
+        assertSame(yield* read, row)
+        assertSame(yield* rowsOf(replica, "integrations"), [row])
+      }
+      yield* write(replica, request, (unit) => unit.of("integration").delete(name))
+      assertSame(yield* read, undefined)
+      assertSame(yield* rowsOf(replica, "integrations"), [])
+    }),
+  )
+
+const CRON = IntegrationName.make("cron")
+
+const created = (replica: Replica, options: IntegrationOptions = {}) =>
+  Effect.map(replica.integrations.create({ name: CRON, kind: "ping", options }), ({ key }) =>
+    Redacted.make(key),
+  )
+
+/** A ping: the path after the key, and parameters. */
+const ping = (
+  { integrations }: Replica,
+  key: Redacted.Redacted,
+  path: string,
+  given: Partial<SenderRequest> = {},
+) =>
+  integrations.report("ping", key, { method: "POST", path: path.split("/"), query: {}, body: "", ...given })
+
+const outcome = (replica: Replica, key: Redacted.Redacted, path: string) =>
+  outcomeOf(Effect.as(ping(replica, key, path), "taken"))
+
+const statusOf = (replica: Replica, check: string) =>
+  Effect.map(replica.storage.check(CRON, CheckId.make(check)), (row) => row?.status)
+
+const evaluated = ({ commits, incidents, storage }: Replica) =>
+  evaluateDueExpectations(storage, commits, { rules: defaultRules, incidents, limit: 100 })
+
+const seen = ({ commits, incidents }: Replica) =>
+  commits.transact(seeIntegrations([CRON], defaultRules, incidents))
+
+const overdueChecks = (replica: Replica) =>
+  Effect.map(rowsOf(replica, "overdue"), (rows) => rows.map(({ check_id }) => check_id))
+
+const decidesByKey = Effect.fnUntraced(function* (replica: Replica) {
+  const key = yield* created(replica)
+  assert.strictEqual(yield* outcomeOf(Effect.as(created(replica), "created")), "StateConflict")
+  yield* ping(replica, key, "backup/fail", { body: "disk full" })
+  assert.strictEqual(yield* statusOf(replica, "backup"), "critical")
+  yield* TestClock.adjust("1 second")
+  yield* ping(replica, key, "backup")
+  assert.strictEqual(yield* statusOf(replica, "backup"), "ok")
+
+  const rotated = yield* replica.integrations.rotate(CRON, { grace: Duration.hours(1) })
+  const second = Redacted.make(rotated.key)
+  assert.deepStrictEqual(
+    [yield* outcome(replica, key, "backup"), yield* outcome(replica, second, "backup")],
+    ["taken", "taken"],
+  )
+  yield* TestClock.adjust("1 hour")
+  assert.strictEqual(yield* outcome(replica, key, "backup"), "NotFound")
+
+  yield* replica.admission.block(CRON)
+  assert.strictEqual(yield* outcome(replica, second, "backup"), "NotFound")
+  assert.isUndefined(yield* replica.storage.agent(CRON))
+  assert.isTrue((yield* replica.integrations.get(CRON)).is_closed)
+  assert.strictEqual(yield* outcomeOf(Effect.as(created(replica), "created")), "StateConflict")
+
+  const opened = Redacted.make((yield* replica.integrations.rotate(CRON, {})).key)
+  assert.strictEqual(yield* outcome(replica, opened, "backup"), "taken")
+  assert.strictEqual(yield* outcome(replica, second, "backup"), "NotFound")
+
+  yield* replica.admission.remove(CRON)
+  assertSame(yield* rowsOf(replica, "integrations"), [])
+  assert.strictEqual(yield* outcome(replica, opened, "backup"), "NotFound")
+  const last = yield* created(replica)
+  assert.strictEqual(yield* outcome(replica, last, "backup"), "taken")
+  assert.deepStrictEqual(yield* replica.integrations.remove(CRON), { count: 1 })
+  assert.isUndefined(yield* replica.storage.agent(CRON))
+  assert.deepStrictEqual(yield* replica.integrations.remove(CRON), { count: 0 })
+})
+
+const bounds = Effect.fnUntraced(function* (replica: Replica) {
+  const key = yield* created(replica, { max_checks: 2 })
+  for (const [path, expected] of [
+    ["a", "taken"],
+    ["b/start", "taken"],
+    ["c", "StateConflict"],
+    ["c/start", "StateConflict"],
+    ["b", "taken"],
+    ["a/fail", "taken"],
+  ] as const)
+    assert.strictEqual(yield* outcome(replica, key, path), expected, path)
+  yield* replica.integrations.change(CRON, { options: { create: false } })
+  assert.strictEqual(yield* outcome(replica, key, "d"), "NotFound")
+  assert.strictEqual(yield* outcome(replica, key, "a"), "taken")
+})
+
+const measuresRuns = Effect.fnUntraced(function* (replica: Replica) {
+  const key = yield* created(replica)
+  const rid = "0195514a-1c40-4a00-8000-000000000001"
+  yield* ping(replica, key, "job/start", { query: { rid } })
+  yield* TestClock.adjust("1 second")
+  yield* ping(replica, key, "job/start")
+  yield* ping(replica, key, "job/log", { body: "copied 3 files" })
+  yield* TestClock.adjust("2 seconds")
+  yield* ping(replica, key, "job", { query: { rid }, body: "done" })
+  yield* TestClock.adjust("4 seconds")
+  yield* ping(replica, key, "job/1")
+  const shown = (yield* rowsOf(replica, "history")).map(({ duration_ms, output }) => [duration_ms, output])
+  assert.deepStrictEqual(shown, [
+    [6_000, undefined],
+    [3_000, "copied 3 files\ndone"],
+  ])
+  assertSame(
+    yield* rowOf(replica, "expectation", {
+      agent_id: CRON,
+      check_id: CheckId.make("job"),
+      registration_id: (yield* replica.storage.agent(CRON))?.registration_id ?? assert.fail("no agent"),
+    }),
+    undefined,
+  )
+})
+
+const expectsRuns = Effect.fnUntraced(function* (replica: Replica) {
+  const key = yield* created(replica)
+  yield* ping(replica, key, "job/start")
+  yield* ping(replica, key, "daily", { query: { every: "10m", severity: "critical" } })
+  const refused = outcomeOf(ping(replica, key, "daily/fail", { query: { every: "soon" } }))
+  assert.strictEqual(yield* refused, "ValidationError")
+  assert.strictEqual(yield* statusOf(replica, "daily"), "ok")
+  // The service is alive all the while, and so is the agent of the integration.
+  for (let minute = 0; minute < 59; minute++) {
+    yield* TestClock.adjust("1 minute")
+    yield* seen(replica)
+    yield* evaluated(replica)
+  }
+  assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily")])
+  yield* TestClock.adjust("70 seconds")
+  yield* seen(replica)
+  yield* evaluated(replica)
+  assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily"), CheckId.make("job")])
+  yield* ping(replica, key, "job")
+  assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily")])
+})
+
+/** Integrations: rows, keys and the reports of senders (docs/rules.md#integrations). */
+export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("integrations", () => {
+    it.effect(
+      "are read as they were written",
+      () => Effect.flatMap(openReplica(subject), roundTrip),
+      PROPERTY_TIMEOUT_MILLIS,
+    )
+    it.effect("take reports under a key that is valid, and no other", () =>
+      Effect.flatMap(openReplica(subject), decidesByKey),
+    )
+    it.effect("have as many checks as they may, those that have only begun included", () =>
+      Effect.flatMap(openReplica(subject), bounds),
+    )
+    it.effect("measure runs from their starts, and keep logs for results", () =>
+      Effect.flatMap(openReplica(subject), measuresRuns),
+    )
+    it.effect("expect what their senders declare, and the end of each run", () =>
+      Effect.flatMap(openReplica(subject), expectsRuns),
+    )
+  })
+}

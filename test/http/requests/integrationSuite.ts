@@ -1,0 +1,156 @@
+import { assert } from "@effect/vitest"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { Effect } from "effect"
+import { call, operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
+import { heartbeatBody, newAgent } from "../client/TestAgent.ts"
+import { onStorage } from "../onStorage.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+
+interface Shown {
+  readonly key: string
+  readonly urls: ReadonlyArray<string>
+}
+
+/** Creates an integration; from then on, nothing may contain its key. */
+const created = Effect.fnUntraced(function* (json: object) {
+  const answer = yield* operate("POST", "/ops/v1/integrations", { json })
+  assert.strictEqual(answer.status, 201, answer.text)
+  // An answer of 201 has this shape.
+  const shown = answer.body as Shown
+  const { observatory } = yield* Tocsin
+  observatory.forbid(shown.key)
+  return shown
+})
+
+/** The answer to a sender: the status, and the text. */
+const sent = Effect.fnUntraced(function* (method: string, path: string, body?: string) {
+  const answer = yield* call(method, path, body === undefined ? {} : { body })
+  return [answer.status, answer.text] as const
+})
+
+const checkOf = Effect.fnUntraced(function* (agent: string, check: string) {
+  const answer = yield* operate("GET", `/ops/v1/checks?agent_id=${agent}`)
+  // The list of the API.
+  const { items } = answer.body as { readonly items: ReadonlyArray<Readonly<Record<string, unknown>>> }
+  const found = items.find(({ check_id }) => check_id === check)
+  return [found?.["status"], found?.["exit_code"], found?.["summary"]]
+})
+
+/** Reports of senders that do not speak the API (docs/rules.md#integrations). */
+export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+
+  scenario("pings are results, as Healthchecks takes them", () =>
+    Effect.gen(function* () {
+      const { key, urls } = yield* created({ name: "cron", kind: "ping" })
+      assert.match(key, /^in_[A-Za-z0-9_-]{43}$/)
+      assert.deepStrictEqual(urls, [`/in/ping/${key}/CHECK`, `/in/ping/${key}/CHECK/fail`])
+      const base = `/in/ping/${key}`
+      assert.deepStrictEqual(yield* sent("GET", `${base}/backup`), [200, "OK"])
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["ok", 0, undefined])
+      assert.deepStrictEqual(yield* sent("POST", `${base}/backup/3`, "disk full\nat 99 %"), [200, "OK"])
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 3, "disk full\nat 99 %"])
+      assert.deepStrictEqual(yield* sent("HEAD", `${base}/backup/0/`), [200, ""])
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["ok", 0, undefined])
+      assert.deepStrictEqual(yield* sent("POST", `${base}/backup/fail`, ""), [200, "OK"])
+      for (const path of ["", "/", "/fail", "/0", "/log", "/backup/256", "/backup/fail/1", "/backup/x"])
+        assert.deepStrictEqual(yield* sent("GET", `${base}${path}`), [404, "not found"], path)
+      assert.deepStrictEqual(yield* sent("GET", `/in/push/${key}/backup`), [
+        404,
+        '{"ok":false,"msg":"not found"}',
+      ])
+      const refused = yield* sent("GET", `${base}/backup?every=soon`)
+      assert.deepStrictEqual(refused[0], 400)
+      assert.match(refused[1], /^every must be/)
+      const declared = yield* sent("GET", `${base}/backup?every=1d&severity=critical`)
+      assert.deepStrictEqual(declared, [200, "OK"])
+      const { items } = (yield* operate("GET", "/ops/v1/checks?agent_id=cron")).body as {
+        readonly items: ReadonlyArray<{ readonly expected_at: string | null }>
+      }
+      assert.deepStrictEqual(
+        items.map(({ expected_at }) => expected_at?.slice(0, 10)),
+        ["2026-03-04"],
+      )
+    }),
+  )
+
+  scenario("an integration of one check has it at the address of its key", () =>
+    Effect.gen(function* () {
+      const options = { check: "job", methods: ["POST"] }
+      const { key } = yield* created({ name: "one", kind: "ping", options })
+      assert.deepStrictEqual(yield* sent("POST", `/in/ping/${key}`, ""), [200, "OK"])
+      assert.deepStrictEqual(yield* sent("POST", `/in/ping/${key}/fail`, "no"), [200, "OK"])
+      assert.deepStrictEqual(yield* checkOf("one", "job"), ["critical", 1, "no"])
+      assert.deepStrictEqual(yield* sent("GET", `/in/ping/${key}`), [400, "method not allowed; use POST"])
+    }),
+  )
+
+  scenario("pushes are results, as Uptime Kuma takes them", () =>
+    Effect.gen(function* () {
+      const { key } = yield* created({ name: "kuma", kind: "push" })
+      const base = `/in/push/${key}`
+      assert.deepStrictEqual(yield* sent("GET", `${base}/web?status=down&msg=no%20route&ping=12.4`), [
+        200,
+        '{"ok":true}',
+      ])
+      assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, "no route"])
+      assert.deepStrictEqual(yield* sent("PUT", `${base}/api/push/web?status=up`, ""), [200, '{"ok":true}'])
+      assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["ok", 0, undefined])
+      const [status, text] = yield* sent("GET", `${base}/web?ping=-1`)
+      assert.deepStrictEqual([status, text.includes('"ok":false')], [400, true])
+    }),
+  )
+
+  scenario("keys of agents, operators and integrations open nothing of each other", () =>
+    Effect.gen(function* () {
+      const { uiToken } = yield* Tocsin
+      const { key } = yield* created({ name: "cron", kind: "ping" })
+      const agent = newAgent("cron")
+      for (const secret of ["in_" + "a".repeat(43), "x", ""])
+        assert.deepStrictEqual(yield* sent("GET", `/in/ping/${secret}/backup`), [404, "not found"])
+      assert.deepStrictEqual(yield* sent("GET", `/in/ping/${encodeURIComponent(uiToken)}/b`), [
+        404,
+        "not found",
+      ])
+      const json = heartbeatBody(agent)
+      expectError(yield* call("POST", "/api/v1/heartbeat", { token: key, json }), 401, "unauthorized")
+      expectError(yield* call("POST", "/api/v1/heartbeat", { token: agent.key, json }), 409, "conflict")
+      expectError(
+        yield* operate("POST", "/ops/v1/integrations", { json: { name: "cron", kind: "push" } }),
+        409,
+        "conflict",
+      )
+    }),
+  )
+
+  scenario("a key that is blocked opens nothing until it is replaced", () =>
+    Effect.gen(function* () {
+      const { key } = yield* created({ name: "cron", kind: "ping" })
+      yield* operate("POST", "/api/v1/agents/cron/block")
+      assert.deepStrictEqual(yield* sent("GET", `/in/ping/${key}/backup`), [404, "not found"])
+      const path = "/ops/v1/integrations/cron"
+      assert.include((yield* operate("GET", path)).text, '"is_closed":true')
+      const rotated = yield* operate("POST", `${path}/rotate`, { json: {} })
+      const { key: next } = rotated.body as Shown
+      assert.deepStrictEqual(yield* sent("GET", `/in/ping/${next}/backup`), [200, "OK"])
+      assert.strictEqual((yield* operate("DELETE", path)).text, '{"count":1}')
+      assert.deepStrictEqual(yield* sent("GET", `/in/ping/${next}/backup`), [404, "not found"])
+      assert.strictEqual((yield* operate("GET", "/api/v1/agents/cron")).status, 404)
+    }),
+  )
+
+  scenario("requests beyond a check's limit are 429", () =>
+    Effect.gen(function* () {
+      const { key } = yield* created({ name: "cron", kind: "ping" })
+      const statuses: Array<number> = []
+      for (let n = 0; n < 22; n++) statuses.push((yield* sent("GET", `/in/ping/${key}/backup`))[0])
+      assert.deepStrictEqual(
+        statuses.slice(0, 20),
+        Array.from({ length: 20 }, () => 200),
+      )
+      assert.deepStrictEqual(statuses.slice(20), [429, 429])
+      assert.strictEqual((yield* sent("GET", `/in/ping/${key}/another`))[0], 200)
+    }),
+  )
+}
