@@ -1,18 +1,16 @@
 import { useSignal } from "@preact/signals"
 import type { Operator, OperatorWithToken } from "@tocsin/client"
-import { ApiFailure } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { listOf } from "../state/lists.ts"
 import { call, mayAdminister } from "../state/session.ts"
-import { ActionButton, CopyButton } from "../view/buttons.tsx"
+import { ActionButton } from "../view/buttons.tsx"
 import { Listing } from "../view/Listing.tsx"
+import { created, Fault, ShownOnce } from "../view/creation.tsx"
 import { Empty } from "../view/states.tsx"
 import { Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 
 const ROLES = ["read", "respond", "admin"] as const
-
-const REFUSED_INPUT = 400
 
 const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void }) => {
   const name = useSignal("")
@@ -40,15 +38,8 @@ const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) =
         <ActionButton
           kind="main"
           does={async () => {
-            fault.value = ""
             const body = { name: name.value.trim(), role: role.value }
-            const made = await call<OperatorWithToken>("POST", "ops/v1/operators", { body }).catch(
-              (error: unknown) => {
-                if (!(error instanceof ApiFailure) || error.status !== REFUSED_INPUT) throw error
-                fault.value = error.message
-                return undefined
-              },
-            )
+            const made = await created<OperatorWithToken>("ops/v1/operators", body, fault)
             if (made === undefined) return undefined
             name.value = ""
             onToken(made)
@@ -58,11 +49,7 @@ const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) =
           Create operator
         </ActionButton>
       </div>
-      {fault.value !== "" && (
-        <p class="failure" role="alert">
-          {fault.value}
-        </p>
-      )}
+      <Fault of={fault} />
       <p class="lead">
         <b>read</b> sees everything. <b>respond</b> also acknowledges, adds notes, silences and tests
         receivers. <b>admin</b> does everything.
@@ -83,16 +70,11 @@ export const Operators = () => {
         <>
           <CreateForm onToken={(made) => (shown.value = made)} />
           {shown.value !== undefined && (
-            <div class="secret" role="status">
-              <p>
-                Token of <b>{shown.value.name}</b>. Copy it now: it is not shown again.
-              </p>
-              <code>{shown.value.token}</code>
-              <CopyButton key={shown.value.token} text={shown.value.token} />
-              <button type="button" class="quiet" onClick={() => (shown.value = undefined)}>
-                Done
-              </button>
-            </div>
+            <ShownOnce
+              what={`Token of ${shown.value.name}`}
+              texts={[shown.value.token]}
+              onDone={() => (shown.value = undefined)}
+            />
           )}
           <List onToken={(made) => (shown.value = made)} />
         </>

@@ -24,6 +24,7 @@ const PAGES: Readonly<Record<string, string>> = {
   s: "silences",
   o: "outbox",
   u: "audit",
+  t: "integrations",
   p: "operators",
   y: "system",
 }

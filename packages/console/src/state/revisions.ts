@@ -8,6 +8,7 @@ export const TOPICS = [
   "silences",
   "outbox",
   "audit",
+  "integrations",
   "operators",
   "policy",
 ] as const

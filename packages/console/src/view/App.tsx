@@ -8,6 +8,7 @@ import { CheckPage } from "../pages/CheckPage.tsx"
 import { Checks } from "../pages/Checks.tsx"
 import { IncidentPage } from "../pages/IncidentPage.tsx"
 import { Incidents } from "../pages/Incidents.tsx"
+import { Integrations } from "../pages/Integrations.tsx"
 import { Operators } from "../pages/Operators.tsx"
 import { Outbox } from "../pages/Outbox.tsx"
 import { SignIn } from "../pages/SignIn.tsx"
@@ -68,6 +69,7 @@ const PAGES: Readonly<Record<string, FunctionComponent>> = {
   silences: Silences,
   outbox: Outbox,
   audit: Audit,
+  integrations: Integrations,
   operators: Operators,
   system: System,
 }

@@ -20,6 +20,7 @@ const LINKS = [
   ["silences", "Silences"],
   ["outbox", "Outbox"],
   ["audit", "Audit"],
+  ["integrations", "Integrations"],
   ["operators", "Operators"],
   ["system", "System"],
 ] as const

@@ -1,0 +1,155 @@
+import { useSignal } from "@preact/signals"
+import type { Integration, IntegrationWithKey } from "@tocsin/client"
+import { segment } from "../api/request.ts"
+import { listOf } from "../state/lists.ts"
+import { call, mayAdminister } from "../state/session.ts"
+import { ActionButton } from "../view/buttons.tsx"
+import { created, Fault, ShownOnce } from "../view/creation.tsx"
+import { Listing } from "../view/Listing.tsx"
+import { Time } from "../view/marks.tsx"
+import { Empty } from "../view/states.tsx"
+import { usePages } from "../view/usePages.ts"
+
+/** The protocols, as people know them. */
+const KINDS = [
+  ["ping", "ping: cron jobs, curl, Healthchecks"],
+  ["push", "push: Uptime Kuma"],
+] as const
+
+type OnKey = (made: IntegrationWithKey) => void
+
+const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
+  const name = useSignal("")
+  const kind = useSignal<string>("ping")
+  const fault = useSignal("")
+  return (
+    <>
+      <div class="form-row">
+        <label>
+          Name
+          <input
+            value={name}
+            onInput={(event) => (name.value = event.currentTarget.value)}
+            autoComplete="off"
+          />
+        </label>
+        <label>
+          Kind
+          <select value={kind} onChange={(event) => (kind.value = event.currentTarget.value)}>
+            {KINDS.map(([each, text]) => (
+              <option key={each} value={each}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <ActionButton
+          kind="main"
+          does={async () => {
+            const body = { name: name.value.trim(), kind: kind.value }
+            const made = await created<IntegrationWithKey>("ops/v1/integrations", body, fault)
+            if (made === undefined) return undefined
+            name.value = ""
+            onKey(made)
+            return { text: `Created ${made.name}` }
+          }}
+        >
+          Create integration
+        </ActionButton>
+      </div>
+      <Fault of={fault} />
+      <p class="lead">
+        Senders report by requesting an address, without an agent. Each check appears with its first report.
+      </p>
+    </>
+  )
+}
+
+/** An address as a sender reaches this server. */
+const whole = (url: string): string => new URL(url, globalThis.location.origin).href
+
+const path = (name: string): string => `ops/v1/integrations/${segment(name)}`
+
+/** Reports of senders that do not speak the API. */
+export const Integrations = () => {
+  const shown = useSignal<IntegrationWithKey | undefined>(undefined)
+  const onKey: OnKey = (made) => (shown.value = made)
+  return (
+    <>
+      <h1>Integrations</h1>
+      {mayAdminister.value && <CreateForm onKey={onKey} />}
+      {shown.value !== undefined && (
+        <ShownOnce
+          what={`Addresses of ${shown.value.name}`}
+          texts={shown.value.urls.map(whole)}
+          onDone={() => (shown.value = undefined)}
+        />
+      )}
+      <List onKey={onKey} />
+    </>
+  )
+}
+
+const Actions = ({ name, onKey }: { readonly name: string; readonly onKey: OnKey }) => (
+  <span class="log">
+    <ActionButton
+      describes={`Replace the key of ${name}`}
+      does={async () => {
+        onKey(await call<IntegrationWithKey>("POST", `${path(name)}/rotate`, { body: {} }))
+        return { text: `Replaced the key of ${name}; the former one is valid for 24 h` }
+      }}
+    >
+      Replace key
+    </ActionButton>
+    <ActionButton
+      kind="danger"
+      describes={`Remove ${name}`}
+      confirms={[`Remove ${name} with its checks and their history?`, "Remove the integration"]}
+      does={async () => {
+        await call("DELETE", path(name))
+        return { text: `Removed ${name}` }
+      }}
+    >
+      Remove
+    </ActionButton>
+  </span>
+)
+
+const List = ({ onKey }: { readonly onKey: OnKey }) => (
+  <Listing
+    label="Integrations"
+    listed={usePages(listOf<Integration>("ops/v1/integrations", {}))}
+    keyOf={({ name }) => name}
+    size="tall"
+    empty={<Empty title="No integrations yet">Cron jobs and other monitors report through one.</Empty>}
+  >
+    {({ name, kind, created_by, is_closed, last_refusal, last_request_at }) => (
+      <div class="row operator" data-id={name}>
+        <b>{name}</b>
+        <span class="subject">
+          {last_refusal === null ? (
+            `created by ${created_by}`
+          ) : (
+            <>
+              refused <Time at={last_refusal.at} />: {last_refusal.message}
+            </>
+          )}
+        </span>
+        <span class="notes">
+          <em class="taker">{kind}</em>
+          {is_closed && <em>key blocked</em>}
+        </span>
+        <span class="when">
+          {last_request_at === null ? (
+            "no report yet"
+          ) : (
+            <>
+              reported <Time at={last_request_at} />
+            </>
+          )}
+        </span>
+        {mayAdminister.value && <Actions name={name} onKey={onKey} />}
+      </div>
+    )}
+  </Listing>
+)

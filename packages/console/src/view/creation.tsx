@@ -1,0 +1,53 @@
+import type { Signal } from "@preact/signals"
+import { ApiFailure } from "../api/ApiFailure.ts"
+import { call } from "../state/session.ts"
+import { CopyButton } from "./buttons.tsx"
+
+const REFUSED_INPUT = 400
+
+/** Creates something by a form. A refused input becomes the form's fault, and nothing is returned. */
+export const created = async <Made,>(
+  path: string,
+  body: object,
+  fault: Signal<string>,
+): Promise<Made | undefined> => {
+  fault.value = ""
+  return call<Made>("POST", path, { body }).catch((error: unknown) => {
+    if (!(error instanceof ApiFailure) || error.status !== REFUSED_INPUT) throw error
+    fault.value = error.message
+    return undefined
+  })
+}
+
+/** The fault of a form, if there is one. */
+export const Fault = ({ of }: { readonly of: Signal<string> }) =>
+  of.value === "" ? null : (
+    <p class="failure" role="alert">
+      {of.value}
+    </p>
+  )
+
+/** Secrets that an answer shows once, to copy. */
+export const ShownOnce = ({
+  onDone,
+  texts,
+  what,
+}: {
+  readonly what: string
+  readonly texts: ReadonlyArray<string>
+  readonly onDone: () => void
+}) => (
+  <div class="secret" role="status">
+    <p>
+      <b>{what}</b>. Copy it now: it is not shown again.
+    </p>
+    {texts.map((text) => (
+      <p key={text}>
+        <code>{text}</code> <CopyButton text={text} />
+      </p>
+    ))}
+    <button type="button" class="quiet" onClick={onDone}>
+      Done
+    </button>
+  </div>
+)
