@@ -165,7 +165,7 @@ const Notified = Schema.Struct({
 
 const NextHold = Schema.Struct({
   hold: Schema.String.annotate({
-    description: "ack, quiet, outage, notifications_off, silence:ID or window:NAME.",
+    description: "Its name, such as ack, quiet, outage, silence:ID or window:NAME.",
   }),
   until: Schema.NullOr(timestamp("Its end as far as it is known; null if only a change ends it.")),
 }).annotate({ identifier: "NextHold", description: "A hold of a firing that comes next." })
