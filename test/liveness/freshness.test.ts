@@ -428,7 +428,7 @@ describe("a rule of the policy", () => {
       yield* front.policy.replace(policyOf({ match: ["label:env = prod"], every: "5m" }))
       yield* disk.turns("ok")
       assert.isUndefined(expectationOf(service))
-      yield* after("1 second")
+      yield* after("10 seconds")
       const heartbeat = heartbeatOf("a", { observed_at: yield* Instant.now, labels: { env: "prod" } })
       yield* Effect.orDie(front.ingest.heartbeat(keyOf(AGENT), heartbeat))
       yield* after("6 minutes")

@@ -1,10 +1,17 @@
 import { assert, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { MOST_EVALUATED } from "@tocsin/core/firings/gatherFacts"
+import { MOST_MEMBERS } from "@tocsin/core/firings/nameReceivers"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { evaluationPass } from "@tocsin/core/evaluation/evaluationPass"
 import { incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { incidentRecord } from "@tocsin/testing/records"
+import { rowsOf } from "@tocsin/testing/rowsOf"
+import { transact } from "@tocsin/testing/transact"
 import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { enroll, report } from "../service/agents.ts"
 import { openService } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
@@ -63,5 +70,48 @@ it.effect("a look at incidents under another policy ends, though silences change
     for (const { next_evaluation_at } of rows().incidents.values()) assert.isDefined(next_evaluation_at)
     // Nothing is held, so the silences that came meanwhile are of no account.
     assert.isFalse(yield* look)
+  }),
+)
+
+it.effect("held firings are evaluated again a minute after a change, and then every five minutes", () =>
+  Effect.gen(function* () {
+    const { commits, opened, options, silence, storage } = yield* openIncidents
+    yield* silence("disk")
+    yield* opened
+    const look = evaluationPass(storage, commits, { incidents: options, limit: LIMIT })
+    const isDueAfter = Effect.fnUntraced(function* (time: Duration.Input) {
+      yield* TestClock.adjust(time)
+      const isDue = yield* look
+      while (yield* look);
+      return isDue
+    })
+    const due = yield* Effect.forEach([0, 59, 1, 60, 239, 1, 299, 1], (seconds) =>
+      isDueAfter(Duration.seconds(seconds)),
+    )
+    assert.deepStrictEqual(due, [true, false, true, false, false, true, false, true])
+  }),
+)
+
+it.effect("a look at incidents with many members evaluates all of them", () =>
+  Effect.gen(function* () {
+    const { commits, opened, options, policy, storage } = yield* openIncidents
+    yield* opened
+    // Each has an acknowledgement that ends now, which an evaluation takes away.
+    const acknowledged = {
+      ack_by: "ann",
+      ack_at: yield* Instant.now,
+      ack_until: yield* Instant.now,
+      ack_severity: "critical",
+    } as const
+    yield* transact(storage, function* (unit) {
+      yield { incidents: [] }
+      for (let n = 0; n <= MOST_EVALUATED / MOST_MEMBERS; n++)
+        unit.incidents.put(incidentRecord(`${n}`, { members_critical: MOST_MEMBERS, ...acknowledged }))
+    })
+    yield* policy.replace(compilePolicy(documentOf({ routes: [{ remind: "1h" }] }), NAMES))
+    const look = evaluationPass(storage, commits, { incidents: options, limit: 100 })
+    while (yield* look);
+    const incidents = yield* rowsOf({ storage }, "incidents")
+    assert.isEmpty(incidents.filter(({ ack_until }) => ack_until !== undefined))
   }),
 )

@@ -4,6 +4,8 @@ import { repairClocks } from "@tocsin/core/clock/repairClocks"
 import { CheckId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { UNENDED } from "@tocsin/core/model/OutboxRecord"
+import { PieceSizes } from "@tocsin/core/engine/lists/PieceSizes"
 import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Effect } from "effect"
@@ -167,6 +169,24 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const alert = alertRecord("ahead", { ended_at: start })
         const found = yield* rowOf(replica, "alert", alert)
         assert.deepStrictEqual(found, alert)
+      }),
+    )
+
+    it.effect("every page of notifications of resolved incidents is repaired, in each state", () =>
+      Effect.gen(function* () {
+        const replica = yield* open(subject)
+        const resolved = { state: "resolved", resolved_by: "event", resolved_at: after(-9) } as const
+        const names = UNENDED.flatMap((state) => [1, 2, 3].map((n) => [state, `${state} ${n}`] as const))
+        yield* write(replica, [], (unit) => {
+          for (const [state, name] of names) {
+            unit.incidents.put(incidentRecord(name, resolved))
+            const item = outboxRecord(name, name, { event_type: "resolved", age_starts_at: ahead() })
+            unit.outbox.put({ ...item, state, next_attempt_at: ahead(), updated_at: ahead() })
+          }
+        })
+        yield* Effect.provideService(repairAll(replica), PieceSizes, { rows: 2, incidents: 2 })
+        for (const { age_starts_at, state } of yield* rowsOf(replica, "outbox"))
+          assert.strictEqual(age_starts_at, start, state)
       }),
     )
 

@@ -73,3 +73,13 @@ it.live("behind a long answer only so much is read, and the rest once it has end
     assert.deepStrictEqual(seen.handled, urls)
   }).pipe(Effect.scoped),
 )
+
+it.live("requests behind the last answer of a connection are dropped", () =>
+  Effect.gen(function* () {
+    const { seen, socket } = yield* served((response) => response.setHeader("connection", "close").end())
+    socket.resume()
+    socket.write(requestsOf(urlsTo(4)))
+    yield* until(() => socket.closed)
+    assert.deepStrictEqual([seen.arrived, seen.handled], [4, ["/0"]])
+  }).pipe(Effect.scoped),
+)

@@ -259,6 +259,8 @@ describe("the spool", () => {
     spool.acknowledge(spool.take(2, Infinity))
     assert.deepStrictEqual([waiting(spool), spool.isOnDisk, said.length], [["disk warning"], false, 1])
     disk.fault = undefined
+    assert.isTrue(spool.flush())
+    assert.strictEqual(spool.states().get("web")?.status, "critical", "it was sent from memory")
     record(spool, "web", "ok")
     assert.deepStrictEqual([spool.isOnDisk, said.length], [true, 2])
     assert.include(said[1], "spool.db is written again")

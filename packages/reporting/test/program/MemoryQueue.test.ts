@@ -115,4 +115,16 @@ describe("reports in memory", () => {
     assert.deepInclude(queue.counts(), { queued: 1, in_flight: 2 })
     assert.isTrue(queue.hasChange())
   })
+
+  it("have no change once it is delivered or refused, so that repeats wait for others", () => {
+    const queue = new MemoryQueue()
+    queue.add(report(0, 0), 1)
+    queue.add(report(1, 1), 1)
+    const [first, ...others] = queue.take(10, 10_000)
+    queue.acknowledge(others)
+    assert.isTrue(queue.hasChange())
+    queue.reject(first ?? assert.fail("nothing was taken"))
+    queue.add(report(0, 0), 2)
+    assert.isFalse(queue.hasChange())
+  })
 })

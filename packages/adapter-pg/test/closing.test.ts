@@ -1,0 +1,56 @@
+import { assert, layer } from "@effect/vitest"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { agentRecord } from "@tocsin/testing/records"
+import { transact } from "@tocsin/testing/transact"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { eventually } from "./client/eventually.ts"
+import { openStorage } from "./openStorage.ts"
+import { waitingForLocks } from "./waitingForLocks.ts"
+
+const NAMES = ["a", "b", "c", "d"]
+const WRITES = 120
+
+/** Counts a write at one of the agents. */
+const countAt = (name: string): Command<void> =>
+  function* (unit) {
+    const agent_id = AgentId.make(name)
+    yield { agents: [agent_id] }
+    const checks_ok = (unit.agents.get(agent_id)?.checks_ok ?? 0) + 1
+    unit.putAgent(agentRecord(name, { checks_ok }))
+  }
+
+layer(ScratchPostgres.layer)("a storage that closes under writes", (it) => {
+  it.effect("finishes each one that it has, also those behind a locked row", () =>
+    Effect.gen(function* () {
+      const scratch = yield* ScratchPostgres
+      const [holder, observer] = [yield* scratch.replica(), yield* scratch.replica()]
+      const scope = yield* Scope.make()
+      const storage = yield* Scope.provide(openStorage({ url: scratch.url }), scope)
+      yield* Effect.forEach(NAMES, (name) => transact(storage, countAt(name)))
+      const { closing, writes } = yield* holder.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* holder.sql`SELECT 1 FROM agent WHERE agent_id = 'a' FOR UPDATE`
+          const begun = yield* Effect.forEach(Array.from({ length: WRITES }), (_, n) =>
+            Effect.forkChild(transact(storage, countAt(NAMES[n % NAMES.length] ?? ""))),
+          )
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count > 0))
+          const ended = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+          yield* eventually(
+            Effect.map(Effect.exit(transact(storage, countAt("e"))), (exit) => Exit.isFailure(exit)),
+          )
+          return { closing: ended, writes: begun }
+        }),
+      )
+      yield* Fiber.joinAll(writes)
+      yield* Fiber.join(closing)
+      const stored = yield* observer.sql<{ agent_id: string; checks_ok: number }>`
+        SELECT agent_id, checks_ok::int4 FROM agent WHERE agent_id <> 'e' ORDER BY agent_id`
+      assert.deepStrictEqual(
+        stored.map(({ agent_id, checks_ok }) => [agent_id, checks_ok]),
+        NAMES.map((name) => [name, 1 + WRITES / NAMES.length]),
+      )
+    }),
+  )
+})
