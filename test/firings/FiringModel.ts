@@ -122,6 +122,8 @@ export class FiringModel {
   readonly #agents = new Map<string, { seen: number; since: number; silent: boolean }>()
   #outage = { from: -Infinity, until: -Infinity, counts: false }
   #setBack = 0
+  /** How late an evaluation of this instant may be. */
+  #passes = 0
 
   constructor(begins: number, policy: Policy, receivers: ReadonlyArray<string>) {
     this.#epoch = begins
@@ -151,8 +153,8 @@ export class FiringModel {
   }
 
   take(step: Happening): void {
-    const needsPass = ["silence", "expire", "policy", "clock_back"].includes(step.step)
-    const event: Time = { at: this.now, slack: needsPass ? LATENESS : 0 }
+    const event: Time = { at: this.now, slack: 0 }
+    if (["silence", "expire", "policy", "clock_back"].includes(step.step)) this.#passes = LATENESS
     switch (step.step) {
       case "report":
         this.#contact(step.agent)
@@ -217,12 +219,14 @@ export class FiringModel {
       case "clock_back":
         this.#setClockBack(step.by)
     }
-    for (const incident of this.open) this.#evaluate(incident, event, false)
-    if (step.step !== "report" && step.step !== "stops") this.#busy(event)
+    if (step.step !== "report" && step.step !== "stops") this.#busy(plus(event, this.#passes))
   }
 
-  /** Sends what is pending, once all of an instant has happened. */
+  /** Evaluates every incident, and sends what is pending, once all of an instant has happened. */
   flush(time: Time = { at: this.now, slack: 0 }): void {
+    for (const incident of this.open)
+      this.#evaluate(incident, { at: time.at, slack: Math.max(time.slack, this.#passes) })
+    this.#passes = 0
     for (const incident of this.#incidents)
       for (const row of incident.rows) {
         if (row.state !== "pending") continue
@@ -296,7 +300,7 @@ export class FiringModel {
       incident.announced = incident.severity
       incident.reached.set(incident.severity, this.#reached(incident, incident.severity))
     }
-    this.#evaluate(incident, time, isLoudEvent)
+    this.#evaluate(incident, time, { isLoud: isLoudEvent })
   }
 
   #loud({ members }: Incident): ReadonlyArray<Member> {
@@ -381,7 +385,8 @@ export class FiringModel {
 
   // Evaluation
 
-  #evaluate(incident: Incident, time: Time, isLoudEvent: boolean): void {
+  /** The transaction of an event only writes what it makes owed. */
+  #evaluate(incident: Incident, time: Time, event?: { readonly isLoud: boolean }): void {
     const named = this.#named(incident)
     const isHeard = this.#loud(incident).length > 0
     const hasRoutes = (this.#policy.routes ?? []).length > 0
@@ -389,14 +394,15 @@ export class FiringModel {
       const { attempted, overAck, owedSince, rows } = incident
       const ofReceiver = rows.filter((row) => row.receiver === receiver && row.event === "firing")
       const naming = named.get(receiver)
-      let row = ofReceiver.find(({ state }) => state === "held")
-      if (isHeard && naming === undefined) {
+      const before = ofReceiver.find(({ state }) => state === "held")
+      let row = before
+      if (event === undefined && isHeard && naming === undefined) {
         if (row !== undefined && (row.reason !== undefined || overAck.has(receiver))) row.state = "discarded"
         if (row?.state === "discarded") row = undefined
         overAck.delete(receiver)
       }
       const knows = this.#knows(incident, receiver)
-      const wasOwed = hasRoutes || isLoudEvent || row !== undefined || overAck.has(receiver)
+      const wasOwed = hasRoutes || event?.isLoud === true || row !== undefined || overAck.has(receiver)
       const isOwed =
         naming !== undefined && wasOwed && (overAck.has(receiver) || knows < rank(incident.announced))
       if (isOwed) {
@@ -408,6 +414,11 @@ export class FiringModel {
         if (row !== undefined && row.reason === undefined) row.due = due
         if (row !== undefined && knows === 0 && naming.delay > 0) row.mayWait = true
       } else owedSince.delete(receiver)
+      if (event !== undefined) {
+        const isDue = row !== before && (knows > 0 || naming?.delay === 0)
+        if (row !== undefined && isDue && !this.#isAcknowledged(incident)) this.#free(incident, row, naming)
+        continue
+      }
       const last = attempted.get(receiver)
       const isSilent = !ofReceiver.some(({ state }) => state === "pending" || state === "retry")
       const mayRemind = isSilent && !isOwed && row?.reason === undefined && last !== undefined
@@ -430,34 +441,41 @@ export class FiringModel {
     if (isFree && row.mayWait && !row.waited && counts && this.now >= from && this.now < until + SETTLING)
       Object.assign(row, { waited: true, waitsUntil: until + SETTLING })
     if (!isFree || this.now < row.waitsUntil) row.mayWait = true
-    else {
-      const ofRule = naming?.isEscalation === true ? "escalation" : "opened"
-      row.cause = row.reason ?? (this.#knows(incident, row.receiver) > 0 ? "worsened" : ofRule)
-      Object.assign(row, { state: "pending", severity: incident.severity })
-      incident.overAck.delete(row.receiver)
-      incident.owedSince.delete(row.receiver)
-    }
+    else this.#free(incident, row, naming)
+  }
+
+  #free(incident: Incident, row: Row, naming: Naming | undefined): void {
+    const ofRule = naming?.isEscalation === true ? "escalation" : "opened"
+    row.cause = row.reason ?? (this.#knows(incident, row.receiver) > 0 ? "worsened" : ofRule)
+    Object.assign(row, { state: "pending", severity: incident.severity })
+    incident.overAck.delete(row.receiver)
+    incident.owedSince.delete(row.receiver)
+  }
+
+  #isAcknowledged({ ack, announced }: Incident): boolean {
+    return ack !== undefined && this.now < ack.until && rank(announced) <= rank(ack.severity)
   }
 
   /** The holds of a row besides its own time. */
   #holds(incident: Incident, row: Row): ReadonlyArray<string> {
     if (row.state !== "held" && row.state !== "pending") return []
     const loud = this.#loud(incident)
-    if (loud.length === 0) return ["notifications_off"]
+    // Only a row that is held already stays so while all members are silent.
+    if (loud.length === 0 && row.state === "held") return ["notifications_off"]
     const mutes = [
       ...this.#silences.filter(({ from, until }) => from <= this.now && this.now < until),
       ...(this.#policy.windows ?? []).filter((window) => this.#within(window).isIn),
     ]
     // In an incident about an agent, the agent takes the members' place.
     const isOfAgent = incident.key.includes("/@")
-    const isMuted = loud
-      .map((member) => (isOfAgent ? { ...member, check: undefined } : member))
-      .every((member) =>
-        mutes.some(({ match }) => matches(fieldsOf(incident.key, incident.severity, member), match)),
-      )
-    const { ack, announced } = incident
-    const isAcknowledged = ack !== undefined && this.now < ack.until && rank(announced) <= rank(ack.severity)
-    return [...(isMuted ? ["mute"] : []), ...(isAcknowledged ? ["ack"] : [])]
+    const isMuted =
+      loud.length > 0 &&
+      loud
+        .map((member) => (isOfAgent ? { ...member, check: undefined } : member))
+        .every((member) =>
+          mutes.some(({ match }) => matches(fieldsOf(incident.key, incident.severity, member), match)),
+        )
+    return [...(isMuted ? ["mute"] : []), ...(this.#isAcknowledged(incident) ? ["ack"] : [])]
   }
 
   #knows({ rows }: Incident, receiver: string): number {
@@ -546,7 +564,6 @@ export class FiringModel {
         }
     for (const incident of this.open) {
       if (incident.ack !== undefined && incident.ack.until <= this.now) this.#expire(incident, time)
-      this.#evaluate(incident, time, false)
     }
     this.flush(time)
   }
