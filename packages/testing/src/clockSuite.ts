@@ -60,6 +60,12 @@ const expectation: ExpectationRecord = {
   labelled_at: start,
 }
 
+const reachedAt = (at: Instant.Instant) => ({
+  reached_warning_at: at,
+  reached_unknown_at: at,
+  reached_critical_at: at,
+})
+
 /** The traces of a clock that was ahead, and their repair once the clock is set back. */
 export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("after a clock was set back", () => {
@@ -78,7 +84,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           yield* put(
             { ...agent, last_seen_at: ahead(), reachable_from: ahead(-60) },
             { ...disk, received_at: ahead() },
-            { expected_from: ahead(-90), next_evaluation_at: ahead(185) },
+            { expected_from: ahead(-90), next_evaluation_at: ahead(185), labelled_at: ahead() },
           )
           const other = agentRecord("b", { last_seen_at: after(-60), reachable_from: after(-900) })
           const ofOther = { ...checkRecord(other, "disk"), received_at: after(-100) }
@@ -90,12 +96,15 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           const expectations = yield* replica.storage.expectations([disk, ofOther])
           assert.deepStrictEqual(
             new Map(
-              expectations.map((row) => [String(row.agent_id), [row.expected_from, row.next_evaluation_at]]),
+              expectations.map((row) => [
+                String(row.agent_id),
+                [row.expected_from, row.next_evaluation_at, row.labelled_at],
+              ]),
             ),
             new Map([
-              ["a", [start, after(185)]],
+              ["a", [start, after(185), start]],
               // It last reported 100 s ago.
-              ["b", [after(-900), after(85)]],
+              ["b", [after(-900), after(85), start]],
             ]),
           )
         }),
@@ -117,7 +126,8 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           patient: { ...TRIED, state: "retry", attempts: 9, next_attempt_at: after(14_000) },
         } as const
         yield* write(replica, [], (unit) => {
-          unit.incidents.put(incidentRecord("i", { opened_at: ahead(), next_evaluation_at: ahead(900) }))
+          const moments = { opened_at: ahead(), next_evaluation_at: ahead(900) }
+          unit.incidents.put(incidentRecord("i", { ...moments, ...reachedAt(ahead()) }))
           unit.members.put(memberRecord({ incident: "i", agent: "a", check: "disk" }))
           for (const [name, changes] of Object.entries(items))
             unit.outbox.put(outboxRecord(name, "i", changes))
@@ -142,7 +152,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           assert.deepStrictEqual(row, outboxRecord(name, "i", changes), name)
         }
         assert.deepStrictEqual(yield* rowsOf(replica, "incidents"), [
-          incidentRecord("i", { next_evaluation_at: start }),
+          incidentRecord("i", { next_evaluation_at: start, ...reachedAt(start) }),
         ])
         const refs = ALERT_RECEIVERS.map((receiver) => alertRecord("i", { receiver }))
         const alerts = yield* observe(replica, [{ rows: { alert: refs } }], (unit) =>

@@ -53,6 +53,10 @@ describe("a checkpoint", () => {
       vi.advanceTimersByTime(1)
     }
     assert.deepStrictEqual(asked, ["move", "move", "move"])
+    for (const answer of [DONE, STARTED_OVER]) reply(answer)
+    const before = asked.length
+    checkpoints.consider(10)
+    assert.deepStrictEqual(asked.slice(before), ["move"], "the next one does not wait")
   })
 
   it("is not tried again once the log is closed, which happens once", () => {
