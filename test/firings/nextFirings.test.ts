@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { isHeld, type OutboxRecord, wasAttempted } from "@tocsin/core/model/OutboxRecord"
+import { isFiring, isHeld, isUnended, type OutboxRecord, wasAttempted } from "@tocsin/core/model/OutboxRecord"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Duration, Effect } from "effect"
@@ -77,13 +77,18 @@ const moveOn = Effect.fnUntraced(function* (played: Played, isFirst: boolean) {
         )
     }
   }
-  // The page of a receiver that did not take a firing states its next attempt.
-  const isRetried = (item: OutboxRecord) =>
-    Array.from(before.values()).some(
-      ({ incident_id, receiver, state }) =>
-        state === "retry" && incident_id === item.incident_id && receiver === item.receiver,
+  // A page states the first of the firings that are on their way to a receiver, or its next attempt.
+  const hasMore = (item: OutboxRecord) => {
+    const firings = Array.from(before.values()).filter(
+      (other) =>
+        isFiring(other) &&
+        isUnended(other) &&
+        other.incident_id === item.incident_id &&
+        other.receiver === item.receiver,
     )
-  for (const item of items.filter((one) => wasSent(one) && isSame(one.incident_id) && !isRetried(one))) {
+    return firings.length > 1 || firings.some(({ state }) => state === "retry")
+  }
+  for (const item of items.filter((one) => wasSent(one) && isSame(one.incident_id) && !hasMore(one))) {
     const isStated = stated.some(
       (firing) =>
         firing.incident_id === item.incident_id &&
