@@ -136,6 +136,20 @@ describe("after a clock that was ahead is set back, a check that stops is overdu
   )
 
   it.effect(
+    "if it reported while the clock was ahead, and was declared after that",
+    timeline(({ after, heartbeats, declares, incidents, reports, whileAhead }) =>
+      Effect.gen(function* () {
+        yield* whileAhead("1 day", reports(1))
+        yield* after("1 minute")
+        yield* declares(DISK)
+        yield* heartbeats(4)
+        yield* after("15 seconds")
+        yield* incidents.areOpen("a/@overdue")
+      }),
+    ),
+  )
+
+  it.effect(
     "if other terms were declared while it was overdue and the clock ahead",
     timeline(({ after, heartbeats, declares, incidents, reports, whileAhead }) =>
       Effect.gen(function* () {

@@ -5,6 +5,7 @@ import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
+import { clampToNow } from "../model/clampToNow.ts"
 import { dueTime, evaluationAfter } from "./dueTime.ts"
 import {
   type ExpectationRecord,
@@ -43,8 +44,12 @@ export function* expectCheck(
   const before = unit.expectations.get(ref)
   if (hasTerms(before) && before.origin === origin && isEqual(before.terms, terms)) return
   const incident_id = before?.incident_id
+  // The repair of a clock that was set back passes over checks that need not report.
+  const reported = unit.checks.get(ref)
+  const check = reported && clampToNow(reported, ["received_at"], now)
+  if (check !== undefined && check !== reported) unit.checks.put(check)
   const runs = runsOf(before?.terms)
-  const due = dueTime({ expected_from: now, terms: { ...terms, ...runs } }, unit.checks.get(ref)?.received_at)
+  const due = dueTime({ expected_from: now, terms: { ...terms, ...runs } }, check?.received_at)
   const trigger = origin === "agent" ? "declared" : "matched"
   move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), trigger)
   unit.expectations.put({
