@@ -64,8 +64,9 @@ export const runService = Effect.fnUntraced(function* (
     Effect.map(Instant.now, (now) => {
       lines.push(JSON.stringify({ ...body, received_at: Instant.format(now) }))
     })
-  const heartbeat = Effect.fnUntraced(function* (agent: string) {
-    const request = heartbeatOf(agent, { observed_at: yield* Instant.now })
+  const heartbeat = Effect.fnUntraced(function* (agent: string, team?: string) {
+    const labels = team === undefined ? undefined : { team }
+    const request = heartbeatOf(agent, { observed_at: yield* Instant.now, ...(labels && { labels }) })
     yield* note(encodeHeartbeat(request))
     yield* ingest.heartbeat(keyOf(agent), request)
   })
@@ -124,7 +125,7 @@ export const runService = Effect.fnUntraced(function* (
     else {
       const agent_id = AGENTS[step.agent] ?? AGENTS[0]
       if (agent_id === undefined) continue
-      if (step.step === "heartbeat") yield* heartbeat(agent_id)
+      if (step.step === "heartbeat") yield* heartbeat(agent_id, step.team)
       else {
         const batch = { agent_id, events: makeEvents(yield* Instant.now, step.results) }
         yield* note(encodeBatch(batch))

@@ -27,7 +27,7 @@ interface ScriptedResult {
 /** The next step. */
 export type Step =
   | { readonly step: "wait"; readonly millis: number }
-  | { readonly step: "heartbeat"; readonly agent: number }
+  | { readonly step: "heartbeat"; readonly agent: number; readonly team?: string }
   | { readonly step: "results"; readonly agent: number; readonly results: ReadonlyArray<ScriptedResult> }
   | { readonly step: "acknowledge"; readonly key: string; readonly seconds: number }
   | { readonly step: "withdraw"; readonly key: string }

@@ -172,6 +172,40 @@ describe("a simulation", () => {
     { arbitrary: { runs: propertyRuns(40) } },
   )
 
+  it.effect("notifies the receivers of the labels that an agent has when its incident opens", () =>
+    Effect.gen(function* () {
+      const result = { check: 0, exitCode: 2, key: undefined, isLoud: true, skew: 0, output: undefined }
+      const turns = (status: "critical" | "ok"): Step => ({
+        step: "results",
+        agent: 0,
+        results: [{ ...result, status, isRepeated: false }],
+      })
+      const steps = ["db", "web", undefined].flatMap((team): ReadonlyArray<Step> => [
+        { step: "heartbeat", agent: 0, ...(team !== undefined && { team }) },
+        ...[turns("critical"), turns("ok")].flatMap((one) => [one, { step: "wait", millis: 3_000 } as const]),
+      ])
+      const routes = (["db", "web"] as const).map((value, n) => ({
+        match: [{ field: "label:team", op: "=", value } as const],
+        to: [["debug", "webhook"][n] ?? ""] as const,
+      }))
+      const policy = { routes: [...routes, { to: ["alert_router"] as const }] }
+      const course = yield* runService(steps, { ...rules, staleAfter: STALE_AFTER, policy })
+      const report = simulate(course.lines, { ...rules, policy, until: course.endedAt }, ports)
+      const firings = report.notifications.filter(({ event_type }) => event_type === "firing")
+      const receivers = ["debug", "alert_router", "webhook", "alert_router", "alert_router"]
+      assert.sameMembers(
+        firings.map(({ notifier }) => notifier),
+        receivers,
+      )
+      assert.sameMembers(
+        course.notifications
+          .filter(({ notification }) => notification.event_type === "firing")
+          .map(({ notification }) => notification.notifier),
+        receivers,
+      )
+    }),
+  )
+
   it.effect.prop(
     "has the same from the history that the service lists, except what history omits",
     { steps: script },
