@@ -15,6 +15,7 @@ const LONGEST = [
   "test/http/",
   "test/examples/",
   "test/console/",
+  "test/passes/passes.test.ts",
   "packages/adapter-pg/test/cache/cachedDecisions.test.ts",
   "test/storage/",
   "test/cli/",
