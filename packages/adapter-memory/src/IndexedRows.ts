@@ -15,6 +15,11 @@ export class IndexedRows<Row, Name extends string = never> extends Map<string, R
     return Array.from(this.#indexes.get(name)?.rows.get(value) ?? [])
   }
 
+  /** How many values rows have in an index. */
+  valuesOf(name: Name): number {
+    return this.#indexes.get(name)?.rows.size ?? 0
+  }
+
   override set(key: string, row: Row): this {
     const before = this.get(key)
     for (const index of this.#indexes.values()) {

@@ -195,9 +195,8 @@ const metricCounts = (tables: MemoryTables): MetricCounts => {
     agents_dead: agents.filter(
       (agent) => agent.admission_state === "accepted" && agent.heartbeat_incident_id !== undefined,
     ).length,
-    keys_blocked: upToLimit(
-      Array.from(tables.keyed.agent_key.values()).filter(({ state }) => state === "blocked").length,
-    ),
+    // Each blocked key has another ID.
+    keys_blocked: upToLimit(tables.keyed.agent_key.valuesOf("blacklist_id")),
     incidents: {
       warning: ofSeverity("warning"),
       critical: ofSeverity("critical"),

@@ -21,6 +21,9 @@ it.effect("an index finds the rows that have a value, whatever was set and remov
         if (row.act === "set") rows.set(row.key, row)
         else if (row.act === "delete") rows.delete(row.key)
         else rows.clear()
+        const colours = new Set(Array.from(rows.values(), ({ colour }) => colour))
+        colours.delete(undefined)
+        assert.strictEqual(rows.valuesOf("colour"), colours.size)
         for (const colour of COLOURS)
           assert.sameMembers(
             Array.from(rows.of("colour", colour)),
