@@ -17,13 +17,15 @@ export interface Modules {
   readonly start?: string
 }
 
-/** The settings of a reader's own project: strict, as Node.js runs TypeScript, and no more. */
+/** The settings of a reader's own project: strict, as Node.js runs TypeScript. */
 const SETTINGS = {
   compilerOptions: {
     target: "ESNext",
     module: "NodeNext",
     types: ["node"],
     strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
     verbatimModuleSyntax: true,
     erasableSyntaxOnly: true,
     allowImportingTsExtensions: true,

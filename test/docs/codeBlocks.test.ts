@@ -13,6 +13,7 @@ import { bundlePackages } from "./bundledPackages.ts"
 import { blocksOf, type CodeBlock, pages, placeOf } from "./CodeBlock.ts"
 import { isModule, type Modules, removeModules, typeErrorsIn, writeModules } from "./Modules.ts"
 import { carryOutQuarters } from "./carryOutQuarters.ts"
+import { writeExamples } from "./docExamples.ts"
 import { obstacleTo } from "./PageSession.ts"
 import { pageSettings } from "./pageSettings.ts"
 import { walkPage } from "./walkPage.ts"
@@ -173,7 +174,8 @@ describe("programs of pages", { concurrent: true }, () => {
   })
   afterAll(() => removeModules(modules))
 
-  it("type-check", async () => {
+  it("type-check, with the examples of doc comments", async () => {
+    assert.isAbove(writeExamples(modules), 25)
     assert.isAbove(blocks.filter(isModule).length, 5)
     assert.strictEqual(await typeErrorsIn(modules), "")
   })
