@@ -7,7 +7,7 @@ import { expectError } from "../client/expectError.ts"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
-/** Long enough for a machine under load; in quadratic time, a text of 1 MiB takes hours. */
+/** Long enough for a machine under load; work quadratic in a text of 1 MiB takes longer. */
 const PATIENCE = "2 minutes"
 
 const check = (body: string) => Effect.timeout(operate("POST", "/ops/v1/policy/check", { body }), PATIENCE)
