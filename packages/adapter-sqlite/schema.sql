@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:c1c6758b2b5bde534f2ee91650248503cc63dad33c0baeeb7bdc7456af22a0df
+-- 1 first breaking sha256:ca290cc9bff1bdc4a2470749b5fd65e8f2a3c227f7a82cc9c19170d126280eb2
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -421,6 +421,14 @@ CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 
 CREATE INDEX outbox_unfinished ON outbox (incident_id) WHERE state IN ('pending', 'sending', 'retry');
+
+CREATE TABLE policy_version (
+  version INTEGER NOT NULL PRIMARY KEY,
+  hash TEXT NOT NULL,
+  text TEXT NOT NULL,
+  applied_at INTEGER NOT NULL,
+  applied_by TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE removed_registration (
   registration_id TEXT NOT NULL PRIMARY KEY,

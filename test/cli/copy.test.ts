@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
@@ -38,6 +38,8 @@ describe.concurrent("tocsin copy", () => {
       // A closed integration: the service sees the agent of an open one again and again.
       yield* jsonOf(source, "migrate")
       yield* jsonOf(source, "integrations", "add", "cron", "--kind", "ping")
+      writeFileSync(join(source.cwd, "policy.yaml"), "{}\n")
+      yield* jsonOf(source, "policy", "apply", "policy.yaml")
       yield* jsonOf(source, "agents", "block", "cron", "--yes")
       const { shown, agent, lastEvent } = yield* Effect.scoped(
         Effect.gen(function* () {

@@ -220,6 +220,8 @@ const calls: Readonly<
   me: [true, (client) => client.me()],
   "policy.get": [true, (client) => client.policy.get()],
   "policy.schema": [true, (client) => client.policy.schema()],
+  "policy.versions": [true, (client) => client.policy.versions()],
+  "policy.apply": [false, (client) => client.policy.apply("routes: []")],
   "policy.check": [false, (client) => client.policy.check("routes: []")],
   "windows.list": [true, (client) => client.windows.list()],
   "audit.list": [true, (client) => client.audit.list(page)],

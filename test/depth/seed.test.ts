@@ -58,6 +58,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
           incidents,
           outbox,
           blacklist: agents / 20,
+          integrations: 0,
           operators: 0,
           overdue: 0,
           audit: 0,

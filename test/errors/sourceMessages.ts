@@ -41,6 +41,10 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "complaint",
   "result.message",
   "edited.message",
+  "answer.message",
+  "problem",
+  "source.advice",
+  "unreadable(problem)",
   "end.failure",
   "watchdog.text",
   "messageOf(seconds)",
@@ -138,6 +142,23 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     file: "packages/adapter-http/src/request/requestRules.ts",
     wording: "… must be given only once",
     code: "`${name} must be given only once`",
+  },
+  {
+    file: "packages/server/src/policy/policySource.ts",
+    wording:
+      "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it",
+    code: '"SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"',
+  },
+  {
+    file: "packages/core/src/ports/PolicySource.ts",
+    wording: "the program that contains this Tocsin decides on its policy: use its setPolicy",
+    code: '"the program that contains this Tocsin decides on its policy: use its setPolicy"',
+  },
+  {
+    file: "packages/core/src/usecases/followStoredPolicy.ts",
+    wording:
+      "this version of Tocsin cannot read the stored policy (…): run the version that stored it, or apply another policy with it",
+    code: "`this version of Tocsin cannot read the stored policy (${problem}): run the version that stored it, or apply another policy with it`",
   },
   {
     file: "packages/core/src/usecases/Watchdog.ts",

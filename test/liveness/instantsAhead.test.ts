@@ -93,6 +93,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "replica.started_at": HISTORY,
   "replica.seen_at": MAY_BE_AHEAD,
   "replica.ended_at": MAY_BE_AHEAD,
+  "policy_version.applied_at": HISTORY,
   "silence.starts_at": MAY_BE_AHEAD,
   "silence.ends_at": MAY_BE_AHEAD,
   "silence.created_at": HISTORY,

@@ -2,7 +2,9 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
-import { Context, Effect, Layer } from "effect"
+import type { PolicySource } from "@tocsin/core/ports/PolicySource"
+import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
+import { Context, Effect, Layer, Result } from "effect"
 import { Tocsin } from "../http/service/Tocsin.ts"
 import { send, type Sent } from "./send.ts"
 
@@ -23,6 +25,19 @@ const notifiers = new Map([
   notifier("webhook", { outcome: "refused", error: "the receiver answered 410" }),
   notifier("messenger", { outcome: "deferred", error: "the receiver cannot be reached" }),
 ])
+
+/** Policies are stored, and name no secrets. */
+const policySource: PolicySource = {
+  source: "stored",
+  read: (text) =>
+    Effect.fromResult(
+      Result.map(
+        readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }),
+        ({ document }) => document,
+      ),
+    ),
+  notifiers: () => Effect.succeed(notifiers),
+}
 
 /** A server with known tokens and notifiers, and the ways to call it with any bytes. */
 export class DocumentedServer extends Context.Service<
@@ -50,6 +65,7 @@ export class DocumentedServer extends Context.Service<
         Tocsin.layer(storage, {
           tokens: { uiToken: UI_TOKEN, readToken: READ_TOKEN },
           notifiers,
+          policySource,
           // One key reaches its limit soon; nothing else is limited.
           rules: {
             notifiers: ["debug", "webhook", "messenger"],

@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { until } from "../processes/until.ts"
 import { DOCUMENTS, Judge, messageOf } from "./Judge.ts"
 import { operationsOf, type PlacedOperation } from "./OpenApi.ts"
+import { bodyOfExample } from "./provocations.ts"
 import type { Sent } from "./send.ts"
 import { DocumentedServer, UI_TOKEN } from "./DocumentedServer.ts"
 
@@ -28,6 +29,7 @@ const removable = () => {
         counts: (aliveSince) => or(sound.counts(aliveSince)),
         agentsWithPendingKey: (...ofWhom) => or(sound.agentsWithPendingKey(...ofWhom)),
         replicas: or(sound.replicas),
+        policyVersions: (...range) => or(sound.policyVersions(...range)),
         probe: or(sound.probe),
       }),
     ),
@@ -48,7 +50,7 @@ const shown = ({ method, path, operation }: PlacedOperation): Sent => {
     method,
     target: `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => examples.get(name) ?? "")}?${search}`,
     headers: { authorization: `Bearer ${token}` },
-    body: example === undefined ? undefined : JSON.stringify(example.value),
+    body: example === undefined ? undefined : bodyOfExample(example.value),
   }
 }
 

@@ -37,13 +37,17 @@ const withControls = (request: Generated): ReadonlyArray<Generated> =>
       return withToken({ ...request, query: [[name, "\0"]], target }, UI_TOKEN)
     })
 
+/** An example as a body: a text as it is, anything else as JSON. */
+export const bodyOfExample = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value)
+
 /** With each body that the document shows: most generated ones do not resemble them. */
 const asShown = (request: Generated): ReadonlyArray<Generated> => {
   const [media] = Object.values(request.placed.operation.requestBody?.content ?? {})
   return Object.values(media?.examples ?? {}).map(({ value }) => ({
     ...request,
     json: value,
-    body: JSON.stringify(value),
+    body: bodyOfExample(value),
   }))
 }
 
@@ -74,6 +78,15 @@ const ofAgents = (request: Generated): ReadonlyArray<Generated> => {
   return [withToken(own, KEYS.accepted), withToken(shown, KEYS.blocked), ...often]
 }
 
+/** In place of a policy that is not in force. */
+const onAnother = (request: Generated): ReadonlyArray<Generated> =>
+  request.placed.operation.operationId === "applyPolicy"
+    ? asShown(request).map((shown) => {
+        const { headers, ...right } = withToken(shown, UI_TOKEN)
+        return { ...right, headers: { ...headers, "if-match": "another" } }
+      })
+    : []
+
 /**
  * A generated request in ways that are refused, which would come by chance alone in a long time.
  */
@@ -86,6 +99,7 @@ export const provocations = (request: Generated): ReadonlyArray<Generated> => {
     { ...right, body: NOT_UTF8, json: undefined },
     ...withBadParameter(request),
     ...withControls(request),
+    ...onAnother(request),
     ...(isForAgents(request) ? ofAgents(request) : ofOperators(request)),
   ]
 }

@@ -81,6 +81,13 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
         ),
       ),
     replicas: Effect.sync(() => Array.from(tables.keyed.replica.values())),
+    policyVersions: (after, limit) =>
+      Effect.sync(() =>
+        Array.from(tables.keyed.policy_version.values())
+          .filter(({ version }) => version > after)
+          .toSorted((a, b) => b.version - a.version)
+          .slice(0, limit),
+      ),
     serviceHeartbeat: Effect.sync(() => tables.keyed.service_heartbeat.get("service")),
     establish: (name, value) =>
       Effect.sync(() => {

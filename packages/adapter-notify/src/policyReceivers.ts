@@ -1,3 +1,5 @@
+import { constants } from "node:fs"
+import { join } from "node:path"
 import process from "node:process"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { NotifierName } from "@tocsin/contract/Status"
@@ -21,18 +23,30 @@ type SecretName = (typeof SECRETS)[number]
 /** The secrets of one receiver, and what keeps them from being read. */
 export type ReceiverSecrets = Partial<Record<SecretName, Redacted.Redacted>>
 
+/** The folder of the only files that a policy may name; none if the path is absent. */
+export interface SecretsFolder {
+  readonly path: string | undefined
+}
+
+/** The notifiers of a policy's receivers, without those that have problems. */
+interface PolicyReceivers {
+  readonly made: ReadonlyMap<NotifierName, Notifier>
+  readonly problems: ReadonlyArray<FieldProblem>
+}
+
 /**
- * Makes the notifiers of a policy's receivers: reads the files and variables that they name. Fails
- * with every problem, which repeat neither a path nor a secret.
+ * Makes the notifiers of a policy's receivers: reads the files and variables that they name, files of one folder
+ * if it is given. Problems repeat neither a path nor a secret.
  */
 export const policyReceivers = Effect.fnUntraced(function* (
   receivers: NonNullable<PolicyDocument["receivers"]>,
   posting: ReceiverPosting,
-): Effect.fn.Return<ReadonlyMap<NotifierName, Notifier>, ReadonlyArray<FieldProblem>, Scope.Scope | Ids> {
+  only?: SecretsFolder,
+): Effect.fn.Return<PolicyReceivers, never, Scope.Scope | Ids> {
   const made = new Map<NotifierName, Notifier>()
   const problems: Array<FieldProblem> = []
   for (const [name, receiver] of Object.entries(receivers)) {
-    const secrets = secretsOf(receiver)
+    const secrets = secretsOf(receiver, only)
     const notifier: Result.Result<Notifier, ReadonlyArray<FieldProblem>> = Result.isFailure(secrets)
       ? Result.fail(secrets.failure)
       : yield* Effect.result(
@@ -44,21 +58,55 @@ export const policyReceivers = Effect.fnUntraced(function* (
         ...notifier.failure.map(({ message, path }) => ({ message, path: ["receivers", name, ...path] })),
       )
   }
-  return problems.length === 0 ? made : yield* Effect.fail(problems)
+  return { made, problems }
 })
 
 /** A key of a receiver that says where a secret is. */
 const SECRET_KEY = new RegExp(`^(?<name>${SECRETS.join("|")})_(?<from>file|env)$`, "u")
 
-const secretsOf = (receiver: Receiver): Result.Result<ReceiverSecrets, ReadonlyArray<FieldProblem>> => {
+/** The secrets that a receiver names: the key, the name of the secret, and where it is. */
+const namedSecrets = (receiver: Receiver) =>
+  Object.entries(receiver).flatMap(([key, place]) => {
+    const { name, from } = SECRET_KEY.exec(key)?.groups ?? {}
+    // The pattern admits these names only.
+    return typeof place === "string" && name !== undefined
+      ? [{ key, name: name as SecretName, isVariable: from === "env", place }]
+      : []
+  })
+
+/** A stored policy reveals nothing about other files and variables to those who may apply one. */
+export const secretPlaceProblems = (
+  receivers: PolicyDocument["receivers"],
+  isFolderMissing: boolean,
+): ReadonlyArray<FieldProblem> =>
+  Object.entries(receivers ?? {}).flatMap(([name, receiver]) =>
+    namedSecrets(receiver).flatMap(({ key, isVariable, place }) => {
+      const path = ["receivers", name, key]
+      if (isVariable) {
+        const isOurs = place.startsWith("TOCSIN_SECRET_")
+        return isOurs ? [] : [{ message: "must begin with TOCSIN_SECRET_ in a stored policy", path }]
+      }
+      if (!PLAIN_FILE_NAME.test(place)) {
+        return [{ message: "must be the name of a file in SERVICE_SECRETS_DIR, without a folder", path }]
+      }
+      return isFolderMissing
+        ? [{ message: "needs SERVICE_SECRETS_DIR, which is not set; name a variable, or set it", path }]
+        : []
+    }),
+  )
+
+/** The name of a file directly in a folder. */
+const PLAIN_FILE_NAME = /^(?!\.{1,2}$)[^/\\\0]+$/u
+
+const secretsOf = (
+  receiver: Receiver,
+  only: SecretsFolder | undefined,
+): Result.Result<ReceiverSecrets, ReadonlyArray<FieldProblem>> => {
   const secrets: ReceiverSecrets = {}
   const problems: Array<FieldProblem> = []
-  for (const [key, place] of Object.entries(receiver)) {
-    const { name, from } = SECRET_KEY.exec(key)?.groups ?? {}
-    if (name === undefined || typeof place !== "string") continue
-    const read = from === "env" ? readVariable(place) : readFile(place)
-    // The pattern admits these names only.
-    if (Result.isSuccess(read)) secrets[name as SecretName] = Redacted.make(read.success)
+  for (const { key, name, isVariable, place } of namedSecrets(receiver)) {
+    const read = isVariable ? readVariable(place) : readFile(place, only)
+    if (Result.isSuccess(read)) secrets[name] = Redacted.make(read.success)
     else problems.push({ message: read.failure, path: [key] })
   }
   return problems.length === 0 ? Result.succeed(secrets) : Result.fail(problems)
@@ -71,8 +119,11 @@ const readVariable = (name: string): Result.Result<string, string> => {
     : Result.succeed(value)
 }
 
-const readFile = (path: string): Result.Result<string, string> => {
-  const read = Result.try(() => readBoundedFile(path, MAX_SECRET_BYTES))
+const readFile = (place: string, only: SecretsFolder | undefined): Result.Result<string, string> => {
+  // No file has an empty path.
+  const path = only === undefined ? place : only.path === undefined ? "" : join(only.path, place)
+  const flags = only === undefined ? 0 : constants.O_NOFOLLOW
+  const read = Result.try(() => readBoundedFile(path, MAX_SECRET_BYTES, flags))
   if (Result.isFailure(read)) return Result.fail("names a file that cannot be read: check its path and owner")
   if (read.success === undefined) return Result.fail("names a file that is larger than 64 KiB")
   const text = read.success.trim()

@@ -11,10 +11,11 @@ const MOST_PAUSES = 200
 /**
  * Reads a text of at most `most` bytes; `undefined` if the file is larger. Devices and pipes without
  * an end are neither read whole nor waited for. Throws the error of the system if it cannot be read.
+ * `flags` add to how it is opened.
  */
-export const readBoundedFile = (path: string, most: number): string | undefined => {
+export const readBoundedFile = (path: string, most: number, flags = 0): string | undefined => {
   // Opening a pipe without a writer would block otherwise.
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags)
   const read = Result.try(() => readBounded(file, most))
   closeSync(file)
   return Result.getOrThrowWith(read, (cause) => cause)

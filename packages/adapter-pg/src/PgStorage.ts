@@ -29,6 +29,7 @@ import { findOperatorOfToken, operatorTable } from "./tables/OperatorTable.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { keyedTables } from "./tables/keyedTables.ts"
+import { findPolicyVersions, policyVersionTable } from "./tables/PolicyVersionTable.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
 /** For single statements, which are transactions too; `indexedTransaction` is for several. */
@@ -198,6 +199,12 @@ const make = (connected: Connected): Storage["Service"] => {
     replicas: retryTransient(
       Effect.map(read(sql, replica.findGroups.text, []), (rows) => rows.map(replica.decode)),
     ),
+    policyVersions: (after, limit) =>
+      retryTransient(
+        Effect.map(read(sql, findPolicyVersions, [after, limit]), (rows) =>
+          rows.map(policyVersionTable.decode),
+        ),
+      ),
     serviceHeartbeat: findOne(heartbeat.find.text, heartbeat.find.parameters(["service"]), heartbeat.decode),
     establish: (name, value) =>
       retryTransient(

@@ -135,6 +135,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
       ),
     operatorOfToken: (hash) => read(() => tables.operator.ofToken(hash)),
     replicas: read(() => tables.keyed.replica.ofGroup("all")),
+    policyVersions: (after, limit) => read(() => tables.policy_version.after(after, limit)),
     serviceHeartbeat: read(() => tables.keyed.service_heartbeat.find("service")),
     counts: staleAgentScans.counts,
     metricCounts: read(() => connection.snapshot(metricCounts)),

@@ -1,4 +1,4 @@
-import type { Path, Query } from "./calls/endpoints.ts"
+import type { Headers, Path, Query } from "./calls/endpoints.ts"
 
 /**
  * Paging of a list. `limit` is 1 to 500, and 100 unless given. `cursor` is the `next_cursor` of a
@@ -47,6 +47,9 @@ export interface SilenceListParameters extends Query<"listSilences"> {}
 
 /** Whether a silence is only previewed. */
 export interface SilenceCreationParameters extends Query<"createSilence"> {}
+
+/** The hash of the only policy that another one may replace, as `if-match`. */
+export interface ApplyPolicyHeaders extends Headers<"applyPolicy"> {}
 
 /** Which agents are accepted. */
 export interface AcceptAllParameters extends Query<"acceptAll"> {}

@@ -92,6 +92,11 @@ export const AuditActions = {
     change: "put in force by a server in place of another one; the former hash, unless at a start",
     parameters: ["former"],
   },
+  "policy.applied": {
+    subject: "policy",
+    change: "stored, to be in force on every server; the hash of the one before, and the text",
+    parameters: ["version", "former", "text"],
+  },
   "silence.created": {
     subject: "silence",
     change: "created",

@@ -27,6 +27,9 @@ const ReceiverInForce = Schema.Struct({
   notifier: NotifierName.annotateKey({
     description: "Its kind, or the name of a host program's own notifier.",
   }),
+  unavailable: Schema.optionalKey(Schema.Literal(true)).annotateKey({
+    description: "This server cannot read its secrets, and leaves its notifications to the others.",
+  }),
 }).annotate({ identifier: "ReceiverInForce", description: "A receiver of the policy in force." })
 
 const ReplicaState = Schema.Struct({
@@ -56,6 +59,22 @@ export const PolicyInForceState = Schema.Struct({
   description: "The policy in force. It names files and variables with secrets, never their contents.",
 })
 export type PolicyInForceState = typeof PolicyInForceState.Type
+
+/** A policy that was applied, as its text. */
+export const PolicyVersion = Schema.Struct({
+  version: Schema.Int.annotateKey({ description: "Counts from 1; the greatest one is in force." }),
+  hash: Schema.String.annotateKey({ description: "Names the policy; equal policies have equal hashes." }),
+  applied_at: InstantFromString,
+  applied_by: Schema.String,
+  text: Schema.String.annotateKey({ description: "YAML or JSON, as it was applied." }),
+}).annotate({ identifier: "PolicyVersion", description: "A stored version of the policy." })
+export type PolicyVersion = typeof PolicyVersion.Type
+
+/** The last versions. */
+export const PolicyVersionList = Schema.Struct({
+  items: Schema.Array(PolicyVersion).annotateKey({ description: "The last 100, the newest first." }),
+}).annotate({ identifier: "PolicyVersionList", description: "The stored versions of the policy." })
+export type PolicyVersionList = typeof PolicyVersionList.Type
 
 const PolicyIssue = Schema.Struct({
   path: Schema.String.annotateKey({ description: "Where in the policy; empty for the whole." }),

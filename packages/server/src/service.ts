@@ -10,6 +10,7 @@ import { watchdogLayer } from "./watchdog.ts"
 import { connectionWarning } from "./connectionAdvice.ts"
 import { consoleFiles } from "./consoleFiles.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
+import { policySource } from "./policy/policySource.ts"
 import { policyReloading } from "./policy/policyReloading.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
@@ -32,7 +33,12 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
       const secrets = new Secrets(settings)
       const tokens = yield* operatorTokens(settings, process.stderr.isTTY === true)
       const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
+      const source = yield* Effect.provide(
+        policySource(settings, { secrets, onUnavailable }),
+        RandomIds.layer,
+      )
       const services = Tocsin.services({
+        policySource: source,
         storage: storageLayer(settings, onStorageLost),
         version: manifest.version,
         storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,
@@ -75,6 +81,14 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         Layer.provide(services),
       )
     }),
+  )
+
+const onUnavailable = (problem: string) =>
+  Effect.annotateLogs(
+    Effect.logWarning(
+      "a receiver of the stored policy is unavailable here; other servers send its notifications",
+    ),
+    { problem },
   )
 
 /** Access to /metrics besides the tokens of operators. It follows the settings. */

@@ -27,6 +27,7 @@ import { outboxSuite } from "./outboxSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { purgeSuite } from "./purgeSuite.ts"
 import { reopenSuite } from "./model/reopenSuite.ts"
+import { policySuite } from "./policySuite.ts"
 import { replicaSuite } from "./replicaSuite.ts"
 import { retentionSuite } from "./retentionSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
@@ -92,6 +93,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     operatorSuite(subject)
     integrationSuite(subject)
     replicaSuite(subject)
+    policySuite(subject)
     auditSuite(subject)
     auditScenarioSuite(subject)
     livenessSuite(subject)

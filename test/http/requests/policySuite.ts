@@ -24,10 +24,19 @@ export const policySuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const { hash, policy, receivers } = body as Record<string, unknown>
       assert.deepStrictEqual(policy, {})
       assert.match(String(hash), /^[0-9a-f]{64}$/)
-      assert.deepStrictEqual(receivers, [{ name: "debug", notifier: "debug" }])
+      // This service has no notifiers.
+      assert.deepStrictEqual(receivers, [{ name: "debug", notifier: "debug", unavailable: true }])
       assert.deepStrictEqual((yield* call("GET", "/ops/v1/windows", { token: readToken })).body, {
         items: [],
       })
+    }),
+  )
+
+  scenario("a policy is not applied where the program decides", () =>
+    Effect.gen(function* () {
+      const applied = operate("PUT", "/ops/v1/policy", { body: "routes: []" })
+      expectError(yield* applied, 409, "conflict")
+      assert.strictEqual((yield* operate("GET", "/ops/v1/policy/versions")).text, '{"items":[]}')
     }),
   )
 

@@ -178,8 +178,9 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
   ]
 }
 
-// Of timers and reports, which this server does not run: test/delivery/timers, test/library/policy.
-const BY_TIME = ["incident.acknowledgement_expired", "policy.replaced"]
+// Of timers, reports and stored policies, which this server does not have: test/delivery/timers,
+// test/library/policy, test/processes/storedPolicy.
+const BY_TIME = ["incident.acknowledgement_expired", "policy.replaced", "policy.applied"]
 
 /** The audit over HTTP (docs/rules.md#audit). */
 export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {

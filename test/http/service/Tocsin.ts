@@ -10,6 +10,7 @@ import { storageStack } from "@tocsin/core/engine/commits/storageStack"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -41,6 +42,8 @@ export interface TocsinOptions {
   /** The seed of the IDs; they are random without one. */
   readonly seed?: string
   readonly intake?: IntakeLimits
+  /** Where the policy comes from; the program decides without one. */
+  readonly policySource?: PolicySource
   /** The operators' tokens; new ones without. */
   readonly tokens?: { readonly uiToken: string; readonly readToken: string }
   /** Sends agents' requests past the front to the API, and traces them. */
@@ -130,6 +133,9 @@ export class Tocsin extends Context.Service<
             Layer.succeed(Clock.Clock, clock),
             // Each failure is logged, so that every line is searched for tokens.
             Layer.succeed(FailureLogInterval, Duration.zero),
+            options.policySource === undefined
+              ? Layer.empty
+              : Layer.succeed(PolicySource, options.policySource),
             Layer.succeed(RuleSettings, {
               ...defaultRules,
               heartbeatRate: UNLIMITED,

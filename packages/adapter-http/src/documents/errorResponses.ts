@@ -89,10 +89,18 @@ const errorNames = ({ content }: OpenApi.OpenApiSpecResponse): ReadonlyArray<str
 /** The name of an error's response among the document's components. */
 export const errorName = (response: OpenApi.OpenApiSpecResponse): string => errorNames(response).join("Or")
 
+/** The error whose code is that of another one, with its message. */
+const PRECONDITION_FAILED = {
+  name: "PreconditionFailed",
+  code: "conflict",
+  message: "another policy is in force: compare with GET /ops/v1/policy, and apply yours again",
+} as const
+
 const exampleOf = (name: string, { messages }: ErrorTexts) => {
+  const isPrecondition = name === PRECONDITION_FAILED.name
   // Its code in the form of a type's name, as the definition of the API has it.
-  const code = String.pascalToSnake(name) as ErrorCode
-  const message = messages[code] ?? usual[code]
+  const code = isPrecondition ? PRECONDITION_FAILED.code : (String.pascalToSnake(name) as ErrorCode)
+  const message = isPrecondition ? PRECONDITION_FAILED.message : (messages[code] ?? usual[code])
   return [
     code,
     {

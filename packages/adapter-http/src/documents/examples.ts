@@ -254,6 +254,14 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  listPolicyVersions: {
+    success: { one: { summary: "One version", value: { items: [scenario.POLICY_VERSION] } } },
+  },
+  applyPolicy: {
+    parameters: { "if-match": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae" },
+    request: { usual: { summary: "One receiver", value: scenario.POLICY_VERSION.text } },
+    success: { usual: { summary: "The stored version", value: scenario.POLICY_VERSION } },
+  },
   checkPolicy: {
     request: {
       usual: { summary: "A route that names no receiver", value: "routes:\n  - to: [pager]\n" },

@@ -178,3 +178,12 @@ export const HELD_ITEM = {
   held_by: ["ack"],
   held_until: ACKNOWLEDGEMENT.until,
 }
+
+/** A stored version of a policy. */
+export const POLICY_VERSION = {
+  version: 3,
+  hash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  applied_at: "2026-01-30T14:20:05.000Z",
+  applied_by: "ann",
+  text: "receivers:\n  chat: { kind: messenger, url_file: chat }\nroutes:\n  - { to: [chat] }\n",
+}

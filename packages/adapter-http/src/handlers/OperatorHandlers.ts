@@ -23,7 +23,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { readBody, readText } from "../request/RequestBody.ts"
-import { fail } from "../response/failures.ts"
+import { answeringMatch, fail } from "../response/failures.ts"
 import {
   answering,
   incidentActUseCases,
@@ -116,11 +116,18 @@ export const policy = HttpApiBuilder.group(
   OpsApi,
   "policy",
   Effect.fnUntraced(function* (handlers) {
-    const useCases = answering(policyUseCases(yield* Policies))
+    const policies = policyUseCases(yield* Policies)
+    const useCases = answering(policies)
     return handlers
       .handle("listWindows", useCases.listWindows)
       .handle("getPolicy", useCases.getPolicy)
       .handle("getPolicySchema", useCases.getPolicySchema)
+      .handle("listPolicyVersions", useCases.listPolicyVersions)
+      .handleRaw("applyPolicy", ({ headers, request }) =>
+        Effect.flatMap(readText(request), (payload) =>
+          answeringMatch(policies.applyPolicy({ headers, payload })),
+        ),
+      )
       .handleRaw("checkPolicy", ({ request }) =>
         Effect.flatMap(readText(request), (payload) => useCases.checkPolicy({ payload })),
       )

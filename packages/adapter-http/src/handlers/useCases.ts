@@ -23,7 +23,7 @@ type UseCases<Endpoints extends Readonly<Record<string, HttpApiEndpoint.Constrai
     request: Parameters<Endpoints[Name]["~Request"]>,
   ) => Effect.Effect<Endpoints[Name]["~Success"]["Type"], CoreError>
 }
-type Parameters<Request> = Pick<Request, Extract<keyof Request, "params" | "query" | "payload">>
+type Parameters<Request> = Pick<Request, Extract<keyof Request, "params" | "query" | "headers" | "payload">>
 
 /** The use case of each operators' endpoint of /api/v1. */
 export const operatorUseCases = (admission: Admission["Service"], queries: Queries["Service"]) =>
@@ -94,12 +94,21 @@ export const incidentActUseCases = (operations: Operations["Service"]) =>
     noteIncident: ({ params, payload }) => Effect.map(operations.note(params.id, payload), toLogEntry),
   }) satisfies UseCases<(typeof OpsApi)["groups"]["incidentActions"]["endpoints"]>
 
+/** A hash as If-Match has it: in quotes, or as people write it. */
+const unquoted = (hash: string | undefined): string | undefined => hash?.replaceAll('"', "")
+
 /** The use case of each endpoint for the policy. */
 export const policyUseCases = (policies: Policies["Service"]) =>
   ({
     listWindows: () => policies.windows,
     getPolicy: () => policies.current,
     getPolicySchema: () => Effect.sync(policySchema),
+    listPolicyVersions: () => policies.versions,
+    // It is stored: a process that cannot put it in force now tries again within seconds.
+    applyPolicy: ({ headers, payload }) =>
+      Effect.tap(policies.apply(payload, unquoted(headers["if-match"])), () =>
+        Effect.ignore(policies.follow),
+      ),
     // The parser of YAML is loaded by the first policy that is read.
     checkPolicy: ({ payload }) =>
       Effect.map(

@@ -38,6 +38,8 @@ export const readPolicyText = (
   given: PolicyNotifiers,
 ): Result.Result<PolicyText, ReadonlyArray<PolicyIssue>> => {
   if (Buffer.byteLength(text) > MAX_POLICY_BYTES) return refuse("is larger than 1 MiB")
+  // YAML has no such character, and PostgreSQL stores none.
+  if (text.includes("\0")) return refuse("must not contain the character U+0000")
   if (hasTooManyTokens(text)) return refuse("has too many values: the limit is 200,000 YAML tokens")
   const lines = new LineCounter()
   // Duplicate keys are found below: the parser compares each key with each other.

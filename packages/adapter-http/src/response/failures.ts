@@ -9,8 +9,8 @@ import type {
 import type { ErrorResponse } from "@tocsin/contract/Responses"
 import type { ErrorCode, ValidationError } from "@tocsin/contract/Errors"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
-import { Cause, Effect, Option, References } from "effect"
+import { AnotherPolicy, type NotFound, type StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import { Cause, Effect, Option, References, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
 import { RequestId } from "../request/RequestId.ts"
@@ -28,6 +28,7 @@ export interface Failure<Code extends ErrorCode = ErrorCode> {
 /** Every error that a use case of the core may end with. */
 export type CoreError =
   | AgentBlocked
+  | AnotherPolicy
   | AgentNotAccepted
   | AgentNotFound
   | KeyConflict
@@ -42,6 +43,7 @@ export type CoreError =
 const codes = {
   ValidationError: "validation",
   AgentBlocked: "agent_blocked",
+  AnotherPolicy: "conflict",
   AgentNotAccepted: "agent_not_accepted",
   AgentNotFound: "not_found",
   KeyConflict: "conflict",
@@ -171,4 +173,14 @@ export const toApiError = <A, E extends CoreError, R>(
 ): Effect.Effect<A, ApiErrorOf<CodeOf<E> | "internal">, R> =>
   Effect.catchCause(effect, (cause) =>
     Effect.flatMap(failureOfCause(cause), (failure) => fail<CodeOf<E> | "internal">(failure)),
+  )
+
+/** The same for a request with If-Match, which has a status of its own where that does not match. */
+export const answeringMatch = <A, E extends CoreError, R>(effect: Effect.Effect<A, E | AnotherPolicy, R>) =>
+  Effect.flatMap(toApiError(Effect.catchTag(effect, "AnotherPolicy", Effect.succeed)), (answer) =>
+    Schema.is(AnotherPolicy)(answer)
+      ? Effect.flatMap(RequestId, (request_id) =>
+          Effect.fail(new ApiErrors.PreconditionFailed({ message: answer.message, request_id })),
+        )
+      : Effect.succeed(answer),
   )

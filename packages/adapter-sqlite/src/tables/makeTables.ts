@@ -17,6 +17,7 @@ import { makeEstablishedTable } from "./EstablishedTable.ts"
 import { type KeyedTable, makeKeyedTable } from "./makeKeyedTable.ts"
 import { makeOperatorTable } from "./OperatorTable.ts"
 import { makeOutboxTable } from "./OutboxTable.ts"
+import { makePolicyVersionTable } from "./PolicyVersionTable.ts"
 import { makeSilenceTable } from "./SilenceTable.ts"
 
 /** The prepared statements of every table, over one connection. */
@@ -29,6 +30,7 @@ export const makeTables = (connection: SqliteConnection) => {
     outbox: makeOutboxTable(connection),
     alert: makeAlertTable(connection),
     operator: makeOperatorTable(connection),
+    policy_version: makePolicyVersionTable(connection),
     silence: makeSilenceTable(connection),
   }
   const known: Partial<KeyedTables> = searched

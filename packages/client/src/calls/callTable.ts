@@ -212,6 +212,13 @@ export const callTable = {
     get: call<[], R.PolicyInForce>()("getPolicy"),
     /** The JSON Schema of a policy. */
     schema: call<[], R.PolicySchema>()("getPolicySchema"),
+    /** The last 100 policies that were applied, the newest first. */
+    versions: call<[], R.PolicyVersionList>()("listPolicyVersions"),
+    /**
+     * Stores a policy in YAML or JSON, and puts it in force on every server within 5 s. With the hash of a
+     * policy as `if-match`, it replaces only that one.
+     */
+    apply: call<[text: string, headers?: P.ApplyPolicyHeaders], R.PolicyVersion>()("applyPolicy"),
     /** Names every problem of a policy in YAML or JSON. Opens nothing that the text names. */
     check: call<[text: string], R.PolicyCheck>()("checkPolicy"),
   },

@@ -45,6 +45,8 @@ export type Body<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Payload
 export type Path<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Params"]>["Encoded"]
 /** The parameters in its query: numbers and booleans as such, everything else as text. */
 export type Query<Name extends EndpointName> = ParametersOf<SchemaOf<Endpoints[Name]["~Query"]>>
+/** The header fields of its own, by their names in lower case. */
+export type Headers<Name extends EndpointName> = ParametersOf<SchemaOf<Endpoints[Name]["~Headers"]>>
 /** The body of its answer. */
 export type Answer<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Success"]>["Encoded"]
 /** An item of the pages that it answers with. */
@@ -59,7 +61,7 @@ export type ErrorOf<Name extends EndpointName> = HttpApiEndpoint.Errors<Endpoint
 
 /**
  * The arguments of a call: a body, an object of parameters, or the text of the only one in a path;
- * of a call with both a path and a body, that text and the body; of one with a body and a query, the body and the parameters. {@link EndpointCodec.read} does the
+ * of a call with both a path and a body, that text and the body; of one with a body and a query or header fields, the body and these. {@link EndpointCodec.read} does the
  * same at run time.
  */
 export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] extends [never]
@@ -74,7 +76,9 @@ export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] e
       : [value: string]
   : [Endpoints[Name]["~Params"]] extends [never]
     ? [Endpoints[Name]["~Query"]] extends [never]
-      ? [body: Body<Name>]
+      ? [Endpoints[Name]["~Headers"]] extends [never]
+        ? [body: Body<Name>]
+        : [body: Body<Name>, headers?: Headers<Name>]
       : [body: Body<Name>, parameters?: Query<Name>]
     : [value: string, body: Body<Name>]
 type IsUnion<T, Each = T> = T extends unknown ? ([Each] extends [T] ? false : true) : never
@@ -90,6 +94,7 @@ type Plain<Type, Encoded> = Type extends number | boolean ? Type : Encoded
 interface DecodedRequest {
   readonly params?: unknown
   readonly query?: unknown
+  readonly headers?: unknown
   readonly payload?: unknown
 }
 
@@ -111,6 +116,7 @@ interface AnyEndpoint {
   readonly path: string
   readonly params: Codec | undefined
   readonly query: Codec | undefined
+  readonly headers: Codec | undefined
   readonly payload: ReadonlyMap<string, { readonly schemas: readonly [Codec] }>
   readonly success: ReadonlySet<Codec>
 }
@@ -146,10 +152,11 @@ const bodyReaderOf = ({ payload }: AnyEndpoint): EndpointCodec["read"] | undefin
 }
 
 /** Reads an object of parameters, or the value of the only one. */
-const parametersReaderOf = ({ params, query, path }: AnyEndpoint): EndpointCodec["read"] => {
-  const schema = params ?? query
+const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): EndpointCodec["read"] => {
+  const schema = params ?? query ?? headers
   if (schema === undefined) return () => Result.succeed({})
-  const read = reader(params === undefined ? "query" : "params", schema)
+  const part = query === undefined ? "headers" : "query"
+  const read = reader(params === undefined ? part : "params", schema)
   const [first, ...others] = Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
   return first !== undefined && others.length === 0
     ? (value) => read(asTexts({ [first]: value }))
@@ -160,7 +167,7 @@ const readerOf = (endpoint: AnyEndpoint): EndpointCodec["read"] => {
   const readBody = bodyReaderOf(endpoint)
   const readParameters = parametersReaderOf(endpoint)
   if (readBody === undefined) return readParameters
-  if (endpoint.params === undefined && endpoint.query === undefined) return readBody
+  if ((endpoint.params ?? endpoint.query ?? endpoint.headers) === undefined) return readBody
   if (endpoint.params === undefined)
     return (body, parameters) =>
       Result.flatMap(readBody(body), (decoded) =>
@@ -175,7 +182,9 @@ const readerOf = (endpoint: AnyEndpoint): EndpointCodec["read"] => {
 const codecOf = (endpoint: AnyEndpoint): EndpointCodec => {
   const [success = Schema.Void, ...others] = endpoint.success
   return {
-    inputs: Number(endpoint.payload.size > 0) + Number((endpoint.params ?? endpoint.query) !== undefined),
+    inputs:
+      Number(endpoint.payload.size > 0) +
+      Number((endpoint.params ?? endpoint.query ?? endpoint.headers) !== undefined),
     read: readerOf(endpoint),
     write: Schema.encodeUnknownSync(others.length === 0 ? success : Schema.Union([success, ...others])),
     isWrite: endpoint.method !== "GET",

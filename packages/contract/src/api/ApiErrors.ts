@@ -45,6 +45,7 @@ const onWire = <const Code extends ErrorCode, S extends Schema.Top & { readonly 
   errorClass: S & (new (fields: Fields) => S["Type"]),
   code: Code,
   identifier: string,
+  status: number = errorStatus[code],
 ) =>
   body(code, identifier)
     .pipe(
@@ -56,7 +57,7 @@ const onWire = <const Code extends ErrorCode, S extends Schema.Top & { readonly 
         }),
       ),
     )
-    .annotate({ httpApiStatus: errorStatus[code] })
+    .annotate({ httpApiStatus: status })
 
 /** The request does not fit the contract. */
 export class Validation extends Schema.TaggedError<Validation>()("Validation", fields, {
@@ -126,6 +127,22 @@ export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", fields,
 }) {
   static readonly code = "conflict"
   static readonly wire = onWire(Conflict, Conflict.code, "ConflictError")
+}
+
+/** The replaced version is not the present one: a conflict with the status 412 (RFC 9110, 13.1.1). */
+export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()(
+  "PreconditionFailed",
+  fields,
+  { description: "If-Match names another version than the present one." },
+) {
+  static readonly code = "conflict"
+  static readonly status = 412
+  static readonly wire = onWire(
+    PreconditionFailed,
+    PreconditionFailed.code,
+    "PreconditionFailedError",
+    PreconditionFailed.status,
+  )
 }
 
 /** The body is larger than 1 MiB. */

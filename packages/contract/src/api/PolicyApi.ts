@@ -1,10 +1,14 @@
-import { PolicyCheck, PolicyInForceState, WindowList } from "../Policies.ts"
+import { PolicyCheck, PolicyInForceState, PolicyVersion, PolicyVersionList, WindowList } from "../Policies.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Internal, PayloadTooLarge, Validation } from "./ApiErrors.ts"
+import { Conflict, Internal, PayloadTooLarge, PreconditionFailed, Validation } from "./ApiErrors.ts"
 import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
 const TAG = "Policy"
+
+const POLICY_TEXT = Schema.String.annotate({ description: "A policy in YAML 1.2 or JSON." }).pipe(
+  HttpApiSchema.asText({ contentType: "application/yaml" }),
+)
 
 const listWindows = HttpApiEndpoint.get("listWindows", "/windows", {
   success: WindowList,
@@ -42,10 +46,38 @@ const getPolicySchema = HttpApiEndpoint.get("getPolicySchema", "/policy/schema.j
   ),
 )
 
-const checkPolicy = HttpApiEndpoint.post("checkPolicy", "/policy/check", {
-  payload: Schema.String.annotate({ description: "A policy in YAML 1.2 or JSON." }).pipe(
-    HttpApiSchema.asText({ contentType: "application/yaml" }),
+const listPolicyVersions = HttpApiEndpoint.get("listPolicyVersions", "/policy/versions", {
+  success: PolicyVersionList,
+  error: Internal.wire,
+}).annotateMerge(
+  operationFor(
+    "admin",
+    TAG,
+    "List the stored versions of the policy",
+    "Lists the last 100 policies that were applied, each with its text, the newest first. The list has no pages.",
   ),
+)
+
+const applyPolicy = HttpApiEndpoint.put("applyPolicy", "/policy", {
+  headers: Schema.Struct({
+    "if-match": Schema.optionalKey(Schema.String).annotateKey({
+      description: "The hash of the policy that this one replaces; without it, whichever is in force.",
+    }),
+  }),
+  payload: POLICY_TEXT,
+  success: PolicyVersion,
+  error: [Internal.wire, Validation.wire, PayloadTooLarge.wire, Conflict.wire, PreconditionFailed.wire],
+}).annotateMerge(
+  operationFor(
+    "admin",
+    TAG,
+    "Apply a policy",
+    "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
+  ),
+)
+
+const checkPolicy = HttpApiEndpoint.post("checkPolicy", "/policy/check", {
+  payload: POLICY_TEXT,
   success: PolicyCheck,
   error: [Internal.wire, Validation.wire, PayloadTooLarge.wire],
 }).annotateMerge(
@@ -59,9 +91,9 @@ const checkPolicy = HttpApiEndpoint.post("checkPolicy", "/policy/check", {
 
 /** The policy in force (docs/rules.md#policy). */
 export class PolicyApi extends HttpApiGroup.make("policy")
-  .add(listWindows, getPolicy, getPolicySchema)
-  // This one reads its body itself.
+  .add(listWindows, getPolicy, getPolicySchema, listPolicyVersions)
+  // These read their bodies themselves.
   .middleware(IgnoredBody)
-  .add(checkPolicy)
+  .add(checkPolicy, applyPolicy)
   .middleware(ValidParameters)
   .middleware(OperatorAuthentication) {}

@@ -6,6 +6,7 @@ import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
 import { operator } from "./OperatorRecord.ts"
 import { integration } from "./IntegrationRecord.ts"
+import { policy_version } from "./PolicyVersionRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
 import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
 import { silence } from "./SilenceRecord.ts"
@@ -231,6 +232,7 @@ export const storedTables = {
   operator,
   integration,
   replica,
+  policy_version,
   audit,
   audit_subject,
   silence,

@@ -77,5 +77,5 @@ export const groupText = <N extends KeyedName>(name: N, group: Groups[N] | Keyed
 export const keyOf = <N extends KeyedName>(name: N, row: KeyedRows[N]): Keys[N] => {
   const { key } = keyedShape(name)
   // The columns are those of the key; a row has them all.
-  return (key.length > 1 ? row : row[key[0] as keyof KeyedRows[N]]) as Keys[N]
+  return (key.length > 1 ? row : row[key[0] as keyof KeyedRows[N]]) as unknown as Keys[N]
 }

@@ -16,6 +16,7 @@ import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { OperatorRecord } from "../model/OperatorRecord.ts"
+import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
 import type { Topics } from "../topics/Topics.ts"
@@ -183,6 +184,11 @@ export class Storage extends Context.Service<
     readonly operatorOfToken: (hash: KeyHash) => Effect.Effect<OperatorRecord | undefined, StorageError>
     /** Reads the rows of all replicas, in no order. */
     readonly replicas: Effect.Effect<ReadonlyArray<ReplicaRecord>, StorageError>
+    /** Reads the versions of the policy after one, the newest first; 0 comes before the first. */
+    readonly policyVersions: (
+      after: number,
+      limit: number,
+    ) => Effect.Effect<ReadonlyArray<PolicyVersionRecord>, StorageError>
     /** Reads the service heartbeat. */
     readonly serviceHeartbeat: Effect.Effect<ServiceHeartbeatRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */

@@ -1,19 +1,30 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
+import { ValidationError } from "@tocsin/contract/Errors"
 import * as Instant from "@tocsin/contract/Instant"
 import { currentSignature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
+import { Commits } from "../engine/commits/Commits.ts"
+import { applyPolicy } from "../policy/applyPolicy.ts"
 import { type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { policyHash } from "../policy/policyHash.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import type { PolicyInForceState, WindowList } from "@tocsin/contract/Policies"
+import { PolicySource } from "../ports/PolicySource.ts"
+import { KEPT_VERSIONS } from "../model/PolicyVersionRecord.ts"
+import type {
+  PolicyInForceState,
+  PolicyVersion,
+  PolicyVersionList,
+  WindowList,
+} from "@tocsin/contract/Policies"
 import { Ids } from "../ports/Ids.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import type { StateConflict } from "./OperationErrors.ts"
+import { AnotherPolicy, StateConflict } from "./OperationErrors.ts"
+import { followStoredPolicy, issuesText } from "./followStoredPolicy.ts"
 import { ReplicaIdentity } from "./ReplicaIdentity.ts"
 import { currentReceivers, liveReplicas, policyHashes } from "../replicas/listings.ts"
 
@@ -36,6 +47,20 @@ export class Policies extends Context.Service<
       policy: Policy,
       receivers: ReadonlyMap<NotifierName, Notifier>,
     ) => Effect.Effect<void, StateConflict | StorageError>
+    /**
+     * Stores a policy for all servers, and puts it in force in none: {@link follow} does. `replaces` is the
+     * hash of the one that it must replace.
+     */
+    readonly apply: (
+      text: string,
+      replaces?: string,
+    ) => Effect.Effect<PolicyVersion, AnotherPolicy | StateConflict | StorageError | ValidationError>
+    /** The stored versions, the newest first. */
+    readonly versions: Effect.Effect<PolicyVersionList, StorageError>
+    /** Puts the newest stored version in force here if it is not yet. */
+    readonly follow: Effect.Effect<void, StateConflict | StorageError>
+    /** Reads the secrets of the stored policy in force again. */
+    readonly reload: Effect.Effect<void, StateConflict | StorageError>
     /** Notifiers that a policy may name without defining them. */
     readonly given: PolicyNotifiers
   }
@@ -47,18 +72,41 @@ export class Policies extends Context.Service<
       const hashing = yield* Hashing
       const storage = yield* Storage
       const replica = yield* ReplicaIdentity
-      const { replace: replaceReceivers } = yield* Receivers
+      const { current: sending, replace: replaceReceivers } = yield* Receivers
+      const { transact } = yield* Commits
+      const source = yield* PolicySource
       const ids = yield* Ids
       // The policy that this process's row names must be in force.
       const inTurn = (yield* Semaphore.make(1)).withPermits(1)
+      const given = yield* RuleSettings
+      const put = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =>
+        Effect.andThen(replaceReceivers(notifiers), inForce.replace(policy))
+      const replace: Policies["Service"]["replace"] = (policy, notifiers) =>
+        Effect.gen(function* () {
+          yield* replica.report(policy, yield* currentSignature(ids))
+          yield* put(policy, notifiers)
+        }).pipe(Effect.uninterruptible, inTurn)
       return Policies.of({
-        replace: (policy, notifiers) =>
-          Effect.gen(function* () {
-            yield* replica.report(policy, yield* currentSignature(ids))
-            yield* replaceReceivers(notifiers)
-            yield* inForce.replace(policy)
-          }).pipe(Effect.uninterruptible, inTurn),
-        given: yield* RuleSettings,
+        ...(yield* followStoredPolicy(given, { begin: put, replace })),
+        apply: Effect.fn("Policies.apply")(function* (text, replaces) {
+          if (source.source === "given") return yield* new StateConflict({ message: source.advice })
+          const document = yield* Effect.mapError(
+            source.read(text, true),
+            (issues) => new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` }),
+          )
+          const hash = policyHash(document, hashing)
+          const signature = yield* currentSignature(ids)
+          const applied = yield* transact(
+            applyPolicy({ hash, text, replaces }, policyHash({}, hashing), signature),
+          )
+          if (applied.outcome === "applied") return applied.version
+          return yield* new AnotherPolicy({
+            message: "another policy is in force: compare with GET /ops/v1/policy, and apply yours again",
+          })
+        }),
+        versions: Effect.map(storage.policyVersions(0, KEPT_VERSIONS), (items) => ({ items })),
+        replace,
+        given,
         current: Effect.gen(function* () {
           const live = liveReplicas(yield* storage.replicas, yield* Instant.now)
           const replicas = live.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -66,9 +114,9 @@ export class Policies extends Context.Service<
           return {
             policy: document,
             hash: policyHash(document, hashing),
-            receivers: Array.from(receivers, ([name, { kind }]) => ({ name, notifier: kind })).toSorted(
-              (a, b) => (a.name < b.name ? -1 : 1),
-            ),
+            receivers: Array.from(receivers, ([name, { kind: notifier }]) =>
+              sending().has(name) ? { name, notifier } : { name, notifier, unavailable: true as const },
+            ).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
             replicas: replicas.map(
               ({ id, policy_hash: hash, receivers: listed, seen_at, started_at, version }) => ({
                 id,

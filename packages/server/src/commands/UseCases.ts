@@ -10,6 +10,9 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { PolicySource } from "@tocsin/core/ports/PolicySource"
+import { Policies } from "@tocsin/core/usecases/Policies"
+import { ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer } from "effect"
 import { commandOperator } from "./commandOperator.ts"
@@ -17,6 +20,7 @@ import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
 import { loggingLayer } from "../logging.ts"
 import { type LoadedPolicy, loadPolicy } from "../policy/loadPolicy.ts"
+import { policySource } from "../policy/policySource.ts"
 import { rulesOf } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -35,7 +39,7 @@ export const commandLogging = (settings: Settings) => {
 }
 
 /** The ports of the server with these settings. */
-const portsOf = (settings: Settings, loaded: LoadedPolicy) =>
+const portsOf = (settings: Settings, loaded: LoadedPolicy, source: PolicySource) =>
   Layer.mergeAll(
     Layer.provide(storageStack(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings)),
     Receivers.layer.pipe(Layer.provide(Layer.succeed(Notifiers, loaded.receivers))),
@@ -44,6 +48,7 @@ const portsOf = (settings: Settings, loaded: LoadedPolicy) =>
     Layer.provideMerge(RandomIds.layer),
     Layer.provideMerge(PolicyInForce.layer),
     Layer.provideMerge(Layer.succeed(RuleSettings, rulesOf(settings, loaded.document))),
+    Layer.provideMerge(Layer.succeed(PolicySource, source)),
     Layer.provideMerge(clockLayer(settings)),
     Layer.provideMerge(commandLogging(settings)),
   )
@@ -64,12 +69,18 @@ export const useCases = Layer.unwrap(
     }
     yield* requireSchema(place)
     const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
+    // A command sends nothing.
+    const source = yield* Effect.provide(
+      policySource(settings, { onUnavailable: () => Effect.void }),
+      RandomIds.layer,
+    )
     return Layer.mergeAll(
       Admission.layer,
       Queries.layer,
       Operations.layer,
       Operators.layer,
       Integrations.layer,
-    ).pipe(Layer.provideMerge(portsOf(settings, loaded)), Layer.merge(commandOperator))
+      Layer.provide(Policies.layer, ReplicaIdentity.layer),
+    ).pipe(Layer.provideMerge(portsOf(settings, loaded, source)), Layer.merge(commandOperator))
   }),
 )

@@ -10,6 +10,7 @@ import { readPolicyFile } from "../policy/readPolicyFile.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
+import { apply, get } from "./policyApply.ts"
 import { testPolicy } from "./policyTest.ts"
 import { tryPolicy } from "./policyTry.ts"
 
@@ -47,6 +48,6 @@ const check = Command.make(
 
 /** `tocsin policy` */
 export const policy = Command.make("policy").pipe(
-  Command.withDescription("Check, test or try a policy: receivers, routes and maintenance windows"),
-  Command.withSubcommands([check, testPolicy, tryPolicy]),
+  Command.withDescription("Check, test, try or apply a policy: receivers, routes and maintenance windows"),
+  Command.withSubcommands([check, testPolicy, tryPolicy, apply, get]),
 )

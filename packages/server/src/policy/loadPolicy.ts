@@ -27,24 +27,27 @@ export const loadPolicy = Effect.fnUntraced(function* (
 ): Effect.fn.Return<LoadedPolicy, BadPolicy, Scope.Scope | Ids> {
   const { SERVICE_POLICY_FILE: file } = settings
   if (file === undefined) {
-    return { document: {}, receivers: yield* ofSettings(settings) }
+    return { document: {}, receivers: yield* receiversOfSettings(settings) }
   }
   const refuse = (issues: ReadonlyArray<PolicyIssue>) => new BadPolicy({ file, issues })
   const { document, locate } = yield* Effect.mapError(readPolicyFile(file, policyNotifiers(settings)), refuse)
   if (document.receivers === undefined) {
-    return { document, receivers: yield* ofSettings(settings) }
+    return { document, receivers: yield* receiversOfSettings(settings) }
   }
-  const posting = {
-    denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
-    timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
-    mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
-    publicUrl: settings.SERVICE_PUBLIC_URL,
-  }
-  const receivers = yield* Effect.mapError(policyReceivers(document.receivers, posting), (problems) =>
-    refuse(problems.map(locate)),
-  )
-  return { document, receivers }
+  const { made, problems } = yield* policyReceivers(document.receivers, postingOf(settings))
+  return problems.length === 0
+    ? { document, receivers: made }
+    : yield* Effect.fail(refuse(problems.map(locate)))
 })
 
-const ofSettings = (settings: Settings) =>
+/** How the receivers of a policy post. */
+export const postingOf = (settings: Settings) => ({
+  denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
+  timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
+  mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
+  publicUrl: settings.SERVICE_PUBLIC_URL,
+})
+
+/** The receivers of a policy that defines none. */
+export const receiversOfSettings = (settings: Settings) =>
   Effect.map(Layer.build(Layer.fresh(notifiersLayer(settings))), Context.get(Notifiers))

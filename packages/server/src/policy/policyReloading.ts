@@ -1,6 +1,8 @@
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { compilePolicy, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Effect, Layer, Result, Scope } from "effect"
 import { policyNotifiers } from "../rules.ts"
@@ -8,6 +10,11 @@ import type { Secrets } from "../Secrets.ts"
 import { loadPolicy } from "./loadPolicy.ts"
 
 const NOT_PUT_IN_FORCE = "cannot put the policy in force; keeping the current one until the next SIGHUP"
+
+const orComplain = (put: Effect.Effect<void, StateConflict | StorageError>) =>
+  Effect.catch(Effect.provideService(put, CurrentOperator, systemOperator), ({ message: problem }) =>
+    Effect.annotateLogs(Effect.logError(NOT_PUT_IN_FORCE), { problem }),
+  )
 
 /**
  * Reads the policy file and the secrets of its receivers again when the settings are. A refused
@@ -21,6 +28,7 @@ export const policyReloading = (secrets: Secrets) =>
       const scope = yield* Effect.scope
       secrets.follow(
         Effect.fnUntraced(function* (settings) {
+          if (settings.SERVICE_POLICY_FILE === undefined) return yield* orComplain(policies.reload)
           const load = Effect.provideService(loadPolicy(settings), Ids, ids)
           const loaded = yield* Effect.result(Effect.provideService(load, Scope.Scope, scope))
           if (Result.isFailure(loaded)) {
@@ -34,14 +42,9 @@ export const policyReloading = (secrets: Secrets) =>
           const { document, receivers } = loaded.success
           const given = policyNotifiers(settings)
           const policy = compilePolicy(document, receiversGiven(document, given), given.notifierKinds)
-          const replaced = yield* Effect.result(
-            Effect.provideService(policies.replace(policy, receivers), CurrentOperator, systemOperator),
+          yield* orComplain(
+            Effect.andThen(policies.replace(policy, receivers), Effect.logInfo("the policy was read again")),
           )
-          if (Result.isFailure(replaced)) {
-            const problem = replaced.failure.message
-            return yield* Effect.annotateLogs(Effect.logError(NOT_PUT_IN_FORCE), { problem })
-          }
-          if (settings.SERVICE_POLICY_FILE !== undefined) yield* Effect.logInfo("the policy was read again")
         }),
       )
     }),

@@ -83,6 +83,11 @@ export const definitions = {
     "policy: receivers, routes and maintenance windows (docs/policy.md); SIGHUP reads it again",
     { whenUnset: "none; every notifier is notified of everything" },
   ),
+  SERVICE_SECRETS_DIR: setting(
+    type.text("the path of a folder"),
+    "folder of the only files that a stored policy may name (docs/policy.md#apply-a-policy)",
+    NONE,
+  ),
   SERVICE_WEBHOOK_URL: setting(type.address, "address that the webhook notifier posts to", {
     whenUnset: "no webhook",
   }),

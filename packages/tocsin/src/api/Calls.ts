@@ -17,6 +17,7 @@ const CODES = {
   NotFound: "not_found",
   KeyConflict: "conflict",
   StateConflict: "conflict",
+  AnotherPolicy: "conflict",
   RateLimited: "rate_limited",
   StorageError: "storage",
 } as const satisfies Readonly<Record<CoreError["_tag"], TocsinErrorCode>>

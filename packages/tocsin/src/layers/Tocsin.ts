@@ -30,6 +30,8 @@ import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
+import * as PolicyFollower from "@tocsin/core/usecases/PolicyFollower"
+import { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { ReplicaVersion, ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
@@ -53,6 +55,8 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
    * Rules that contradict each other are a defect.
    */
   readonly rules?: Partial<RuleOptions> | undefined
+  /** Where the policy comes from; the program decides unless given. */
+  readonly policySource?: PolicySource | undefined
   readonly retention?: Partial<Housekeeping.RetentionOptions> | undefined
   readonly delivery?: Partial<Delivery.DeliveryOptions> | undefined
   /** No caller waits longer for the storage; 10 s unless given. */
@@ -135,7 +139,12 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
  * Delivery of the outbox, liveness, retention and the report to other replicas, for as long as the layer lives; safe with several
  * replicas.
  */
-export const background = Layer.mergeAll(Delivery.layer, Housekeeping.layer, Replicas.layer)
+export const background = Layer.mergeAll(
+  Delivery.layer,
+  Housekeeping.layer,
+  Replicas.layer,
+  PolicyFollower.layer,
+)
 
 /** The options of {@link watchdog}. */
 export interface WatchdogOptions {
@@ -174,5 +183,6 @@ const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
     ),
     Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...options.retention }),
     options.version === undefined ? Layer.empty : Layer.succeed(ReplicaVersion, options.version),
+    options.policySource === undefined ? Layer.empty : Layer.succeed(PolicySource, options.policySource),
     Layer.succeed(Delivery.DeliverySettings, { ...Delivery.defaultDelivery, ...options.delivery }),
   )

@@ -44,9 +44,10 @@ const makeReceivers = <Code extends "options" | "validation">(
   posting: ReceiverPosting,
   code: Code,
 ) =>
-  Effect.mapError(
-    policyReceivers(receivers, posting),
-    (problems) => new TocsinError(code, sentences(problems).join("\n")),
+  Effect.flatMap(policyReceivers(receivers, posting), ({ made, problems }) =>
+    problems.length === 0
+      ? Effect.succeed(made)
+      : Effect.fail(new TocsinError(code, sentences(problems).join("\n"))),
   )
 
 /** Notifiers of a program, and those of the receivers that its policy defines. */

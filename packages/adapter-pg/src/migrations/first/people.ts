@@ -78,4 +78,12 @@ CREATE TABLE replica (
   seen_at bigint NOT NULL,
   ended_at bigint
 );
+
+CREATE TABLE policy_version (
+  version integer PRIMARY KEY,
+  hash text COLLATE "C" NOT NULL,
+  text text COLLATE "C" NOT NULL,
+  applied_at bigint NOT NULL,
+  applied_by text COLLATE "C" NOT NULL
+);
 `

@@ -83,4 +83,12 @@ CREATE TABLE replica (
   seen_at INTEGER NOT NULL,
   ended_at INTEGER
 ) STRICT;
+
+CREATE TABLE policy_version (
+  version INTEGER NOT NULL PRIMARY KEY,
+  hash TEXT NOT NULL,
+  text TEXT NOT NULL,
+  applied_at INTEGER NOT NULL,
+  applied_by TEXT NOT NULL
+) STRICT;
 `

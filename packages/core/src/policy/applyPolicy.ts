@@ -1,0 +1,41 @@
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
+
+/** A valid policy to apply, and the hash of the one that it replaces, if that is required. */
+export interface PolicyToApply extends Pick<PolicyVersionRecord, "hash" | "text"> {
+  readonly replaces: string | undefined
+}
+
+/** The stored version, or the hash of the present one, which is not the required one. */
+export type AppliedPolicy =
+  | { readonly outcome: "applied"; readonly version: PolicyVersionRecord }
+  | { readonly outcome: "another"; readonly hash: string }
+
+/**
+ * Stores a policy as the newest version, unless that has the same text already. `none` is the hash
+ * of the policy without rules, which is in force before the first version.
+ */
+export const applyPolicy = commandOf(function* (
+  unit,
+  now,
+  { hash, replaces, text }: PolicyToApply,
+  none: string,
+  signature: Signature,
+): Decision<AppliedPolicy> {
+  yield* load(unit, { groups: { policy_version: ["all"] } })
+  const versions = unit.of("policy_version")
+  const known = versions.group("all").toSorted((a, b) => a.version - b.version)
+  const newest = known.at(-1)
+  if (newest?.text === text) return { outcome: "applied", version: newest }
+  const former = newest?.hash ?? none
+  if (replaces !== undefined && replaces !== former) return { outcome: "another", hash: former }
+  const version = (newest?.version ?? 0) + 1
+  const row = { version, hash, text, applied_at: now, applied_by: signature.actor }
+  versions.put(row)
+  for (const { version: old } of known) if (old <= version - KEPT_VERSIONS) versions.delete(old)
+  recordAudit(unit, now, signature, "policy.applied", [hash], { version, former, text })
+  return { outcome: "applied", version: row }
+})

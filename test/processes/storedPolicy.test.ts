@@ -1,0 +1,202 @@
+import { symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { jsonOf, tocsin } from "../cli/tocsin.ts"
+import { enroll, report } from "./Agent.ts"
+import { type Base, OPERATOR_TOKEN, operate } from "./api.ts"
+import { scratchFolder, scratchPostgres } from "./scratch.ts"
+import { launch, startServer } from "./ServerProcess.ts"
+import { until } from "./until.ts"
+import { startReceiver, type WebhookReceiver } from "./WebhookReceiver.ts"
+
+/** A server's folder, with a folder of secrets for receivers at paths of one local receiver. */
+const siteOf = Effect.fnUntraced(function* (receiver: WebhookReceiver, names: ReadonlyArray<string>) {
+  const cwd = yield* scratchFolder
+  const addSecrets = (name: string) => {
+    const { SERVICE_WEBHOOK_SECRET: secret = "", SERVICE_WEBHOOK_URL: url = "" } = receiver.settings(name)
+    writeFileSync(join(cwd, `${name}-url`), url)
+    writeFileSync(join(cwd, `${name}-secret`), secret)
+  }
+  for (const name of names) addSecrets(name)
+  const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_SECRETS_DIR: cwd }
+  return { cwd, environment, addSecrets }
+})
+
+const receiverOf = (name: string) => `{ kind: webhook, url_file: ${name}-url, secret_file: ${name}-secret }`
+
+/** A policy by which one receiver is notified of everything. */
+const policyOf = (name: string) =>
+  `# All to ${name}.\nreceivers: { ${name}: ${receiverOf(name)} }\nroutes: [ { to: [${name}] } ]\n`
+
+const put = (base: Base, text: string, hash?: string) =>
+  Effect.promise(async () => {
+    const response = await fetch(`${base.baseUrl}/ops/v1/policy`, {
+      method: "PUT",
+      headers: {
+        authorization: `Bearer ${OPERATOR_TOKEN}`,
+        ...(hash !== undefined && { "if-match": hash }),
+      },
+      body: text,
+    })
+    const body = Object(await response.json())
+    return { status: response.status, body, message: String(body.error?.message) }
+  })
+
+const policyAt = (base: Base) =>
+  Effect.map(operate(base, "GET", "/ops/v1/policy"), ({ text }) => Object(JSON.parse(text)))
+
+const isInForce = (base: Base, hash: string) =>
+  until(
+    "the policy is in force",
+    Effect.map(policyAt(base), (policy) => policy.hash === hash),
+  )
+
+const sendersOf = ({ arrivals }: WebhookReceiver) => arrivals.map(({ sender }) => sender)
+
+const arrive = (receiver: WebhookReceiver, count: number) =>
+  until(
+    `${count} messages have arrived`,
+    Effect.sync(() => receiver.arrivals.length >= count),
+  )
+
+const versionsAt = (base: Base) =>
+  Effect.map(operate(base, "GET", "/ops/v1/policy/versions"), ({ text }) =>
+    JSON.parse(text).items.map(({ text: stored, version }: Record<string, unknown>) => [version, stored]),
+  )
+
+describe("a stored policy", () => {
+  it.live("is in force on every server, leaves receivers to those with its secrets, and is rolled back", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(() => ({ status: 204 }))
+      const scratch = yield* scratchPostgres
+      const sites = [yield* siteOf(receiver, []), yield* siteOf(receiver, ["a", "b"])] as const
+      const optionsOf = ({ cwd, environment }: (typeof sites)[0]) => ({
+        cwd,
+        environment: { ...environment, DATABASE_URL: Redacted.value(scratch.url) },
+      })
+      const [blind, seeing] = yield* Effect.all(
+        [startServer(optionsOf(sites[0])), startServer(optionsOf(sites[1]))],
+        { concurrency: 2 },
+      )
+      const before = yield* policyAt(blind)
+      const first = yield* put(blind, policyOf("a"), before.hash)
+      assert.deepInclude(first.body, { version: 1, text: policyOf("a") })
+      // The server that answers has it in force, though it cannot read the secrets.
+      const inBlind = yield* policyAt(blind)
+      assert.strictEqual(inBlind.hash, first.body.hash)
+      assert.deepStrictEqual(inBlind.receivers, [{ name: "a", notifier: "webhook", unavailable: true }])
+      assert.include(blind.output.stderr, "receivers.a.url_file names a file that cannot be read")
+      yield* isInForce(seeing, first.body.hash)
+      assert.deepStrictEqual((yield* policyAt(seeing)).receivers, [{ name: "a", notifier: "webhook" }])
+      const late = yield* put(seeing, policyOf("b"), before.hash)
+      assert.strictEqual(late.status, 412)
+      assert.include(late.message, "another policy is in force")
+      const agent = yield* enroll(blind, "web-1")
+      yield* report(blind, agent, { check_id: "disk", status: "critical" })
+      yield* arrive(receiver, 1)
+
+      for (const name of ["a", "b"]) sites[0].addSecrets(name)
+      yield* blind.signal("SIGHUP")
+      yield* until(
+        "the secrets are read",
+        Effect.map(policyAt(blind), ({ receivers }) => receivers[0].unavailable === undefined),
+      )
+      const second = yield* put(seeing, policyOf("b"), `"${first.body.hash}"`)
+      assert.deepInclude(second.body, { version: 2 })
+      yield* isInForce(blind, second.body.hash)
+      yield* report(blind, agent, { check_id: "load", status: "critical" })
+      // The receiver of the second policy is notified of both open incidents.
+      yield* arrive(receiver, 3)
+      assert.deepStrictEqual(sendersOf(receiver).toSorted(), ["a", "b", "b"])
+
+      // A server that crashed before it put a version in force starts with it: here the first text again.
+      yield* seeing.kill
+      const third = yield* put(blind, policyOf("a"), second.body.hash)
+      assert.deepInclude(third.body, { version: 3, hash: first.body.hash })
+      const restarted = yield* startServer(optionsOf(sites[1]))
+      assert.strictEqual((yield* policyAt(restarted)).hash, first.body.hash)
+      assert.deepStrictEqual(yield* versionsAt(restarted), [
+        [3, policyOf("a")],
+        [2, policyOf("b")],
+        [1, policyOf("a")],
+      ])
+      const audit = yield* operate(restarted, "GET", "/ops/v1/audit?action=policy.applied")
+      const [newest, ...others] = JSON.parse(audit.text).items
+      assert.strictEqual(others.length, 2)
+      assert.match(newest.actor, /^token-[0-9a-f]{8}$/)
+      assert.deepStrictEqual(newest.parameters, {
+        version: 3,
+        former: second.body.hash,
+        text: policyOf("a"),
+      })
+
+      // One of a newer version of Tocsin changes nothing in a running server, and stops a start.
+      const { sql } = yield* scratch.replica({ maxConnections: 1 })
+      yield* sql`INSERT INTO policy_version SELECT 4, 'other', 'routes: [ { soon: 1m } ]', applied_at, 'ann' FROM policy_version WHERE version = 3`
+      const problem = "line 1: routes[0].soon is not a known field"
+      yield* until(
+        "the running server says so",
+        Effect.sync(() => blind.output.stderr.includes(problem)),
+      )
+      assert.strictEqual((yield* policyAt(blind)).hash, first.body.hash)
+      const next = yield* launch(optionsOf(sites[1]))
+      assert.deepStrictEqual(yield* next.ended, { code: 1, signal: null })
+      assert.include(
+        next.output.stderr,
+        `Tocsin cannot start: this version of Tocsin cannot read the stored policy (${problem}): run the version that stored it`,
+      )
+    }),
+  )
+
+  it.live("is applied and read by commands, and names no other file and variable, and no link", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(() => ({ status: 204 }))
+      const { cwd, environment } = yield* siteOf(receiver, ["a"])
+      const place = { cwd, environment }
+      symlinkSync(join(cwd, "a-url"), join(cwd, "linked-url"))
+      writeFileSync(join(cwd, "linked-secret"), "whsec_c2VjcmV0LXRoYXQtaXMtbG9uZy1lbm91Z2g=")
+      const server = yield* startServer(place)
+      const none = yield* tocsin(place, "policy", "get")
+      assert.strictEqual(none.code, 3)
+      assert.include(none.stderr, "no policy is stored: apply one with tocsin policy apply FILE")
+      const outside = yield* put(server, "receivers:\n  a: { kind: messenger, url_file: ../a-url }\n")
+      assert.deepStrictEqual(
+        [outside.status, outside.message],
+        [
+          400,
+          "the policy is not valid: line 2: receivers.a.url_file must be the name of a file in SERVICE_SECRETS_DIR, without a folder",
+        ],
+      )
+      // The answer does not reveal whether there is such a file: the receiver is unavailable.
+      for (const name of ["missing", "linked"]) {
+        assert.strictEqual((yield* put(server, policyOf(name))).status, 200)
+        assert.strictEqual((yield* policyAt(server)).receivers[0].unavailable, true)
+      }
+      const invalid = yield* put(server, "routes: [ { to: [nobody] } ]")
+      assert.deepStrictEqual(
+        [invalid.status, invalid.message],
+        [400, "the policy is not valid: line 1: routes[0].to[0] names no receiver; the receivers are debug"],
+      )
+      assert.strictEqual((yield* policyAt(server)).receivers[0].name, "linked")
+
+      writeFileSync(join(cwd, "policy.yaml"), policyOf("a"))
+      const applied = Object(yield* jsonOf(place, "policy", "apply", "policy.yaml"))
+      assert.strictEqual(applied.version, 3)
+      assert.match(applied.applied_by, /^cli:/)
+      yield* isInForce(server, applied.hash)
+      assert.strictEqual((yield* tocsin(place, "policy", "get")).stdout, policyOf("a"))
+      writeFileSync(join(cwd, "policy.yaml"), policyOf("a").replace("routes", "windows: []\nroutes"))
+      const refused = yield* tocsin(place, "policy", "apply", "policy.yaml", "--if-match", "0123")
+      assert.strictEqual(refused.code, 5)
+      assert.include(refused.stderr, "another policy is in force")
+      // A command that enqueues decides by the stored policy.
+      const agent = yield* enroll(server, "web-1")
+      yield* report(server, agent, { check_id: "disk", status: "critical" })
+      yield* arrive(receiver, 1)
+      yield* jsonOf(place, "agents", "remove", "web-1", "--yes")
+      yield* arrive(receiver, 2)
+      assert.deepStrictEqual(sendersOf(receiver), ["a", "a"])
+    }),
+  )
+})
