@@ -74,7 +74,7 @@ const namedSecrets = (receiver: Receiver) =>
       : []
   })
 
-/** A stored policy reveals nothing about other files and variables to those who may apply one. */
+/** The secrets that a stored policy must not name, so that applying one reveals nothing of other files. */
 export const secretPlaceProblems = (
   receivers: PolicyDocument["receivers"],
   isFolderMissing: boolean,

@@ -74,7 +74,15 @@ const ping = (
   path: string,
   given: Partial<SenderRequest> = {},
 ) =>
-  integrations.report("ping", key, { method: "POST", path: path.split("/"), query: {}, body: "", ...given })
+  Effect.flatMap(integrations.recognise(key), (sender) =>
+    integrations.report("ping", sender, {
+      method: "POST",
+      path: path.split("/"),
+      query: {},
+      body: "",
+      ...given,
+    }),
+  )
 
 const outcome = (replica: Replica, key: Redacted.Redacted, path: string) =>
   outcomeOf(Effect.as(ping(replica, key, path), "taken"))

@@ -175,7 +175,7 @@ export const toApiError = <A, E extends CoreError, R>(
     Effect.flatMap(failureOfCause(cause), (failure) => fail<CodeOf<E> | "internal">(failure)),
   )
 
-/** The same for a request with If-Match, which has a status of its own where that does not match. */
+/** The same for a request with If-Match: 412 where that does not match. */
 export const answeringMatch = <A, E extends CoreError, R>(effect: Effect.Effect<A, E | AnotherPolicy, R>) =>
   Effect.flatMap(toApiError(Effect.catchTag(effect, "AnotherPolicy", Effect.succeed)), (answer) =>
     Schema.is(AnotherPolicy)(answer)

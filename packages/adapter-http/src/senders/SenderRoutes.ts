@@ -109,7 +109,7 @@ export const layer = HttpRouter.use((router) =>
         const { key, path } = partsOf(request.url)
         const taken = Effect.gen(function* () {
           // Bodies of unknown senders stay unread, and their keys count as failed authentications.
-          yield* Effect.tapError(integrations.recognise(key), (error) =>
+          const sender = yield* Effect.tapError(integrations.recognise(key), (error) =>
             error._tag === "NotFound" ? note(unauthorized) : Effect.void,
           )
           const body = hasBody(request)
@@ -120,7 +120,7 @@ export const layer = HttpRouter.use((router) =>
             : ""
           const { method, url } = request
           const sent: SenderRequest = { method, path, query: queryOf(url), body }
-          yield* integrations.report(kind, key, sent)
+          yield* integrations.report(kind, sender, sent)
         })
         return yield* taken.pipe(
           Effect.as(undefined),

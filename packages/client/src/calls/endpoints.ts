@@ -45,7 +45,7 @@ export type Body<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Payload
 export type Path<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Params"]>["Encoded"]
 /** The parameters in its query: numbers and booleans as such, everything else as text. */
 export type Query<Name extends EndpointName> = ParametersOf<SchemaOf<Endpoints[Name]["~Query"]>>
-/** The header fields of its own, by their names in lower case. */
+/** Its header fields, by their names in lower case. */
 export type Headers<Name extends EndpointName> = ParametersOf<SchemaOf<Endpoints[Name]["~Headers"]>>
 /** The body of its answer. */
 export type Answer<Name extends EndpointName> = SchemaOf<Endpoints[Name]["~Success"]>["Encoded"]

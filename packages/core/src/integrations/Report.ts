@@ -38,7 +38,7 @@ export interface Logged extends OfCheck {
 export interface Report
   extends OfCheck, Pick<CheckResultEvent, "exit_code" | "output" | "output_truncated" | "status"> {
   readonly signal: "result"
-  /** Zero where the sender states none: a run that has begun then tells. */
+  /** Zero where the sender states none: the start of its run then decides. */
   readonly duration_ms: number
 }
 

@@ -1,10 +1,10 @@
-import { Duration } from "effect"
+import type { Duration } from "effect"
 import { removeAgent } from "../admission/removeAgent.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import type { AgentId, RegistrationId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
@@ -13,6 +13,7 @@ import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
+import { formerSecret } from "../model/replacedSecret.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 
 /** How many integrations there may be (docs/rules.md#integrations). */
@@ -141,12 +142,12 @@ export const rotateKey = commandOf(function* (
 ): Decision<IntegrationRecord | undefined> {
   const integration = yield* find(unit, name)
   if (integration === undefined) return undefined
-  const hasGrace = Duration.isPositive(grace) && integration.key_hash !== undefined
+  const former = formerSecret(integration.key_hash, grace, now)
   const changed = {
     ...integration,
     key_hash: opening.key.key_hash,
-    former_key_hash: hasGrace ? integration.key_hash : undefined,
-    former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
+    former_key_hash: former?.hash,
+    former_valid_until: former?.valid_until,
   }
   unit.of("integration").put(changed)
   const agent = unit.agents.get(name)

@@ -14,8 +14,7 @@ import {
 } from "../model/ExpectationRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 import { dueTime, evaluationAfter } from "../overdue/dueTime.ts"
-import type { Logged, Report, Started } from "./Report.ts"
-import { lastOutput } from "./Report.ts"
+import { lastOutput, type Logged, type Report, type Started } from "./Report.ts"
 
 const MOST_STARTS = 10
 const KEPT_FOR = Duration.days(31)

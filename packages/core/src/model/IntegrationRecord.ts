@@ -2,6 +2,7 @@ import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
 import { instant, object, orUndefined, text } from "./columns.ts"
+import { isValidSecret } from "./replacedSecret.ts"
 import type { KeyedShape } from "./TableShape.ts"
 
 /** One integration as stored; the agent of its name has its checks (docs/rules.md#integrations). */
@@ -24,9 +25,8 @@ export interface IntegrationRecord {
 
 /** Whether a key with this hash is valid for an integration at this moment. */
 export const isValidKey = (integration: IntegrationRecord, hash: KeyHash, now: Instant): boolean => {
-  if (integration.key_hash === hash) return true
-  const { former_key_hash, former_valid_until } = integration
-  return former_key_hash === hash && former_valid_until !== undefined && former_valid_until > now
+  const { former_key_hash: former, former_valid_until, key_hash: present } = integration
+  return isValidSecret(hash, now, { present, former, former_valid_until })
 }
 
 /** Its table. The lock of its agent guards its rows, except that one creates both. */

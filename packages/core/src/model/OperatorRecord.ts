@@ -2,6 +2,7 @@ import type { KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { OperatorName, Role } from "@tocsin/contract/Operators"
 import { instant, orUndefined, text } from "./columns.ts"
+import { isValidSecret } from "./replacedSecret.ts"
 import type { KeyedShape } from "./TableShape.ts"
 
 /** One named operator as stored: hashes of the tokens only (docs/rules.md#operators). */
@@ -22,9 +23,8 @@ export interface OperatorRecord {
 /** Whether a token with this hash is valid for an operator at this moment. */
 export const isValidToken = (operator: OperatorRecord, hash: KeyHash, now: Instant): boolean => {
   if (operator.expires_at !== undefined && operator.expires_at <= now) return false
-  if (operator.token_hash === hash) return true
-  const { former_token_hash, former_valid_until } = operator
-  return former_token_hash === hash && former_valid_until !== undefined && former_valid_until > now
+  const { former_token_hash: former, former_valid_until, token_hash: present } = operator
+  return isValidSecret(hash, now, { present, former, former_valid_until })
 }
 
 /** Its table. */

@@ -16,7 +16,7 @@ export interface PolicyVersionRecord {
 /** How many versions are kept. */
 export const KEPT_VERSIONS = 100
 
-/** Its table. All versions are one group: those who apply a policy wait for one another. */
+/** Its table. All versions are one group: transactions that apply a policy wait for one another. */
 export const policy_version: KeyedShape<PolicyVersionRecord, readonly ["version"], readonly []> = {
   name: "policy_version",
   key: ["version"],

@@ -7,6 +7,7 @@ import { formatDuration } from "@tocsin/contract/DurationText"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
+import { formerSecret } from "../model/replacedSecret.ts"
 import type { OperatorName, Role } from "@tocsin/contract/Operators"
 
 /** A new operator. */
@@ -93,12 +94,12 @@ export const rotateToken = commandOf(function* (
   yield* load(unit, { rows: { operator: [name] } })
   const operator = unit.of("operator").get(name)
   if (operator === undefined) return undefined
-  const hasGrace = Duration.isPositive(grace)
+  const former = formerSecret(operator.token_hash, grace, now)
   const changed = {
     ...operator,
     token_hash,
-    former_token_hash: hasGrace ? operator.token_hash : undefined,
-    former_valid_until: hasGrace ? Instant.plus(now, grace) : undefined,
+    former_token_hash: former?.hash,
+    former_valid_until: former?.valid_until,
   }
   unit.of("operator").put(changed)
   recordAudit(unit, now, by, "operator.rotated", [name], { grace: formatDuration(grace) })

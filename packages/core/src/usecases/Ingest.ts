@@ -17,6 +17,7 @@ import {
   tooManyHeartbeats,
   tooManyRegistrations,
 } from "./ingestReplies.ts"
+import { repeatingUnsettled } from "./repeatingUnsettled.ts"
 import { unlessOperatorToken } from "./unlessOperatorToken.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
 import type { BatchOutcome } from "../model/CheckRecord.ts"
@@ -181,13 +182,3 @@ export class Ingest extends Context.Service<
     }),
   )
 }
-
-/** Requests of agents are safe to repeat, so an unsettled commit is decided again. */
-const repeatingUnsettled =
-  ({ transact }: Commits["Service"]): Commits["Service"]["transact"] =>
-  (command) =>
-    Effect.catchIf(
-      transact(command),
-      ({ isUnknown }) => isUnknown === true,
-      () => transact(command),
-    )

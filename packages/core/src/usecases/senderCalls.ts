@@ -8,7 +8,7 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import type { Instruments } from "../engine/metrics/Instruments.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import { applyReport, integrationOfKey } from "../integrations/applyReport.ts"
+import { applyReport, integrationOfKey, type SenderInput } from "../integrations/applyReport.ts"
 import { isIntegrationKey } from "../integrations/integrationKey.ts"
 import type { SenderRequest } from "../integrations/Report.ts"
 import type { Hashing } from "../ports/Hashing.ts"
@@ -16,6 +16,7 @@ import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { repeatingUnsettled } from "./repeatingUnsettled.ts"
 
 // At most about 2 MB, however many keys there were.
 const KEYS_KEPT = 10_000
@@ -36,14 +37,17 @@ type SenderError = NotFound | RateLimited | StateConflict | StorageError | Valid
 /** The calls of senders that do not speak the API (docs/rules.md#integrations). */
 export interface SenderCalls {
   /** Finds the integration of a key before a body is read; fails as for every unknown key. */
-  readonly recognise: (key: Redacted.Redacted) => Effect.Effect<AgentId, NotFound | StorageError>
+  readonly recognise: (key: Redacted.Redacted) => Effect.Effect<Sender, NotFound | StorageError>
   /** Takes a request of a sender: durable when it succeeds, and safe to repeat. */
   readonly report: (
     kind: IntegrationKind,
-    key: Redacted.Redacted,
+    sender: Sender,
     request: SenderRequest,
   ) => Effect.Effect<void, SenderError>
 }
+
+/** A sender by its key, and the integration that had the key when it was last looked up. */
+type Sender = Pick<SenderInput, "key_hash" | "name">
 
 interface Parts extends Pick<Instruments, "integrationRequests"> {
   readonly commits: Pick<Commits["Service"], "transact">
@@ -65,6 +69,7 @@ export const senderCalls = ({
   const perIntegration = new TokenBuckets(rules.integrationRate, KEYS_KEPT)
   const perCheck = new TokenBuckets(rules.integrationCheckRate, BUCKETS_KEPT)
   const newEventId = newId<EventId>(ids)
+  const transact = repeatingUnsettled(commits)
   // Which integration had a key; the transaction of a report decides whether it still has it.
   const names = new Map<KeyHash, AgentId>()
 
@@ -72,12 +77,12 @@ export const senderCalls = ({
     if (!isIntegrationKey(key)) return yield* UNKNOWN_KEY
     const { key_hash } = hashing.identify(key)
     const known = names.get(key_hash)
-    if (known !== undefined) return known
+    if (known !== undefined) return { key_hash, name: known }
     const name = yield* commits.transact(integrationOfKey(key_hash))
     if (name === undefined) return yield* UNKNOWN_KEY
     if (names.size >= KEYS_KEPT) names.clear()
     names.set(key_hash, name)
-    return name
+    return { key_hash, name }
   })
 
   /** Takes one request of a sender, and one for its check, from their limits. */
@@ -89,32 +94,17 @@ export const senderCalls = ({
 
   const report = Effect.fnUntraced(function* (
     kind: IntegrationKind,
-    key: Redacted.Redacted,
+    { key_hash, name }: Sender,
     request: SenderRequest,
   ): Effect.fn.Return<void, SenderError> {
-    const name = yield* recognise(key)
     const count = (outcome: string) => {
       integrationRequests.of(name, outcome).value += 1
     }
     yield* Effect.tapError(limit(name, request), () => Effect.sync(() => count("rate_limited")))
-    const { key_hash } = hashing.identify(key)
     const { sha256 } = hashing
     const { staleAfter } = rules
-    const command = applyReport({
-      kind,
-      name,
-      key_hash,
-      request,
-      incidents,
-      staleAfter,
-      sha256,
-      newEventId,
-    })
-    // A repeated report is an unchanged result.
-    const outcome = yield* Effect.catchIf(
-      commits.transact(command),
-      ({ isUnknown }) => isUnknown === true,
-      () => commits.transact(command),
+    const outcome = yield* transact(
+      applyReport({ kind, name, key_hash, request, incidents, staleAfter, sha256, newEventId }),
     )
     if (outcome === "unknown_key") {
       names.delete(key_hash)

@@ -118,7 +118,7 @@ const CASES: Readonly<Record<string, Case>> = {
     firings: [held("chat", { next_evaluation_at: minute(60) })],
     expected: ["chat: 60, opened"],
   },
-  "an acknowledgement holds a later step, and ends for those who know": {
+  "an acknowledgement holds a later step, and ends for the receivers that know": {
     incident: acknowledged(60),
     named: STEPS,
     firings: [sent("chat")],

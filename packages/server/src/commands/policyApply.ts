@@ -1,25 +1,20 @@
-import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import { Policies } from "@tocsin/core/usecases/Policies"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
+import { readPolicyFileText } from "../policy/readPolicyFile.ts"
 import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 
-/** As the API limits bodies. */
-const MAX_BYTES = 1_048_576
-
-const textOf = (file: string) => {
-  const read = Result.try(() => readBoundedFile(file, MAX_BYTES))
-  return Result.isSuccess(read) && read.success !== undefined
-    ? Effect.succeed(read.success)
-    : Effect.fail(
-        new CommandFailure({
-          exit: "failed",
-          message: `${file} cannot be read: check that it exists and is readable`,
-        }),
-      )
-}
+const textOf = (file: string) =>
+  Effect.mapError(
+    readPolicyFileText(file),
+    () =>
+      new CommandFailure({
+        exit: "failed",
+        message: `${file} cannot be read: check that it exists, is readable and has at most 1 MiB`,
+      }),
+  )
 
 /** `tocsin policy apply` */
 export const apply = act({

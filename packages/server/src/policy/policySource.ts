@@ -11,7 +11,7 @@ import { postingOf, receiversOfSettings } from "./loadPolicy.ts"
 const FILE_DECIDES =
   "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"
 
-/** Told of a receiver whose secrets this process cannot read. */
+/** Reports a receiver whose secrets this process cannot read. */
 type OnUnavailable = (problem: string) => Effect.Effect<void>
 
 /**
