@@ -31,6 +31,7 @@ import { throttlingSuite } from "./requests/throttlingSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
+import { linkSuite } from "./semantics/linkSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
 import { longStreamSuite, streamSuite } from "./semantics/streamSuite.ts"
@@ -82,6 +83,7 @@ const suites: Suites = {
   walk: walkSuite,
   acknowledgements: acknowledgementSuite,
   holds: heldSuite,
+  links: linkSuite,
   audit: auditSuite,
   delivery: deliverySuite,
   stream: streamSuite,

@@ -10,6 +10,7 @@ import { operatorSuite } from "./requests/operatorSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
+import { linkSuite } from "./semantics/linkSuite.ts"
 import { replicaSuite } from "./semantics/replicaSuite.ts"
 import { streamSuite } from "./semantics/streamSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
@@ -32,6 +33,7 @@ export const storageHttpSuite = <Place, E>(
     auditSuite(subject)
     acknowledgementSuite(subject)
     heldSuite(subject)
+    linkSuite(subject)
     forgedCursorSuite(subject)
     streamSuite(subject)
     replicaSuite(subject)

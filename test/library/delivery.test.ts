@@ -62,9 +62,7 @@ describe("a notifier of one's own", () => {
     await send(monitor, "a", resultOf("critical"))
     await monitor.settle()
     const [open] = (await monitor.incidents.list()).items
-    assert.deepStrictEqual(links, [
-      { incident: `https://tocsin.example/monitoring/ops/v1/incidents/${open?.id}` },
-    ])
+    assert.deepStrictEqual(links, [{ incident: `https://tocsin.example/monitoring/#/incidents/${open?.id}` }])
   })
 
   it("is tried again with the same id until it works, in order, by the schedule", async () => {

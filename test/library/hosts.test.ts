@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { type AddressInfo, connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, describe, expect, it } from "@effect/vitest"
+import { afterAll, assert, describe, expect, it, vi } from "@effect/vitest"
 import { serve as serveHono } from "@hono/node-server"
 import * as fastify from "@tocsin/examples/fastify/app"
 import * as hono from "@tocsin/examples/hono/app"
@@ -113,6 +113,43 @@ describe("node:http", () => {
   it("serves it below a path of one's choice", async () => {
     await using monitor = await start({ basePath: "/ops/monitoring" })
     await listening(monitor.node, (base) => conversation(`${base}/ops/monitoring`, monitor))
+  })
+
+  it("serves links in messages until their receiver loses them, and senders, behind other routes", async () => {
+    const messages: Array<string> = []
+    const chat = createServer((request, response) => {
+      request.setEncoding("utf8").on("data", (text: string) => messages.push(JSON.parse(text).text))
+      request.on("end", () => response.end())
+    }).listen(0, "127.0.0.1")
+    await once(chat, "listening")
+    vi.stubEnv("CHAT_URL", `http://127.0.0.1:${portOf(chat)}/`)
+    const phone = { kind: "messenger", url_env: "CHAT_URL" } as const
+    await using monitor = await start({
+      basePath: "/tocsin",
+      publicUrl: "https://example.org/tocsin",
+      linkKey: "5a".repeat(32),
+      policy: { receivers: { phone: { ...phone, acknowledge: "1h" } } },
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await until(() => messages.length > 0)
+    const [, path = assert.fail("there is no link")] =
+      /^Acknowledge for 1h: https:\/\/example\.org(\S+)$/mu.exec(messages.join()) ?? []
+    await listening(express().use(monitor.node), async (base) => {
+      const press = async (method: string) => {
+        const response = await fetch(base + path, { method })
+        return `${response.status} ${await response.text()}`
+      }
+      assert.match(await press("GET"), /^200 [^]*<button>Acknowledge for 1h/)
+      assert.match(await press("POST"), /^200 [^]*Acknowledged by link:phone/)
+      await monitor.setPolicy({ receivers: { phone } })
+      for (const method of ["GET", "POST"]) assert.match(await press(method), /^410 /)
+      const ping = await fetch(`${base}/tocsin/in/ping/in_${"a".repeat(43)}/job`)
+      assert.strictEqual(`${ping.status} ${await ping.text()}`, "404 not found")
+    })
+    vi.unstubAllEnvs()
+    chat.closeAllConnections()
+    chat.close()
   })
 
   it("outlives clients that go away in the middle", async () => {

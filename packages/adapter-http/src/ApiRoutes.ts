@@ -23,6 +23,7 @@ import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./met
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import { stream } from "./handlers/streamHandler.ts"
 import type { ConsoleFiles } from "./pages/ConsoleRoutes.ts"
+import * as LinkRoutes from "./pages/LinkRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
 import type { About } from "./pages/ServiceState.ts"
 import type { Readiness } from "@tocsin/core/health/Readiness"
@@ -78,7 +79,11 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   )
 
 const knownToV1 = [...routesOf(TocsinApi, DocumentRoutes.v1.path), ...DocumentRoutes.viewerRoutes]
-const knownToOps = [...routesOf(OpsApi, DocumentRoutes.ops.path), ...SenderRoutes.routes]
+const knownToOps = [
+  ...routesOf(OpsApi, DocumentRoutes.ops.path),
+  ...SenderRoutes.routes,
+  ...LinkRoutes.routes,
+]
 
 /** Names the spans of requests. */
 export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE])
@@ -119,6 +124,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
     v1Routes(options),
     opsRoutes(options),
     SenderRoutes.layer,
+    LinkRoutes.layer,
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,
     watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),

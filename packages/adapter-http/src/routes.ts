@@ -40,8 +40,8 @@ export const pathOf = (url: string): string => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** The paths of senders contain their keys (docs/rules.md#integrations). */
-const WITH_KEY = /^(\/in\/[a-z]+\/)./u
+/** The paths of senders and of links contain secrets (docs/rules.md#integrations, docs/rules.md#links). */
+const WITH_KEY = /^(\/(?:in\/[a-z]+|a)\/)./u
 
 /** The path of a request's target as logs may show it. */
 export const shownPath = (url: string): string => {

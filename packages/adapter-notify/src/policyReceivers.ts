@@ -12,9 +12,10 @@ import type { BadNotifierSetting } from "./BadNotifierSetting.ts"
 import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
 import { messengerSlack, messengerTelegram } from "./messenger/messenger.ts"
+import type { PostingOptions } from "./http/HttpPost.ts"
 import { MAX_SECRET_BYTES, readBoundedFile } from "./readBoundedFile.ts"
 import { serviceNotifier } from "./services/serviceNotifier.ts"
-import { webhook, type ReceiverPosting } from "./webhook/webhook.ts"
+import { webhook } from "./webhook/webhook.ts"
 
 /** The names of secrets in receivers, without `_file` or `_env`. */
 const SECRETS = ["url", "secret", "telegram_token", "token", "user", "routing_key", "key"] as const
@@ -40,7 +41,7 @@ interface PolicyReceivers {
  */
 export const policyReceivers = Effect.fnUntraced(function* (
   receivers: NonNullable<PolicyDocument["receivers"]>,
-  posting: ReceiverPosting,
+  posting: PostingOptions,
   only?: SecretsFolder,
 ): Effect.fn.Return<PolicyReceivers, never, Scope.Scope | Ids> {
   const made = new Map<NotifierName, Notifier>()
@@ -136,7 +137,7 @@ const NONE = Redacted.make("")
 export const makeReceiver = (
   receiver: Receiver,
   secrets: ReceiverSecrets,
-  posting: ReceiverPosting,
+  posting: PostingOptions,
 ): Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids> => {
   const { url = NONE, secret = NONE, telegram_token = NONE } = secrets
   if ("type" in receiver && receiver.type !== undefined && receiver.type !== "email")

@@ -126,7 +126,7 @@ export const AuditId = Schema.String.pipe(Schema.brand("AuditId"))
 export type AuditId = typeof AuditId.Type
 
 /** The way by which a change was made. */
-export const AuditVia = Schema.Literals(["api", "cli", "library", "system"])
+export const AuditVia = Schema.Literals(["api", "cli", "library", "link", "system"])
 export type AuditVia = typeof AuditVia.Type
 
 const filters = {
@@ -158,7 +158,9 @@ export const AuditEntry = Schema.Struct({
   id: AuditId,
   at: InstantFromString,
   actor: Schema.String.annotateKey({ description: "Who made the change." }),
-  via: AuditVia.annotateKey({ description: "system: Tocsin itself, when a time was over." }),
+  via: AuditVia.annotateKey({
+    description: "link: a link in a message. system: Tocsin itself, when a time was over.",
+  }),
   action: Schema.String.annotateKey({
     description: `The action: ${auditActionNames.join(", ")}.`,
   }),

@@ -80,10 +80,16 @@ export type Quiet = typeof Quiet.Type
 
 const quiet = Schema.optionalKey(Quiet)
 
+const acknowledge = Schema.optionalKey(
+  DurationText({ min: "1 minute", max: "7 days" }).annotate({
+    description: "Messages have a link that acknowledges the incident for so long.",
+  }),
+)
+
 const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
   kind: Kind,
   fields: Fields,
-) => Schema.Struct({ kind: Schema.Literal(kind), ...fields, concurrency, quiet })
+) => Schema.Struct({ kind: Schema.Literal(kind), ...fields, concurrency, quiet, acknowledge })
 
 /** Where notifications go. Addresses and secrets stay outside the file. */
 export const Receiver = Schema.Union([

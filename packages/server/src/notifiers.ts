@@ -14,11 +14,7 @@ export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, never
       debug: isEnabled.has("debug"),
       webhook:
         isEnabled.has("webhook") && SERVICE_WEBHOOK_URL !== undefined
-          ? {
-              url: SERVICE_WEBHOOK_URL,
-              secrets: SERVICE_WEBHOOK_SECRET ?? [],
-              publicUrl: settings.SERVICE_PUBLIC_URL,
-            }
+          ? { url: SERVICE_WEBHOOK_URL, secrets: SERVICE_WEBHOOK_SECRET ?? [] }
           : undefined,
       messenger: isEnabled.has("messenger") ? messenger(settings) : undefined,
       alertRouter:

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
-import { Console, Effect, FileSystem, Redacted, Schedule } from "effect"
+import { Console, Effect, Redacted } from "effect"
+import { keptSecret } from "./keptSecret.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { StartFailure } from "./StartFailure.ts"
 
 const TOKEN_BYTES = 24
-const OWNER_ONLY = 0o600
 
 const generate = Effect.sync(() => Redacted.make(randomBytes(TOKEN_BYTES).toString("base64url")))
 
@@ -18,45 +17,26 @@ const announce = (text: string, isTerminal: boolean) =>
 const print = (token: Redacted.Redacted, label: Effect.Effect<void>) =>
   Effect.andThen(label, Console.log(Redacted.value(token)))
 
-// Another process may have just created the file and not yet written its line.
-const LOOKS = { schedule: Schedule.spaced("20 millis"), times: 50 }
-
 const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
-  const files = yield* FileSystem.FileSystem
-  const failed = (cause: unknown) =>
-    new StartFailure({
-      message: `the token file ${path} cannot be used; check its permissions, delete it, or set SERVICE_AUTH_TOKEN`,
-      cause,
-    })
-  const token = yield* generate
-  // `wx`: of several processes one writes the file, and the others read it.
-  const isNew = yield* files
-    .writeFileString(path, `${Redacted.value(token)}\n`, { mode: OWNER_ONLY, flag: "wx" })
-    .pipe(
-      Effect.as(true),
-      Effect.catchIf(
-        ({ reason }) => reason._tag === "AlreadyExists",
-        () => Effect.succeed(false),
-      ),
-      Effect.mapError(failed),
-    )
-  if (isNew) {
-    yield* print(
-      token,
-      announce(
-        `your operator token follows on standard output, this once; it is stored in ${path}`,
-        isTerminal,
-      ),
-    )
+  const { isNew, secret: token } = yield* keptSecret({
+    path,
+    name: "token",
+    setting: "SERVICE_AUTH_TOKEN",
+    drawn: yield* generate,
+    isValid: isWellFormed,
+  })
+  if (!isNew) {
+    yield* announce(`the operator token is in ${path}`, isTerminal)
     return token
   }
-  const text = yield* files
-    .readFileString(path)
-    .pipe(Effect.repeat({ ...LOOKS, while: (read) => read === "" }), Effect.mapError(failed))
-  const stored = Redacted.make(text.trim())
-  if (!isWellFormed(stored)) return yield* failed("it does not hold one token")
-  yield* announce(`the operator token is in ${path}`, isTerminal)
-  return stored
+  yield* print(
+    token,
+    announce(
+      `your operator token follows on standard output, this once; it is stored in ${path}`,
+      isTerminal,
+    ),
+  )
+  return token
 })
 
 /**

@@ -9,6 +9,7 @@ import manifest from "../package.json" with { type: "json" }
 import { watchdogLayer } from "./watchdog.ts"
 import { connectionWarning } from "./connectionAdvice.ts"
 import { consoleFiles } from "./consoleFiles.ts"
+import { linkKey } from "./linkKey.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
 import { policySource } from "./policy/policySource.ts"
 import { policyReloading } from "./policy/policyReloading.ts"
@@ -45,6 +46,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         clock: clockLayer(settings),
         notifiers: Layer.succeed(Notifiers, loaded.receivers),
         pepper: settings.SERVICE_KEY_PEPPER,
+        linkKey: yield* linkKey(settings),
         rules: rulesOf(settings, loaded.document),
         retention: retentionOf(settings),
         delivery: {

@@ -56,8 +56,8 @@ const ofError = (answer: Answer): ReadonlyArray<string> => {
 export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string> => {
   const { headers, status } = answer
   const isApi = asked.path.startsWith("/api/v1/")
-  // Senders that do not speak the API are answered in their own language.
-  const isSenders = asked.path.startsWith("/in/")
+  // Senders that do not speak the API are answered in their own language, and readers of messages by a page.
+  const isSenders = asked.path.startsWith("/in/") || asked.path.startsWith("/a/")
   const hasBody = asked.method !== "HEAD"
   return [
     ...ofRequestId(answer, asked),

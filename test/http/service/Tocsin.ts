@@ -1,5 +1,6 @@
 import { Agent, type OutgoingHttpHeaders } from "node:http"
 import { assert } from "@effect/vitest"
+import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
@@ -50,6 +51,8 @@ export interface TocsinOptions {
   readonly throughApi?: boolean | undefined
   /** Delivers to these; without notifiers, nothing is delivered. */
   readonly notifiers?: Notifiers["Service"]
+  /** Signs links that acknowledge. */
+  readonly linkKey?: string
 }
 
 /** A service on a port of this machine, with what a test needs to use it. */
@@ -129,6 +132,9 @@ export class Tocsin extends Context.Service<
           ]),
           Layer.provide(options.seed === undefined ? RandomIds.layer : SeededIds.layer(options.seed)),
           Layer.provide([
+            options.linkKey === undefined
+              ? Layer.empty
+              : HmacLinkTokens.layer(Redacted.make(options.linkKey)),
             options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),
             Layer.succeed(Clock.Clock, clock),
             // Each failure is logged, so that every line is searched for tokens.

@@ -7,7 +7,12 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope } from "effect"
 import type { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { checkIdOf, type NotifiedIncident, testText, whereText } from "../text/incidentText.ts"
+import {
+  checkIdOf,
+  type NotifiedIncident,
+  testText,
+  whereText,
+} from "@tocsin/core/notifications/incidentText"
 
 /** An alert of Alertmanager's v2 API (postableAlert), in Alertmanager's format. */
 export const Alert = Schema.Struct({

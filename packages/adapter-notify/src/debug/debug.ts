@@ -3,7 +3,7 @@ import { timestamp } from "@tocsin/contract/Fields"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Schema } from "effect"
-import { testText } from "../text/incidentText.ts"
+import { testText } from "@tocsin/core/notifications/incidentText"
 import { plainLine } from "@tocsin/contract/plainLine"
 
 /** The fields of the line that the debug notifier logs, version 1. */

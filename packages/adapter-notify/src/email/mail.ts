@@ -1,7 +1,7 @@
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import type { DeliveryAttempt, MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
 import { type ChatMessage, textOf, type Tone, toneOf } from "../text/ChatMessage.ts"
-import { cutText, plain } from "../text/incidentText.ts"
+import { acknowledgeText, cutText, plain } from "@tocsin/core/notifications/incidentText"
 
 /** The sender and recipients of a receiver's mails. */
 export interface MailAddresses {
@@ -48,8 +48,16 @@ const COLOURS: Readonly<Record<Tone, string>> = {
   test: "#2d8a4e",
 }
 
+const anchorsOf = ({ acknowledge, incident }: MessageLinks): string =>
+  [
+    { url: incident, text: "Open the incident" },
+    ...(acknowledge === undefined ? [] : [{ url: acknowledge.url, text: acknowledgeText(acknowledge.for) }]),
+  ]
+    .map(({ text, url }) => `<p style="margin:12px 0 0"><a href="${html(url)}">${text}</a></p>`)
+    .join("")
+
 /** Without a stylesheet, script or image: every program shows the same, and loads nothing. */
-const htmlOf = (lines: ReadonlyArray<string>, colour: string): string => {
+const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: MessageLinks | undefined): string => {
   const [title = "", ...rest] = lines.map(html)
   const shown = rest.map((line) => `<p style="margin:0 0 6px;overflow-wrap:anywhere">${line}</p>`).join("")
   return (
@@ -57,7 +65,7 @@ const htmlOf = (lines: ReadonlyArray<string>, colour: string): string => {
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
     '</head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
     `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">` +
-    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}</div></body></html>`
+    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}${links ? anchorsOf(links) : ""}</div></body></html>`
   )
 }
 
@@ -73,14 +81,15 @@ export const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresse
   const address = inner ?? from
   const domain = address.slice(address.lastIndexOf("@") + 1)
   const text = textOf(message, UNLIMITED)
-  const lines = text.split("\n")
+  const lines = textOf(message, { ...UNLIMITED, hasLinks: true }).split("\n")
+  const links = message.about === "notification" ? message.notifications[0].links : undefined
   return {
     from: { name: name.trim(), address },
     to: Array.from(to),
     cc: Array.from(cc),
     subject: cutText(lines[0] ?? "", { limit: MOST_SUBJECT, escape: plain }),
     text: `${text}\n`,
-    html: htmlOf(lines, COLOURS[toneOf(message)]),
+    html: htmlOf(lines, COLOURS[toneOf(message)], links),
     messageId: `<${message.id}@${domain}>`,
     ...(message.about === "notification" && threadOf(message.notifications[0], domain)),
     headers: {

@@ -2,7 +2,13 @@ import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Effect, Option, Redacted, Schema, type Scope } from "effect"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { digestText, incidentText, plain, testText, type TextMedium } from "../text/incidentText.ts"
+import {
+  digestText,
+  incidentText,
+  plain,
+  testText,
+  type TextMedium,
+} from "@tocsin/core/notifications/incidentText"
 
 /** A notifier that writes texts fitted to a medium. */
 const messenger = (medium: TextMedium, write: (text: string) => Effect.Effect<TestReceipt>): Notifier => {

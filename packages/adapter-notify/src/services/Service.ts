@@ -1,6 +1,7 @@
 import type { PostParts } from "../http/HttpPost.ts"
 import type { Tone } from "../text/ChatMessage.ts"
-import type { NotifiedIncident, TextMedium } from "../text/incidentText.ts"
+import type { MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
+import type { NotifiedIncident, TextMedium } from "@tocsin/core/notifications/incidentText"
 
 /** A message with its text, fitted to the service. */
 export interface Written {
@@ -10,6 +11,7 @@ export interface Written {
   /** The incident of a message about one. */
   readonly incident: NotifiedIncident | undefined
   readonly tone: Tone
+  readonly links: MessageLinks | undefined
 }
 
 /** The keys of a receiver: its secrets, and the texts of its definition. */

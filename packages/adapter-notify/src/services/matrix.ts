@@ -1,4 +1,4 @@
-import { plain } from "../text/incidentText.ts"
+import { plain } from "@tocsin/core/notifications/incidentText"
 import { secondsAt, type Service } from "./Service.ts"
 
 /**

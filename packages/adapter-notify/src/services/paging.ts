@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { cutText, plain } from "../text/incidentText.ts"
+import { cutText, plain } from "@tocsin/core/notifications/incidentText"
 import type { Service, Written } from "./Service.ts"
 
 const titleOf = ({ text }: Written, limit: number): string =>
@@ -36,7 +36,8 @@ export const pagerduty: Service = {
       ...(incident !== undefined && { timestamp: Instant.format(incident.opened_at) }),
       custom_details: { text: message.text },
     }
-    return { path, body: { ...event, event_action: "trigger", payload } }
+    const links = message.links && [{ href: message.links.incident, text: "Open in Tocsin" }]
+    return { path, body: { ...event, event_action: "trigger", payload, ...(links && { links }) } }
   },
 }
 

@@ -1,4 +1,5 @@
-import { cutText, plain } from "../text/incidentText.ts"
+import type { MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
+import { acknowledgeText, cutText, plain } from "@tocsin/core/notifications/incidentText"
 import type { Service } from "./Service.ts"
 
 /** The first line of a text as its title. */
@@ -18,6 +19,25 @@ const NTFY = {
 /** More is refused: at most 1 KB of UTF-8, of which a character has at most 3 bytes, or 4 for two. */
 const NTFY_TITLE = { limit: 340, escape: plain }
 
+/** The buttons below a message: one opens the incident, the other acknowledges without a browser. */
+const ntfyActions = ({ acknowledge, incident }: MessageLinks) => ({
+  click: incident,
+  actions: [
+    { action: "view", label: "Open", url: incident },
+    ...(acknowledge === undefined
+      ? []
+      : [
+          {
+            action: "http",
+            label: acknowledgeText(acknowledge.for),
+            url: acknowledge.url,
+            method: "POST",
+            clear: true,
+          },
+        ]),
+  ],
+})
+
 /**
  * A topic, published as JSON to the server's root; at most 4,096 bytes (docs.ntfy.sh, "Limitations"), and 1 KB
  * of title (github.com/binwiederhier/ntfy, release 2.28.0 of August 2026).
@@ -25,13 +45,20 @@ const NTFY_TITLE = { limit: 340, escape: plain }
 export const ntfy: Service = {
   limit: 1_300,
   escape: plain,
-  request: ({ text, tone }, { path, token }) => {
+  hasLinks: true,
+  request: ({ links, text, tone }, { path, token }) => {
     const slash = path.lastIndexOf("/")
     const { message, title } = titled(text)
     return {
       path: `${path.slice(0, slash)}/`,
       ...(token !== "" && { headers: { authorization: `Bearer ${token}` } }),
-      body: { topic: path.slice(slash + 1), title: cutText(title, NTFY_TITLE), message, ...NTFY[tone] },
+      body: {
+        topic: path.slice(slash + 1),
+        title: cutText(title, NTFY_TITLE),
+        message,
+        ...NTFY[tone],
+        ...(links && ntfyActions(links)),
+      },
     }
   },
 }

@@ -22,7 +22,7 @@ export interface ServiceOptions extends PostingOptions {
 const resolvedBy = ({ alert, incident }: ClaimedAlert): ReadonlyArray<Written> =>
   alert.ended_at === undefined || incident.resolved_at === undefined
     ? []
-    : [{ id: incident.id, text: "", tone: "resolved", incident }]
+    : [{ id: incident.id, text: "", tone: "resolved", incident, links: undefined }]
 
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 
@@ -53,13 +53,16 @@ export const serviceNotifier = Effect.fnUntraced(function* (
     const { body, ...parts } = service.request(message, { ...Redacted.value(options.keys), path })
     return post(typeof body === "string" ? body : JSON.stringify(body), parts)
   }
-  const write = (message: ChatMessage) =>
-    postWritten({
+  const write = (message: ChatMessage) => {
+    const about = message.about === "notification" ? message.notifications[0] : undefined
+    return postWritten({
       id: message.id,
       text: textOf(message, service),
       tone: toneOf(message),
-      incident: message.about === "notification" ? message.notifications[0].incident : undefined,
+      incident: about?.incident,
+      links: about?.links,
     })
+  }
   const send = (message: ChatMessage) => Effect.map(write(message), ({ result }) => result)
   return {
     kind,

@@ -1,4 +1,5 @@
-import { plain } from "../text/incidentText.ts"
+import type { MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
+import { acknowledgeText, plain } from "@tocsin/core/notifications/incidentText"
 import type { Service } from "./Service.ts"
 
 const COLOURS = {
@@ -9,6 +10,15 @@ const COLOURS = {
   test: "default",
 } as const
 
+const open = (title: string, url: string) => ({ type: "Action.OpenUrl", title, url })
+
+const actionsOf = ({ acknowledge, incident }: MessageLinks) => ({
+  actions: [
+    open("Open", incident),
+    ...(acknowledge === undefined ? [] : [open(acknowledgeText(acknowledge.for), acknowledge.url)]),
+  ],
+})
+
 /**
  * A Workflows address takes an Adaptive Card, whose text runs know no Markdown; at most 28 KB, which senders saw
  * counted in UTF-16 (learn.microsoft.com, "Create an Incoming Webhook").
@@ -16,7 +26,8 @@ const COLOURS = {
 export const teams: Service = {
   limit: 6_000,
   escape: plain,
-  request: ({ text, tone }) => {
+  hasLinks: true,
+  request: ({ links, text, tone }) => {
     const [title = "", ...rest] = text.split("\n")
     const block = (line: string, style: object) => ({
       type: "RichTextBlock",
@@ -31,6 +42,7 @@ export const teams: Service = {
       type: "AdaptiveCard",
       version: "1.4",
       body,
+      ...(links && actionsOf(links)),
     }
     return {
       body: {

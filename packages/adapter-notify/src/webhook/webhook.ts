@@ -11,7 +11,12 @@ import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
-import { checkIdOf, incidentText, type NotifiedIncident, testText } from "../text/incidentText.ts"
+import {
+  checkIdOf,
+  incidentText,
+  type NotifiedIncident,
+  testText,
+} from "@tocsin/core/notifications/incidentText"
 
 /** The key of one secret, prepared once: preparing its bytes takes three times as long as a signature. */
 type SigningKey = Redacted.Redacted<KeyObject>
@@ -114,7 +119,12 @@ export const IncidentMessage = Schema.Struct({
     incident: WebhookIncident,
     links: Schema.optionalKey(
       Schema.Struct({
-        incident: Schema.String.annotate({ description: "The incident's timeline, for operators." }),
+        incident: Schema.String.annotate({ description: "The incident in the console." }),
+        acknowledge: Schema.optionalKey(
+          Schema.String.annotate({
+            description: "A page that acknowledges the incident at `severity`; also by a POST.",
+          }),
+        ),
       }),
     ),
   }),
@@ -135,14 +145,8 @@ export type WebhookMessage = typeof WebhookMessage.Type
 
 const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: (line: string) => line }
 
-/**
- * The body of a notification. Attempts differ only if the incident has changed. `publicUrl` is the
- * base of its links.
- */
-export const incidentMessage = (
-  notification: DeliveryAttempt,
-  publicUrl: string | undefined,
-): IncidentMessage => ({
+/** The body of a notification. Attempts differ only if the incident has changed. */
+export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage => ({
   type: `incident.${notification.event_type}`,
   version: 1,
   timestamp: notification.created_at,
@@ -156,9 +160,7 @@ export const incidentMessage = (
     firing_for_seconds: secondsOf(notification),
     ...acknowledgedBy(notification),
     incident: incidentOf(notification.incident),
-    ...(publicUrl !== undefined && {
-      links: { incident: `${publicUrl}/ops/v1/incidents/${notification.incident.id}` },
-    }),
+    ...linksOf(notification),
   },
 })
 
@@ -168,6 +170,12 @@ const MICROS_PER_SECOND = 1_000_000n
 const secondsOf = ({ age_starts_at, event_type, incident }: DeliveryAttempt): number => {
   const until = event_type === "resolved" ? (incident.resolved_at ?? age_starts_at) : age_starts_at
   return Math.max(0, Number(until / MICROS_PER_SECOND - incident.opened_at / MICROS_PER_SECOND))
+}
+
+const linksOf = ({ links }: DeliveryAttempt) => {
+  if (links === undefined) return {}
+  const { acknowledge, incident } = links
+  return { links: { incident, ...(acknowledge !== undefined && { acknowledge: acknowledge.url }) } }
 }
 
 const acknowledgedBy = ({ acknowledgement }: DeliveryAttempt) => {
@@ -200,13 +208,7 @@ export const parsePublicUrl = (given: string): string | undefined => {
   return withoutTrailing(new URL(given).href, "/")
 }
 
-/** How receivers of every kind post. */
-export interface ReceiverPosting extends PostingOptions {
-  /** The base of links in messages, without a slash at its end; without it, there are none. */
-  readonly publicUrl?: string | undefined
-}
-
-export interface WebhookOptions extends ReceiverPosting {
+export interface WebhookOptions extends PostingOptions {
   readonly url: Redacted.Redacted
   /** At least one `whsec_` and base64; several during a rotation (docs/rules.md#notifiers). */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
@@ -232,8 +234,7 @@ export const webhook = Effect.fnUntraced(function* (
   })
   return {
     kind: "webhook",
-    send: (notification) =>
-      Effect.map(deliver(incidentMessage(notification, options.publicUrl)), ({ result }) => result),
+    send: (notification) => Effect.map(deliver(incidentMessage(notification)), ({ result }) => result),
     test: Effect.flatMap(Instant.now, (now) =>
       deliver({ type: "test", version: 1, timestamp: now, data: { id: ids.uuidV7(now), text: testText } }),
     ),

@@ -100,6 +100,20 @@ describe("e-mail", () => {
     }),
   )
 
+  it.effect("has the links of its notification in both parts, in one part as words", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const notifier = yield* sending(`smtp://127.0.0.1:${port}`)
+      const incident = "https://tocsin.example/#/incidents/1"
+      const acknowledge = { url: "https://tocsin.example/a/2", for: Duration.hours(1) }
+      yield* notifier.send({ ...firing, links: { incident, acknowledge } })
+      const [text, html] = partsOf((yield* Queue.take(mails)).raw)
+      assert.include(text, `Incident: ${incident}\r\nAcknowledge for 1h: ${acknowledge.url}\r\n`)
+      assert.include(html, `<a href="${acknowledge.url}">Acknowledge for 1h</a>`)
+      assert.include(html, `<a href="${incident}">Open the incident</a>`)
+    }),
+  )
+
   it.effect("is in one thread with the other mails of its incident, and a repeat has the same ID", () =>
     Effect.gen(function* () {
       const { mails, port } = yield* startMailServer()

@@ -18,6 +18,10 @@ import { fakes } from "./fakes.ts"
 const TYPES = Object.keys(services) as ReadonlyArray<ServiceType>
 const PAGING: ReadonlyArray<ServiceType> = ["pagerduty", "opsgenie"]
 const MARKED: ReadonlyArray<ServiceType> = ["discord", "google_chat", "mattermost", "rocket_chat", "zulip"]
+const links = {
+  incident: `https://tocsin.example/base/#/incidents/${firing.incident.id}`,
+  acknowledge: { url: `https://tocsin.example/base/a/${"0f".repeat(48)}`, for: Duration.hours(1) },
+}
 const CHATS = TYPES.filter((type) => !PAGING.includes(type))
 
 type Answer = (request: Received) => {
@@ -179,6 +183,31 @@ describe("the types of receivers", () => {
         [paths[0] === paths[1], paths[2] === paths[3], paths[3] === paths[4]],
         [true, true, false],
       )
+    }),
+  )
+
+  it.effect.each(TYPES)("%s: a firing has both links, of which none is escaped or pressed", (type) =>
+    Effect.gen(function* () {
+      const { requests, send } = yield* start(type)
+      assert.deepStrictEqual(yield* send({ ...firing, links }), { outcome: "delivered" })
+      const { body } = yield* Queue.take(requests)
+      const text = body.startsWith("{") ? body : decodeURIComponent(body)
+      assert.include(text, links.incident)
+      assert.include(text, links.acknowledge.url)
+      if (type !== "ntfy") return
+      const { actions, click, message } = JSON.parse(body)
+      assert.strictEqual(click, links.incident)
+      assert.deepStrictEqual(actions, [
+        { action: "view", label: "Open", url: links.incident },
+        {
+          action: "http",
+          label: "Acknowledge for 1h",
+          url: links.acknowledge.url,
+          method: "POST",
+          clear: true,
+        },
+      ])
+      assert.notInclude(message, "https://")
     }),
   )
 

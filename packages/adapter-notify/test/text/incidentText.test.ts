@@ -7,7 +7,7 @@ import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { slackMedium, SlackMessage, telegramMedium } from "../../src/messenger/messenger.ts"
-import { cutText, digestText, incidentText, type TextMedium } from "../../src/text/incidentText.ts"
+import { cutText, digestText, incidentText, type TextMedium } from "@tocsin/core/notifications/incidentText"
 import { firing, resolved, shared, silence } from "../notifications.ts"
 
 const plain: TextMedium = { limit: 10_000, escape: (text) => text }

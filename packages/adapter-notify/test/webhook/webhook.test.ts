@@ -113,7 +113,7 @@ describe("a webhook's body about an agent", () => {
     } as const
     const encode = Schema.encodeSync(WebhookMessage)
     const dataOf = (note: string | undefined): object =>
-      encode(incidentMessage({ ...firing, acknowledgement: { ...acknowledgement, note } }, undefined)).data
+      encode(incidentMessage({ ...firing, acknowledgement: { ...acknowledgement, note } })).data
     const shown = {
       by: "ann",
       at: "2026-01-31T08:30:00.250Z",
@@ -122,7 +122,7 @@ describe("a webhook's body about an agent", () => {
     }
     assert.deepInclude(dataOf(undefined), { acknowledgement: shown })
     assert.deepInclude(dataOf("on it"), { acknowledgement: { ...shown, note: "on it" } })
-    assert.notProperty(encode(incidentMessage(firing, undefined)).data, "acknowledgement")
+    assert.notProperty(encode(incidentMessage(firing)).data, "acknowledgement")
   })
 
   it.effect("that is silent names no check", () =>
@@ -145,8 +145,8 @@ describe("a webhook's body about an agent", () => {
 })
 
 describe("a webhook's message", () => {
-  const dataOf = (notification: typeof firing, publicUrl?: string) => {
-    const { receiver, cause, firing_for_seconds, links } = incidentMessage(notification, publicUrl).data
+  const dataOf = (notification: typeof firing) => {
+    const { receiver, cause, firing_for_seconds, links } = incidentMessage(notification).data
     return { receiver, cause, firing_for_seconds, links }
   }
 
@@ -171,9 +171,15 @@ describe("a webhook's message", () => {
     assert.strictEqual(dataOf({ ...firing, age_starts_at }).firing_for_seconds, 0)
   })
 
-  it("links to the incident below the public address", () => {
-    assert.deepStrictEqual(dataOf(firing, "https://tocsin.example/base").links, {
-      incident: `https://tocsin.example/base/ops/v1/incidents/${firing.incident.id}`,
+  it("has the links of its notification", () => {
+    const incident = "https://tocsin.example/base/#/incidents/1"
+    const acknowledge = { url: "https://tocsin.example/base/a/2", for: Duration.hours(1) }
+    assert.deepStrictEqual(dataOf({ ...firing, links: { incident, acknowledge: undefined } }).links, {
+      incident,
+    })
+    assert.deepStrictEqual(dataOf({ ...firing, links: { incident, acknowledge } }).links, {
+      incident,
+      acknowledge: acknowledge.url,
     })
   })
 })

@@ -6,6 +6,7 @@ import type { Severity } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { LogEntry, IncidentLogRecord } from "../model/IncidentLogRecord.ts"
 import { recordLogEntry } from "../incidents/recordLogEntry.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -50,28 +51,37 @@ export const acknowledge = commandOf(function* (
   if (incident.state !== "open") return { outcome: "resolved" }
   if (severity !== undefined && severity !== incident.severity)
     return { outcome: "another_severity", severity: incident.severity }
-  const { actor } = by
   const until = endOf(input.until, now)
   if (until <= now) return { outcome: "over" }
-  const acknowledged = incident.severity
-  const acknowledgement: Acknowledgement = { by: actor, note, at: now, until, severity: acknowledged }
+  const acknowledgement: Acknowledgement = { by: by.actor, note, at: now, until, severity: incident.severity }
+  putAcknowledgement(unit, incident, acknowledgement, by)
+  return { outcome: "acknowledged", acknowledgement }
+})
+
+/** Acknowledges an open incident, for its timeline and the audit. */
+export const putAcknowledgement = (
+  unit: UnitOfWork,
+  incident: IncidentRecord,
+  acknowledgement: Acknowledgement,
+  by: Signature,
+): void => {
+  const { at: now, note, severity, until } = acknowledgement
   move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
   const action: LogEntry = {
     action: "acknowledged",
-    actor,
+    actor: by.actor,
     text: note,
     ack_until: until,
-    severity: acknowledged,
+    severity,
   }
   // Another one may have held more, or longer.
   recordLogEntry(unit, { ...incident, ...ackColumns(acknowledgement), next_evaluation_at: now }, action, now)
-  recordAudit(unit, now, by, "incident.acknowledged", [id], {
+  recordAudit(unit, now, by, "incident.acknowledged", [incident.id], {
     until: Instant.format(until),
-    severity: acknowledged,
+    severity,
     note,
   })
-  return { outcome: "acknowledged", acknowledgement }
-})
+}
 
 const standingOf = (incident: IncidentRecord): "none" | "acknowledged" =>
   acknowledgementOf(incident) === undefined ? "none" : "acknowledged"

@@ -7,6 +7,7 @@ import type { Notifier } from "../ports/Notifiers.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
 import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
 import { digestAttempt } from "./digest.ts"
+import { makeMessageLinks } from "./messageLinks.ts"
 import { Receivers } from "./Receivers.ts"
 import { resultOf } from "./resultOf.ts"
 import type { AttemptResult, Recorded } from "./recordResults.ts"
@@ -67,6 +68,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   const { storeDigestResult, storeResult } = yield* makeStoreResults(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   const turns = yield* makePermits(concurrency)
+  const linksOf = yield* makeMessageLinks
   let slowest: Duration.Duration | undefined
 
   // A reload may remove a receiver while its items wait.
@@ -78,7 +80,8 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   const end = ({ claim }: ClaimedItem, result: AttemptResult) =>
     Effect.map(storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result), note)
   const sendTimed = Effect.fnUntraced(function* (notification: DeliveryAttempt) {
-    const [took, result] = yield* Effect.timed(current()?.send(notification) ?? Effect.interrupt)
+    const sending = current()?.send({ ...notification, links: linksOf(notification) })
+    const [took, result] = yield* Effect.timed(sending ?? Effect.interrupt)
     slowest = slowest === undefined ? took : Duration.max(slowest, took)
     return result
   })

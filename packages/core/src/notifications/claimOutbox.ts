@@ -121,7 +121,8 @@ const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant
   }
 }
 
-const toNotification = (
+/** The notification that an item sends. */
+export const toNotification = (
   item: OutboxRecord,
   incident: IncidentRecord,
   { due_at, now }: { readonly due_at: Instant.Instant; readonly now: Instant.Instant },

@@ -97,7 +97,7 @@ const secretProblems = (receiver: object, name: string, isRequired: boolean): Re
 const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
 
 /** Keys of every receiver. */
-const COMMON = ["kind", "concurrency", "digest", "quiet", "type"]
+const COMMON = ["kind", "concurrency", "digest", "quiet", "acknowledge", "type"]
 
 /** Missing keys of a type, and those that belong to another. */
 const typeProblems = (
@@ -141,6 +141,7 @@ const receiverProblems = (name: string, receiver: Receiver): ReadonlyArray<Field
         ...problems,
         ...typeProblems(receiver),
         ...(receiver.type === undefined ? secretProblems(receiver, "url", true) : []),
+        ...(receiver.type === undefined ? unreadProblems(receiver) : []),
       ]
     case "messenger":
       return [
@@ -149,9 +150,13 @@ const receiverProblems = (name: string, receiver: Receiver): ReadonlyArray<Field
         ...(receiver.type === undefined ? messengerProblems(receiver) : []),
       ]
     case "debug":
-      return problems
+      return [...problems, ...unreadProblems(receiver)]
   }
 }
+
+/** A program reads the messages of this receiver, or a log does. */
+const unreadProblems = ({ acknowledge }: Receiver): ReadonlyArray<FieldProblem> =>
+  acknowledge === undefined ? [] : [problem("must be absent: no person reads these messages", "acknowledge")]
 
 const messengerProblems = (
   receiver: Extract<Receiver, { readonly kind: "messenger" }>,

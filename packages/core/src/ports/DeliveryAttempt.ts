@@ -1,3 +1,4 @@
+import type { Duration } from "effect"
 import type { Acknowledgement } from "../model/Acknowledgement.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
@@ -5,6 +6,14 @@ import type { FiringCause, NotificationType, NotifierName, Severity } from "@toc
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount } from "../model/memberCounts.ts"
 import type { AlertRecord } from "../model/OutboxRecord.ts"
+
+/** Addresses for the reader of a message (docs/rules.md#links). */
+export interface MessageLinks {
+  /** The incident in the console. */
+  readonly incident: string
+  /** A page that acknowledges the incident for so long. */
+  readonly acknowledge: { readonly url: string; readonly for: Duration.Duration } | undefined
+}
 
 /** One attempt to deliver a notification, with everything the receiver needs to know. */
 export interface DeliveryAttempt {
@@ -28,6 +37,8 @@ export interface DeliveryAttempt {
   readonly due_at: Instant
   /** The one in force now; none for a resolved. */
   readonly acknowledgement: Acknowledgement | undefined
+  /** Absent without a public address. */
+  readonly links?: MessageLinks | undefined
   /** Number of this attempt, from 1. */
   readonly attempt: number
   /** The incident now; `agent_id` and `check_id` name its only member. */

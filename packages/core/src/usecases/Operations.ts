@@ -17,12 +17,14 @@ import { replay, type ReplayOutcome } from "../notifications/replay.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
+import { LinkTokens } from "../ports/LinkTokens.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listings.ts"
 import { acknowledging, noSuchIncident } from "./acknowledging.ts"
 import { explain, type Explanation } from "./explain.ts"
+import { followingLinks } from "./followingLinks.ts"
 import { heldLists } from "./heldLists.ts"
 import type { HeldTimeline } from "./toResources.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
@@ -67,6 +69,7 @@ const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | St
 export class Operations extends Context.Service<
   Operations,
   ReturnType<typeof acknowledging> &
+    ReturnType<typeof followingLinks> &
     Omit<ReturnType<typeof heldLists>, "withOutlook"> &
     ReturnType<typeof silencing> & {
       /**
@@ -109,7 +112,8 @@ export class Operations extends Context.Service<
       const rules = yield* RuleSettings
       const { sha256 } = yield* Hashing
       const ids = yield* Ids
-      const options = incidentOptions(ids, yield* PolicyInForce, rules)
+      const policy = yield* PolicyInForce
+      const options = incidentOptions(ids, policy, rules)
       const signature = currentSignature(ids)
 
       const lists = heldLists({ storage, commits, sha256, options })
@@ -122,6 +126,13 @@ export class Operations extends Context.Service<
 
       return Operations.of({
         ...acknowledging(commits, rules, signature),
+        ...followingLinks({
+          ids,
+          tokens: yield* LinkTokens,
+          policy: policy.current,
+          transact: commits.transact,
+          longestAcknowledgement: rules.longestAcknowledgement,
+        }),
         incidents: lists.incidents,
         outbox: lists.outbox,
         ...silencing({ storage, commits, ids, rules, signature }),

@@ -45,7 +45,6 @@ export const postingOf = (settings: Settings) => ({
   denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
   timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
   mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
-  publicUrl: settings.SERVICE_PUBLIC_URL,
 })
 
 /** The receivers of a policy that defines none. */

@@ -34,6 +34,14 @@ export const definitions = {
     "secret that agent keys are hashed with; cannot be changed once a storage is in use",
     NONE,
   ),
+  SERVICE_LINK_KEY: setting(
+    type.linkKey,
+    "key of the links that acknowledge, the same on all replicas: openssl rand -hex 32",
+    {
+      whenUnset:
+        "generated and kept in SERVICE_DATA_DIR/link-key; with PostgreSQL, messages have no such links",
+    },
+  ),
   SERVICE_ACCEPT_FINGERPRINTS: setting(
     type.fingerprints,
     "fingerprints of agent keys to accept without an operator",
@@ -96,7 +104,7 @@ export const definitions = {
     "secret that signs webhooks (Standard Webhooks); several during a rotation",
     { whenUnset: "none; required with SERVICE_WEBHOOK_URL" },
   ),
-  SERVICE_PUBLIC_URL: setting(type.publicUrl, "address at which people reach Tocsin, for links in webhooks", {
+  SERVICE_PUBLIC_URL: setting(type.publicUrl, "address at which people reach Tocsin, for links in messages", {
     whenUnset: "no links",
   }),
   SERVICE_CONSOLE: setting(type.oneOf(["on", "off"]), "whether browsers get the console at /", {

@@ -1,5 +1,6 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
 import { parsePublicUrl, parseSecrets, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
+import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
 import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/ReceiverTypes"
@@ -42,6 +43,9 @@ export const secretText = secret(text("any text"))
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 
 export const word = (takes: string) => matching(VISIBLE_ASCII, takes)
+
+/** See `HmacLinkTokens`. */
+export const linkKey = secret(matching(LINK_KEY, "64 hex digits"))
 
 export const secretWord = (takes: string) => secret(word(takes))
 

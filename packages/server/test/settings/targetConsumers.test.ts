@@ -120,8 +120,6 @@ interface Case {
   readonly follows: (name: Consumer, settings: Settings) => Effect.Effect<void, unknown>
 }
 
-const ofWebhooks = NAMES.filter((name) => name.includes("webhook"))
-
 /** Every setting of what is sent, with all that must follow it. */
 const cases: Readonly<Partial<Record<keyof Settings, Case>>> = {
   SERVICE_DENY_PRIVATE_TARGETS: {
@@ -147,15 +145,6 @@ const cases: Readonly<Partial<Record<keyof Settings, Case>>> = {
         yield* TestClock.adjust("2 seconds")
         const { result } = yield* Fiber.join(sending)
         assert.strictEqual(result.outcome, "deferred")
-      }),
-  },
-  SERVICE_PUBLIC_URL: {
-    value: "https://tocsin.example.org",
-    consumers: ofWebhooks,
-    follows: (name, settings) =>
-      Effect.gen(function* () {
-        yield* consumers[name].send(settings)
-        assert.include(bodies.join(), "https://tocsin.example.org")
       }),
   },
 }

@@ -83,7 +83,8 @@ interface NodeListenerOptions {
 }
 
 const METRICS = /^\/metrics(?:\?|$)/
-const OURS = /^\/(?:api\/v1|ops\/v1|docs)\/|^\/(?:openapi\.json|docs)(?:\?|$)/
+const OURS =
+  /^\/(?:api\/v1|ops\/v1|docs|in\/(?:ping|push))\/|^\/(?:openapi\.json|docs|a\/[0-9a-f]{96})(?:\?|$)/
 
 const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/
 

@@ -3,6 +3,7 @@
  * runs, and what a program of Effect's builds on. {@link services} is everything that answers;
  * {@link background} is everything that works without being asked; {@link layer} is both.
  */
+import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import type { Commits } from "@tocsin/core/engine/commits/Commits"
@@ -65,6 +66,8 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly version?: string | undefined
   /** Peppers the hashes of agent keys; the same for good once chosen. */
   readonly pepper?: Redacted.Redacted | undefined
+  /** Signs links that acknowledge: 64 hex digits. Without it, messages have none. */
+  readonly linkKey?: Redacted.Redacted | undefined
 }
 
 /** The services that {@link services} provides. */
@@ -115,6 +118,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     PolicyInForce.layer,
   ).pipe(
     Layer.provideMerge(settings(options)),
+    Layer.provideMerge(options.linkKey === undefined ? Layer.empty : HmacLinkTokens.layer(options.linkKey)),
     Layer.provideMerge(Receivers.layer),
     Layer.provideMerge(options.notifiers ?? noNotifiers),
     Layer.provideMerge(options.ids ?? RandomIds.layer),

@@ -1,5 +1,5 @@
-import { testText } from "@tocsin/adapter-notify/text/incidentText"
-import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
+import { testText } from "@tocsin/core/notifications/incidentText"
+import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Cause, Duration, Effect, Option } from "effect"
 import { type Notification, toNotification } from "./Notification.ts"
@@ -112,10 +112,7 @@ const shown = (value: unknown): string => {
 }
 
 /** Runs a custom notifier: bounded in time, and never failing. */
-export const runCustomNotifier = (
-  custom: CustomNotifier,
-  { publicUrl, timeout }: ReceiverPosting,
-): Notifier => {
+export const runCustomNotifier = (custom: CustomNotifier, { timeout }: PostingOptions): Notifier => {
   const { name } = custom
   const attempt = (
     send: (context: SendContext) => Promise<SendResult | void> | SendResult | void,
@@ -147,8 +144,7 @@ export const runCustomNotifier = (
   }
   return {
     kind: name,
-    send: (notification) =>
-      attempt((context) => custom.send(toNotification(notification, publicUrl), context)),
+    send: (notification) => attempt((context) => custom.send(toNotification(notification), context)),
     test:
       custom.test === undefined
         ? Effect.succeed(untested)

@@ -23,8 +23,8 @@ export interface Notification extends Message {
 const encode = Schema.encodeSync(IncidentMessage)
 
 /** A delivery attempt as a {@link Notification}. */
-export const toNotification = (delivery: DeliveryAttempt, publicUrl: string | undefined): Notification => {
-  const { timestamp, data } = encode(incidentMessage(delivery, publicUrl))
+export const toNotification = (delivery: DeliveryAttempt): Notification => {
+  const { timestamp, data } = encode(incidentMessage(delivery))
   const { notifier, event_type, attempt } = delivery
   return { ...data, notifier, event_type, created_at: timestamp, attempt }
 }

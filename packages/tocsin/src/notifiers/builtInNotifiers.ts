@@ -2,13 +2,10 @@ import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetti
 import { alertRouter as makeAlertRouter } from "@tocsin/adapter-notify/alertrouter/alertRouter"
 import { debug as debugNotifier } from "@tocsin/adapter-notify/debug/debug"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/checkedLookup"
+import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { messengerSlack, messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
-import {
-  parseSecrets,
-  type ReceiverPosting,
-  webhook as makeWebhook,
-} from "@tocsin/adapter-notify/webhook/webhook"
+import { parseSecrets, webhook as makeWebhook } from "@tocsin/adapter-notify/webhook/webhook"
 import type { NotifierKind } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
@@ -18,7 +15,7 @@ import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsi
 
 /** Makes a notifier when the monitor starts. */
 type MakeNotifier = (
-  posting: ReceiverPosting,
+  posting: PostingOptions,
 ) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
 
 /** A notifier of Tocsin: the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. */

@@ -1,7 +1,6 @@
 import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
-import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
+import { mailTimeout, type PostingOptions, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/checkedLookup"
-import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
 import { NotifierName } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
@@ -14,7 +13,7 @@ import { runCustomNotifier } from "./CustomNotifier.ts"
 /** The notifiers of a monitor. Fails with code `options` and all problems. */
 export const notifiersLayer = (
   options: ReadonlyArray<NotifierOption>,
-  posting: ReceiverPosting,
+  posting: PostingOptions,
 ): Layer.Layer<Notifiers, TocsinError<"options">, Ids> =>
   Layer.effect(
     Notifiers,
@@ -82,16 +81,13 @@ export const notifiers = (
   {
     denyPrivateTargets = false,
     lease = defaultDelivery.lease,
-    publicUrl,
   }: {
     readonly denyPrivateTargets?: boolean
     readonly lease?: Duration.Input
-    readonly publicUrl?: string | undefined
   } = {},
 ): Layer.Layer<Notifiers, TocsinError<"options">, Ids> =>
   notifiersLayer(options, {
     denyPrivateTargets,
     timeout: sendTimeout(Duration.fromInputUnsafe(lease)),
     mailTimeout: mailTimeout(Duration.fromInputUnsafe(lease)),
-    publicUrl,
   })

@@ -135,6 +135,11 @@ export interface MonitorOptions {
   /** Peppers the hashes of agent keys. Never change it: all agent keys would become unknown. */
   readonly keyPepper?: string | undefined
   /**
+   * Signs the links of receivers with `acknowledge`: 64 hex digits, the same in all processes. Without it,
+   * or without `publicUrl`, messages have no such links.
+   */
+  readonly linkKey?: string | undefined
+  /**
    * The address at which people reach `fetch` or `node`, `basePath` included: notifications then
    * link to their incident. None unless given.
    */

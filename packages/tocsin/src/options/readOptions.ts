@@ -18,6 +18,7 @@ import {
   texts,
 } from "@tocsin/client/options/readers"
 import type { DurationOption } from "@tocsin/client"
+import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { TOKEN } from "@tocsin/contract/BearerToken"
 import { KeyFingerprint } from "@tocsin/contract/Identifiers"
 import { ruleProblems } from "@tocsin/core/usecases/ruleProblems"
@@ -166,6 +167,7 @@ const options = group<MonitorOptions>()({
   deliveryConcurrency: integer(1, MOST_ATTEMPTS_AT_ONCE),
   storageTimeout: duration,
   keyPepper: text,
+  linkKey: checked<string>((given) => typeof given === "string" && LINK_KEY.test(given), "64 hex digits"),
   publicUrl,
   denyPrivateTargets: flag,
   log: checked<Log | false>(
@@ -195,7 +197,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   const watchdog = watchdogOf(read.watchdog, denyPrivateTargets, complain)
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
     throw new TocsinError("options", problems.join("\n"))
-  const posting = { denyPrivateTargets, timeout: sendTimeout(lease), publicUrl: read.publicUrl }
+  const posting = { denyPrivateTargets, timeout: sendTimeout(lease) }
   return {
     surroundings: { notifiers: names, posting },
     tocsin: {
@@ -206,6 +208,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
       retention: retentionOf(read.retention),
       delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
       storageTimeout: read.storageTimeout,
+      linkKey: read.linkKey === undefined ? undefined : Redacted.make(read.linkKey),
       pepper: read.keyPepper === undefined ? undefined : Redacted.make(read.keyPepper),
     },
     http: {

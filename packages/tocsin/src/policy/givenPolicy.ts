@@ -1,5 +1,5 @@
 import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
-import type { ReceiverPosting } from "@tocsin/adapter-notify/webhook/webhook"
+import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
@@ -20,7 +20,7 @@ export type PolicyOption = (typeof PolicyDocument)["Encoded"]
 export interface PolicySurroundings {
   /** The notifiers of the program, which are receivers by their names. */
   readonly notifiers: ReadonlyArray<NotifierName>
-  readonly posting: ReceiverPosting
+  readonly posting: PostingOptions
 }
 
 const sentences = (problems: ReadonlyArray<FieldProblem>): ReadonlyArray<string> =>
@@ -41,7 +41,7 @@ export const readGivenPolicy = (
 
 const makeReceivers = <Code extends "options" | "validation">(
   { receivers = {} }: PolicyDocument,
-  posting: ReceiverPosting,
+  posting: PostingOptions,
   code: Code,
 ) =>
   Effect.flatMap(policyReceivers(receivers, posting), ({ made, problems }) =>
@@ -54,7 +54,7 @@ const makeReceivers = <Code extends "options" | "validation">(
 export const withReceivers = <E>(
   notifiers: Layer.Layer<Notifiers, E, Ids>,
   document: PolicyDocument,
-  posting: ReceiverPosting,
+  posting: PostingOptions,
 ): Layer.Layer<Notifiers, E | TocsinError<"options">, Ids> =>
   Layer.effect(
     Notifiers,

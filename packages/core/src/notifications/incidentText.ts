@@ -1,8 +1,10 @@
+import type { Duration } from "effect"
 import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { plainLine } from "@tocsin/contract/plainLine"
-import { HEARTBEAT, SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import { formatDuration } from "@tocsin/contract/DurationText"
+import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
+import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
 
 const ELLIPSIS = "…"
 
@@ -43,6 +45,8 @@ export interface TextMedium {
   /** The longest text in UTF-16 units, escapes included. */
   readonly limit: number
   readonly escape: (text: string) => string
+  /** Whether its messages have the links of a notification outside the text. */
+  readonly hasLinks?: true
 }
 
 /** For media that give no character a meaning. */
@@ -122,16 +126,28 @@ const factsOf = (notification: DeliveryAttempt): ReadonlyArray<string> => {
     timeOf(notification),
     ...(event_type === "firing" && incident.members > 1 ? [`${incident.members} checks are not ok`] : []),
     ...(check === undefined ? [] : [`Check: ${check}`]),
-    `Incident: ${incident.id}`,
   ]
 }
 
+/** The label of a link that acknowledges. */
+export const acknowledgeText = (length: Duration.Duration): string =>
+  `Acknowledge for ${formatDuration(length)}`
+
+/** The last lines. Links are Tocsin's own: an escape would break them. */
+const endOf = ({ incident, links }: DeliveryAttempt, { escape, hasLinks }: TextMedium): string => {
+  if (links === undefined || hasLinks) return escape(`Incident: ${incident.id}`)
+  const { acknowledge } = links
+  const lines = acknowledge && [`${acknowledgeText(acknowledge.for)}: ${acknowledge.url}`]
+  return [`Incident: ${links.incident}`, ...(lines ?? [])].join("\n")
+}
+
 /**
- * A notification as text: severity and place, the check's summary, the time and the incident's ID.
+ * A notification as text: severity and place, the check's summary, the time, and the incident's ID or links.
  */
-export const incidentText = (notification: DeliveryAttempt, { limit, escape }: TextMedium): string => {
+export const incidentText = (notification: DeliveryAttempt, medium: TextMedium): string => {
+  const { limit, escape } = medium
   const title = escape(titleOf(notification))
-  const facts = escape(factsOf(notification).join("\n"))
+  const facts = `${escape(factsOf(notification).join("\n"))}\n${endOf(notification, medium)}`
   // Only the summary is cut.
   const room = limit - title.length - facts.length - 2
   const summary = cutText(plainLine(notification.summary ?? ""), { limit: room, escape })
