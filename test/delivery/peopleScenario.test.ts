@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import { isShadow, wasSent } from "@tocsin/core/model/OutboxRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Context, Effect, Layer } from "effect"
@@ -95,6 +96,25 @@ describe("scenarios of results, acts of people, time and restarts", () => {
     { scenario: scenarioOfClocks },
     ({ scenario }) => Effect.map(playPeopleScenario(scenario, replicas), judge),
     { arbitrary: few },
+  )
+
+  it.effect.prop(
+    "leave rows at shadow receivers that differ in state alone",
+    { scenario: peopleScenario },
+    ({ scenario }) =>
+      Effect.gen(function* () {
+        const whole = ({ items }: Course) =>
+          items
+            .map(({ id: _id, incident_id: _incident, ...row }) => row)
+            .map((row) => ({ ...row, state: wasSent(row) ? "sent" : row.state }))
+        const { items, ...sent } = yield* playPeopleScenario(scenario, alone)
+        yield* TestClock.setTime(Date.parse("1970-01-01T00:00:00Z"))
+        const shadows = yield* playPeopleScenario(scenario, { ...alone, isShadow: true })
+        assert.deepStrictEqual(whole(shadows), whole({ ...sent, items }))
+        assert.deepStrictEqual(shadows.arrivals, [])
+        assert.isFalse(items.some(isShadow) || shadows.items.some(({ state }) => state === "sent"))
+      }),
+    { arbitrary },
   )
 
   it.effect.prop(

@@ -4,7 +4,7 @@ import { parseMatcher } from "@tocsin/contract/Matcher"
 import { Clock, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report } from "../service/agents.ts"
-import { delivered, refused } from "../service/Receivers.ts"
+import { delivered, refused, shadow } from "../service/Receivers.ts"
 import { openService, type Process, type Service, type ServiceOptions } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 import { ShiftedClock } from "../service/ShiftedClock.ts"
@@ -34,6 +34,8 @@ const isOver = ({ state }: { readonly state: string }) => ["sent", "failed", "di
 interface PlayOptions extends Pick<ServiceOptions, "storage" | "ids"> {
   readonly processes: number
   readonly restarts: boolean
+  /** Whether all receivers are shadows. */
+  readonly isShadow?: boolean
   /** Whether there is a policy; there is unless this says otherwise. */
   readonly hasPolicy?: boolean
   /** Whether processes do what is due by time besides delivering; they do unless this says otherwise. */
@@ -43,7 +45,7 @@ interface PlayOptions extends Pick<ServiceOptions, "storage" | "ids"> {
 /** Plays a scenario on so many processes; at its end all silences and acknowledgements end too. */
 export const playPeopleScenario = Effect.fnUntraced(function* (
   { begins, steps }: Story,
-  { hasPolicy = true, keepsHouse = true, processes, restarts, ...options }: PlayOptions,
+  { hasPolicy = true, isShadow = false, keepsHouse = true, processes, restarts, ...options }: PlayOptions,
 ) {
   const outdated: Array<string> = []
   const refusing = new Set<string>()
@@ -52,7 +54,7 @@ export const playPeopleScenario = Effect.fnUntraced(function* (
     ...options,
     notifiers: NAMES,
     deadAfter: Duration.days(365),
-    answerTo: ({ receiver }) => (refusing.has(receiver) ? refused : delivered),
+    answerTo: ({ receiver }) => (refusing.has(receiver) ? refused : isShadow ? shadow : delivered),
     onAttempt: ({ notification: { event_type, id, incident, severity } }) => {
       const present = service.rows().incidents.get(incident.id)?.severity
       // A replayed message states what it stated before.

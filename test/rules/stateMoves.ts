@@ -188,6 +188,8 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       agent_gone: is(observed, "remove", "remove_all", "block", "block_all") && isFiring && hasResolved,
       notifier_gone: delivered === "notifier_gone",
       delivered: delivered === "delivered",
+      // No receiver is a shadow.
+      shadowed: false,
       deferred: delivered === "deferred",
       refused: delivered === "refused",
       // Nothing is claimed ahead.

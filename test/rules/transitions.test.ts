@@ -13,8 +13,15 @@ import { tours } from "./tours.ts"
 import type { ServiceOptions } from "../service/Service.ts"
 import { driveService } from "./DrivenService.ts"
 
-/** Moves of held items, and of those claimed ahead: nobody acts in these scenarios, and one item is claimed at a time. */
-const ELSEWHERE: ReadonlySet<string> = new Set(["held", "hold_ended", "released", "coalesced", "withdrawn"])
+/** Moves of held items, of shadow receivers, and of items claimed ahead: nobody acts in these scenarios, and one item is claimed at a time. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  "held",
+  "hold_ended",
+  "released",
+  "coalesced",
+  "shadowed",
+  "withdrawn",
+])
 
 const arbitrary = { runs: propertyRuns(150), size: SIZE, maxShrinks: 2_000 }
 

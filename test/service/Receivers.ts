@@ -1,12 +1,13 @@
+import { assert } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
-import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import type { Notifier, SendResult } from "@tocsin/core/ports/Notifiers"
 import { Effect } from "effect"
 
 /** How one attempt goes, from the connection to the answer. */
 export interface Answer {
-  readonly outcome: "delivered" | "deferred" | "refused" | "throws" | "hangs"
+  readonly outcome: "delivered" | "deferred" | "refused" | "shadow" | "throws" | "hangs"
   /** Whether the message arrives, whatever the sender learns. */
   readonly reaches: boolean
   /** The time until the message arrives. */
@@ -22,6 +23,8 @@ export const delivered: Answer = { outcome: "delivered", reaches: true, sendingM
 export const deferred: Answer = { outcome: "deferred", reaches: false, sendingMillis: 0, answeringMillis: 0 }
 /** The receiver rejects the message. */
 export const refused: Answer = { ...deferred, outcome: "refused" }
+/** The receiver is a shadow. */
+export const shadow: Answer = { ...deferred, outcome: "shadow" }
 /** The receiver accepts the message and never answers: the notifier times out. */
 export const timedOut: Answer = { ...deferred, reaches: true, answeringMillis: 15_000 }
 /** The notifier never returns. */
@@ -123,7 +126,7 @@ export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): R
   const dead = new Set<string>()
   let order = 0
 
-  const make = ({ answer, client, notification }: Attempt): Effect.Effect<DeliveryResult> => {
+  const make = ({ answer, client, notification }: Attempt): Effect.Effect<SendResult> => {
     const arrive = Effect.map(Instant.now, (at) => {
       if (answer.reaches && !dead.has(client)) arrivals.push({ notification, at, order: order++ })
     })
@@ -161,7 +164,9 @@ export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): R
       yield* pause(answer.sendingMillis)
       repeats.push({ client, at: yield* Instant.now, order: order++, alerts, answer })
       yield* pause(answer.answeringMillis)
-      return yield* end(answer)
+      const result = yield* end(answer)
+      // A shadow has no alerts to repeat.
+      return result.outcome === "shadow" ? assert.fail("alerts of a shadow are repeated") : result
     })
 
   return {
@@ -185,7 +190,7 @@ export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): R
 
 const pause = (millis: number): Effect.Effect<void> => (millis === 0 ? Effect.void : Effect.sleep(millis))
 
-const end = (answer: Answer): Effect.Effect<DeliveryResult> => {
+const end = (answer: Answer): Effect.Effect<SendResult> => {
   switch (answer.outcome) {
     case "throws":
       return Effect.die(new Error("a defect in the notifier, for a test"))
@@ -196,9 +201,10 @@ const end = (answer: Answer): Effect.Effect<DeliveryResult> => {
   }
 }
 
-const resultOf = ({ outcome, retryAfterSeconds }: Answer): DeliveryResult => {
+const resultOf = ({ outcome, retryAfterSeconds }: Answer): SendResult => {
   switch (outcome) {
     case "delivered":
+    case "shadow":
       return { outcome }
     case "refused":
       return { outcome, error: "the receiver answered 400" }

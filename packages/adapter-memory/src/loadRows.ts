@@ -4,6 +4,7 @@ import { type Loaders, loadParts, ofEachTable } from "@tocsin/core/engine/unitOf
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { type Groups, groupText, type Keys, keyText } from "@tocsin/core/model/keyedTables"
+import { isDropped } from "@tocsin/core/model/OutboxRecord"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { firstMembers, type Reading, SEARCHES } from "./search.ts"
 
@@ -17,7 +18,7 @@ const registrationOf = ({ unit }: Reading, agentId: AgentId) => unit.agents.get(
 const loadIncident = ({ tables, unit }: Reading, id: IncidentId): void => {
   const incident = tables.incidents.get(id)
   if (incident === undefined) return unit.incidents.load(id, undefined)
-  const items = tables.keyed.outbox.of("incident_id", id).filter((item) => item.state !== "discarded")
+  const items = tables.keyed.outbox.of("incident_id", id).filter((item) => !isDropped(item))
   unit.loadIncident(incident, items, tables.keyed.alert.of("incident_id", id))
 }
 

@@ -53,13 +53,24 @@ export const policyReceivers = Effect.fnUntraced(function* (
       : yield* Effect.result(
           Effect.mapError(makeReceiver(receiver, secrets.success, posting), settingProblem(receiver)),
         )
-    if (Result.isSuccess(notifier)) made.set(name, notifier.success)
-    else
+    if (Result.isSuccess(notifier)) {
+      made.set(name, receiver.shadow === true ? shadowOf(notifier.success) : notifier.success)
+    } else
       problems.push(
         ...notifier.failure.map(({ message, path }) => ({ message, path: ["receivers", name, ...path] })),
       )
   }
   return { made, problems }
+})
+
+const SHADOW = Effect.succeed({ outcome: "shadow" } as const)
+
+/** Sends nothing but tests (docs/rules.md#shadow-receivers). */
+const shadowOf = ({ kind, sendDigest, test }: Notifier): Notifier => ({
+  kind,
+  send: () => SHADOW,
+  ...(sendDigest !== undefined && { sendDigest: () => SHADOW }),
+  test,
 })
 
 /** A key of a receiver that says where a secret is. */

@@ -86,10 +86,14 @@ const acknowledge = Schema.optionalKey(
   }),
 )
 
+const shadow = Schema.optionalKey(
+  Schema.Boolean.annotate({ description: "Whether everything is decided for it, and nothing is sent." }),
+)
+
 const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
   kind: Kind,
   fields: Fields,
-) => Schema.Struct({ kind: Schema.Literal(kind), ...fields, concurrency, quiet, acknowledge })
+) => Schema.Struct({ kind: Schema.Literal(kind), ...fields, concurrency, quiet, acknowledge, shadow })
 
 /** Where notifications go. Addresses and secrets stay outside the file. */
 export const Receiver = Schema.Union([

@@ -4,8 +4,8 @@ import { keyedTables } from "./keyedTables.ts"
 /** Notifications on their way. */
 export const outboxTable = keyedTables.outbox
 
-/** Locks the outbox items of incidents except discarded ones: claims change them without the incident's lock. */
-export const lockOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND o.state <> 'discarded'
+/** Locks the outbox items of incidents except dropped ones (`isDropped`): claims change them without the incident's lock. */
+export const lockOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND NOT (o.state = 'discarded' AND (o.attempts = 0 OR o.last_error IS NOT NULL))
   ORDER BY o.id FOR UPDATE`
 
 /**

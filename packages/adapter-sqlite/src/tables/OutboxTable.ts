@@ -95,8 +95,10 @@ export const makeOutboxTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "outbox")
   return {
     ...table,
-    /** The items of an incident except discarded ones. */
-    ofIncident: table.all<[IncidentId]>("WHERE incident_id = ? AND state <> 'discarded'"),
+    /** The items of an incident except dropped ones (`isDropped`). */
+    ofIncident: table.all<[IncidentId]>(
+      "WHERE incident_id = ? AND NOT (state = 'discarded' AND (attempts = 0 OR last_error IS NOT NULL))",
+    ),
     /** The latest items of an incident, newest first. */
     latest: table.all<[IncidentId, limit: number]>(
       "WHERE incident_id = ? ORDER BY incident_seq DESC, id DESC LIMIT ?",

@@ -73,9 +73,26 @@ const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
 /** Whether a notification may still be sent. */
 export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
 
-/** Whether an item is a firing that is not discarded. */
-export const isFiring = ({ event_type, state }: OutboxRecord): boolean =>
-  event_type === "firing" && state !== "discarded"
+/**
+ * Whether an item ended at a shadow receiver, which counts as sent for every rule. No other discarded item was
+ * attempted without an error since its latest replay.
+ */
+export const isShadow = ({
+  attempts,
+  last_error,
+  state,
+}: Pick<OutboxRecord, "attempts" | "last_error" | "state">): boolean =>
+  state === "discarded" && attempts > 0 && last_error === undefined
+
+/** Whether an item was discarded instead of being sent. */
+export const isDropped = (item: OutboxRecord): boolean => item.state === "discarded" && !isShadow(item)
+
+/** Whether a receiver got an item, or would have if it were no shadow. */
+export const wasSent = (item: Parameters<typeof isShadow>[0]): boolean =>
+  item.state === "sent" || isShadow(item)
+
+/** Whether an item is a firing that was not dropped. */
+export const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" && !isDropped(item)
 
 /** Whether a firing was found to be held when its incident was last evaluated. */
 export const isHeld = ({ next_evaluation_at, state }: OutboxRecord): boolean =>

@@ -103,6 +103,13 @@ export const OutboxTransitions = [
   },
   {
     from: "sending",
+    trigger: "shadowed",
+    condition: "its receiver has shadow: true",
+    to: "discarded",
+    effects: "none; every other rule takes it for sent",
+  },
+  {
+    from: "sending",
     trigger: "deferred",
     condition:
       "network error, time-out, 408, 425, 429, 5xx or an expired lease, with attempts < 14 and age < 24 h",

@@ -12,7 +12,14 @@ import { MOST_MEMBERS, nameReceivers } from "../firings/nameReceivers.ts"
 import { incidentHolds, type Hold } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Naming } from "../policy/routing.ts"
-import { endedItem, isFiring, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import {
+  endedItem,
+  isFiring,
+  isHeld,
+  type OutboxRecord,
+  wasAttempted,
+  wasSent,
+} from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 import { mayArrive } from "./retrySchedule.ts"
 
@@ -155,7 +162,7 @@ export const closeResolved = (
 export const closeAgentGone = (unit: UnitOfWork, incident: IncidentRecord, options: EnqueueOptions): void => {
   const sent: Notified = new Map()
   for (const item of firingsOf(unit, incident)) {
-    if (item.state === "sent" || item.state === "sending") sent.set(item.receiver, item.notifier)
+    if (wasSent(item) || item.state === "sending") sent.set(item.receiver, item.notifier)
     if (item.state !== "pending" && item.state !== "retry") continue
     unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "agent_gone"), options.now))
   }

@@ -1,7 +1,14 @@
 import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import type { HeldBy } from "../firings/readHolds.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { isBehind, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import {
+  isBehind,
+  isHeld,
+  isShadow,
+  type OutboxRecord,
+  wasAttempted,
+  wasSent,
+} from "../model/OutboxRecord.ts"
 
 const BECAUSE: Readonly<Record<FiringCause, string>> = {
   opened: "the first firing of the incident for this receiver",
@@ -34,10 +41,12 @@ export const explainNotification = (item: OutboxRecord, timeline: Story): string
     case "failed":
       return "refused, or attempted for too long; replay it"
     case "discarded":
+      if (isShadow(item)) return SHADOW
       return item.event_type === "firing" ? whyDiscarded(item, timeline) : whyNotResolved(item, timeline)
   }
 }
 
+const SHADOW = "shadow: its receiver is not sent anything"
 const NOT_SERVED = "no running server has this receiver"
 
 const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {
@@ -77,6 +86,6 @@ const whyDiscarded = (item: OutboxRecord, { incident, outbox }: Story): string =
 }
 
 const whyNotResolved = (item: OutboxRecord, { outbox }: Story): string =>
-  outbox.some((other) => other.receiver === item.receiver && other.state === "sent")
+  outbox.some((other) => other.receiver === item.receiver && wasSent(other))
     ? NO_RECEIVER
     : "its receiver got no firing"

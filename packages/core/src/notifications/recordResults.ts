@@ -8,7 +8,7 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import type { DeliveryResult } from "../ports/Notifiers.ts"
+import type { SendResult } from "../ports/Notifiers.ts"
 import { recordDelivered } from "./alertDecisions.ts"
 import { discardUnheard } from "./enqueue.ts"
 import { endedItem, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
@@ -19,7 +19,7 @@ import { mayRetry, retryDelay } from "./retrySchedule.ts"
  * How an attempt ended: `released` if the service stopped during it, `unsent` if it did not begin, or
  * was a digest that was refused.
  */
-export type AttemptResult = DeliveryResult | { readonly outcome: "released" } | { readonly outcome: "unsent" }
+export type AttemptResult = SendResult | { readonly outcome: "released" } | { readonly outcome: "unsent" }
 
 /** A claimed item, and the end of its lease, which distinguishes this claim from every other. */
 export interface Claim {
@@ -65,6 +65,9 @@ export const attempted = (
   if (result.outcome === "delivered") {
     return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: result.error }
   }
+  if (result.outcome === "shadow") {
+    return { ...ended, state: move(OutboxTransitions, item.state, "shadowed"), last_error: undefined }
+  }
   if (result.outcome === "unsent") return withdrawn(item, now)
   // A program's own notifier may return any text, and not every storage keeps it.
   const last_error =
@@ -100,7 +103,7 @@ export interface EndedAttempt {
 
 /** Whether the end of an attempt may change more than its item. */
 export const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
-  claim.notifier === "alert_router" || result.outcome !== "delivered"
+  claim.notifier === "alert_router" || (result.outcome !== "delivered" && result.outcome !== "shadow")
 
 /** Ends claims, each by the result of its attempt. */
 export const recordResults = commandOf(function* (
@@ -129,7 +132,7 @@ function* settle(
   unit.outbox.put(ended)
   if (result.outcome === "delivered") yield* recordDelivered(unit, { ...item, notifier: claim.notifier }, now)
   else if (result.outcome === "unsent") followWithdrawal(unit, ended, now)
-  else followFailure(unit, ended, now)
+  else if (result.outcome !== "shadow") followFailure(unit, ended, now)
   return ended.state === "failed" ? "given_up" : "stored"
 }
 

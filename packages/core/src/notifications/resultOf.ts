@@ -1,12 +1,12 @@
 import { Effect, Exit } from "effect"
-import type { DeliveryResult } from "../ports/Notifiers.ts"
+import type { SendResult } from "../ports/Notifiers.ts"
 import type { AttemptResult } from "./recordResults.ts"
 
 /** Makes an attempt, which can be interrupted; there is a result in any case. */
-export const resultOf = (attempt: Effect.Effect<DeliveryResult>): Effect.Effect<AttemptResult> =>
+export const resultOf = (attempt: Effect.Effect<SendResult>): Effect.Effect<AttemptResult> =>
   Effect.flatMap(Effect.exit(Effect.interruptible(attempt)), toResult)
 
-const toResult = (exit: Exit.Exit<DeliveryResult>): Effect.Effect<AttemptResult> =>
+const toResult = (exit: Exit.Exit<SendResult>): Effect.Effect<AttemptResult> =>
   Exit.match(exit, {
     onSuccess: Effect.succeed,
     onFailure: (cause): Effect.Effect<AttemptResult> =>

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { isDropped, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 
 /** The last attempt (docs/rules.md#delivery). */
 const MAX_ATTEMPTS = 14
@@ -59,4 +59,4 @@ const wasRefused = (item: OutboxRecord): boolean => item.state === "failed" && m
  * refused.
  */
 export const mayArrive = (item: OutboxRecord): boolean =>
-  item.state !== "discarded" && wasAttempted(item) && !wasRefused(item)
+  !isDropped(item) && wasAttempted(item) && !wasRefused(item)

@@ -97,7 +97,7 @@ const secretProblems = (receiver: object, name: string, isRequired: boolean): Re
 const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
 
 /** Keys of every receiver. */
-const COMMON = ["kind", "concurrency", "digest", "quiet", "acknowledge", "type"]
+const COMMON = ["kind", "concurrency", "digest", "quiet", "acknowledge", "shadow", "type"]
 
 /** Missing keys of a type, and those that belong to another. */
 const typeProblems = (

@@ -14,6 +14,9 @@ export type DeliveryResult =
   /** Not worth another attempt: any other status, a forbidden target. */
   | { readonly outcome: "refused"; readonly error: string }
 
+/** The same, or `shadow`: the attempt ends as if delivered, and nothing was sent. */
+export type SendResult = DeliveryResult | { readonly outcome: "shadow" }
+
 /** The receiver's answer to a test message. */
 export interface TestReceipt {
   readonly result: DeliveryResult
@@ -30,12 +33,12 @@ export interface Notifier {
    * with shorter leases); interruption abandons the attempt. The caller may repeat it with the same
    * ID.
    */
-  readonly send: (notification: DeliveryAttempt) => Effect.Effect<DeliveryResult>
+  readonly send: (notification: DeliveryAttempt) => Effect.Effect<SendResult>
   /**
    * Makes one attempt at several notifications of one type as one message, for receivers that
    * people read; absent for all others (docs/rules.md#digests). Otherwise as `send`.
    */
-  readonly sendDigest?: (notifications: ReadonlyArray<DeliveryAttempt>) => Effect.Effect<DeliveryResult>
+  readonly sendDigest?: (notifications: ReadonlyArray<DeliveryAttempt>) => Effect.Effect<SendResult>
   /**
    * Sends alerts again, for a receiver that forgets alerts unless they repeat; absent for all others
    * (docs/rules.md#alertmanager). Alerts with `ended_at` are sent as ended. Never fails.

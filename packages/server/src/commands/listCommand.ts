@@ -3,7 +3,7 @@ import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
 import { Effect, type Layer, type Stream } from "effect"
 import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
-import { itemsOf, writeList } from "../output/writeList.ts"
+import { itemsOf, type ListOptions, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 
@@ -23,6 +23,11 @@ interface List<Name extends string, Filters extends Command.Command.Config, Item
     filters: Command.Command.Config.InferValue<Filters>,
   ) => Stream.Stream<Item, E, Services>
   readonly columns: (now: Instant.Instant) => ReadonlyArray<Column<Item>>
+  /** Another result than the list, if the filters ask for one. */
+  readonly instead?: (
+    filters: Command.Command.Config.InferValue<Filters>,
+    shown: ListOptions,
+  ) => ReturnType<typeof writeList<never, E, Services>> | undefined
   /** The listed things, in the plural. */
   readonly of: string
 }
@@ -37,6 +42,7 @@ export const listCommand = <
   arrange = (items) => items,
   columns,
   filters,
+  instead,
   name,
   of,
   query,
@@ -45,6 +51,8 @@ export const listCommand = <
     name,
     { filters, shown: flags.list },
     Effect.fnUntraced(function* (given) {
+      const other = instead?.(given.filters, given.shown)
+      if (other !== undefined) return yield* other
       const items = itemsOf((page) => query(given.filters, page))
       const rows = { items: arrange(items, given.filters), columns: columns(yield* Instant.now), of }
       return yield* writeList(rows, given.shown)

@@ -1,6 +1,7 @@
 import { OutboxId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { NotificationType, NotifierKind, OutboxState } from "@tocsin/contract/Status"
+import { isShadow } from "@tocsin/core/model/OutboxRecord"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Stream } from "effect"
@@ -9,7 +10,7 @@ import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailu
 import type { Column } from "../output/makeTable.ts"
 import { confirm, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
-import { itemsOf } from "../output/writeList.ts"
+import { itemsOf, writeList } from "../output/writeList.ts"
 import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 import { listCommand } from "./listCommand.ts"
@@ -155,6 +156,35 @@ const release = act({
   },
 }).pipe(Command.withDescription("Send a held notification now, whatever holds it"))
 
+interface ShadowCount extends Pick<HeldItem, "receiver" | "event_type" | "cause"> {
+  readonly count: number
+}
+
+const SHADOW_COLUMNS: ReadonlyArray<Column<ShadowCount>> = [
+  { title: "RECEIVER", cell: ({ receiver }) => receiver },
+  { title: "EVENT", cell: ({ event_type }) => event_type },
+  { title: "CAUSE", cell: ({ cause }) => cause ?? "" },
+  { title: "COUNT", cell: ({ count }) => String(count), align: "right" },
+]
+
+/** How many notifications shadow receivers would have been sent, by receiver, event and cause. */
+const shadowCounts = Effect.gen(function* () {
+  const { outbox } = yield* Operations
+  const items = itemsOf((page) =>
+    outbox({ ...page, state: "discarded", sort: "created_at", direction: "asc" }),
+  )
+  const counts = new Map<string, ShadowCount>()
+  yield* Stream.runForEach(items, ({ cause, event_type, receiver, ...item }) =>
+    Effect.sync(() => {
+      if (!isShadow({ ...item, last_error: item.last_error ?? undefined })) return
+      const name = [receiver, event_type, cause].join()
+      const count = (counts.get(name)?.count ?? 0) + 1
+      counts.set(name, { receiver, event_type, cause, count })
+    }),
+  )
+  return Array.from(counts.values()).toSorted((a, b) => (a.receiver < b.receiver ? -1 : b.count - a.count))
+})
+
 /** `tocsin outbox` */
 export const outbox = listCommand({
   name: "outbox",
@@ -167,11 +197,23 @@ export const outbox = listCommand({
     notifier: flags.filter("notifier", NotifierKind.literals, "Only notifications of this notifier"),
     event_type: flags.filter("event-type", NotificationType.literals, "Only notifications of this event"),
     held: flags.flag("held", "Only notifications that are held"),
+    shadow: flags.flag("shadow", "Count what shadow receivers would have been sent, instead"),
     sort: flags.choice("sort", ["updated_at", "created_at"], "Order by"),
     direction: flags.choice("direction", ["desc", "asc"], "Direction"),
   },
-  query: ({ held, ...filters }, page) =>
+  query: ({ held, shadow: _shadow, ...filters }, page) =>
     Operations.use((operations) => operations.outbox({ ...filters, ...page, held: held || undefined })),
+  instead: ({ shadow }, shown) =>
+    shadow
+      ? writeList(
+          {
+            items: Stream.unwrap(Effect.map(shadowCounts, Stream.fromIterable)),
+            columns: SHADOW_COLUMNS,
+            of: "notifications of shadow receivers",
+          },
+          shown,
+        )
+      : undefined,
   columns: columnsAt,
   of: "notifications",
 }).pipe(

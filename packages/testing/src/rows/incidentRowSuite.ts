@@ -1,4 +1,5 @@
 import { describe, it } from "@effect/vitest"
+import { isDropped } from "@tocsin/core/model/OutboxRecord"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"
@@ -82,14 +83,14 @@ const outboxRoundTrip = (replica: Replica) =>
           const written = { ...item, ...fixed, incident_id: incident.id }
           yield* write(replica, rowRequests, ({ outbox }) => outbox.put(written))
           const loaded = yield* observe(replica, rowRequests, ({ outbox }) => outbox.group(incident.id))
-          assertSame(loaded, written.state === "discarded" ? [] : [written])
+          assertSame(loaded, isDropped(written) ? [] : [written])
           const listed = yield* rowsOf(replica, "outbox", { state: written.state })
           assertSame(
             listed.filter((found) => found.id === id),
             [written],
           )
-          // A discarded item is not loaded again, and not changed either.
-          if (written.state === "discarded") break
+          // A dropped item is not loaded again, and not changed either.
+          if (isDropped(written)) break
         }
       }),
   )

@@ -1,7 +1,7 @@
 import { Clock, Effect, Exit } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { DeliveryAttempt } from "../../ports/DeliveryAttempt.ts"
-import type { DeliveryResult, Notifier } from "../../ports/Notifiers.ts"
+import type { Notifier, SendResult } from "../../ports/Notifiers.ts"
 import type { Instruments } from "./Instruments.ts"
 
 const NANOS_PER_SECOND = 1e9
@@ -10,10 +10,10 @@ const NANOS_PER_SECOND = 1e9
  * How an attempt ended: its result, `released` if the service stopped, `threw` for a bug in the
  * notifier.
  */
-const OUTCOMES = ["delivered", "deferred", "refused", "released", "threw"] as const
+const OUTCOMES = ["delivered", "deferred", "refused", "shadow", "released", "threw"] as const
 type Outcome = (typeof OUTCOMES)[number]
 
-const outcomeOf = (exit: Exit.Exit<DeliveryResult>): Outcome => {
+const outcomeOf = (exit: Exit.Exit<SendResult>): Outcome => {
   if (Exit.isSuccess(exit)) return exit.value.outcome
   return Exit.hasInterrupts(exit) ? "released" : "threw"
 }
@@ -26,7 +26,7 @@ export const measuredNotifier = (notifier: Notifier, instruments: Instruments): 
   const delay = instruments.deliveryDelay.of(kind)
 
   // Interrupted attempts count too.
-  const note = (exit: Exit.Exit<DeliveryResult>, start: bigint, { due_at }: DeliveryAttempt) =>
+  const note = (exit: Exit.Exit<SendResult>, start: bigint, { due_at }: DeliveryAttempt) =>
     Effect.map(Clock.currentTimeNanos, (end) => {
       const outcome = outcomeOf(exit)
       instruments.attempts.of(kind, outcome).value += 1

@@ -58,7 +58,7 @@ const ingestion = {
 const delivery = {
   attempts: counter(
     "tocsin_notifier_attempts_total",
-    "Attempts to send a notification, by outcome: delivered, deferred, refused, released by a stop, or threw",
+    "Attempts to send a notification, by outcome: delivered, deferred, refused, shadow for a shadow receiver, released by a stop, or threw",
     { labels: ["notifier", "outcome"] },
   ),
   attemptDuration: histogram(
