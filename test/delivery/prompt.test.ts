@@ -127,6 +127,29 @@ describe("a retry", () => {
     }),
   )
 
+  it.effect("starts soon when it falls due while a claim is answered, and not at the next poll", () =>
+    Effect.gen(function* () {
+      let answersAfter = 0
+      const { disk, webhook, after, outbox, process, receivers } = yield* openIdle({
+        clientOf: (storage) => ({
+          ...storage,
+          transact: (command) =>
+            Effect.tap(storage.transact(command), () =>
+              answersAfter === 0 ? Effect.void : Effect.sleep(answersAfter),
+            ),
+        }),
+      })
+      yield* webhook.answers(deferred)
+      yield* disk.turns("critical")
+      const due = outbox.item().next_attempt_at ?? (yield* Instant.now)
+      yield* after(Duration.nanos((due - (yield* Instant.now)) * 1_000n - 250_000_000n))
+      answersAfter = 500
+      yield* process.signal.raise
+      yield* after("1 second")
+      assert.strictEqual(receivers.attempts.length, 2)
+    }),
+  )
+
   it.effect("after an expired lease is made by another process", () =>
     Effect.gen(function* () {
       const { service, process, disk, webhook, after, outbox, receivers } = yield* openIdle()

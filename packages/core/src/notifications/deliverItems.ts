@@ -114,12 +114,13 @@ export const deliverItems = Effect.fnUntraced(function* ({
     const slowest = attempts.takeSlowest()
     const limit = digestOver === undefined ? claimSize({ concurrency, free, slowest }) : free
     const isIdle = unsettled === 0
+    const at = yield* Instant.now
     const found = yield* claim({ limit, free, digestOver })
     // Others may have taken them: what comes later may be a digest again.
     const isDrained = isIdle && found < limit
     if (digestOver === undefined) singles = isDrained ? 0 : Math.max(0, singles - found)
     // Where a claim finds as much as it asks for, there may be more.
-    if (found < limit) yield* waitForMore([receiver], seen)
+    if (found < limit) yield* waitForMore([receiver], { seen, at })
   })
   return yield* keepDelivering(look, "cannot read the outbox; delivery resumes when the storage recovers")
 })

@@ -43,17 +43,30 @@ export const keepDelivering = <E, R>(
     )
   })
 
-/** Waits until the outbox changes, an item of these receivers is due, or the next poll. */
+/** The state of the outbox before a claim that found too little. */
+interface Looked {
+  /** How many times it may have changed. */
+  readonly seen: number
+  readonly at: Instant.Instant
+}
+
+/**
+ * Waits until the outbox changes, an item of these receivers is due, or the next poll. Counts from before the
+ * claim: a later time would pass over an item that fell due in between.
+ */
 export const waitForMore = Effect.fnUntraced(function* (
   receivers: ReadonlyArray<NotifierName>,
-  seen: number,
+  { at, seen }: Looked,
 ) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal
-  const untilDue = yield* storage.untilNextDue(receivers, yield* Instant.now)
+  const untilDue = yield* storage.untilNextDue(receivers, at)
+  const passed = Duration.micros((yield* Instant.now) - at)
   const wait =
     untilDue !== undefined && Duration.isLessThan(untilDue, LOOK_AT_LEAST_EVERY)
-      ? Effect.sleep(untilDue)
+      ? Effect.sleep(
+          Duration.clamp(Duration.subtract(untilDue, passed), { minimum: Duration.zero, maximum: untilDue }),
+        )
       : idlePause(LOOK_AT_LEAST_EVERY)
   yield* Effect.race(signal.after(seen), wait)
 })

@@ -1,5 +1,6 @@
 import { Duration, Effect, Exit, Fiber, FiberSet } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
 import { Receivers } from "./Receivers.ts"
@@ -45,8 +46,9 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
   const look = Effect.gen(function* () {
     const seen = yield* signal.count
     if (current() === undefined) return yield* signal.after(seen)
+    const at = yield* Instant.now
     const posting = yield* claim()
-    yield* posting === undefined ? waitForMore([receiver], seen) : Fiber.await(posting)
+    yield* posting === undefined ? waitForMore([receiver], { seen, at }) : Fiber.await(posting)
   })
   return yield* keepDelivering(look, "cannot read alerts; sending resumes when the storage recovers")
 })
