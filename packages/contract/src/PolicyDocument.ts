@@ -1,6 +1,7 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
+import { isPlainText } from "./Text.ts"
 import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS, typesOf } from "./ReceiverTypes.ts"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, formatMatcher, parseMatcher } from "./Matcher.ts"
 
@@ -190,12 +191,35 @@ export const Freshness = Schema.Struct({
 })
 export type Freshness = typeof Freshness.Type
 
+/** The address of a runbook: no character means anything in a message. */
+export const RUNBOOK_URL = /^https?:\/\/[\w.~:/?#&=+,;%-]{1,1000}$/
+const RUNBOOK_RULE = {
+  expected: "a URL that begins with http:// or https://, of letters, digits and - . _ ~ : / ? # & = + , ; %",
+}
+
+/** A page that tells people what to do about a failing check. */
+export const Runbook = Schema.Struct({
+  match,
+  url: Schema.String.check(Schema.isPattern(RUNBOOK_URL, RUNBOOK_RULE)),
+  note: Schema.optionalKey(
+    Schema.String.check(isPlainText({ min: 1, max: 200 })).annotate({ description: "Its title." }),
+  ),
+}).annotate({
+  identifier: "Runbook",
+  description: "A page for those who see an incident of a check. The first rule that matches counts.",
+})
+export type Runbook = typeof Runbook.Type
+
+/** The runbook of a check. */
+export type FoundRunbook = Pick<Runbook, "url" | "note">
+
 /** A policy as people write it: who is notified of what and when, and what must report how often. */
 export const PolicyDocument = Schema.Struct({
   receivers: Schema.optionalKey(Schema.Record(NotifierName, Receiver)),
   routes: Schema.optionalKey(Schema.Array(Route)),
   windows: Schema.optionalKey(Schema.Array(Window)),
   freshness: Schema.optionalKey(Schema.Array(Freshness)),
+  runbooks: Schema.optionalKey(Schema.Array(Runbook)),
 }).annotate({
   identifier: "Policy",
   title: "Tocsin policy",

@@ -28,6 +28,7 @@ const incidentDetail = {
   acknowledgement: null,
   log: [],
   held_by: [],
+  runbook: { url: "https://wiki.example.org/disk", note: "Disks" },
   notified: [{ receiver: "chat", cause: "opened", severity: "critical", at: "2026-01-31T08:29:59.204Z" }],
   next: [
     {

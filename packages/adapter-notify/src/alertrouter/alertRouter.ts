@@ -28,6 +28,7 @@ interface AlertFacts {
   readonly severity: Severity
   readonly summary: string | undefined
   readonly incident: NotifiedIncident
+  readonly runbook?: DeliveryAttempt["runbook"]
 }
 
 /**
@@ -60,13 +61,14 @@ const alertLabels = ({ severity, incident }: AlertFacts): Alert["labels"] => {
   }
 }
 
-const alertAnnotations = ({ severity, summary, incident }: AlertFacts): Alert["annotations"] => {
+const alertAnnotations = ({ severity, summary, incident, runbook }: AlertFacts): Alert["annotations"] => {
   const line = plainLine(summary ?? "")
   return {
     summary: line === "" ? `${whereText(incident)} is ${severity}` : line,
     where: whereText(incident),
     members: incident.members.toString(),
     incident_id: incident.id,
+    ...(runbook !== undefined && { runbook_url: runbook.url }),
   }
 }
 
@@ -107,9 +109,9 @@ const alertOfNotification = (notification: DeliveryAttempt, now: Instant.Instant
 const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Instant): ReadonlyArray<Alert> =>
   claimed
     .toSorted((a, b) => (a.incident.opened_at < b.incident.opened_at ? -1 : 1))
-    .map(({ alert: { severity, ended_at }, incident }) => {
+    .map(({ alert: { severity, ended_at }, incident, runbook }) => {
       const endsAt = ended_at === undefined ? firingUntil(now) : endedBy(ended_at, now)
-      return alertOf({ severity, summary: incident.summary, incident }, endsAt)
+      return alertOf({ severity, summary: incident.summary, incident, runbook }, endsAt)
     })
 
 /** Posts to Alertmanager's `/api/v2/alerts` (docs/rules.md#alertmanager). */

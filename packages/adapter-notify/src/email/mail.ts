@@ -1,7 +1,7 @@
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
-import type { DeliveryAttempt, MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { type ChatMessage, textOf, type Tone, toneOf } from "../text/ChatMessage.ts"
-import { acknowledgeText, cutText, plain } from "@tocsin/core/notifications/incidentText"
+import { cutText, linksOf, type NamedLink, plain } from "@tocsin/core/notifications/incidentText"
 
 /** The sender and recipients of a receiver's mails. */
 export interface MailAddresses {
@@ -48,16 +48,11 @@ const COLOURS: Readonly<Record<Tone, string>> = {
   test: "#2d8a4e",
 }
 
-const anchorsOf = ({ acknowledge, incident }: MessageLinks): string =>
-  [
-    { url: incident, text: "Open the incident" },
-    ...(acknowledge === undefined ? [] : [{ url: acknowledge.url, text: acknowledgeText(acknowledge.for) }]),
-  ]
-    .map(({ text, url }) => `<p style="margin:12px 0 0"><a href="${html(url)}">${text}</a></p>`)
-    .join("")
+const anchorOf = ({ title, url }: NamedLink): string =>
+  `<p style="margin:12px 0 0"><a href="${html(url)}">${html(title)}</a></p>`
 
 /** Without a stylesheet, script or image: every program shows the same, and loads nothing. */
-const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: MessageLinks | undefined): string => {
+const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: ReadonlyArray<NamedLink>): string => {
   const [title = "", ...rest] = lines.map(html)
   const shown = rest.map((line) => `<p style="margin:0 0 6px;overflow-wrap:anywhere">${line}</p>`).join("")
   return (
@@ -65,7 +60,7 @@ const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: MessageLink
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
     '</head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
     `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">` +
-    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}${links ? anchorsOf(links) : ""}</div></body></html>`
+    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}${links.map(anchorOf).join("")}</div></body></html>`
   )
 }
 
@@ -82,7 +77,7 @@ export const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresse
   const domain = address.slice(address.lastIndexOf("@") + 1)
   const text = textOf(message, UNLIMITED)
   const lines = textOf(message, { ...UNLIMITED, hasLinks: true }).split("\n")
-  const links = message.about === "notification" ? message.notifications[0].links : undefined
+  const links = message.about === "notification" ? linksOf(message.notifications[0]) : []
   return {
     from: { name: name.trim(), address },
     to: Array.from(to),

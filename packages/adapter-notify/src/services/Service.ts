@@ -1,7 +1,6 @@
 import type { PostParts } from "../http/HttpPost.ts"
 import type { Tone } from "../text/ChatMessage.ts"
-import type { MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
-import type { NotifiedIncident, TextMedium } from "@tocsin/core/notifications/incidentText"
+import type { NamedLink, NotifiedIncident, TextMedium } from "@tocsin/core/notifications/incidentText"
 
 /** A message with its text, fitted to the service. */
 export interface Written {
@@ -11,7 +10,7 @@ export interface Written {
   /** The incident of a message about one. */
   readonly incident: NotifiedIncident | undefined
   readonly tone: Tone
-  readonly links: MessageLinks | undefined
+  readonly links: ReadonlyArray<NamedLink>
 }
 
 /** The keys of a receiver: its secrets, and the texts of its definition. */

@@ -36,8 +36,8 @@ export const pagerduty: Service = {
       ...(incident !== undefined && { timestamp: Instant.format(incident.opened_at) }),
       custom_details: { text: message.text },
     }
-    const links = message.links && [{ href: message.links.incident, text: "Open in Tocsin" }]
-    return { path, body: { ...event, event_action: "trigger", payload, ...(links && { links }) } }
+    const links = message.links.map(({ title, url }) => ({ href: url, text: title }))
+    return { path, body: { ...event, event_action: "trigger", payload, links } }
   },
 }
 

@@ -1,5 +1,4 @@
-import type { MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
-import { acknowledgeText, cutText, plain } from "@tocsin/core/notifications/incidentText"
+import { cutText, type NamedLink, plain } from "@tocsin/core/notifications/incidentText"
 import type { Service } from "./Service.ts"
 
 /** The first line of a text as its title. */
@@ -19,24 +18,9 @@ const NTFY = {
 /** More is refused: at most 1 KB of UTF-8, of which a character has at most 3 bytes, or 4 for two. */
 const NTFY_TITLE = { limit: 340, escape: plain }
 
-/** The buttons below a message: one opens the incident, the other acknowledges without a browser. */
-const ntfyActions = ({ acknowledge, incident }: MessageLinks) => ({
-  click: incident,
-  actions: [
-    { action: "view", label: "Open", url: incident },
-    ...(acknowledge === undefined
-      ? []
-      : [
-          {
-            action: "http",
-            label: acknowledgeText(acknowledge.for),
-            url: acknowledge.url,
-            method: "POST",
-            clear: true,
-          },
-        ]),
-  ],
-})
+/** The buttons below a message: that which acts needs no browser. */
+const actionOf = ({ acts, title: label, url }: NamedLink) =>
+  acts ? { action: "http", label, url, method: "POST", clear: true } : { action: "view", label, url }
 
 /**
  * A topic, published as JSON to the server's root; at most 4,096 bytes (docs.ntfy.sh, "Limitations"), and 1 KB
@@ -57,7 +41,7 @@ export const ntfy: Service = {
         title: cutText(title, NTFY_TITLE),
         message,
         ...NTFY[tone],
-        ...(links && ntfyActions(links)),
+        ...(links[0] && { click: links[0].url, actions: links.map(actionOf) }),
       },
     }
   },

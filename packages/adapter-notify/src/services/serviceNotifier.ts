@@ -5,6 +5,7 @@ import type { ClaimedAlert } from "@tocsin/core/ports/DeliveryAttempt"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, type Scope } from "effect"
+import { linksOf } from "@tocsin/core/notifications/incidentText"
 import { BadNotifierSetting } from "../BadNotifierSetting.ts"
 import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { aboutNotification, aboutSeveral, type ChatMessage, textOf, toneOf } from "../text/ChatMessage.ts"
@@ -22,7 +23,7 @@ export interface ServiceOptions extends PostingOptions {
 const resolvedBy = ({ alert, incident }: ClaimedAlert): ReadonlyArray<Written> =>
   alert.ended_at === undefined || incident.resolved_at === undefined
     ? []
-    : [{ id: incident.id, text: "", tone: "resolved", incident, links: undefined }]
+    : [{ id: incident.id, text: "", tone: "resolved", incident, links: [] }]
 
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 
@@ -60,7 +61,7 @@ export const serviceNotifier = Effect.fnUntraced(function* (
       text: textOf(message, service),
       tone: toneOf(message),
       incident: about?.incident,
-      links: about?.links,
+      links: about === undefined ? [] : linksOf(about),
     })
   }
   const send = (message: ChatMessage) => Effect.map(write(message), ({ result }) => result)

@@ -1,5 +1,4 @@
-import type { MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
-import { acknowledgeText, plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/incidentText"
 import type { Service } from "./Service.ts"
 
 const COLOURS = {
@@ -9,15 +8,6 @@ const COLOURS = {
   resolved: "good",
   test: "default",
 } as const
-
-const open = (title: string, url: string) => ({ type: "Action.OpenUrl", title, url })
-
-const actionsOf = ({ acknowledge, incident }: MessageLinks) => ({
-  actions: [
-    open("Open", incident),
-    ...(acknowledge === undefined ? [] : [open(acknowledgeText(acknowledge.for), acknowledge.url)]),
-  ],
-})
 
 /**
  * A Workflows address takes an Adaptive Card, whose text runs know no Markdown; at most 28 KB, which senders saw
@@ -42,7 +32,9 @@ export const teams: Service = {
       type: "AdaptiveCard",
       version: "1.4",
       body,
-      ...(links && actionsOf(links)),
+      ...(links.length > 0 && {
+        actions: links.map((link) => ({ type: "Action.OpenUrl", title: link.title, url: link.url })),
+      }),
     }
     return {
       body: {

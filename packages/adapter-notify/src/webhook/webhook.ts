@@ -117,6 +117,11 @@ export const IncidentMessage = Schema.Struct({
       }),
     ),
     incident: WebhookIncident,
+    runbook: Schema.optionalKey(
+      Schema.Struct({ url: Schema.String, note: Schema.optionalKey(Schema.String) }).annotate({
+        description: "What to read about the worst check; absent with `incident.resolved`.",
+      }),
+    ),
     links: Schema.optionalKey(
       Schema.Struct({
         incident: Schema.String.annotate({ description: "The incident in the console." }),
@@ -160,6 +165,7 @@ export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage 
     firing_for_seconds: secondsOf(notification),
     ...acknowledgedBy(notification),
     incident: incidentOf(notification.incident),
+    ...(notification.runbook !== undefined && { runbook: notification.runbook }),
     ...linksOf(notification),
   },
 })

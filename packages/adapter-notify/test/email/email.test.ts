@@ -110,7 +110,7 @@ describe("e-mail", () => {
       const [text, html] = partsOf((yield* Queue.take(mails)).raw)
       assert.include(text, `Incident: ${incident}\r\nAcknowledge for 1h: ${acknowledge.url}\r\n`)
       assert.include(html, `<a href="${acknowledge.url}">Acknowledge for 1h</a>`)
-      assert.include(html, `<a href="${incident}">Open the incident</a>`)
+      assert.include(html, `<a href="${incident}">Incident</a>`)
     }),
   )
 

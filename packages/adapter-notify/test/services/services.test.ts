@@ -18,6 +18,7 @@ import { fakes } from "./fakes.ts"
 const TYPES = Object.keys(services) as ReadonlyArray<ServiceType>
 const PAGING: ReadonlyArray<ServiceType> = ["pagerduty", "opsgenie"]
 const MARKED: ReadonlyArray<ServiceType> = ["discord", "google_chat", "mattermost", "rocket_chat", "zulip"]
+const runbook = { url: "https://wiki.example.org/disk?page=1", note: "Disks" }
 const links = {
   incident: `https://tocsin.example/base/#/incidents/${firing.incident.id}`,
   acknowledge: { url: `https://tocsin.example/base/a/${"0f".repeat(48)}`, for: Duration.hours(1) },
@@ -186,19 +187,21 @@ describe("the types of receivers", () => {
     }),
   )
 
-  it.effect.each(TYPES)("%s: a firing has both links, of which none is escaped or pressed", (type) =>
+  it.effect.each(TYPES)("%s: a firing has its links, of which none is escaped or pressed", (type) =>
     Effect.gen(function* () {
       const { requests, send } = yield* start(type)
-      assert.deepStrictEqual(yield* send({ ...firing, links }), { outcome: "delivered" })
+      assert.deepStrictEqual(yield* send({ ...firing, links, runbook }), { outcome: "delivered" })
       const { body } = yield* Queue.take(requests)
       const text = body.startsWith("{") ? body : decodeURIComponent(body)
       assert.include(text, links.incident)
+      assert.include(text, runbook.url)
       assert.include(text, links.acknowledge.url)
       if (type !== "ntfy") return
       const { actions, click, message } = JSON.parse(body)
       assert.strictEqual(click, links.incident)
       assert.deepStrictEqual(actions, [
-        { action: "view", label: "Open", url: links.incident },
+        { action: "view", label: "Incident", url: links.incident },
+        { action: "view", label: "Disks", url: runbook.url },
         {
           action: "http",
           label: "Acknowledge for 1h",

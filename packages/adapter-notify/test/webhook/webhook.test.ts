@@ -171,6 +171,13 @@ describe("a webhook's message", () => {
     assert.strictEqual(dataOf({ ...firing, age_starts_at }).firing_for_seconds, 0)
   })
 
+  it("has the runbook of its notification", () => {
+    const runbook = { url: "https://wiki.example.org/disk", note: "Disks" }
+    assert.deepStrictEqual(incidentMessage({ ...firing, runbook }).data.runbook, runbook)
+    assert.include(incidentMessage({ ...firing, runbook }).data.text, `\nDisks: ${runbook.url}`)
+    assert.notProperty(incidentMessage(firing).data, "runbook")
+  })
+
   it("has the links of its notification", () => {
     const incident = "https://tocsin.example/base/#/incidents/1"
     const acknowledge = { url: "https://tocsin.example/base/a/2", for: Duration.hours(1) }

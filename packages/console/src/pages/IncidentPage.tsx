@@ -188,6 +188,28 @@ const ReasonsOfSilence = ({ detail }: { readonly detail: IncidentDetail }) => {
   return <Reasons detail={detail} isQuiet={value?.last_change?.notifications_enabled === false} />
 }
 
+const Facts = ({ detail: { incident, runbook } }: { readonly detail: IncidentDetail }) => (
+  <p class="facts">
+    <Mark state={incident.severity} /> <b>{incident.state}</b> · opened{" "}
+    <Time at={incident.opened_at} isAlone />
+    {typeof incident.resolved_at === "string" && (
+      <>
+        , resolved <Time at={incident.resolved_at} isAlone />
+      </>
+    )}{" "}
+    · <code>{incident.incident_key}</code>
+    {runbook !== null && (
+      <>
+        {" "}
+        ·{" "}
+        <a href={runbook.url} target="_blank" rel="noopener noreferrer">
+          {runbook.note ?? "Runbook"}
+        </a>
+      </>
+    )}
+  </p>
+)
+
 /** One incident: why it is open, who has it, and everything that happened to it. */
 export const IncidentPage = () => {
   const [id = ""] = route.value.subject
@@ -229,16 +251,7 @@ export const IncidentPage = () => {
     <article>
       <BackLink to={backTo("incidents")} />
       <h1>{titleOf(incident)}</h1>
-      <p class="facts">
-        <Mark state={incident.severity} /> <b>{incident.state}</b> · opened{" "}
-        <Time at={incident.opened_at} isAlone />
-        {typeof incident.resolved_at === "string" && (
-          <>
-            , resolved <Time at={incident.resolved_at} isAlone />
-          </>
-        )}{" "}
-        · <code>{incident.incident_key}</code>
-      </p>
+      <Facts detail={detail} />
       <ReadingNote reading={reading} />
       <section class="explanation" aria-labelledby="explanation" ref={why} tabIndex={-1}>
         <h2 id="explanation">Why</h2>

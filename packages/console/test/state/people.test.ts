@@ -193,6 +193,7 @@ describe("the explanation of an incident", () => {
     acknowledgement: null,
     log: [],
     held_by: [],
+    runbook: null,
     notified: [],
     next: [],
     deliveries: [],

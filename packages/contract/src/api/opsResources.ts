@@ -197,6 +197,9 @@ export const IncidentDetail = Schema.Struct({
     description: "Acknowledgements and notes, newest first, at most 200.",
   }),
   held_by: HeldIncident.fields.held_by,
+  runbook: Schema.NullOr(Schema.Struct({ url: Schema.String, note: Schema.NullOr(Schema.String) })).annotate({
+    description: "What to read about the worst check; null without one, and once the incident resolved.",
+  }),
   notified: Schema.Array(Notified).annotate({ description: "The receivers that got a firing, by name." }),
   next: Schema.Array(NextFiring).annotate({
     description: "Whom the incident notifies next, by receiver. Empty if nothing is to come.",

@@ -2,6 +2,7 @@ import type { Duration } from "effect"
 import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { LoudMember } from "../engine/unitOfWork/SearchResults.ts"
@@ -52,6 +53,8 @@ export interface Gathered {
   readonly covering: (incident: IncidentRecord) => ReadonlyArray<Hold>
   /** The holds of a firing of one of these incidents that is due; none of one that cannot be held. */
   readonly onDue: (incident: IncidentRecord, item: OutboxRecord) => ReadonlyArray<Hold>
+  /** The runbook of the worst check of one of these incidents, if it is open. */
+  readonly runbookOf: (incident: IncidentRecord) => FoundRunbook | undefined
   /** The holds of a firing for a receiver that knows nothing of one of these incidents. */
   readonly onNew: (incident: IncidentRecord) => ReadonlyArray<Hold>
 }
@@ -73,6 +76,7 @@ export function* gatherFacts(
   const namings = new Map<IncidentId, Naming | undefined>()
   const covers = new Map<IncidentId, ReadonlyArray<Hold>>()
   const listed = new Map<IncidentId, LoudMembers>()
+  const runbooks = new Map<IncidentId, FoundRunbook | undefined>()
   const openings = yield* readOpenings(unit, open, policy)
   const mayBeMuted = mutes.mutes.length > 0 || (looksAhead && policy.windows.length > 0)
   for (const piece of piecesOf(open, EVALUATED_TOGETHER)) {
@@ -81,6 +85,7 @@ export function* gatherFacts(
     for (const incident of piece) {
       const members = loud.get(incident.id) ?? []
       namings.set(incident.id, nameReceivers(policy, incident, members, openings(incident)))
+      runbooks.set(incident.id, runbookOf(policy, incident, members))
       const compared = loudFacts(incident, members)
       covers.set(incident.id, mutingHolds(mutes, compared))
       if (looksAhead) listed.set(incident.id, compared)
@@ -91,6 +96,7 @@ export function* gatherFacts(
     incident.state === "open" ? [...incidentHolds(incident, now), ...covering(incident)] : []
   return {
     covering,
+    runbookOf: ({ id }) => runbooks.get(id),
     facts: (incident, firings) => ({
       incident,
       firings,
@@ -110,10 +116,8 @@ export function* gatherFacts(
         quiet: quietReceivers(policy, at),
       }
     },
-    onDue: (incident, item) => {
-      const holds = canBeHeld(item) ? common(incident) : undefined
-      return holds === undefined ? [] : [...holds, ...quietHolds(quiet, item.receiver, incident)]
-    },
+    onDue: (incident, item) =>
+      canBeHeld(item) ? [...common(incident), ...quietHolds(quiet, item.receiver, incident)] : [],
     onNew: (incident) => {
       const naming = namings.get(incident.id)
       if (naming === undefined) return common(incident)
@@ -125,6 +129,9 @@ export function* gatherFacts(
     },
   }
 }
+
+const runbookOf = (policy: Policy, incident: IncidentRecord, [worst]: ReadonlyArray<LoudMember>) =>
+  worst && policy.runbookOf(matchedFacts(incident, worst.member, worst.agent, worst.labels), worst.labels)
 
 /** Most members whose incidents one transaction evaluates; one incident may have more. */
 export const MOST_EVALUATED = 5_000

@@ -3,6 +3,7 @@ import type * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type HoldName, isFiring, type OutboxRecord } from "../model/OutboxRecord.ts"
+import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
 import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
 import { type Hold, lastEnd, UNTIL_A_CHANGE } from "./Hold.ts"
@@ -80,6 +81,7 @@ export interface Outlook {
   readonly held: HeldBy | undefined
   readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
   readonly next: ReadonlyArray<NextFiring>
+  readonly runbook: FoundRunbook | undefined
   /** When it was read. */
   readonly now: Instant.Instant
 }
@@ -95,6 +97,7 @@ export const readOutlook = commandOf(function* (
   const pending = outbox.filter(isPendingFiring)
   return {
     held: heldBy(gathered.onNew(incident)),
+    runbook: gathered.runbookOf(incident),
     heldItems: holdsOfItems(pending, new Map([[incident.id, incident]]), gathered, now),
     next: nextFirings(gathered.facts(incident, outbox.filter(isFiring)), gathered, now),
     now,

@@ -6,6 +6,7 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { type FiringOptions, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { type ClaimedAlert, incidentFacts } from "../ports/DeliveryAttempt.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../model/OutboxRecord.ts"
 
@@ -87,17 +88,21 @@ const isFiringAlert = (alert: AlertRecord | undefined): alert is AlertRecord =>
 /** Claims alerts of a receiver that are due to be sent again. */
 export const claimAlerts = commandOf(function* (
   unit,
-  _now,
+  now,
   input: {
     readonly receiver: NotifierName
     readonly limit: number
     readonly lease: Duration.Duration
+    /** Without a policy unless given. */
+    readonly options?: FiringOptions
   },
 ): Decision<ReadonlyArray<ClaimedAlert>> {
   yield { claimableAlerts: { receiver: input.receiver, limit: input.limit } }
   const { claimableAlerts, storageTime } = unit.searchResults
   if (storageTime === undefined) throw new Error("the storage did not tell its time")
   const leased_until = Instant.plus(storageTime, input.lease)
+  const incidents = claimableAlerts.map(({ incident }) => incident)
+  const { runbookOf } = yield* gatherFacts(unit, incidents, input.options ?? WITHOUT_POLICY, now)
   const claimed: Array<ClaimedAlert> = []
   for (const found of claimableAlerts) {
     if (yield* isOutdone(unit, found)) {
@@ -106,7 +111,7 @@ export const claimAlerts = commandOf(function* (
     }
     const alert = { ...found.row, leased_until }
     unit.alerts.put(alert)
-    claimed.push({ alert, incident: incidentFacts(found.incident) })
+    claimed.push({ alert, incident: incidentFacts(found.incident), runbook: runbookOf(found.incident) })
   }
   return claimed
 })

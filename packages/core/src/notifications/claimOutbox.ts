@@ -7,8 +7,8 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type FiringOptions, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
-import { canBeHeld, heldAtClaim } from "../firings/heldItems.ts"
+import { type FiringOptions, type Gathered, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { heldAtClaim } from "../firings/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/DeliveryAttempt.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
@@ -52,7 +52,7 @@ export const claimOutbox = commandOf(function* (
 ): Decision<ReadonlyArray<ClaimedItem>> {
   const { digestOver } = input
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
-  const { free, held } = yield* search(unit, { ...input, limit }, now)
+  const { free, held, runbookOf } = yield* search(unit, { ...input, limit }, now)
   const { expiredOutbox, storageTime } = unit.searchResults
   if (storageTime === undefined) throw new Error("the storage did not tell its time")
   yield* endLeases(unit, expiredOutbox, input.random, now)
@@ -60,7 +60,9 @@ export const claimOutbox = commandOf(function* (
   const leased_until = Instant.plus(storageTime, input.lease)
   const isDigest = digestOver !== undefined && free.length > digestOver
   return free.slice(0, isDigest ? MOST_IN_DIGEST : input.limit).map((found) => {
-    const { item, notification } = claim(found, leased_until, now)
+    const { item, notification: bare } = claim(found, leased_until, now)
+    const runbook = item.event_type === "firing" ? runbookOf(found.incident) : undefined
+    const notification = { ...bare, runbook }
     unit.outbox.put(item)
     const { id, notifier, incident_id } = item
     return { claim: { id, notifier, incident_id, leased_until }, notification, isInDigest: isDigest }
@@ -88,14 +90,15 @@ function* search(
   now: Instant.Instant,
 ): Decision<{
   readonly free: ReadonlyArray<WithIncident<OutboxRecord>>
+  readonly runbookOf: Gathered["runbookOf"]
   readonly held: ReadonlyArray<OutboxRecord>
 }> {
   for (let width = limit; ; width *= WIDENING) {
     yield { claimableOutbox: { receivers, limit: width } }
     const { claimableOutbox } = unit.searchResults
-    const firings = claimableOutbox.filter(({ row }) => canBeHeld(row))
+    const firings = claimableOutbox.filter(({ row }) => row.event_type === "firing")
     const incidents = firings.map(({ incident }) => incident)
-    const { onDue } = yield* gatherFacts(unit, incidents, options, now)
+    const { onDue, runbookOf } = yield* gatherFacts(unit, incidents, options, now)
     const free: Array<WithIncident<OutboxRecord>> = []
     const held: Array<OutboxRecord> = []
     for (const found of claimableOutbox) {
@@ -103,7 +106,8 @@ function* search(
       if (holds.length > 0) held.push(heldAtClaim(found, holds, now))
       else if (free.length < limit) free.push(found)
     }
-    if (free.length === limit || claimableOutbox.length < width || width >= MOST_READ) return { free, held }
+    if (free.length === limit || claimableOutbox.length < width || width >= MOST_READ)
+      return { free, held, runbookOf }
   }
 }
 

@@ -133,12 +133,31 @@ const factsOf = (notification: DeliveryAttempt): ReadonlyArray<string> => {
 export const acknowledgeText = (length: Duration.Duration): string =>
   `Acknowledge for ${formatDuration(length)}`
 
-/** The last lines. Links are Tocsin's own: an escape would break them. */
-const endOf = ({ incident, links }: DeliveryAttempt, { escape, hasLinks }: TextMedium): string => {
-  if (links === undefined || hasLinks) return escape(`Incident: ${incident.id}`)
-  const { acknowledge } = links
-  const lines = acknowledge && [`${acknowledgeText(acknowledge.for)}: ${acknowledge.url}`]
-  return [`Incident: ${links.incident}`, ...(lines ?? [])].join("\n")
+/** A link of a message, with its title; `acts` if a POST to it acknowledges. */
+export interface NamedLink {
+  readonly title: string
+  readonly url: string
+  readonly acts?: true
+}
+
+/** The links of a notification, the incident's first. */
+export const linksOf = ({ links, runbook }: DeliveryAttempt): ReadonlyArray<NamedLink> => {
+  const acknowledge = links?.acknowledge
+  return [
+    ...(links === undefined ? [] : [{ title: "Incident", url: links.incident }]),
+    ...(runbook === undefined ? [] : [{ title: runbook.note ?? "Runbook", url: runbook.url }]),
+    ...(acknowledge === undefined
+      ? []
+      : [{ title: acknowledgeText(acknowledge.for), url: acknowledge.url, acts: true } as const]),
+  ]
+}
+
+/** The last lines. No character of an address needs an escape, which would break it. */
+const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium): string => {
+  const id = escape(`Incident: ${notification.incident.id}`)
+  if (hasLinks) return id
+  const lines = linksOf(notification).map(({ title, url }) => `${escape(title)}: ${url}`)
+  return [...(notification.links === undefined ? [id] : []), ...lines].join("\n")
 }
 
 /**

@@ -3,6 +3,8 @@ import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 import { claimAlerts, releaseAlert, RESEND_EVERY, recordAlertResult } from "./alertDecisions.ts"
@@ -29,6 +31,8 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
   const signal = yield* OutboxSignal
   const claimFor = Duration.min(lease, RESEND_EVERY)
   const receivers = yield* Receivers
+  const { current: policy } = yield* PolicyInForce
+  const { staleAfter } = yield* RuleSettings
   const current = () => receivers.current().get(receiver)?.resend
   const resend: NonNullable<Notifier["resend"]> = (alerts) => current()?.(alerts) ?? Effect.interrupt
 
@@ -39,7 +43,9 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
     )
 
   const claim = Effect.fnUntraced(function* () {
-    const claimed = yield* commits.transact(claimAlerts({ receiver, limit: ALERTS_AT_ONCE, lease: claimFor }))
+    const claimed = yield* commits.transact(
+      claimAlerts({ receiver, limit: ALERTS_AT_ONCE, lease: claimFor, options: { policy, staleAfter } }),
+    )
     return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
   }, Effect.uninterruptible)
 

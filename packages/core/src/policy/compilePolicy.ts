@@ -7,6 +7,7 @@ import type { Freshness, PolicyDocument, Receiver, Route, Window } from "@tocsin
 import { compileRoutes, type Naming, type Routes } from "./routing.ts"
 import type { Recurring } from "./occurrences.ts"
 import { compileQuiet, type QuietHours } from "./quietHours.ts"
+import { compileRunbooks, type FindRunbook } from "./runbooks.ts"
 import { parseSchedule } from "./Schedule.ts"
 
 /** One receiver of a policy. */
@@ -56,6 +57,7 @@ export interface Policy {
   readonly everyone: Naming
   readonly windows: ReadonlyArray<PolicyWindow>
   readonly freshness: OverdueRules
+  readonly runbookOf: FindRunbook
 }
 
 /** Notifiers outside a policy: those of the settings, or of the host program. */
@@ -73,7 +75,7 @@ export const compilePolicy = (
   notifiers: ReadonlyArray<NotifierName>,
   kinds: PolicyNotifiers["notifierKinds"] = {},
 ): Policy => {
-  const { freshness = [], receivers: defined = {}, routes = [], windows = [] } = document
+  const { freshness = [], receivers: defined = {}, routes = [], runbooks = [], windows = [] } = document
   const receivers = new Map<NotifierName, PolicyReceiver>([
     ...notifiers.map((name) => [name, { kind: kinds[name] ?? name, definition: undefined }] as const),
     ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
@@ -92,6 +94,7 @@ export const compilePolicy = (
     everyone: { named: everyone, at: () => everyone, isCut: false },
     windows: windows.map(compileWindow),
     freshness: compileOverdueRules(freshness),
+    runbookOf: compileRunbooks(runbooks),
   }
 }
 

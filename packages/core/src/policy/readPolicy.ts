@@ -51,11 +51,11 @@ const receiversIn = (value: unknown): ReadonlyArray<string> => {
 
 /** Faults of a policy that its schema cannot express. */
 const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
-  const { freshness = [], receivers = {}, routes = [], windows = [] } = policy
+  const { freshness = [], receivers = {}, routes = [], runbooks = [], windows = [] } = policy
   const firsts = new Map(windows.map(({ name }, n) => [name, n] as const).toReversed())
   const isFirst = ({ name }: Window, n: number) => firsts.get(name) === n
   return [
-    ...Object.entries({ routes, windows, freshness }).flatMap(([list, rules]) =>
+    ...Object.entries({ routes, windows, freshness, runbooks }).flatMap(([list, rules]) =>
       areTooMany(rules.map(({ match = [] }) => match)) ? [problem(TOGETHER_RULE, list)] : [],
     ),
     ...Object.entries(receivers).flatMap(([name, receiver]) =>

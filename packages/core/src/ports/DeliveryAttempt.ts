@@ -5,6 +5,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { FiringCause, NotificationType, NotifierName, Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount } from "../model/memberCounts.ts"
+import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { AlertRecord } from "../model/OutboxRecord.ts"
 
 /** Addresses for the reader of a message (docs/rules.md#links). */
@@ -37,6 +38,8 @@ export interface DeliveryAttempt {
   readonly due_at: Instant
   /** The one in force now; none for a resolved. */
   readonly acknowledgement: Acknowledgement | undefined
+  /** The runbook of the worst check; absent for a resolved. */
+  readonly runbook?: FoundRunbook | undefined
   /** Absent without a public address. */
   readonly links?: MessageLinks | undefined
   /** Number of this attempt, from 1. */
@@ -63,6 +66,7 @@ export interface DeliveryAttempt {
 export interface ClaimedAlert {
   readonly alert: AlertRecord
   readonly incident: DeliveryAttempt["incident"]
+  readonly runbook?: FoundRunbook | undefined
 }
 
 /** The incident as notifications and alerts show it. */

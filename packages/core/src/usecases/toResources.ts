@@ -197,6 +197,7 @@ export const toIncidentDetail = ({
   next,
   now,
   labels,
+  runbook,
 }: HeldTimeline) => ({
   incident: toIncident(incident),
   members: members.map((member, place) => ({
@@ -214,6 +215,7 @@ export const toIncidentDetail = ({
   // Changes are numbered from 1 without gaps.
   timeline_left_out: Math.max(incident.member_changes - changes.length, 0),
   held_by: held?.held_by ?? [],
+  runbook: runbook === undefined ? null : { url: runbook.url, note: runbook.note ?? null },
   notified: notifiedBy(outbox),
   next: next.map(toNextFiring),
   deliveries: outbox.slice(0, SHOWN_DELIVERIES).map((item) => {

@@ -83,6 +83,7 @@ const factsOf = ({
   incident,
   next,
   notified,
+  runbook,
 }: IncidentDetail): ReadonlyArray<readonly [string, string]> => [
   ["id", incident.id],
   ["incident_key", incident.incident_key],
@@ -96,6 +97,7 @@ const factsOf = ({
     acknowledgement === null ? "" : `by ${acknowledgement.by} until ${Instant.format(acknowledgement.until)}`,
   ],
   ["held_by", held_by.join(", ")],
+  ...(runbook === null ? [] : [["runbook", [runbook.url, runbook.note ?? []].flat().join(" ")] as const]),
   ...notified.map((receiver) => ["notified", notifiedText(receiver)] as const),
   ...next.map((firing) => ["next", nextText(firing)] as const),
 ]
