@@ -1,3 +1,4 @@
+import { dirname } from "node:path"
 import { Effect, FileSystem, Redacted, Schedule } from "effect"
 import { StartFailure } from "./StartFailure.ts"
 
@@ -25,6 +26,11 @@ export const keptSecret = Effect.fnUntraced(function* ({ drawn, isValid, name, p
       message: `the ${name} file ${path} cannot be used; check its permissions, delete it, or set ${setting}`,
       cause,
     })
+  const notWritable = (cause: unknown) =>
+    new StartFailure({
+      message: `the data folder ${dirname(path)} is not writable; give Tocsin's user write access, or set SERVICE_DATA_DIR`,
+      cause,
+    })
   // `wx`: of several processes one writes the file, and the others read it.
   const isNew = yield* files
     .writeFileString(path, `${Redacted.value(drawn)}\n`, { mode: OWNER_ONLY, flag: "wx" })
@@ -34,7 +40,9 @@ export const keptSecret = Effect.fnUntraced(function* ({ drawn, isValid, name, p
         ({ reason }) => reason._tag === "AlreadyExists",
         () => Effect.succeed(false),
       ),
-      Effect.mapError(failed),
+      Effect.mapError((cause) =>
+        cause.reason._tag === "PermissionDenied" ? notWritable(cause) : failed(cause),
+      ),
     )
   if (isNew) return { secret: drawn, isNew }
   const text = yield* files
