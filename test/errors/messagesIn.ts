@@ -78,7 +78,8 @@ const visitorOf = (note: Note) =>
       const name = nameOf(key)
       if (name === "message") note(value, { isCertain: true })
       if (name === "error" || name === "catch" || name === "issue") note(value)
-      if (name === "expected") note(value, { prefix: "must be " })
+      // An object is the moves of a state, not the value that a message expects.
+      if (name === "expected" && value.type !== "ObjectExpression") note(value, { prefix: "must be " })
     },
     VariableDeclarator: ({ id, init }) => {
       if (init !== null && NAMED.test(nameOf(id))) note(init)

@@ -13,6 +13,30 @@ export interface Transition {
 }
 
 type Rows = ReadonlyArray<Transition>
+
+/** The moves of each state, as `"trigger -> to": "condition | effects"`; without effects, `none`. */
+type Moves = Readonly<Record<string, Readonly<Record<`${string} -> ${string}`, string>>>>
+
+type Row<Before, Key> = Key extends `${infer Cause} -> ${infer After}`
+  ? Transition & { readonly from: Before; readonly trigger: Cause; readonly to: After }
+  : never
+
+type RowsOf<Table extends Moves> = {
+  [Before in keyof Table]: { [Key in keyof Table[Before]]: Row<Before, Key> }[keyof Table[Before]]
+}[keyof Table]
+
+/** A table of moves by their states. Bundlers leave out those that nothing reads. */
+/* @__NO_SIDE_EFFECTS__ */
+export const stateTable = <const Table extends Moves>(table: Table): ReadonlyArray<RowsOf<Table>> =>
+  Object.entries(table).flatMap(([from, moves]) =>
+    Object.entries(moves).map(([key, text]) => {
+      const [trigger, to] = key.split(" -> ")
+      const [condition, effects = "none"] = text.split(" | ")
+      // The type reads the same words from the same keys.
+      return { from, trigger, condition, to, effects } as RowsOf<Table>
+    }),
+  )
+
 /** A state of the table: from an end of it, no trigger compiles. */
 type From<Table extends Rows> = Table[number]["from" | "to"]
 type Trigger<Table extends Rows, F extends string> = Extract<Table[number], { readonly from: F }>["trigger"]

@@ -1,53 +1,27 @@
-import { move, type Transition } from "@tocsin/contract/TransitionTable"
+import { move, stateTable } from "@tocsin/contract/TransitionTable"
 
 /** Moves of the write-ahead log of one open file, from the first command to the end of the process. */
-export const LogTransitions = [
-  {
-    from: "absent",
-    trigger: "opened",
-    condition:
-      "every page of the log in use reads back with its checksum, and none that was acknowledged is missing",
-    to: "healthy",
-    effects: "the log starts over where no other process uses it",
+export const LogTransitions = stateTable({
+  absent: {
+    "opened -> healthy":
+      "every page of the log in use reads back with its checksum, and none that was acknowledged is missing | the log starts over where no other process uses it",
   },
-  {
-    from: "healthy",
-    trigger: "sync_started",
-    condition: "a commit is not on the disk yet",
-    to: "syncing",
-    effects: "none",
+  healthy: {
+    "sync_started -> syncing": "a commit is not on the disk yet",
+    "closed -> absent":
+      "all commands are answered | the last process that has the file open moves the log into it and removes the log",
   },
-  {
-    from: "syncing",
-    trigger: "synced",
-    condition: "the sync succeeded",
-    to: "healthy",
-    effects: "commands committed before the sync began are answered; the next sync begins if others wait",
+  syncing: {
+    "synced -> healthy":
+      "the sync succeeded | commands committed before the sync began are answered; the next sync begins if others wait",
+    "sync_failed -> failed":
+      "the sync failed | the commands that wait fail, later ones are refused, a checkpoint under way ends after its step, and a note beside the log says how much of it was acknowledged",
   },
-  {
-    from: "syncing",
-    trigger: "sync_failed",
-    condition: "the sync failed",
-    to: "failed",
-    effects:
-      "the commands that wait fail, later ones are refused, a checkpoint under way ends after its step, and a note beside the log says how much of it was acknowledged",
+  failed: {
+    "closed -> absent":
+      "no step of a checkpoint is under way | the log stays beside the file; the next start compares it with its checksums and its note, writes it again and syncs it",
   },
-  {
-    from: "healthy",
-    trigger: "closed",
-    condition: "all commands are answered",
-    to: "absent",
-    effects: "the last process that has the file open moves the log into it and removes the log",
-  },
-  {
-    from: "failed",
-    trigger: "closed",
-    condition: "no step of a checkpoint is under way",
-    to: "absent",
-    effects:
-      "the log stays beside the file; the next start compares it with its checksums and its note, writes it again and syncs it",
-  },
-] as const satisfies ReadonlyArray<Transition>
+})
 
 /** The state of a file's log; `absent` while the file is not open. */
 export type LogState = (typeof LogTransitions)[number]["to"]

@@ -1,43 +1,20 @@
-import type { Transition } from "@tocsin/contract/TransitionTable"
+import { stateTable } from "@tocsin/contract/TransitionTable"
 
 /**
  * When a process sends an event to its streams: immediately, but at most one a second
  * (docs/rules.md#live-views).
  */
-export const EventThrottleTransitions = [
-  {
-    from: "quiet",
-    trigger: "changed",
-    condition: "a commit changed topics, or another process announced some",
-    to: "resting",
-    effects: "an event with these topics",
+export const EventThrottleTransitions = stateTable({
+  quiet: {
+    "changed -> resting":
+      "a commit changed topics, or another process announced some | an event with these topics",
   },
-  {
-    from: "resting",
-    trigger: "changed",
-    condition: "as above, within a second of the last event",
-    to: "gathering",
-    effects: "the topics are kept",
+  resting: {
+    "changed -> gathering": "as above, within a second of the last event | the topics are kept",
+    "second_passed -> quiet": "a second has passed since the last event",
   },
-  {
-    from: "gathering",
-    trigger: "changed",
-    condition: "as above",
-    to: "gathering",
-    effects: "the topics are added to those kept",
+  gathering: {
+    "changed -> gathering": "as above | the topics are added to those kept",
+    "second_passed -> resting": "as above | an event with the kept topics",
   },
-  {
-    from: "resting",
-    trigger: "second_passed",
-    condition: "a second has passed since the last event",
-    to: "quiet",
-    effects: "none",
-  },
-  {
-    from: "gathering",
-    trigger: "second_passed",
-    condition: "as above",
-    to: "resting",
-    effects: "an event with the kept topics",
-  },
-] as const satisfies ReadonlyArray<Transition>
+})
