@@ -11,7 +11,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect, Fiber } from "effect"
 import { eventOf, push } from "../processes/Agent.ts"
 import { historyOf } from "../processes/api.ts"

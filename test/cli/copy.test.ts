@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "nod
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect, Redacted } from "effect"
 import { eventOf, push } from "../processes/Agent.ts"
 import { call, historyOf } from "../processes/api.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
 import { enroll, report } from "../processes/Agent.ts"
 import { incidentsOf, outboxOf } from "../processes/api.ts"

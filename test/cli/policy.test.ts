@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
 import { jsonOf, tocsin } from "./tocsin.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
 import { enroll } from "../processes/Agent.ts"
 import { scratchFolder } from "../processes/scratch.ts"

@@ -1,5 +1,5 @@
 import { JobTransitions } from "@tocsin/agent/jobs/JobTransitions"
-import { SoftTransitions } from "@tocsin/agent/checks/SoftTransitions"
+import { SoftTransitions } from "@tocsin/agent/checks/confirmResult"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AcknowledgementTransitions } from "@tocsin/core/model/AcknowledgementTransitions"
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AdmissionTransitions"
@@ -49,7 +49,7 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Soft state",
     meaning:
       "A check that an agent runs with `confirm`. The agent keeps the state in memory, and starts from the last reported status.",
-    file: "packages/agent/src/checks/SoftTransitions.ts",
+    file: "packages/agent/src/checks/confirmResult.ts",
     rows: SoftTransitions,
   },
   {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { EXIT_CODES } from "@tocsin/server/exitCodes"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

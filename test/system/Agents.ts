@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
-import type { HttpAnswer } from "@tocsin/reporting/agent/Answer"
 import { Sender } from "@tocsin/reporting/agent/Sender"
-import type { OutgoingRequest } from "@tocsin/reporting/agent/Transport"
+import type { HttpAnswer, OutgoingRequest } from "@tocsin/reporting/agent/Answer"
 import { MemoryQueue } from "@tocsin/reporting/program/MemoryQueue"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { uuidV7 } from "@tocsin/testing/SeededIds"

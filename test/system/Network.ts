@@ -6,8 +6,7 @@ import {
   errorFields,
   failureOfCause,
 } from "@tocsin/adapter-http/response/failures"
-import type { HttpAnswer } from "@tocsin/reporting/agent/Answer"
-import type { OutgoingRequest } from "@tocsin/reporting/agent/Transport"
+import type { HttpAnswer, OutgoingRequest } from "@tocsin/reporting/agent/Answer"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import { Clock, Effect, Redacted } from "effect"
 import type { Draws } from "./Draws.ts"

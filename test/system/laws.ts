@@ -1,5 +1,4 @@
-import type { HttpAnswer } from "@tocsin/reporting/agent/Answer"
-import type { OutgoingRequest } from "@tocsin/reporting/agent/Transport"
+import type { HttpAnswer, OutgoingRequest } from "@tocsin/reporting/agent/Answer"
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AdmissionTransitions"
 import { decodeEventBatchRequest } from "@tocsin/contract/decodeRequest"
 import { AgentId } from "@tocsin/contract/Identifiers"

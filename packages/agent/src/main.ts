@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import "./requireNode.ts"
-import "./withoutDebugger.ts"
+import "./processSettings.ts"
 import "./slowConnections.ts"
-import "./v8Flags.ts"
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"
 import { importNrpe } from "./commands/importNrpe.ts"

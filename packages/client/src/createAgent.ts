@@ -3,10 +3,14 @@ import { isLabels, MAX_LABELS } from "@tocsin/contract/Labels"
 import { isHostname } from "@tocsin/contract/Text"
 import { Redacted } from "effect"
 import type { ProgramAgent } from "@tocsin/reporting/program/ProgramAgent"
-import { fetchTransport } from "@tocsin/reporting/program/fetchTransport"
 import { ReportingAgent } from "@tocsin/reporting/program/ReportingAgent"
-import { fingerprintOf, keyIn } from "@tocsin/reporting/program/readKey"
-import { nodeModule, realTime } from "@tocsin/reporting/program/Platform"
+import {
+  fetchTransport,
+  fingerprintOf,
+  keyIn,
+  nodeModule,
+  realTime,
+} from "@tocsin/reporting/program/Platform"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 import { address, secret } from "./options/ClientOptions.ts"
 import { aFunction, checked, group, required, text } from "./options/readers.ts"

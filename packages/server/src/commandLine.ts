@@ -1,15 +1,141 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Effect, Exit, Layer, Option } from "effect"
-import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
-import manifest from "../package.json" with { type: "json" }
-import type { CommandFailure } from "./CommandFailure.ts"
-import { tocsin } from "./commands/tocsin.ts"
-import { EXIT_CODES, type ExitName } from "./exitCodes.ts"
-import { Output } from "./output/Output.ts"
-import { presenterLayer } from "./output/presenterLayer.ts"
-import { withoutSecrets } from "./output/texts.ts"
 import { ProgramModule } from "@tocsin/simulation/backtestThread"
+import { Cause, Effect, Exit, Layer, Option } from "effect"
+import { CliConfig, CliError, CliOutput, Command, GlobalFlag, type HelpDoc } from "effect/cli"
+import manifest from "../package.json" with { type: "json" }
+import { agents } from "./commands/agents.ts"
+import { audit } from "./commands/audit.ts"
+import { backup } from "./commands/backup.ts"
+import { checks } from "./commands/checks.ts"
+import { copy } from "./commands/copy.ts"
+import { doctor } from "./commands/doctor.ts"
+import { incidents } from "./commands/incidents.ts"
+import { integrations } from "./commands/integrations.ts"
+import { migrate } from "./commands/migrate.ts"
+import { operators } from "./commands/operators.ts"
+import { outbox } from "./commands/outbox.ts"
+import { policy } from "./commands/policy.ts"
+import { silences } from "./commands/silences.ts"
+import { simulate } from "./commands/simulate.ts"
+import { summary } from "./commands/summary.ts"
+import { windows } from "./commands/windows.ts"
+import { type CommandFailure, EXIT_CODES, type ExitName } from "./CommandFailure.ts"
+import { Output } from "./output/Output.ts"
+import { withoutSecrets } from "./output/texts.ts"
+import { serve as runServer } from "./serve.ts"
+import { definitions } from "./settings/Settings.ts"
+import { fileVariableOf } from "./settings/readSettings.ts"
+import type { Setting } from "./settings/settingTypes.ts"
+
+const serve = Command.make("serve", {}, () => Effect.sync(runServer)).pipe(
+  Command.withDescription(
+    "Run the server, as tocsin does without a command. Environment variables configure it",
+  ),
+  Command.withShortDescription("Run the server (the default)"),
+)
+
+/** `tocsin`: all commands. */
+const tocsin = Command.make("tocsin").pipe(
+  Command.withDescription(
+    "Receives heartbeats and check results, opens incidents and sends notifications.\n" +
+      "  Commands open the storage that the settings name, whether a server runs on it or not.",
+  ),
+  Command.withExamples([
+    { command: "tocsin", description: "Run the server; npm start does the same in a clone" },
+    { command: "tocsin agents list --state pending" },
+    { command: "npm start -- incidents --state open", description: "The same commands in a clone" },
+  ]),
+  Command.withSubcommands([
+    { group: "The service", commands: [serve, doctor, migrate] },
+    {
+      group: "Agents, incidents and notifications",
+      commands: [agents, integrations, checks, incidents, silences, outbox, summary],
+    },
+    { group: "Operators", commands: [operators, audit] },
+    { group: "Policy and simulation", commands: [policy, windows, simulate] },
+    { group: "Backup", commands: [backup, copy] },
+  ]),
+)
+
+const describe = (name: string, setting: Setting<unknown>): string =>
+  [
+    `  ${name}`,
+    `      ${setting.meaning}`,
+    `      takes ${setting.takes}`,
+    `      default: ${"fallback" in setting ? setting.fallback : setting.whenUnset}`,
+    ...(setting.isSecret ? [`      or ${fileVariableOf(name)}: the path of a file that holds it`] : []),
+  ].join("\n")
+
+/**
+ * Each setting with its meaning, what it takes and its default, from the table that the server
+ * reads.
+ */
+export const settingsText = (): string =>
+  Object.entries<Setting<unknown>>(definitions)
+    .map(([name, setting]) => describe(name, setting))
+    .join("\n")
+
+const exitCodesText = (): string =>
+  Object.values(EXIT_CODES)
+    .map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`)
+    .join("\n")
+
+/** The help of a command. That of `tocsin` and of `serve` also lists all settings. */
+const helpText = (
+  doc: HelpDoc.HelpDoc,
+  path: ReadonlyArray<string>,
+  formatter: CliOutput.Formatter,
+): string => {
+  const hasSettings = path.length === 1 || path[1] === "serve"
+  return [
+    formatter.formatHelpDoc(doc),
+    "",
+    ...(path.length === 1 ? ["EXIT CODES", exitCodesText()] : [`Run '${path[0]} --help' for exit codes`]),
+    ...(hasSettings ? ["", "SETTINGS (environment variables)", settingsText()] : []),
+    "",
+  ].join("\n")
+}
+
+/**
+ * The text that Effect's command line puts before the message of a Schema, which states the
+ * expected value.
+ */
+const SCHEMA_PREFIX = "Expected: Schema validation failed: "
+
+/**
+ * Writes help to standard output, and mistakes to standard error with the command that explains
+ * them.
+ */
+const presenterLayer = Layer.effect(
+  CliOutput.Presenter,
+  Effect.gen(function* () {
+    const output = yield* Output
+    const formatter = CliOutput.defaultFormatter({ colors: output.hasColour, globalFlags: "none" })
+    // A reader may stop early.
+    const print = (text: string) => Effect.ignore(output.write(text))
+    return CliOutput.Presenter.of({
+      present: (event) => {
+        switch (event._tag) {
+          case "Version":
+            return print(`${event.version}\n`)
+          case "Help":
+            return event.reason === "Requested"
+              ? print(helpText(event.helpDoc, event.commandPath, formatter))
+              : output.note(`${formatter.formatHelpDoc(event.helpDoc)}\n`)
+          case "InvalidInvocation": {
+            const messages = event.errors.map(
+              (error) => `tocsin: ${formatter.formatCliError(error).replace(SCHEMA_PREFIX, "")}\n`,
+            )
+            return output.note(
+              withoutSecrets(`${messages.join("")}See ${event.commandPath.join(" ")} --help\n`),
+            )
+          }
+        }
+      },
+    })
+  }),
+)
 
 type CommandError = Effect.Error<ReturnType<typeof program>>
 

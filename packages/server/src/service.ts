@@ -7,7 +7,6 @@ import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { watchdogLayer } from "./watchdog.ts"
-import { connectionWarning } from "./connectionAdvice.ts"
 import { consoleFiles } from "./consoleFiles.ts"
 import { linkKey } from "./linkKey.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
@@ -18,6 +17,7 @@ import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
 import {
   clockLayer,
+  connectionWarning,
   ensureDataDirectory,
   type OnStorageLost,
   storageKind,

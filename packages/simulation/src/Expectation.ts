@@ -5,7 +5,7 @@ import { IncidentKey } from "@tocsin/contract/Identifiers"
 import { format, type Instant, InstantFromString, max, plus } from "@tocsin/contract/Instant"
 import { FiringCause, NotificationType, NotifierName } from "@tocsin/contract/Status"
 import { listedReceivers } from "@tocsin/core/policy/readPolicy"
-import { lineReader } from "./lineReader.ts"
+import { lineReader } from "./readLog.ts"
 import type { JudgedExpectation, SimulatedNotification } from "./SimulationReport.ts"
 
 /** The messages that an expectation counts. */

@@ -1,11 +1,18 @@
-import { Result, Schema } from "effect"
 import { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
 import { closedStruct } from "@tocsin/contract/Fields"
 import { IncidentKey } from "@tocsin/contract/Identifiers"
 import { type Instant, InstantFromString } from "@tocsin/contract/Instant"
 import { SilenceChangeRequest, SilenceRequest } from "@tocsin/contract/Silences"
 import { isPlainText } from "@tocsin/contract/Text"
-import { lineReader } from "./lineReader.ts"
+import { describeIssue } from "@tocsin/contract/describeIssue"
+import { Result, Schema, SchemaParser } from "effect"
+
+/** A reader of lines of one form. Fails with one sentence. */
+export const lineReader = <Line>(form: Schema.ConstraintDecoder<unknown> & { readonly Type: Line }) => {
+  const decode = SchemaParser.decodeUnknownResult(form)
+  return (fields: Readonly<Record<string, unknown>>): Result.Result<Line, string> =>
+    Result.mapError(decode(fields), (issue) => describeIssue(issue, "the line"))
+}
 
 const by = Schema.optionalKey(Schema.String.check(isPlainText({ min: 1, max: 64 })))
 

@@ -1,18 +1,18 @@
-import { Result } from "effect"
-import { type Instant, max, secondsBetween } from "@tocsin/contract/Instant"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import type { SilenceId } from "@tocsin/contract/Identifiers"
+import { format, type Instant, max, secondsBetween } from "@tocsin/contract/Instant"
+import { acknowledgedUntil } from "@tocsin/core/acknowledgements/acknowledgedUntil"
+import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
 import { toIncident, toTimelineEntry } from "@tocsin/core/usecases/toResources"
-import { applyIncidentAct } from "./applyIncidentAct.ts"
+import { Result } from "effect"
 import { judge, leastEnd, requireJudgeable } from "./Expectation.ts"
-import { readLines, type SimulationEntry } from "./readLines.ts"
-import { SimulatedSilences } from "./SimulatedSilences.ts"
 import { SimulatedService } from "./SimulatedService.ts"
 import {
   type EndedIncident,
   type HeldBy,
+  type HeldFiring,
   reasonOf,
   type SentNotification,
-  type HeldFiring,
 } from "./SimulationListener.ts"
 import type {
   JudgedExpectation,
@@ -24,6 +24,104 @@ import type {
   SimulationSettings,
   UnsentFiring,
 } from "./SimulationReport.ts"
+import { readLines, type SimulationEntry } from "./readLines.ts"
+import type { IncidentLogEntry, SilenceAct } from "./readLog.ts"
+import { simulatedSignature } from "./simulatedSignature.ts"
+
+/** The silences of a simulation, by the names that the input gives them. */
+class SimulatedSilences {
+  readonly #service: SimulatedService
+  readonly #rules: RuleOptions
+  readonly #ids = new Map<string, SilenceId>()
+  /** By what withholds a firing. */
+  readonly #names = new Map<HeldBy[number], HeldBy[number]>()
+
+  constructor(service: SimulatedService, rules: RuleOptions) {
+    this.#service = service
+    this.#rules = rules
+  }
+
+  /** Does what a line states. Fails with the reason if it is impossible. */
+  apply(act: SilenceAct): Result.Result<void, string> {
+    const { received_at: at, silence: name } = act
+    const id = this.#ids.get(name)
+    if ("add" in act) {
+      return id === undefined
+        ? this.#add(act)
+        : Result.fail(`a line before adds a silence that is named ${name}: choose another name`)
+    }
+    if (id === undefined)
+      return Result.fail(`no line before adds a silence that is named ${name}: add it first`)
+    if ("expire" in act) {
+      const count = this.#service.silence(expireSilence(id, simulatedSignature(act.expire.by)), at)
+      return count > 0 ? Result.void : hasEnded(act)
+    }
+    const { by, ...changes } = act.extend
+    const edited = this.#service.silence(editSilence(id, changes, this.#rules, simulatedSignature(by)), at)
+    switch (edited.outcome) {
+      case "edited":
+        return Result.void
+      case "invalid":
+        return Result.fail(edited.message)
+      case "ended":
+      case "unknown":
+        return hasEnded(act)
+    }
+  }
+
+  /** The holds of a firing, with the names of silences instead of their IDs. */
+  named(heldBy: HeldBy): HeldBy {
+    return heldBy.map((by) => this.#names.get(by) ?? by)
+  }
+
+  #add({
+    add: { by, comment, matchers, ...times },
+    received_at: at,
+    silence: name,
+  }: Extract<SilenceAct, { readonly add: unknown }>): Result.Result<void, string> {
+    const id = this.#service.newSilenceId(at)
+    const silence = { id, matchers, comment, ...times }
+    const added = this.#service.silence(createSilence(silence, this.#rules, simulatedSignature(by)), at)
+    if (Result.isFailure(added)) return Result.fail(added.failure.message)
+    this.#ids.set(name, id)
+    this.#names.set(`silence:${id}`, `silence:${name}`)
+    return Result.void
+  }
+}
+
+const hasEnded = ({ received_at, silence }: SilenceAct) =>
+  Result.fail(`the silence ${silence} has ended before ${format(received_at)}: add another one`)
+
+/** Does what a line states about an incident. Fails with the reason if it is impossible. */
+const applyIncidentAct = (
+  service: SimulatedService,
+  act: IncidentLogEntry,
+  rules: RuleOptions,
+): Result.Result<void, string> => {
+  const { incident_key: key, received_at: at } = act
+  const when = format(at)
+  if ("withdraw" in act) {
+    if (service.withdraw(act, simulatedSignature(act.withdraw.by), at) > 0) return Result.void
+    return Result.fail(
+      `no open incident of ${key} is acknowledged at ${when}: withdraw what a line before acknowledges`,
+    )
+  }
+  const { by: name, note, severity, ...end } = act.acknowledge
+  const until = acknowledgedUntil(end, rules, at)
+  if (Result.isFailure(until)) return Result.fail(until.failure)
+  const results = service.acknowledge(
+    act,
+    { by: simulatedSignature(name), note, severity, until: until.success },
+    at,
+  )
+  if (results.length === 0)
+    return Result.fail(`no incident of ${key} is open at ${when}: acknowledge it while it is open`)
+  for (const result of results) {
+    if (result.outcome === "another_severity")
+      return Result.fail(`the severity of ${key} is ${result.severity} at ${when}: name this one, or none`)
+  }
+  return Result.void
+}
 
 /**
  * Finds the incidents and notifications that recorded input would have caused: heartbeats and

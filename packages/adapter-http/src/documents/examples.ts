@@ -1,6 +1,5 @@
 import { integrationExamples } from "./integrationExamples.ts"
-import { incidentExamples } from "./incidentExamples.ts"
-import { silenceExamples } from "./silenceExamples.ts"
+import { incidentExamples, silenceExamples } from "./incidentExamples.ts"
 import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
 import * as scenario from "./scenario.ts"
 

@@ -1,11 +1,132 @@
-import { type Cause, Context, Effect, type Fiber, Result, Tracer } from "effect"
+import {
+  type Cause,
+  type Clock,
+  Context,
+  Effect,
+  Exit,
+  type Fiber,
+  type Option,
+  Result,
+  Tracer,
+} from "effect"
+import {
+  Headers,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse,
+  HttpTraceContext,
+} from "effect/http"
 import { agentNamedIn, type Sender } from "../handlers/agentCalls.ts"
 import { parseJson } from "../request/RequestBody.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, failureOfCause } from "../response/failures.ts"
-import { type AgentAnswer, statusOf } from "./answerText.ts"
 import type { FrontServices } from "./FrontServices.ts"
-import { beginSpan, endSpan, METHOD, type SpanRequest } from "./requestSpan.ts"
+import { type AgentAnswer, statusOf } from "./answerText.ts"
+import type { AgentHead } from "./parseHead.ts"
+
+/** The method of all requests of agents. */
+const METHOD = "POST"
+const FIRST_SERVER_ERROR = 500
+const HTTP_PORT = 80
+/** The brackets around an IPv6 address. */
+const BRACKETS = /^\[|\]$/g
+
+/** The request of a span. */
+interface SpanRequest {
+  readonly head: AgentHead
+  readonly url: string
+  /** The address that connected. */
+  readonly peer: string | undefined
+  readonly requestId: string
+}
+
+/** The shared part of the spans of all requests with the same head. */
+interface HeadSpan {
+  readonly name: string
+  readonly parent: Option.Option<Tracer.AnySpan>
+  readonly attributes: ReadonlyArray<readonly [name: string, value: unknown]>
+}
+
+const addressAttributes = ({ origin, hostname, port }: URL, url: string): HeadSpan["attributes"] => [
+  ["url.full", `${origin}${url}`],
+  ["url.path", url],
+  ["url.scheme", "http"],
+  ["server.address", hostname.replaceAll(BRACKETS, "")],
+  ["server.port", port === "" ? HTTP_PORT : Number(port)],
+]
+
+const headSpans = new WeakMap<AgentHead, HeadSpan>()
+
+const makeHeadSpan = (head: AgentHead, url: string): HeadSpan => {
+  const { host, "user-agent": userAgent } = head.headers
+  const address = URL.parse(`http://${host}`)
+  return {
+    name: `${METHOD} ${url}`,
+    parent: HttpTraceContext.fromHeaders(Headers.fromInput(head.headers)),
+    attributes: [
+      ["http.request.method", METHOD],
+      ["http.route", url],
+      ...(address === null ? [] : addressAttributes(address, url)),
+      ...(userAgent === undefined ? [] : [["user_agent.original", userAgent] as const]),
+    ],
+  }
+}
+
+const headSpanOf = ({ head, url }: SpanRequest): HeadSpan => {
+  const known = headSpans.get(head)
+  if (known !== undefined) return known
+  const made = makeHeadSpan(head, url)
+  headSpans.set(head, made)
+  return made
+}
+
+/** Begins the span of a request, in the caller's trace if its head names one. */
+const beginSpan = (tracer: Tracer.Tracer, request: SpanRequest, clock: Clock.Clock): Tracer.Span => {
+  const { name, parent } = headSpanOf(request)
+  return tracer.span({
+    name,
+    parent,
+    annotations: Context.empty(),
+    links: [],
+    startTime: clock.currentTimeNanosUnsafe(),
+    kind: "server",
+    root: false,
+    sampled: true,
+  })
+}
+
+/** As the API makes it: without a stack, which would cost more than the request. */
+const errorOf = (url: string, status: number) => {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  const error = new HttpServerError.HttpServerError({
+    reason: new HttpServerError.ResponseError({
+      request: HttpServerRequest.fromWeb(new Request(`http://localhost${url}`, { method: METHOD })),
+      response: HttpServerResponse.empty({ status }),
+    }),
+  })
+  Error.stackTraceLimit = stackTraceLimit
+  return error
+}
+
+/**
+ * Ends a span with the attributes that `HttpMiddleware.tracer` gives to the spans of the API. One that
+ * was interrupted has no status here: nothing was answered.
+ */
+const endSpan = (
+  span: Tracer.Span,
+  request: SpanRequest,
+  exit: Exit.Exit<number>,
+  clock: Clock.Clock,
+): void => {
+  const { url, peer, requestId } = request
+  for (const [name, value] of headSpanOf(request).attributes) span.attribute(name, value)
+  if (peer !== undefined) span.attribute("client.address", peer)
+  span.attribute("tocsin.request_id", requestId)
+  if (Exit.isSuccess(exit)) span.attribute("http.response.status_code", exit.value)
+  const isFailed = Exit.isSuccess(exit) && exit.value >= FIRST_SERVER_ERROR
+  span.end(clock.currentTimeNanosUnsafe(), isFailed ? Exit.fail(errorOf(url, exit.value)) : exit)
+}
 
 /** A whole request of an agent. */
 export interface AgentRequest extends SpanRequest {

@@ -1,23 +1,167 @@
-import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
-import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
-import { type MetricFamily, single } from "@tocsin/core/engine/metrics/Metric"
-import type { Policy } from "@tocsin/core/policy/compilePolicy"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import { Hashing } from "@tocsin/core/ports/Hashing"
+import * as Instant from "@tocsin/contract/Instant"
+import type { SystemSummary } from "@tocsin/contract/Resources"
 import type { NotifierName } from "@tocsin/contract/Status"
+import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
+import {
+  type Distribution,
+  type MetricDefinition,
+  type MetricFamily,
+  type Reading,
+  several,
+  single,
+} from "@tocsin/core/engine/metrics/Metric"
+import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
+import { Readiness } from "@tocsin/core/health/Readiness"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import type { Policy } from "@tocsin/core/policy/compilePolicy"
+import { Hashing } from "@tocsin/core/ports/Hashing"
+import {
+  type Backlog,
+  BACKLOG_STATES,
+  type BacklogState,
+  type MetricCounts,
+} from "@tocsin/core/ports/StorageCounts"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { shared } from "@tocsin/core/usecases/singleFlight"
 import { Duration, Effect, Fiber, Option, type Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Readiness } from "@tocsin/core/health/Readiness"
+import { RequestId } from "../request/RequestId.ts"
 import * as Access from "../request/access.ts"
 import { FailedAuthentications } from "../request/authentication.ts"
-import { RequestId } from "../request/RequestId.ts"
-import type { KnownRoute } from "../routes.ts"
 import { errorResponse } from "../response/failures.ts"
-import { EXPOSITION_TYPE, exposition } from "./exposition.ts"
+import type { KnownRoute } from "../routes.ts"
 import { processMetrics } from "./processMetrics.ts"
-import { stateMetrics } from "./stateMetrics.ts"
+
+/** The content type of the text (Prometheus, text format 0.0.4). */
+const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+const escapeHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
+const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '\\"')
+
+const numberText = (value: number): string => {
+  if (value === Number.POSITIVE_INFINITY) return "+Inf"
+  return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value)
+}
+
+type Label = readonly [name: string, value: string]
+
+const labelsText = (labels: ReadonlyArray<Label>): string =>
+  labels.length === 0 ? "" : `{${labels.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join()}}`
+
+const line = (name: string, labels: ReadonlyArray<Label>, value: number): string =>
+  `${name}${labelsText(labels)} ${numberText(value)}`
+
+const distributionLines = (
+  { name, buckets }: MetricDefinition,
+  labels: ReadonlyArray<Label>,
+  { counts, sum }: Distribution,
+): ReadonlyArray<string> => {
+  let total = 0
+  const lines = counts.map((count, index) => {
+    total += count
+    const bound = buckets[index] ?? Number.POSITIVE_INFINITY
+    return line(`${name}_bucket`, [...labels, ["le", numberText(bound)]], total)
+  })
+  return [...lines, line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, total)]
+}
+
+const readingLines = (definition: MetricDefinition, reading: Reading): ReadonlyArray<string> => {
+  const labels = definition.labels.map((name, index): Label => [name, reading.labels[index] ?? ""])
+  return typeof reading.value === "number"
+    ? [line(definition.name, labels, reading.value)]
+    : distributionLines(definition, labels, reading.value)
+}
+
+/**
+ * Metrics as text. Families of one definition become one; families without a reading are left out.
+ */
+export const exposition = (families: ReadonlyArray<MetricFamily>): string => {
+  const readings = new Map<MetricDefinition, Array<Reading>>()
+  for (const family of families) {
+    if (family.readings.length === 0) continue
+    const known = readings.get(family.definition)
+    if (known === undefined) readings.set(family.definition, Array.from(family.readings))
+    else for (const reading of family.readings) known.push(reading)
+  }
+  const lines = Array.from(readings, ([definition, all]) => [
+    `# HELP ${definition.name} ${escapeHelp(definition.help)}`,
+    `# TYPE ${definition.name} ${definition.type}`,
+    ...all.flatMap((reading) => readingLines(definition, reading)),
+  ])
+  return lines
+    .flat()
+    .map((text) => `${text}\n`)
+    .join("")
+}
+
+const MICROS_PER_SECOND = 1_000_000
+const WAITING: ReadonlySet<BacklogState> = new Set(["pending", "retry", "sending"])
+
+/**
+ * Counts of agents, checks, incidents and notifications. A configured notifier without any has 0.
+ */
+const stateMetrics = (queries: Queries["Service"], configured: ReadonlyArray<NotifierName>) =>
+  Effect.gen(function* () {
+    const [summary, metricCounts] = yield* Effect.all([queries.summary, queries.metricCounts], {
+      concurrency: 2,
+    })
+    const now = yield* Instant.now
+    return [...countFamilies(summary, metricCounts), ...outboxFamilies(metricCounts.backlog, configured, now)]
+  })
+
+const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): ReadonlyArray<MetricFamily> => {
+  const { agents_online, agents_offline } = summary
+  const { agents_dead, agents_pending, incidents, keys_blocked } = metricCounts
+  return [
+    several(metrics.agents, [
+      [["alive"], agents_online],
+      // Two reads: an agent that the first one saw alive may be dead in the second.
+      [["stale"], Math.max(0, agents_offline - agents_dead)],
+      [["dead"], agents_dead],
+      [["pending"], agents_pending],
+    ]),
+    single(metrics.keysBlocked, keys_blocked),
+    several(metrics.checks, [
+      [["ok"], summary.checks_ok],
+      [["warning"], summary.checks_warning],
+      [["critical"], summary.checks_critical],
+      [["unknown"], summary.checks_unknown],
+    ]),
+    several(
+      metrics.incidents,
+      Object.entries(incidents).map(([severity, count]) => [[severity], count] as const),
+    ),
+  ]
+}
+
+const outboxFamilies = (
+  backlog: ReadonlyArray<Backlog>,
+  configured: ReadonlyArray<NotifierName>,
+  now: Instant.Instant,
+): ReadonlyArray<MetricFamily> => {
+  const notifiers = Array.from(new Set([...configured, ...backlog.map(({ notifier }) => notifier)]))
+  const of = (notifier: NotifierName) => backlog.filter((one) => one.notifier === notifier)
+  const ageOf = (notifier: NotifierName): number => {
+    const ages = of(notifier)
+      .filter(({ state }) => WAITING.has(state))
+      .map(({ waiting_since }) => Number(now - waiting_since) / MICROS_PER_SECOND)
+    return Math.max(0, ...ages)
+  }
+  const itemsOf = (notifier: NotifierName, state: BacklogState): number =>
+    of(notifier).find((one) => one.state === state)?.items ?? 0
+  return [
+    several(
+      metrics.outboxItems,
+      notifiers.flatMap((notifier) =>
+        BACKLOG_STATES.map((state) => [[notifier, state], itemsOf(notifier, state)] as const),
+      ),
+    ),
+    several(
+      metrics.outboxAge,
+      notifiers.map((notifier) => [[notifier], ageOf(notifier)] as const),
+    ),
+  ]
+}
 
 /** The options of the metrics. */
 export interface MetricsOptions {

@@ -1,19 +1,75 @@
-import { IncomingMessage } from "node:http"
 import * as Instant from "@tocsin/contract/Instant"
-import { Ids } from "@tocsin/core/ports/Ids"
-import { Cause, Clock, Effect, type Types } from "effect"
-import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { AllowedOrigins } from "../request/AllowedOrigins.ts"
-import { requestAddress } from "../request/clientAddress.ts"
 import { Readiness } from "@tocsin/core/health/Readiness"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Cause, Clock, Duration, Effect, Stream, type Types } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { IncomingMessage } from "node:http"
+import type { AllowedOrigins } from "../request/AllowedOrigins.ts"
+import { MAX_BODY_BYTES } from "../request/RequestBody.ts"
 import { inboundRequestId, RequestId } from "../request/RequestId.ts"
+import { requestAddress } from "../request/clientAddress.ts"
 import { type KnownRoute, searchable, withPlainPath } from "../routes.ts"
 import * as AnswerRecorder from "./AnswerRecorder.ts"
-import { type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
 import { FailureLog, logFieldsOf } from "./FailureLog.ts"
+import { type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
 import { errorResponse, type Failure, failureOfDefect } from "./failures.ts"
 import { fieldsOfEvery, fieldsOfShown, httpDate } from "./headerFields.ts"
-import { lingeringClose, unreadSource } from "./lingeringClose.ts"
+
+const LINGER = Duration.seconds(1)
+
+/** Node reads and drops this much of an unread body by itself, and keeps the connection. */
+const DRAINED_BYTES = 256 * 1024
+
+/**
+ * The message of a request whose answer comes so early that too much of its body is left to keep
+ * the connection. `undefined` also if the connection belongs to a host server.
+ */
+const unreadSource = ({
+  source,
+  headers,
+}: HttpServerRequest.HttpServerRequest): IncomingMessage | undefined =>
+  source instanceof IncomingMessage &&
+  !source.complete &&
+  (headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > DRAINED_BYTES)
+    ? source
+    : undefined
+
+const dropRest = (source: IncomingMessage) =>
+  Effect.callback<void>((resume) => {
+    const stop = () => resume(Effect.void)
+    let dropped = 0
+    const onData = (chunk: Buffer) => {
+      dropped += chunk.length
+      if (dropped > MAX_BODY_BYTES) stop()
+    }
+    source.on("data", onData)
+    source.on("end", stop)
+    source.on("close", stop)
+    source.resume()
+    return Effect.sync(() => source.off("data", onData))
+  }).pipe(Effect.timeoutOption(LINGER))
+
+/**
+ * An answer before the end of the request's body. It is sent immediately; then up to 1 MiB or 1 s
+ * more of the body is read and dropped before the connection closes. Closing it on a client that is
+ * still sending would reset it, and the client would not see the answer (docs/rules.md#bodies).
+ */
+const lingeringClose = (
+  response: HttpServerResponse.HttpServerResponse,
+  source: IncomingMessage,
+): HttpServerResponse.HttpServerResponse => {
+  const { body } = response
+  if (body._tag !== "Uint8Array") return response
+  return HttpServerResponse.stream(
+    Stream.concat(Stream.succeed(body.body), Stream.drain(Stream.fromEffect(dropRest(source)))),
+    {
+      status: response.status,
+      headers: response.headers,
+      contentType: body.contentType,
+      contentLength: body.contentLength,
+    },
+  )
+}
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Operations } from "@tocsin/core/usecases/Operations"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import type { Health } from "@tocsin/core/health/judgeHealth"
+import { Operations } from "@tocsin/core/usecases/Operations"
 import { Effect, Layer, Redacted } from "effect"
 import * as ApiServer from "../../src/HttpServer.ts"
-import type { PageOptions } from "../../src/pages/PageRoutes.ts"
-import { errorOf, send } from "../http.ts"
+import { type PageOptions, wantsHtml } from "../../src/pages/PageRoutes.ts"
 import { type Stubs, stubServices } from "../TestServer.ts"
+import { errorOf, send } from "../http.ts"
 
 const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" }
 
@@ -159,4 +159,34 @@ describe("the first page", () => {
       }),
     ),
   )
+})
+
+describe("HTML is wanted", () => {
+  it("by those who name it, and prefer nothing to it", () => {
+    for (const accept of [
+      "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+      "text/html",
+      "TEXT/HTML;level=1",
+      "application/json;q=0.5, text/html;q=0.5",
+      "application/xhtml+xml",
+    ]) {
+      assert.isTrue(wantsHtml(accept), accept)
+    }
+  })
+
+  it("not by programs", () => {
+    for (const accept of [
+      undefined,
+      "",
+      "*/*",
+      "application/json",
+      "text/html;q=0",
+      "application/json, text/html;q=0.9",
+      "text/*",
+      "text/htmlx",
+      ";;;,,q=",
+    ]) {
+      assert.isFalse(wantsHtml(accept), accept)
+    }
+  })
 })

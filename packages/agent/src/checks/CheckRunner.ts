@@ -1,15 +1,41 @@
-import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
-import type { Clock } from "@tocsin/reporting/agent/Clock"
 import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
-import { confirmResult, type SoftState, softStateOf } from "./confirmResult.ts"
-import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
+import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { nextDue } from "@tocsin/reporting/agent/Schedule"
+import { createHash } from "node:crypto"
+import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
 import { NETWORK_PROBES } from "../probes/probes.ts"
-import { firstDue, offsetOf } from "./Schedule.ts"
+import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
+import { confirmResult, type SoftState, softStateOf } from "./confirmResult.ts"
 import type { StartedRun } from "./runCommand.ts"
 
+/** Where in its period a check runs: the same on every start, and spread over the checks of all agents. */
+export const offsetOf = (agentId: string, checkId: string, everyMillis: number): number => {
+  const hash = createHash("sha256").update(`${agentId}\0${checkId}`).digest()
+  return Number(hash.readBigUInt64BE() % BigInt(everyMillis))
+}
+
+/** A check that has no recent result runs this soon. */
+const FIRST_RUN_WITHIN_MILLIS = 10_000
+
+/** When a check was last observed, and how late it is. */
+interface Beginning {
+  readonly offset: number
+  readonly everyMillis: number
+  readonly wall: number
+  readonly steady: number
+  /** Of its last result; none for a new check. */
+  readonly lastObservedAt: number | undefined
+}
+
+/** The first deadline in steady milliseconds. Afterwards deadlines only add whole periods. */
+const firstDue = ({ offset, everyMillis, wall, steady, lastObservedAt }: Beginning): number => {
+  const untilPhase = (((offset - wall) % everyMillis) + everyMillis) % everyMillis
+  const isMissed = lastObservedAt === undefined || Math.abs(wall - lastObservedAt) >= everyMillis
+  return steady + (isMissed ? Math.min(untilPhase, offset % FIRST_RUN_WITHIN_MILLIS) : untilPhase)
+}
+
 /** The surroundings of a runner. */
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly clock: Clock
   /** Begins the work of a check. */
   readonly start: (check: RunCheck) => StartedRun
@@ -36,7 +62,7 @@ interface Entry {
 }
 
 /** The agent whose checks run, and how many of each lane at once. */
-export interface RunPlan {
+interface RunPlan {
   readonly agentId: string
   readonly checks: ReadonlyMap<string, CheckConfig>
   readonly maxParallel: number

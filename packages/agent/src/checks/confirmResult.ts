@@ -1,7 +1,36 @@
-import type { Confirmation } from "../config/AgentConfig.ts"
-import { move } from "@tocsin/contract/TransitionTable"
+import { move, stateTable } from "@tocsin/contract/TransitionTable"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
-import { type SoftPlace, SoftTransitions } from "./SoftTransitions.ts"
+import type { Confirmation } from "../config/AgentConfig.ts"
+
+/** When a result with `confirm` is reported: at `well` and `ill` it is, in between it is not. */
+export const SoftTransitions = stateTable({
+  well: {
+    "ok_arrived -> well": "a result is ok | the result is reported",
+    "bad_arrived -> worsening":
+      "a result is not ok, and `bad` is more than 1 | the check runs again after `confirm.every`",
+    "bad_confirmed -> ill": "a result is not ok, and `bad` is 1 | the result is reported",
+  },
+  worsening: {
+    "ok_arrived -> well": "a result is ok | the result is reported",
+    "bad_arrived -> worsening":
+      "a result is not ok, and fewer than `bad` in a row | the check runs again after `confirm.every`",
+    "bad_confirmed -> ill": "`bad` results in a row are not ok | the result is reported",
+  },
+  ill: {
+    "bad_arrived -> ill": "a result is not ok, whichever status it has | the result is reported",
+    "ok_arrived -> recovering":
+      "a result is ok, and `good` is more than 1 | the check runs again after `confirm.every`",
+    "ok_confirmed -> well": "a result is ok, and `good` is 1 | the result is reported",
+  },
+  recovering: {
+    "bad_arrived -> ill": "a result is not ok | the result is reported",
+    "ok_arrived -> recovering":
+      "a result is ok, and fewer than `good` in a row | the check runs again after `confirm.every`",
+    "ok_confirmed -> well": "`good` results in a row are ok | the result is reported",
+  },
+})
+
+type SoftPlace = (typeof SoftTransitions)[number]["from"]
 
 /** Where a check is between two confirmed statuses, and how many results in a row brought it there. */
 export interface SoftState {
@@ -10,7 +39,7 @@ export interface SoftState {
 }
 
 /** A result after confirmation. */
-export interface Confirmed {
+interface Confirmed {
   readonly state: SoftState
   /** Whether the result is reported; an unconfirmed one is not. */
   readonly isReported: boolean

@@ -1,9 +1,11 @@
+import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { type ChildProcess, spawn } from "node:child_process"
-import type { Clock } from "@tocsin/reporting/agent/Clock"
-import { afterMillis } from "../clock/awakeClock.ts"
-import { CapturedStream } from "./CapturedStream.ts"
+import type { Readable } from "node:stream"
+import { StringDecoder } from "node:string_decoder"
+import { afterMillis } from "../clock/Clock.ts"
 import { ProcessGroup } from "./ProcessGroup.ts"
 import {
+  type CapturedText,
   endOf,
   notStarted,
   outcomeOf,
@@ -12,8 +14,39 @@ import {
   type RunOutcome,
 } from "./RunOutcome.ts"
 
+/** Bytes of each stream that are kept; the rest is read and dropped, so that the command gets no SIGPIPE. */
+const KEPT_BYTES = 65_536
+
+/** The beginning of what a command writes. */
+export class CapturedStream {
+  readonly #chunks: Array<Buffer> = []
+  #kept = 0
+  #dropped = 0
+
+  constructor(stream: Readable) {
+    stream.on("data", (chunk: Buffer) => this.#take(chunk))
+    // A stream that breaks has ended: what was read stands.
+    stream.on("error", () => {})
+  }
+
+  /** The kept bytes as text; a character that was cut in two is left out. */
+  captured(): CapturedText {
+    const decoder = new StringDecoder("utf8")
+    const text = decoder.write(Buffer.concat(this.#chunks))
+    const droppedBytes = this.#dropped
+    return { text: droppedBytes > 0 ? text : text + decoder.end(), droppedBytes }
+  }
+
+  #take(chunk: Buffer): void {
+    const part = chunk.subarray(0, Math.max(0, KEPT_BYTES - this.#kept))
+    if (part.length > 0) this.#chunks.push(part)
+    this.#kept += part.length
+    this.#dropped += chunk.length - part.length
+  }
+}
+
 /** A command to run. */
-export interface CommandRun {
+interface CommandRun {
   readonly argv: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string

@@ -1,5 +1,42 @@
-import type { Clock } from "@tocsin/reporting/agent/Clock"
+import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { uptime } from "node:os"
+
+const LOOK_MILLIS = 1_000
+/** An event loop that looks each second and is busy for less does not stand still. */
+const STANDSTILL_MILLIS = 2_000
+
+/** A clock that looks at another one until it is stopped. */
+export interface AwakeClock extends Clock {
+  readonly stop: () => void
+}
+
+/**
+ * A clock whose steady time leaves out the standstills of this process, as after SIGSTOP or in a paused
+ * machine. What arrived meanwhile is read after a standstill, so it counts for no time limit.
+ */
+export const awakeClock = (clock: Clock): AwakeClock => {
+  let [seenAt, lost] = [clock.steady(), 0]
+  const steady = (): number => {
+    const now = clock.steady()
+    if (now - seenAt > STANDSTILL_MILLIS) lost += now - seenAt
+    seenAt = now
+    return now - lost
+  }
+  const timer = setInterval(steady, LOOK_MILLIS).unref()
+  return { ...clock, steady, stop: () => clearInterval(timer) }
+}
+
+/** Acts once a time has passed on a clock. Returns what prevents it. */
+export const afterMillis = (clock: Clock, millis: number, act: () => void): (() => void) => {
+  const due = clock.steady() + millis
+  const look = (): void => {
+    const left = due - clock.steady()
+    if (left > 0) timer = setTimeout(look, left)
+    else act()
+  }
+  let timer = setTimeout(look, millis)
+  return () => clearTimeout(timer)
+}
 
 const MILLIS_PER_SECOND = 1_000
 

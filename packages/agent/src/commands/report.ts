@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { CapturedStream } from "../checks/CapturedStream.ts"
+import { CapturedStream } from "../checks/runCommand.ts"
 import type { CapturedText } from "../checks/RunOutcome.ts"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"

@@ -2,15 +2,15 @@ import { outcomeOf, type RunOutcome } from "../checks/RunOutcome.ts"
 import { duration, oneOf } from "../config/Reader.ts"
 import { Job } from "../jobs/Job.ts"
 import { identify } from "../jobs/ProcessIdentity.ts"
-import { lostJobs } from "../jobs/reportLostJobs.ts"
 import {
   isRunning,
   type JobSeverity,
+  lostJobs,
   noteOf,
   ownNote,
   SEVERITIES,
-  type StartedJob,
   startedHere,
+  type StartedJob,
   startedJobs,
 } from "../jobs/StartedJob.ts"
 import { makeStateFolder } from "../spool/makeStateFolder.ts"

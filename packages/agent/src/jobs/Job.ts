@@ -1,6 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { setTimeout as sleep } from "node:timers/promises"
 import { move } from "@tocsin/contract/TransitionTable"
+import { type ChildProcess, spawn } from "node:child_process"
+import { constants } from "node:os"
+import type { Readable, Writable } from "node:stream"
+import { StringDecoder } from "node:string_decoder"
+import { setTimeout as sleep } from "node:timers/promises"
 import { ProcessGroup } from "../checks/ProcessGroup.ts"
 import {
   type CapturedText,
@@ -11,11 +14,83 @@ import {
 } from "../checks/RunOutcome.ts"
 import { systemClock } from "../clock/Clock.ts"
 import { type JobPlace, JobTransitions, type JobTrigger } from "./JobTransitions.ts"
-import { OutputTail } from "./OutputTail.ts"
-import { type PassedSignal, passedSignals } from "./passedSignals.ts"
+
+/** Bytes of output that are kept: the last lines say how a job ended. */
+const KEPT_BYTES = 8_000
+
+/** The last whole lines of an output, or the end of a line that is longer. */
+class OutputTail {
+  #kept = Buffer.alloc(0)
+  #dropped = 0
+
+  /** Copies output as it comes, as slowly as its reader takes it; a reader that has closed stops nothing. */
+  passOn(from: Readable, to: Writable): void {
+    let isOpen = true
+    to.on("error", () => {
+      isOpen = false
+      from.resume()
+    })
+    from.on("data", (chunk: Buffer) => {
+      this.#add(chunk)
+      if (!isOpen || to.write(chunk)) return
+      from.pause()
+      to.once("drain", () => from.resume())
+    })
+  }
+
+  captured(): CapturedText {
+    const text = new StringDecoder("utf8").write(this.#kept)
+    const droppedBytes = this.#dropped
+    // The first line is cut where something was dropped before it.
+    const whole = droppedBytes === 0 ? text : text.slice(text.indexOf("\n") + 1)
+    return { text: whole === "" ? text : whole, droppedBytes }
+  }
+
+  #add(chunk: Buffer): void {
+    const all = Buffer.concat([this.#kept, chunk])
+    this.#kept = all.subarray(Math.max(0, all.length - KEPT_BYTES))
+    this.#dropped += all.length - this.#kept.length
+  }
+}
+
+/** The meaning of a signal for a job, and the processes that get it. */
+interface PassedSignal {
+  readonly name: NodeJS.Signals
+  readonly trigger: "asked_to_stop" | "signalled"
+  /** `all` of them, where a terminal sends it to all; otherwise the job's first. */
+  readonly to: "all" | "first"
+}
+
+/**
+ * The signals that Node.js can receive and whose default is to end a process, and three that a terminal
+ * sends. Not here: SIGKILL and SIGSTOP, signals of faults such as SIGSEGV, and real-time signals.
+ */
+export const passedSignals: ReadonlyArray<PassedSignal> = (
+  [
+    { name: "SIGHUP", trigger: "asked_to_stop", to: "all" },
+    { name: "SIGINT", trigger: "asked_to_stop", to: "all" },
+    { name: "SIGQUIT", trigger: "asked_to_stop", to: "all" },
+    { name: "SIGTERM", trigger: "asked_to_stop", to: "first" },
+    { name: "SIGCONT", trigger: "signalled", to: "all" },
+    { name: "SIGWINCH", trigger: "signalled", to: "all" },
+    { name: "SIGABRT", trigger: "signalled", to: "first" },
+    { name: "SIGALRM", trigger: "signalled", to: "first" },
+    { name: "SIGIO", trigger: "signalled", to: "first" },
+    { name: "SIGPROF", trigger: "signalled", to: "first" },
+    { name: "SIGPWR", trigger: "signalled", to: "first" },
+    { name: "SIGSTKFLT", trigger: "signalled", to: "first" },
+    { name: "SIGSYS", trigger: "signalled", to: "first" },
+    { name: "SIGTRAP", trigger: "signalled", to: "first" },
+    { name: "SIGUSR1", trigger: "signalled", to: "first" },
+    { name: "SIGUSR2", trigger: "signalled", to: "first" },
+    { name: "SIGVTALRM", trigger: "signalled", to: "first" },
+    { name: "SIGXCPU", trigger: "signalled", to: "first" },
+    { name: "SIGXFSZ", trigger: "signalled", to: "first" },
+  ] as const
+).filter(({ name }) => name in constants.signals)
 
 /** The command to run, and its time limit. */
-export interface JobOptions {
+interface JobOptions {
   readonly command: ReadonlyArray<string>
   readonly timeoutMillis: number | undefined
   /** Called with the process of the job. */
@@ -23,7 +98,7 @@ export interface JobOptions {
 }
 
 /** How a job ended. */
-export interface EndedJob {
+interface EndedJob {
   readonly end: RunEnd
   readonly durationMillis: number
   readonly captured: CapturedText

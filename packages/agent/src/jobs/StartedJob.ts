@@ -1,4 +1,6 @@
-import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
+import { type CheckReport, type CheckStatus, newEventId } from "@tocsin/reporting/agent/CheckReport"
+import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
+import { SpoolFile } from "../spool/SpoolFile.ts"
 import { fieldsOf, savedNote } from "../spool/savedNote.ts"
 import { identify, type ProcessIdentity, savedIdentity, stateOfProcess } from "./ProcessIdentity.ts"
 
@@ -7,7 +9,7 @@ export const SEVERITIES = ["warning", "unknown", "critical"] as const satisfies 
 export type JobSeverity = (typeof SEVERITIES)[number]
 
 /** A result's terms for its check, besides the way in which the job ended. */
-export type JobTerms = Pick<CheckReport, "notificationsEnabled" | "incidentKey"> & {
+type JobTerms = Pick<CheckReport, "notificationsEnabled" | "incidentKey"> & {
   readonly severity: JobSeverity
 }
 
@@ -74,10 +76,10 @@ export const isRunning = ({ wrapper, job }: StartedJob): boolean =>
   [wrapper, job].some((process) => process !== undefined && stateOfProcess(process) === "runs")
 
 /** Whether the job of a run is gone, and nothing reports its end any more. */
-export const isLost = (run: StartedJob): boolean => stateOfProcess(run.wrapper) === "ended" && !isRunning(run)
+const isLost = (run: StartedJob): boolean => stateOfProcess(run.wrapper) === "ended" && !isRunning(run)
 
 /** The result of a run that was lost. */
-export const lostReport = ({ checkId, at, terms }: StartedJob): CheckReport => ({
+const lostReport = ({ checkId, at, terms }: StartedJob): CheckReport => ({
   checkId,
   status: terms.severity,
   exitCode: LOST_EXIT,
@@ -86,3 +88,30 @@ export const lostReport = ({ checkId, at, terms }: StartedJob): CheckReport => (
   notificationsEnabled: terms.notificationsEnabled,
   incidentKey: terms.incidentKey,
 })
+
+/** The results of lost runs, and the notes to remove with them. */
+interface LostJobs {
+  readonly add: ReadonlyArray<PendingResult>
+  readonly forget: ReadonlyArray<string>
+}
+
+/** The lost runs among the notes of a spool; of one check, if it is named. */
+export const lostJobs = (notes: ReadonlyMap<string, string>, at: number, checkId?: string): LostJobs => {
+  const lost = startedJobs(notes).filter(
+    (one) => (checkId === undefined || one.checkId === checkId) && isLost(one),
+  )
+  return {
+    add: lost.map((one) => ({ report: lostReport(one), id: newEventId(at), at })),
+    forget: lost.map(({ name }) => name),
+  }
+}
+
+/** Has a spool hold the results of lost runs. `at` is the corrected time. */
+export const reportLostJobs = (path: string, at: number): void => {
+  const file = SpoolFile.open(path)
+  try {
+    file.decide((notes) => lostJobs(notes, at))
+  } finally {
+    file.close()
+  }
+}

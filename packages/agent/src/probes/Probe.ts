@@ -1,4 +1,4 @@
-import type { Clock } from "@tocsin/reporting/agent/Clock"
+import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import type { Reader } from "../config/Reader.ts"
 import type { Finding } from "./Finding.ts"
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestOptions } from "node:http"
 import type { PeerCertificate, TLSSocket } from "node:tls"
-import { afterMillis } from "../clock/awakeClock.ts"
+import { afterMillis } from "../clock/Clock.ts"
 import { flag, integer, mapOf, type Reader, record, text } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
 import { wordsOf } from "../sending/wordsOf.ts"

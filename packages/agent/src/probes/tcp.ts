@@ -1,5 +1,5 @@
 import { connect } from "node:net"
-import { afterMillis } from "../clock/awakeClock.ts"
+import { afterMillis } from "../clock/Clock.ts"
 import { anyText, integer, record } from "../config/Reader.ts"
 import { wordsOf } from "../sending/wordsOf.ts"
 import type { Finding } from "./Finding.ts"

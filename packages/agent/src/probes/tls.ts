@@ -1,5 +1,5 @@
 import type { PeerCertificate } from "node:tls"
-import { afterMillis } from "../clock/awakeClock.ts"
+import { afterMillis } from "../clock/Clock.ts"
 import { flag, record } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
 import { wordsOf } from "../sending/wordsOf.ts"

@@ -1,7 +1,11 @@
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
 import type { Agent as HttpsAgent } from "node:https"
-import type { HttpAnswer } from "@tocsin/reporting/agent/Answer"
-import { type OutgoingRequest, targetOf, type Transport } from "@tocsin/reporting/agent/Transport"
+import {
+  type HttpAnswer,
+  type OutgoingRequest,
+  targetOf,
+  type Transport,
+} from "@tocsin/reporting/agent/Answer"
 import { wordsOf } from "./wordsOf.ts"
 
 /** A transport that holds connections. */

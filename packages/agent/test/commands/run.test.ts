@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"
 import { join } from "node:path"
-import { passedSignals } from "../../src/jobs/passedSignals.ts"
-import { reportLostJobs } from "../../src/jobs/reportLostJobs.ts"
+import { passedSignals } from "../../src/jobs/Job.ts"
+import { reportLostJobs } from "../../src/jobs/StartedJob.ts"
 import { AgentHost, until } from "./AgentHost.ts"
 
 const sh = (script: string): ReadonlyArray<string> => ["--", "sh", "-c", script]

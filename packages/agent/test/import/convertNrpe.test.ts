@@ -6,8 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { problemText } from "../../src/config/Problem.ts"
-import { convertNrpe } from "../../src/import/convertNrpe.ts"
-import { shellWords } from "../../src/import/shellWords.ts"
+import { convertNrpe, shellWords } from "../../src/import/convertNrpe.ts"
 
 const converted = (files: Readonly<Record<string, string>>) => {
   const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))

@@ -18,8 +18,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createServer as createTls, getCACertificates, setDefaultCACertificates } from "node:tls"
 import { systemClock } from "../../src/clock/Clock.ts"
-import { probeFields } from "../../src/probes/probes.ts"
-import { runProbe } from "../../src/probes/runProbe.ts"
+import { probeFields, runProbe } from "../../src/probes/probes.ts"
 
 const CERTIFIER = "openssl"
 

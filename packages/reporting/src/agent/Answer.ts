@@ -1,4 +1,32 @@
 import { plainLine } from "@tocsin/contract/plainLine"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+
+/** A request to one server. */
+export interface OutgoingRequest {
+  readonly kind: RequestKind
+  /** The address of the server, as it is configured. */
+  readonly server: string
+  readonly agentId: string
+  readonly key: string
+  readonly body: string
+}
+
+/** Sends a request and resolves with its answer; rejects where none came in time. */
+export interface Transport {
+  readonly send: (request: OutgoingRequest) => Promise<HttpAnswer>
+}
+
+/** Runtimes and proxies resolve the segments `.` and `..`, so IDs of these names are encoded twice. */
+const segment = (agentId: string): string =>
+  /^\.{1,2}$/.test(agentId) ? agentId.replaceAll(".", "%252E") : encodeURIComponent(agentId)
+
+/** Where a request goes over HTTP. */
+export const targetOf = ({ kind, server, agentId }: OutgoingRequest) => {
+  const base = withoutTrailing(server, "/")
+  return kind === "declaration"
+    ? { method: "PUT", url: `${base}/ops/v1/agents/${segment(agentId)}/expectations` }
+    : { method: "POST", url: `${base}/api/v1/${kind}` }
+}
 
 /** The form in which senders write dates (RFC 9110, 5.6.7). */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/

@@ -1,9 +1,7 @@
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import type { Clock } from "./Clock.ts"
 import { type ExpectedCheckText, Schedule } from "./Schedule.ts"
-import { clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
+import { type Clock, clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
-import { type Answer, judge, noAnswer, type RequestKind, type Verdict } from "./Answer.ts"
 import { ACCEPTS, saidOf } from "./saidOf.ts"
 import {
   type Admission,
@@ -15,7 +13,7 @@ import {
   type Submission,
   type Waiting,
 } from "./Submission.ts"
-import type { Transport } from "./Transport.ts"
+import { type Answer, judge, noAnswer, type RequestKind, type Transport, type Verdict } from "./Answer.ts"
 
 /** The content of heartbeats and declarations: it follows the configuration. */
 export interface Statements {

@@ -1,5 +1,52 @@
-import type { Clock } from "../agent/Clock.ts"
-import type { Transport } from "../agent/Transport.ts"
+import { TOKEN } from "@tocsin/contract/BearerToken"
+import type { Clock } from "../agent/ServerTime.ts"
+import { targetOf, type Transport } from "../agent/Answer.ts"
+import { type FileSystem, makeFile } from "../agent/makeFile.ts"
+
+const ANSWER_MILLIS = 15_000
+/** No answer to an agent is longer. */
+const MAX_ANSWER_BYTES = 65_536
+
+const textOf = async ({ body }: Response): Promise<string> => {
+  if (body === null) return ""
+  const decoder = new TextDecoder()
+  let [text, length] = ["", 0]
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** The message of fetch states only that it failed. */
+const reasonOf = (error: unknown): unknown =>
+  error instanceof TypeError && error.cause instanceof Error ? error.cause : error
+
+/** Sends requests with fetch. */
+export const fetchTransport = (fetch: typeof globalThis.fetch): Transport => ({
+  send: async (request) => {
+    const { method, url } = targetOf(request)
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: { authorization: `Bearer ${request.key}`, "content-type": "application/json" },
+        body: request.body,
+        redirect: "manual",
+        signal: AbortSignal.timeout(ANSWER_MILLIS),
+      })
+      const { status, headers } = response
+      return {
+        status,
+        body: await textOf(response),
+        retryAfter: headers.get("retry-after") ?? undefined,
+        date: headers.get("date") ?? undefined,
+      }
+    } catch (error) {
+      throw reasonOf(error)
+    }
+  },
+})
 
 /** A module of Node.js, where there is one. An import of it would not load in browsers. */
 export const nodeModule = <Module>(name: `node:${string}`): Module | undefined => {
@@ -54,3 +101,42 @@ export const realTime = (): Pick<Platform, "clock" | "sleep" | "random"> => ({
 
 const sinceBoot = (os: { readonly uptime: () => number } | undefined) => () =>
   os === undefined ? performance.now() : os.uptime() * MILLIS_PER_SECOND
+
+interface ReadingFileSystem extends FileSystem {
+  readonly readFileSync: (path: string, encoding: "utf8") => string
+}
+
+const KEY_BYTES = 32
+
+const hexOf = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+
+/** A key that nobody has. */
+export const newKey = (): string => hexOf(globalThis.crypto.getRandomValues(new Uint8Array(KEY_BYTES)))
+
+const FINGERPRINT_LENGTH = 16
+
+/**
+ * The fingerprint that operators compare before they accept a key: the server shows the same
+ * (docs/rules.md#agent-keys).
+ */
+export const fingerprintOf = async (key: string): Promise<string> =>
+  hexOf(
+    new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(key))),
+  ).slice(0, FINGERPRINT_LENGTH)
+
+/** The key in a file; makes it on the first use. Throws errors for people. */
+export const keyIn = (path: string): string => {
+  const fs = nodeModule<ReadingFileSystem>("node:fs")
+  if (fs === undefined)
+    throw new Error("keyFile needs files, which are missing here: give the key as agentKey")
+  try {
+    if (!fs.existsSync(path)) makeFile(fs, path, () => `${newKey()}\n`)
+    const key = fs.readFileSync(path, "utf8").trim()
+    if (TOKEN.test(key)) return key
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`keyFile ${path} cannot be read or made (${why}); its folder must exist and be writable`)
+  }
+  throw new Error(`keyFile ${path} holds no key: remove it, start again, and accept the new fingerprint`)
+}

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { HttpAnswer } from "../../src/agent/Answer.ts"
 import type { OutgoingResult, ResultQueue } from "../../src/agent/ResultQueue.ts"
 import { Sender, type Statements } from "../../src/agent/Sender.ts"
-import type { OutgoingRequest } from "../../src/agent/Transport.ts"
+import type { HttpAnswer, OutgoingRequest } from "../../src/agent/Answer.ts"
 
 const ACCEPTED: HttpAnswer = { status: 202, body: '{"accepted":true}' }
 const PENDING: HttpAnswer = { status: 202, body: '{"accepted":false}' }

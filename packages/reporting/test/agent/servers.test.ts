@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
-import type { HttpAnswer } from "../../src/agent/Answer.ts"
 import type { OutgoingResult } from "../../src/agent/ResultQueue.ts"
 import { Sender } from "../../src/agent/Sender.ts"
-import type { OutgoingRequest } from "../../src/agent/Transport.ts"
+import type { HttpAnswer, OutgoingRequest } from "../../src/agent/Answer.ts"
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -6,7 +6,7 @@ import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { readArguments } from "./readArguments.ts"
+import { readArguments } from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 
 /** Of many subjects, the first and how many there are. */

@@ -1,6 +1,23 @@
-import { Option, type Schema } from "effect"
+import { describeIssue } from "@tocsin/contract/describeIssue"
+import { Effect, Option, Record, Result, type Schema, SchemaParser } from "effect"
 import { Flag } from "effect/cli"
+import { usageFailure } from "../CommandFailure.ts"
 import * as settingTypes from "../settings/settingTypes.ts"
+
+/**
+ * Reads arguments as the API reads a body, a path or a query, with its messages. An argument that is
+ * not given is absent.
+ */
+export const readArguments = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  given: Readonly<Record<string, unknown>>,
+) =>
+  Effect.fromResult(
+    Result.mapError(
+      SchemaParser.decodeUnknownResult(schema)(Record.filter(given, (value) => value !== undefined)),
+      (issue) => usageFailure(describeIssue(issue, "the parameters")),
+    ),
+  )
 
 /** A flag that is either given or not. */
 export const flag = (name: string, description: string) =>

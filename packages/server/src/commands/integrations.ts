@@ -20,7 +20,6 @@ import { ageText } from "../output/texts.ts"
 import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 import { listCommand } from "./listCommand.ts"
-import { readArguments } from "./readArguments.ts"
 
 const NamedIntegration = Schema.Struct({ name: IntegrationName })
 
@@ -29,7 +28,7 @@ const name = Argument.String("NAME").pipe(
 )
 
 const readName = (text: string) =>
-  Effect.map(readArguments(NamedIntegration, { name: text }), (read) => read.name)
+  Effect.map(flags.readArguments(NamedIntegration, { name: text }), (read) => read.name)
 
 const noSuchIntegration = (given: { readonly name: string }) =>
   notFound(`there is no integration ${given.name}: list integrations with tocsin integrations list`)
@@ -77,7 +76,7 @@ const add = act({
   },
   run: Effect.fnUntraced(function* (given) {
     const { kind, name: text } = given
-    const request = yield* readArguments(CreateIntegrationRequest, {
+    const request = yield* flags.readArguments(CreateIntegrationRequest, {
       name: text,
       kind,
       options: optionsOf(given),
@@ -95,7 +94,7 @@ const change = act({
   parameters: { name, ...options },
   run: Effect.fnUntraced(function* (given) {
     const integration = yield* readName(given.name)
-    const request = yield* readArguments(ChangeIntegrationRequest, { options: optionsOf(given) })
+    const request = yield* flags.readArguments(ChangeIntegrationRequest, { options: optionsOf(given) })
     const changed = yield* onStorage(
       Integrations.use((integrations) => integrations.change(integration, request)),
     )
@@ -112,7 +111,7 @@ const rotate = act({
   },
   run: Effect.fnUntraced(function* ({ name: text, grace }) {
     const integration = yield* readName(text)
-    const request = yield* readArguments(RotateIntegrationRequest, { grace })
+    const request = yield* flags.readArguments(RotateIntegrationRequest, { grace })
     const rotated = yield* onStorage(
       Integrations.use((integrations) => integrations.rotate(integration, request)),
     )

@@ -18,7 +18,7 @@ import { ageText } from "../output/texts.ts"
 import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 import { listCommand } from "./listCommand.ts"
-import { readArguments } from "./readArguments.ts"
+import { readArguments } from "./flags.ts"
 
 const NamedOperator = Schema.Struct({ name: OperatorName })
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
-import { replicaFindings } from "@tocsin/server/commands/doctor/examineReplicas"
+import { replicaFindings } from "@tocsin/server/commands/doctor/examineNotifiers"
 
 const NOW = Instant.fromMillis(1_800_000_000_000)
 

@@ -1,29 +1,51 @@
-import { countingIds, Ids } from "@tocsin/core/ports/Ids"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import type { DurationOption } from "@tocsin/client"
 import * as Instant from "@tocsin/contract/Instant"
+import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { IdlePause } from "@tocsin/core/ports/IdlePause"
+import { countingIds, Ids } from "@tocsin/core/ports/Ids"
+import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Clock, Context, Effect, Layer, Random, Scheduler } from "effect"
-import { assemble, start } from "../createMonitor.ts"
 import type { Monitor } from "../Monitor.ts"
+import { TocsinError } from "../TocsinError.ts"
+import { assemble, start } from "../createMonitor.ts"
 import type { CustomNotifier } from "../notifiers/CustomNotifier.ts"
 import type { Notification } from "../notifiers/Notification.ts"
-import { logLayer } from "../options/log.ts"
-import type { DurationOption } from "@tocsin/client"
-import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
 import type { MonitorOptions } from "../options/MonitorOptions.ts"
+import { logLayer } from "../options/log.ts"
 import { readOptions } from "../options/readOptions.ts"
-import { TocsinError } from "../TocsinError.ts"
-import { advance, nextDue, skipWait, type IdleWork } from "./advance.ts"
-import { realTurns } from "./realTimers.ts"
-import { momentRandom } from "./repeatable.ts"
 import { Settling } from "./Settling.ts"
 import { SteppedClock } from "./SteppedClock.ts"
+import { advance, type IdleWork, nextDue, skipWait } from "./advance.ts"
+import { realTurns } from "./realTimers.ts"
+
+const SEED = "tocsin"
+
+/**
+ * The same random numbers in every run: they depend on the clock and on how many were drawn at that
+ * moment, not on how often idle loops drew before.
+ */
+const momentRandom = (currentNanos: () => bigint): typeof Random.Random.Service => {
+  let moment: bigint | undefined
+  let source: typeof Random.Random.Service | undefined
+  const ofMoment = () => {
+    const now = currentNanos()
+    if (source === undefined || moment !== now) {
+      moment = now
+      source = Effect.runSync(Random.withSeed(Random.Random, `${SEED} ${now}`))
+    }
+    return source
+  }
+  return {
+    nextIntUnsafe: () => ofMoment().nextIntUnsafe(),
+    nextDoubleUnsafe: () => ofMoment().nextDoubleUnsafe(),
+  }
+}
 
 /** A monitor's options without the storage, which is memory. */
 export interface TestMonitorOptions extends Omit<MonitorOptions, "storage"> {

@@ -1,4 +1,4 @@
-import type { ExitName } from "../../exitCodes.ts"
+import type { ExitName } from "../../CommandFailure.ts"
 
 /** The result of one check of the doctor. */
 interface Checked {

@@ -1,24 +1,34 @@
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import type { NotifierName } from "@tocsin/contract/Status"
 import * as Instant from "@tocsin/contract/Instant"
-import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
-import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { WatchdogReceiver, type Notifier, type TestReceipt } from "@tocsin/core/ports/Notifiers"
-import { Storage } from "@tocsin/core/ports/Storage"
+import type { NotifierName } from "@tocsin/contract/Status"
 import {
   DEAD_LETTERS_FOR,
   type NotificationMoments,
   notificationMoments,
 } from "@tocsin/core/health/HealthExamination"
+import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
+import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
+import { Receivers } from "@tocsin/core/notifications/Receivers"
+import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { liveReplicas, policyHashes } from "@tocsin/core/replicas/listings"
 import { Duration, Effect, Redacted, Result } from "effect"
-import { watchdogReceiver } from "../../watchdog.ts"
 import { ageText } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
+import { watchdogReceiver } from "../../watchdog.ts"
 import { useCases } from "../UseCases.ts"
-import { replicaFindings } from "./examineReplicas.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
+
+/** Reports that running servers follow different policies. */
+export const replicaFindings = (replicas: ReadonlyArray<ReplicaRecord>, now: Instant.Instant): Findings => {
+  const live = liveReplicas(replicas, now)
+  const hashes = policyHashes(live)
+  if (hashes.length < 2) return []
+  const text = `${live.length} servers run with ${hashes.length} different policies: reload or restart those that differ; GET /ops/v1/policy lists them`
+  return [attention("replicas", text)]
+}
 
 /** Reports late notifications, as a watchdog ping does, and the dead letters of a day. */
 export const deliveryFindings = (

@@ -1,15 +1,13 @@
-import { createServer } from "node:http"
-import { once } from "node:events"
-import { tmpdir } from "node:os"
-import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { awakeClock } from "../../src/clock/awakeClock.ts"
-import { systemClock } from "../../src/clock/Clock.ts"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
 import { CheckRunner } from "../../src/checks/CheckRunner.ts"
-import type { RunCheck } from "../../src/config/AgentConfig.ts"
 import { runCommand } from "../../src/checks/runCommand.ts"
-import { probeFields } from "../../src/probes/probes.ts"
-import { runProbe } from "../../src/probes/runProbe.ts"
+import { awakeClock, systemClock } from "../../src/clock/Clock.ts"
+import type { RunCheck } from "../../src/config/AgentConfig.ts"
+import { probeFields, runProbe } from "../../src/probes/probes.ts"
 
 /** Longer than every time limit here, and than a busy agent. */
 const STANDSTILL_MILLIS = 5_000
