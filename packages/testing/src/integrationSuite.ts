@@ -3,7 +3,7 @@ import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { IntegrationName } from "@tocsin/contract/Integrations"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { IntegrationRecord } from "@tocsin/core/model/IntegrationRecord"
-import { evaluateDueExpectations } from "@tocsin/core/overdue/evaluateExpectations"
+import { overdueChore } from "@tocsin/core/overdue/evaluateExpectations"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { seeIntegrations } from "@tocsin/core/integrations/seeIntegrations"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
@@ -91,7 +91,8 @@ const statusOf = (replica: Replica, check: string) =>
   Effect.map(replica.storage.check(CRON, CheckId.make(check)), (row) => row?.status)
 
 const evaluated = ({ commits, incidents, storage }: Replica) =>
-  evaluateDueExpectations(storage, commits, { rules: defaultRules, incidents, limit: 100 })
+  overdueChore({ storage, commits, rules: defaultRules, pieces: { rows: 100, incidents: 100 } }, incidents)
+    .piece
 
 const seen = ({ commits, incidents }: Replica) =>
   commits.transact(seeIntegrations([CRON], defaultRules, incidents))

@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { isFarAhead, writeServiceHeartbeat, serviceHeartbeatEvery } from "../liveness/outage.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { repairClocks } from "./repairClocks.ts"
@@ -35,3 +37,9 @@ export const keepServiceHeartbeat = (
     yield* commits.transact(writeServiceHeartbeat(rules, { isRight: true }))
   })
 }
+
+export const serviceHeartbeatChore = ({ commits, rules, storage }: ChoreServices): Chore => ({
+  name: "leaving the service heartbeat",
+  pause: idlePause(serviceHeartbeatEvery(rules)),
+  piece: Effect.as(keepServiceHeartbeat(storage, commits, rules), false),
+})

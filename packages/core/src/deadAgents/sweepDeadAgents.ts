@@ -1,4 +1,5 @@
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
+import { type Chore, type ChoreServices, isWhole } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { finishLocked, skipLockedAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
@@ -7,6 +8,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { heartbeatRef, openHeartbeatIncident } from "./heartbeatIncident.ts"
@@ -66,4 +68,16 @@ export const sweepStaleAgents = Effect.fnUntraced(function* (
   const { count, held } = yield* commits.transact(piece(agents))
   const later = yield* finishLocked(commits, { name: "dead_agents", piece, limit }, held)
   return count + later.count
+})
+
+/** A dead agent opens its incident within 15 s (docs/rules.md#heartbeat-incidents). */
+const SWEEP_EVERY = Duration.seconds(5)
+
+export const deadAgentsChore = (
+  { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
+  incidents: IncidentOptions,
+): Chore => ({
+  name: "looking for dead agents",
+  pause: idlePause(SWEEP_EVERY),
+  piece: Effect.map(sweepStaleAgents(storage, commits, { rules, incidents, limit }), isWhole(limit)),
 })

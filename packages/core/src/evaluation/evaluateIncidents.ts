@@ -1,5 +1,7 @@
+import { Duration, Effect } from "effect"
 import { NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
 import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
+import { type Chore, type ChoreServices } from "../engine/commits/Chore.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import { type Signature, systemSignature } from "../audit/Signature.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
@@ -14,6 +16,7 @@ import { coalesced, freed, heldItem } from "../firings/heldItems.ts"
 import { lastEnd } from "../firings/Hold.ts"
 import { recordLogEntry } from "../incidents/recordLogEntry.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { enqueueFiring, type EnqueueOptions, firingsOf } from "../notifications/enqueue.ts"
@@ -34,6 +37,18 @@ export const evaluateDueIncidents = commandOf(function* (
   const left = yield* evaluate(unit, ids, options, now)
   const isMore = left.length > 0 || dueIncidents.length >= limit || heldOutbox.length >= limit
   return { found: ids.length, isMore }
+})
+
+// A firing is sent within 15 s of its time, or of the end of its hold (docs/rules.md#evaluation).
+export const EVALUATE_EVERY = Duration.seconds(5)
+
+export const evaluationChore = ({ commits, pieces }: ChoreServices, options: IncidentOptions): Chore => ({
+  name: "evaluating incidents",
+  pause: idlePause(EVALUATE_EVERY),
+  piece: Effect.map(
+    commits.transact(evaluateDueIncidents(options, pieces.incidents)),
+    ({ isMore }) => isMore,
+  ),
 })
 
 /** Evaluates these incidents, due or not. Returns those that are left for another transaction. */

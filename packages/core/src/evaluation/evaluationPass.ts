@@ -1,18 +1,20 @@
 import { Duration, Effect } from "effect"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { passes } from "../engine/lists/passes.ts"
 import { OPEN_INCIDENTS, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
 import type { Command } from "../engine/unitOfWork/Decision.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
-import { evaluateIncidents } from "./evaluateIncidents.ts"
+import { EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
 
 /** Labels of agents change unnoticed: what depends on them is evaluated this often. */
-const EVALUATE_EVERY = Duration.minutes(5)
+const AGAIN_AFTER = Duration.minutes(5)
 
 /**
  * A silence may begin and end between two pieces, and a claim may still be under way that decided by
@@ -74,7 +76,7 @@ export const evaluationPass = (
     limit,
     begin: due((before, now) => {
       if (before === undefined || now.isAfterChange) return true
-      const pause = before.isAfterChange ? RECENTLY : EVALUATE_EVERY
+      const pause = before.isAfterChange ? RECENTLY : AGAIN_AFTER
       return !Instant.isRecent(before.at, pause, now.at)
     }),
     evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),
@@ -87,7 +89,7 @@ export const evaluationPass = (
         before === undefined
           ? now.policy.hasRoutes
           : before.policy !== now.policy ||
-            (now.policy.routesReadAgents && !Instant.isRecent(before.at, EVALUATE_EVERY, now.at)),
+            (now.policy.routesReadAgents && !Instant.isRecent(before.at, AGAIN_AFTER, now.at)),
     ),
     evaluate: (rows) => evaluate(rows.map(({ id }) => id)),
   })
@@ -97,3 +99,12 @@ export const evaluationPass = (
     return isMoreHeld || isMoreOpen
   })
 }
+
+export const evaluationPassChore = (
+  { commits, pieces, storage }: ChoreServices,
+  incidents: IncidentOptions,
+): Chore => ({
+  name: "evaluating incidents under other silences or another policy",
+  pause: idlePause(EVALUATE_EVERY),
+  piece: evaluationPass(storage, commits, { incidents, limit: pieces.incidents }),
+})

@@ -1,18 +1,21 @@
-import { Duration } from "effect"
+import { Duration, Effect } from "effect"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
+import { eachPage } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { reachableFrom } from "../liveness/reachable.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** The agents of integrations are seen this many times in a stale threshold. */
 const SEEN_PER_THRESHOLD = 2
 
 /** How often the agents of integrations are seen. */
-export const seenEvery = ({ staleAfter }: Pick<RuleOptions, "staleAfter">): Duration.Duration =>
+const seenEvery = ({ staleAfter }: Pick<RuleOptions, "staleAfter">): Duration.Duration =>
   Duration.divideUnsafe(staleAfter, SEEN_PER_THRESHOLD)
 
 /**
@@ -36,4 +39,21 @@ export const seeIntegrations = commandOf(function* (
     const seen = { ...agent, last_seen_at: now, reachable_from }
     unit.putAgent(yield* resolveHeartbeatIncident(unit, seen, now, incidents))
   }
+})
+
+const ALL_INTEGRATIONS = { list: "integrations", filter: {}, sort: "name", direction: "asc" } as const
+
+export const integrationsChore = (
+  { commits, rules, storage }: ChoreServices,
+  incidents: IncidentOptions,
+): Chore => ({
+  name: "seeing the agents of integrations",
+  pause: idlePause(seenEvery(rules)),
+  piece: Effect.as(
+    eachPage(storage, ALL_INTEGRATIONS, (rows) => {
+      const names = rows.map(({ name }) => name)
+      return commits.transact(seeIntegrations(names, rules, incidents))
+    }),
+    false,
+  ),
 })

@@ -1,12 +1,15 @@
+import { Duration, Effect } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
+import { type Chore, type ChoreServices, isWhole } from "../engine/commits/Chore.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
 import { endedItem, isBehind, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
+import type { Receivers } from "./Receivers.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./recordResults.ts"
 
 /**
@@ -55,3 +58,19 @@ const leaseEnded = (item: OutboxRecord): OutboxRecord =>
 const isWaitingItsTurn = (unit: UnitOfWork, item: OutboxRecord, since: Instant.Instant): boolean =>
   item.receiver === item.notifier &&
   unit.outbox.group(item.incident_id).some((other) => isBehind(item, other) && other.updated_at >= since)
+
+const DISCARD_EVERY = Duration.minutes(10)
+
+export const unclaimedChore = (
+  { commits, pieces: { rows: limit } }: ChoreServices,
+  receivers: Receivers["Service"],
+): Chore => ({
+  name: "discarding notifications that no replica sends",
+  pause: Effect.sleep(DISCARD_EVERY),
+  piece: Effect.suspend(() =>
+    Effect.map(
+      commits.transact(discardUnclaimed(Array.from(receivers.current().keys()), limit)),
+      isWhole(limit),
+    ),
+  ),
+})

@@ -2,7 +2,7 @@ import { Duration, Effect } from "effect"
 import { checksOf, type CheckRef } from "../model/CheckRecord.ts"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Commits } from "../engine/commits/Commits.ts"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { passes } from "../engine/lists/passes.ts"
 import { firstRows } from "../engine/lists/readPage.ts"
@@ -12,8 +12,9 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { Storage, StorageError } from "../ports/Storage.ts"
+import type { Storage } from "../ports/Storage.ts"
 import { byAgent } from "./byAgent.ts"
 import { followPolicy, followsPolicy } from "./followPolicy.ts"
 
@@ -24,11 +25,8 @@ const OVERDUE: ListQuery<"overdue"> = { ...CHECKS, list: "overdue" }
 const AGAIN_AFTER = Duration.minutes(5)
 
 interface LookOptions {
-  readonly policy: PolicyInForce["Service"]
   readonly incidents: IncidentOptions
   readonly rules: RuleOptions
-  /** Checks per piece. */
-  readonly limit: number
 }
 
 /** Makes the expectations of an agent's checks follow the policy in force. */
@@ -69,17 +67,18 @@ const findStraying = Effect.fnUntraced(function* (
   return straying
 })
 
+// A firing is sent within 15 s of its time, or of the end of its hold (docs/rules.md#evaluation).
+const APPLY_EVERY = Duration.seconds(5)
+
 /**
- * One piece of making all expectations follow the policy that has come into force; returns whether
- * there may be more. It starts over every few minutes while rules compare what agents say of
- * themselves. Safe with several replicas.
+ * Makes all expectations follow the policy that has come into force. It starts over every few minutes
+ * while rules compare what agents say of themselves.
  */
-export const applyOverdueRules = (
-  storage: Storage["Service"],
-  commits: Commits["Service"],
-  options: LookOptions,
-): Effect.Effect<boolean, StorageError> => {
-  const { limit, policy: inForce, rules } = options
+export const overdueRulesChore = (
+  { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
+  inForce: PolicyInForce["Service"],
+  incidents: IncidentOptions,
+): Chore => {
   let under: { readonly policy: Policy; readonly at: Instant.Instant } | undefined
   const begin = Effect.gen(function* () {
     const policy = inForce.current()
@@ -96,7 +95,11 @@ export const applyOverdueRules = (
     const policy = inForce.current()
     const straying = yield* findStraying(storage, rows, { policy, staleAfter: rules.staleAfter })
     for (const [agentId, checkIds] of straying)
-      yield* commits.transact(evaluateChecks(agentId, checkIds, options))
+      yield* commits.transact(evaluateChecks(agentId, checkIds, { incidents, rules }))
   })
-  return passes(storage, CHECKS, { begin, limit, evaluate })
+  return {
+    name: "looking at checks under another policy",
+    pause: idlePause(APPLY_EVERY),
+    piece: passes(storage, CHECKS, { begin, limit, evaluate }),
+  }
 }

@@ -1,15 +1,15 @@
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Commits } from "../engine/commits/Commits.ts"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { lastOutage } from "../liveness/outage.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { Storage, StorageError } from "../ports/Storage.ts"
 import { byAgent } from "./byAgent.ts"
 import { checksOf } from "../model/CheckRecord.ts"
 import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
@@ -66,45 +66,37 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: LookI
 /** Agents at a time: storages that commit in groups fill them. */
 const AT_A_TIME = 16
 
-interface Looking {
-  readonly rules: RuleOptions
-  readonly incidents: IncidentOptions
-  /** Expectations per read. */
-  readonly limit: number
-}
+/** An overdue check joins its incident within 15 s (docs/rules.md#freshness). */
+const EVALUATE_EVERY = Duration.seconds(5)
 
 /**
  * Looks at every expectation that may be overdue now, page by page. One that waits for its agent is
  * due again at the next round.
  */
-export const evaluateDueExpectations = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
-  commits: Commits["Service"],
-  { incidents, limit, rules }: Looking,
-): Effect.fn.Return<void, StorageError> {
-  let after: ExpectationRecord | undefined
-  for (;;) {
-    const now = yield* Instant.now
-    const due = yield* storage.dueExpectations({ now, after, limit })
-    if (due.length > 0) {
-      const serviceHeartbeat = yield* storage.serviceHeartbeat
-      const outageEnd = lastOutage(serviceHeartbeat, now, rules)?.ended_at
-      yield* Effect.forEach(
-        byAgent(due),
-        ([agentId, rows]) =>
-          commits.transact(
-            evaluateExpectations({
-              agentId,
-              checkIds: rows.map(({ check_id }) => check_id),
-              outageEnd,
-              rules,
-              incidents,
-            }),
-          ),
-        { concurrency: AT_A_TIME, discard: true },
-      )
+export const overdueChore = (
+  { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
+  incidents: IncidentOptions,
+): Chore => ({
+  name: "looking for overdue checks",
+  pause: idlePause(EVALUATE_EVERY),
+  piece: Effect.gen(function* () {
+    let after: ExpectationRecord | undefined
+    for (;;) {
+      const now = yield* Instant.now
+      const due = yield* storage.dueExpectations({ now, after, limit })
+      if (due.length > 0) {
+        const outageEnd = lastOutage(yield* storage.serviceHeartbeat, now, rules)?.ended_at
+        yield* Effect.forEach(
+          byAgent(due),
+          ([agentId, found]) => {
+            const checkIds = found.map(({ check_id }) => check_id)
+            return commits.transact(evaluateExpectations({ agentId, checkIds, outageEnd, rules, incidents }))
+          },
+          { concurrency: AT_A_TIME, discard: true },
+        )
+      }
+      if (due.length < limit) return false
+      after = due.at(-1)
     }
-    if (due.length < limit) return
-    after = due.at(-1)
-  }
+  }),
 })
