@@ -71,14 +71,14 @@ export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
 
 /** The incidents. */
 export class IncidentRows extends DueRows<IncidentRecord> {
-  /** When open incidents are to be looked at. */
-  readonly looks = new TimerQueue<IncidentId>()
+  /** When open incidents are to be evaluated. */
+  readonly evaluations = new TimerQueue<IncidentId>()
 
   constructor() {
     super({})
   }
 
   protected override note({ id, next_evaluation_at, state }: IncidentRecord, isGone: boolean): void {
-    this.looks.set(id, state === "open" && !isGone ? next_evaluation_at : undefined)
+    this.evaluations.set(id, state === "open" && !isGone ? next_evaluation_at : undefined)
   }
 }

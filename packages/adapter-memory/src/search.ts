@@ -110,7 +110,7 @@ export const SEARCHES: Loaders<Reading, Search> = {
     unit.searchResults.heldOutbox = held.due(now, limit, (id) => tables.keyed.outbox.get(id)?.incident_id)
   },
   dueIncidents: ({ now, tables, unit }, { limit }) => {
-    unit.searchResults.dueIncidents = tables.incidents.looks.due(now, limit, (id) => id)
+    unit.searchResults.dueIncidents = tables.incidents.evaluations.due(now, limit, (id) => id)
   },
   incidentsToRead: ({ tables, unit }, ids) => {
     unit.searchResults.incidentsToRead = new Map(

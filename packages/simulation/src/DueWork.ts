@@ -42,7 +42,7 @@ export class DueWork {
       incidents,
       keyed: { outbox },
     } = this.#tables
-    return earliest([incidents.looks.next, outbox.held.next].filter((at) => at !== undefined))
+    return earliest([incidents.evaluations.next, outbox.held.next].filter((at) => at !== undefined))
   }
 
   /** Takes the changes of a command. */

@@ -65,7 +65,7 @@ export class SimulatedService {
   readonly #options: IncidentOptions
   /** The next time of work on what is due. */
   #tickAt: Instant.Instant
-  /** When all open incidents are to be looked at, because a silence has changed. */
+  /** When all open incidents are to be evaluated, because a silence has changed. */
   #evaluateAllAt: Instant.Instant | undefined
   /** No agent dies before; absent if none can. */
   #quietUntil: Instant.Instant | undefined
@@ -176,7 +176,7 @@ export class SimulatedService {
     return newId<SilenceId>(this.#ids)(at)
   }
 
-  /** Does something about silences, and has what they withhold looked at soon. */
+  /** Does something about silences, and has what they withhold evaluated soon. */
   silence<A>(command: Command<A>, at: Instant.Instant): A {
     const reply = this.#commits.run(command, at)
     this.#due.examineAll(at)

@@ -70,7 +70,7 @@ const reachedAt = (at: Instant.Instant) => ({
 export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("after a clock was set back", () => {
     it.effect(
-      "agents were seen and checks have reported by now, and are looked at when they may be overdue",
+      "agents were seen and checks have reported by now, and are evaluated when they may be overdue",
       () =>
         Effect.gen(function* () {
           const replica = yield* open(subject)

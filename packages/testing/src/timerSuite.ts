@@ -34,7 +34,7 @@ const look = (replica: Replica, limit = 500) => {
   return Effect.map(transact(replica.storage, evaluate), ({ found }) => found)
 }
 
-/** An open incident of one member on a host `db-1`, whose next look is due. */
+/** An open incident of one member on a host `db-1`, whose next evaluation is due. */
 const putDue = (replica: Replica, names: ReadonlyArray<string>) =>
   write(replica, [{ agents: [AgentId.make("db")] }], (unit) => {
     unit.putAgent(agentRecord("db", { hostname: "db-1" }))
@@ -52,7 +52,7 @@ const toPager = (replica: Replica) =>
 /** The timers of incidents. */
 export const timerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("timers", () => {
-    it.effect("finds incidents whose next look is due, longest due first", () =>
+    it.effect("finds incidents whose next evaluation is due, longest due first", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)
         const replica = yield* openReplica(subject)

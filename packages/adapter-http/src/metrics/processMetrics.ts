@@ -25,8 +25,8 @@ const NANOS = 1e9
 const MICROS = 1e6
 const MILLIS = 1e3
 
-/** A look at the process. */
-interface Look {
+/** A sample of the process. */
+interface Sample {
   readonly cpu: NodeJS.CpuUsage
   readonly memory: NodeJS.MemoryUsage
   readonly loop: ReturnType<typeof performance.eventLoopUtilization>
@@ -38,14 +38,14 @@ interface Look {
 /**
  * Lag in seconds. A punctual timer fires after its interval, and one that never fired has no lag.
  */
-const lag = ({ lag: { count } }: Look, nanos: number): number =>
+const lag = ({ lag: { count } }: Sample, nanos: number): number =>
   count === 0 ? 0 : Math.max(0, nanos / NANOS - LAG_RESOLUTION_MILLIS / MILLIS)
 
 const ofLag = (name: string, what: string) =>
   gauge(`nodejs_eventloop_lag_${name}_seconds`, `Event loop lag since the last scrape, ${what}`)
 
 /** The metrics with one value, under prom-client's usual names. */
-const values: ReadonlyArray<readonly [MetricDefinition, (look: Look) => number | undefined]> = [
+const values: ReadonlyArray<readonly [MetricDefinition, (sample: Sample) => number | undefined]> = [
   [
     gauge("process_start_time_seconds", "When the process started, in seconds since 1970"),
     () => performance.timeOrigin / MILLIS,
@@ -74,12 +74,12 @@ const values: ReadonlyArray<readonly [MetricDefinition, (look: Look) => number |
     gauge("nodejs_external_memory_bytes", "Memory outside the JavaScript heap that its objects hold"),
     ({ memory }) => memory.external,
   ],
-  [ofLag("min", "minimum"), (look) => lag(look, look.lag.min)],
-  [ofLag("max", "maximum"), (look) => lag(look, look.lag.max)],
-  [ofLag("mean", "mean"), (look) => lag(look, look.lag.mean)],
-  [ofLag("p50", "median"), (look) => lag(look, look.lag.percentile(50))],
-  [ofLag("p90", "90th percentile"), (look) => lag(look, look.lag.percentile(90))],
-  [ofLag("p99", "99th percentile"), (look) => lag(look, look.lag.percentile(99))],
+  [ofLag("min", "minimum"), (sample) => lag(sample, sample.lag.min)],
+  [ofLag("max", "maximum"), (sample) => lag(sample, sample.lag.max)],
+  [ofLag("mean", "mean"), (sample) => lag(sample, sample.lag.mean)],
+  [ofLag("p50", "median"), (sample) => lag(sample, sample.lag.percentile(50))],
+  [ofLag("p90", "90th percentile"), (sample) => lag(sample, sample.lag.percentile(90))],
+  [ofLag("p99", "99th percentile"), (sample) => lag(sample, sample.lag.percentile(99))],
   [
     counter("nodejs_eventloop_active_seconds_total", "Time that the event loop was busy"),
     ({ loop }) => loop.active / MILLIS,
@@ -124,7 +124,7 @@ export const processMetrics = (version: string): Effect.Effect<MetricSource, nev
       several(versionInfo, [[[process.version, ...process.versions.node.split(".")], 1]]),
     ]
     return Effect.map(openFiles, (files) => {
-      const look: Look = {
+      const sample: Sample = {
         cpu: process.cpuUsage(),
         memory: process.memoryUsage(),
         loop: performance.eventLoopUtilization(),
@@ -132,7 +132,7 @@ export const processMetrics = (version: string): Effect.Effect<MetricSource, nev
         ...(files !== undefined && { files }),
       }
       const read = values.flatMap(([definition, valueOf]) => {
-        const value = valueOf(look)
+        const value = valueOf(sample)
         return value === undefined ? [] : [single(definition, value)]
       })
       delay.reset()

@@ -50,13 +50,13 @@ const layer = (
       const startedAt = yield* Instant.now
       const { isReady, isDraining } = yield* Readiness
       const { examine } = yield* HealthExamination
-      const look = yield* Effect.cachedWithTTL(examine(false), EXAMINE_EVERY)
+      const examined = yield* Effect.cachedWithTTL(examine(false), EXAMINE_EVERY)
       const state = Effect.gen(function* (): Effect.fn.Return<ServiceState> {
         const ready = yield* isReady
         const upFor = Duration.nanos(((yield* Instant.now) - startedAt) * 1_000n)
         const stopping = { state: "stopping" } as const
         // No request waits for a storage that is known to be down.
-        const health = isDraining() ? stopping : ready ? yield* look : AWAY
+        const health = isDraining() ? stopping : ready ? yield* examined : AWAY
         return { ...about, startedAt, upFor, isReady: ready, health }
       })
       const console =

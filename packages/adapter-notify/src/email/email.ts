@@ -48,11 +48,11 @@ export const email = Effect.fnUntraced(function* (
   const sendMail = yield* makeSendMail({ ...options, server, needsTls: options.tls !== "off", timeout })
   const send = (message: ChatMessage) =>
     receiptOf(sendMail(mailOf(message, options)), timeout, (answer) => Effect.succeed(judge(answer)))
-  const resultOf = (message: ChatMessage) => Effect.map(send(message), ({ result }) => result)
+  const deliver = (message: ChatMessage) => Effect.map(send(message), ({ result }) => result)
   return {
     kind: "messenger",
-    send: (notification) => resultOf(aboutNotification(notification)),
-    sendDigest: (notifications) => resultOf(aboutSeveral(notifications)),
+    send: (notification) => deliver(aboutNotification(notification)),
+    sendDigest: (notifications) => deliver(aboutSeveral(notifications)),
     ...(options.tls === "off" && !isLoopback(server.host) && { caution: "sends mails without TLS" }),
     test: Effect.flatMap(Instant.now, (now) => send({ about: "test", id: ids.uuidV7(now) })),
   }

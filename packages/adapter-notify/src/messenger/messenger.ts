@@ -12,11 +12,11 @@ import {
 
 /** A notifier that writes texts fitted to a medium. */
 const messenger = (medium: TextMedium, write: (text: string) => Effect.Effect<TestReceipt>): Notifier => {
-  const resultOf = (text: string) => Effect.map(write(text), ({ result }) => result)
+  const deliver = (text: string) => Effect.map(write(text), ({ result }) => result)
   return {
     kind: "messenger",
-    send: (notification) => resultOf(incidentText(notification, medium)),
-    sendDigest: (notifications) => resultOf(digestText(notifications, medium)),
+    send: (notification) => deliver(incidentText(notification, medium)),
+    sendDigest: (notifications) => deliver(digestText(notifications, medium)),
     test: write(testText),
   }
 }

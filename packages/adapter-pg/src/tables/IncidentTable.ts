@@ -30,7 +30,7 @@ export const lockIncidents = `SELECT ${incidentTable.columns}
 /** Reads incidents without locks. */
 export const findIncidents = `SELECT ${incidentTable.columns} FROM incident AS i WHERE i.id = ANY($1)`
 
-/** Finds the incidents whose next look is due by `$1`, longest due first. */
+/** Finds the incidents whose next evaluation is due by `$1`, longest due first. */
 export const findDueIncidents = `SELECT i.id FROM incident AS i
   WHERE i.next_evaluation_at IS NOT NULL AND i.state = 'open' AND i.next_evaluation_at <= $1 ORDER BY i.next_evaluation_at LIMIT $2`
 

@@ -31,7 +31,7 @@ export const makeExpectationTable = (connection: SqliteConnection) => {
     /** The labels of a check of an agent that exists. */
     labelsOf: ({ agent_id, check_id }: CheckName): Labels | undefined =>
       ofPresentAgent(agent_id, check_id)?.labels,
-    /** Those to be looked at by now, longest due first, from the one after `after`. */
+    /** Those to be evaluated by now, longest due first, from the one after `after`. */
     due: (now: Instant, after: ExpectationRecord | undefined, limit: number) =>
       due(
         now,

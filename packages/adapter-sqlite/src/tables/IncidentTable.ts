@@ -35,7 +35,7 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
   )
   return {
     find: table.one<[IncidentId]>("WHERE id = ?"),
-    /** The incidents whose next look is due, longest due first. */
+    /** The incidents whose next evaluation is due, longest due first. */
     due: (now: Instant, limit: number): ReadonlyArray<IncidentId> => due.all(now, limit).map(([id]) => id),
     /** When the incidents of a key were opened, the latest first. */
     openings: (

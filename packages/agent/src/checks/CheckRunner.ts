@@ -104,7 +104,7 @@ export class CheckRunner {
       else if (entry !== undefined) Object.assign(entry, this.#begin(check, entry))
       else this.#entries.set(id, this.#begin(check, undefined))
     }
-    this.#look()
+    this.#startDue()
   }
 
   /** Checks whose processes survive SIGKILL. */
@@ -137,8 +137,8 @@ export class CheckRunner {
     return { check, due, again: undefined, soft, run: before?.run, stuckSince: before?.stuckSince }
   }
 
-  /** Starts what is due, as far as there is room, and sets the timer for the next look. */
-  #look(): void {
+  /** Starts what is due, as far as there is room, and sets the timer for the next time. */
+  #startDue(): void {
     clearTimeout(this.#timer)
     if (this.#isStopped) return
     const now = this.#options.clock.steady()
@@ -160,8 +160,8 @@ export class CheckRunner {
   /** After a standstill, the ends of runs are read before it is decided what to skip. */
   #wake(expected: number): void {
     const isLate = this.#options.clock.steady() - expected > LATE_MILLIS
-    if (isLate) this.#timer = setTimeout(() => this.#look(), READING_MILLIS)
-    else this.#look()
+    if (isLate) this.#timer = setTimeout(() => this.#startDue(), READING_MILLIS)
+    else this.#startDue()
   }
 
   #skip(entry: Entry, now: number): void {
@@ -192,7 +192,7 @@ export class CheckRunner {
     this.#running[lane] -= 1
     if (isGone) entry.run = undefined
     else this.#watch(entry, run)
-    this.#look()
+    this.#startDue()
   }
 
   /** A run whose processes cannot be ended gives its place to others, and is over when they are. */
@@ -203,7 +203,7 @@ export class CheckRunner {
       if (run.isAlive()) return this.#watch(entry, run)
       entry.run = undefined
       entry.stuckSince = undefined
-      this.#look()
+      this.#startDue()
     }, BETWEEN_LOOKS_MILLIS)
   }
 

@@ -10,7 +10,7 @@ import { hasStarted, reportLostJobs } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { runProbe } from "../probes/probes.ts"
 import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
-import { wordsOf } from "../sending/wordsOf.ts"
+import { explainError } from "../sending/explainError.ts"
 import { bootId, savedMark } from "../sending/timeMark.ts"
 import { Sender } from "@tocsin/reporting/agent/Sender"
 import { within } from "@tocsin/reporting/program/within"
@@ -178,7 +178,7 @@ export class Daemon {
         if (next <= this.#options.clock.steady()) this.#spool.flush()
       } catch (error) {
         // A defect in one step must not end the agent: the next one starts afresh.
-        const words = `cannot send: ${wordsOf(error)}`
+        const words = `cannot send: ${explainError(error)}`
         if (words !== said) this.#options.log(words)
         said = words
         next = this.#options.clock.steady() + LOOK_MILLIS

@@ -2,7 +2,7 @@ import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { readFile, realpath, statfs } from "node:fs/promises"
 import { afterMillis } from "../clock/Clock.ts"
 import { record, text } from "../config/Reader.ts"
-import { wordsOf } from "../sending/wordsOf.ts"
+import { explainError } from "../sending/explainError.ts"
 import type { Finding, Measure } from "./Finding.ts"
 import type { Probe, SettingsOf } from "./Probe.ts"
 import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
@@ -107,7 +107,7 @@ const measure = async (path: string, { free, inodes, clock, mounted }: Measuring
     return {
       words: "",
       measures: [],
-      faults: [{ status: "critical", words: `${path} cannot be examined: ${wordsOf(error)}` }],
+      faults: [{ status: "critical", words: `${path} cannot be examined: ${explainError(error)}` }],
     }
   }
   const { bavail, bfree, blocks, bsize, ffree, files } = found

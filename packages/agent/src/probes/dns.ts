@@ -1,5 +1,5 @@
 import { oneOf, type Reader, record, text } from "../config/Reader.ts"
-import { wordsOf } from "../sending/wordsOf.ts"
+import { explainError } from "../sending/explainError.ts"
 import type { Fault } from "./Finding.ts"
 import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
 import { oneOrMore, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
@@ -66,7 +66,7 @@ export const dns: Probe<SettingsOf<typeof reader>> = {
       const thresholds = { warning, critical: crit }
       return { words, faults, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
     } catch (error) {
-      return critical(`${name} ${type}: ${wordsOf(error)}`)
+      return critical(`${name} ${type}: ${explainError(error)}`)
     }
   },
 }

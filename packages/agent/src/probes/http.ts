@@ -3,7 +3,7 @@ import type { PeerCertificate, TLSSocket } from "node:tls"
 import { afterMillis } from "../clock/Clock.ts"
 import { flag, integer, mapOf, type Reader, record, text } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
-import { wordsOf } from "../sending/wordsOf.ts"
+import { explainError } from "../sending/explainError.ts"
 import type { Fault, Measure } from "./Finding.ts"
 import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
 import { oneOrMore, pattern, thresholdFields, thresholds, wait, WAIT_MILLIS } from "./probeReaders.ts"
@@ -70,7 +70,7 @@ export const http: Probe<HttpSettings> = {
       return { words, measures, faults: faultsOf(page, shown, settings) }
     } catch (error) {
       const isLate = ended.aborted && !signal.aborted
-      return critical(`${shown}: ${isLate ? `no answer within ${millis / 1_000} s` : wordsOf(error)}`)
+      return critical(`${shown}: ${isLate ? `no answer within ${millis / 1_000} s` : explainError(error)}`)
     } finally {
       cancelLimit()
     }

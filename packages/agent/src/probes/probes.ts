@@ -3,7 +3,7 @@ import { outcomeOf } from "../checks/RunOutcome.ts"
 import type { StartedRun } from "../checks/runCommand.ts"
 import { afterMillis } from "../clock/Clock.ts"
 import type { Reader } from "../config/Reader.ts"
-import { wordsOf } from "../sending/wordsOf.ts"
+import { explainError } from "../sending/explainError.ts"
 import { type Finding, judge } from "./Finding.ts"
 import type { Probe, ProbeAround } from "./Probe.ts"
 import { disk } from "./disk.ts"
@@ -31,7 +31,7 @@ export const runProbe = (
     (error: unknown) => ({
       status: "unknown" as const,
       exitCode: 3,
-      output: `${title} UNKNOWN - ${wordsOf(error)}`,
+      output: `${title} UNKNOWN - ${explainError(error)}`,
       droppedBytes: 0,
     }),
   )

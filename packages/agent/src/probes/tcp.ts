@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 import { afterMillis } from "../clock/Clock.ts"
 import { anyText, integer, record } from "../config/Reader.ts"
-import { wordsOf } from "../sending/wordsOf.ts"
+import { explainError } from "../sending/explainError.ts"
 import type { Finding } from "./Finding.ts"
 import { type Probe, type ProbeAround, secondsText, type SettingsOf, timed } from "./Probe.ts"
 import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
@@ -29,7 +29,7 @@ export const tcp: Probe<SettingsOf<typeof reader>> = {
       const words = `${target} answered in ${secondsText(seconds)}`
       return { words, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
     } catch (error) {
-      return critical(`${target}: ${wordsOf(error)}`)
+      return critical(`${target}: ${explainError(error)}`)
     }
   },
 }

@@ -2,7 +2,7 @@ import type { PeerCertificate } from "node:tls"
 import { afterMillis } from "../clock/Clock.ts"
 import { flag, record } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
-import { wordsOf } from "../sending/wordsOf.ts"
+import { explainError } from "../sending/explainError.ts"
 import type { Probe, ProbeAround, SettingsOf } from "./Probe.ts"
 import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 import { critical, port } from "./tcp.ts"
@@ -32,7 +32,7 @@ export const tls: Probe<SettingsOf<typeof reader>> = {
         })),
       }
     } catch (error) {
-      return critical(`${target}: ${wordsOf(error)}`)
+      return critical(`${target}: ${explainError(error)}`)
     }
   },
 }
@@ -99,7 +99,7 @@ const handshake = async (asked: Handshake): Promise<Shown> => {
       const certificate = socket.getPeerCertificate()
       // A code, although its type is an error.
       const refused: unknown = socket.authorizationError
-      const distrust = refused && refused !== MISNAMED ? wordsOf(refused) : undefined
+      const distrust = refused && refused !== MISNAMED ? explainError(refused) : undefined
       socket.destroy()
       resolve({ certificate, distrust, misnomer: checkServerIdentity(name, certificate)?.message })
     })

@@ -6,7 +6,7 @@ import {
   targetOf,
   type Transport,
 } from "@tocsin/reporting/agent/Answer"
-import { wordsOf } from "./wordsOf.ts"
+import { explainError } from "./explainError.ts"
 
 /** A transport that holds connections. */
 export interface HttpTransport extends Transport {
@@ -32,7 +32,7 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
 const explained = (error: unknown): string =>
   error instanceof Error && "code" in error && UNTRUSTED.has(error.code)
     ? `no authority that the agent trusts has signed the certificate: name yours in ca_file (${String(error.code)})`
-    : wordsOf(error)
+    : explainError(error)
 
 /** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
 export const httpTransport = (options: { readonly ca?: string | undefined }): HttpTransport => {

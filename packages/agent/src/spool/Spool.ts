@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { MemoryTail } from "@tocsin/reporting/agent/MemoryTail"
-import { wordsOf } from "../sending/wordsOf.ts"
+import { explainError } from "../sending/explainError.ts"
 import { quarantine } from "./quarantine.ts"
 import {
   type CheckState,
@@ -281,7 +281,7 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   #refuse(error: unknown): void {
     const { path, warn } = this.#options
-    if (!this.#isRefused) warn(`${path} cannot be written (${wordsOf(error)}); results wait in memory`)
+    if (!this.#isRefused) warn(`${path} cannot be written (${explainError(error)}); results wait in memory`)
     this.#isRefused = true
   }
 
@@ -289,7 +289,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   #startOver(damage: unknown): void {
     const { path, now, warn } = this.#options
     const aside = quarantine(path, now())
-    warn(`${path} is damaged (${wordsOf(damage)}): it is now ${aside}, and a new spool starts empty`)
+    warn(`${path} is damaged (${explainError(damage)}): it is now ${aside}, and a new spool starts empty`)
     this.#damage = undefined
     // The new file counts places from the beginning.
     this.#notes.delete(DAYS_NOTE)

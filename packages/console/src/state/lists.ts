@@ -57,7 +57,7 @@ interface Searched {
 }
 
 /** The words of a search, each of which must be found. */
-const wordsOf = (text: string): ReadonlyArray<string> =>
+const splitWords = (text: string): ReadonlyArray<string> =>
   text
     .toLowerCase()
     .split(/\s+/)
@@ -70,7 +70,7 @@ const hasWords =
 
 /** Whether an agent has each word in its ID, its host or a label, written `key=value`. */
 export const agentMatches = (text: string): ((agent: Searched) => boolean) => {
-  const has = hasWords(wordsOf(text))
+  const has = hasWords(splitWords(text))
   return ({ agent_id, hostname, labels }) =>
     has([agent_id, hostname, ...Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`)])
 }
@@ -84,7 +84,7 @@ export const incidentMatches = (
   readonly agent_id?: string | undefined
   readonly check_id?: string | undefined
 }) => boolean) => {
-  const has = hasWords(wordsOf(text))
+  const has = hasWords(splitWords(text))
   return ({ incident_key, summary = "", agent_id = "", check_id = "" }) =>
     has([incident_key, summary, `${agent_id}/${check_id}`])
 }
@@ -97,7 +97,7 @@ export const checkMatches = (
   readonly check_id: string
   readonly summary?: string | undefined
 }) => boolean) => {
-  const has = hasWords(wordsOf(text))
+  const has = hasWords(splitWords(text))
   return ({ agent_id, check_id, summary = "" }) => has([`${agent_id}/${check_id}`, summary])
 }
 

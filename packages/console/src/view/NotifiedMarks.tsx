@@ -76,11 +76,11 @@ export const NotifiedMarks = ({
           {hold}
         </em>
       ))}
-      {isKnown && notified.length === 0 && <em class="told is-failed">nobody notified</em>}
+      {isKnown && notified.length === 0 && <em class="notified is-failed">nobody notified</em>}
       {shown.map(({ receiver, outcome }) => {
         const [sign, word] = SAYS[outcome]
         return (
-          <em key={receiver} class={`told is-${outcome}`} title={`${word}: ${receiver}`}>
+          <em key={receiver} class={`notified is-${outcome}`} title={`${word}: ${receiver}`}>
             <span aria-hidden="true">{sign} </span>
             <span class="unseen">{word}: </span>
             {receiver}

@@ -17,7 +17,7 @@ interface SetAgentInput {
 
 /**
  * After a clock was set back: the agent was seen by now, its checks have reported by now, and each
- * check that must report is looked at no later than it may be overdue (docs/decisions/0032). Writes
+ * check that must report is evaluated no later than it may be overdue (docs/decisions/0032). Writes
  * only what differs.
  */
 export const repairAgent = commandOf(function* (

@@ -20,14 +20,14 @@ const textOf = (part: unknown): string => (typeof part === "string" ? part : For
 /**
  * An error for several attempts, such as a connection tried at two addresses, may have no message.
  */
-const wordsOf = (error: Error): string =>
+const explainError = (error: Error): string =>
   error instanceof AggregateError && error.message === ""
     ? error.errors.map((each) => (each instanceof Error ? each.message : textOf(each))).join("; ")
     : error.message
 
 const errorLine = (error: unknown, causesLeft: number): string => {
   if (!(error instanceof Error)) return textOf(error)
-  const line = `${error.name}: ${wordsOf(error)}`
+  const line = `${error.name}: ${explainError(error)}`
   return error.cause === undefined || causesLeft === 0
     ? line
     : `${line} [cause]: ${errorLine(error.cause, causesLeft - 1)}`

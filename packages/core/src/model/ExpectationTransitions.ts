@@ -2,26 +2,27 @@ import { stateTable } from "@tocsin/contract/TransitionTable"
 
 /**
  * Transitions of an expectation (docs/rules.md#freshness). A result of a check that is not overdue
- * changes nothing here: the next look reads when the check last reported.
+ * changes nothing here: the next evaluation reads when the check last reported.
  */
 export const ExpectationTransitions = stateTable({
   absent: {
-    "declared -> expected": "its agent declares it with the accepted key | the first look is at its due time",
+    "declared -> expected":
+      "its agent declares it with the accepted key | the first evaluation is at its due time",
     "matched -> expected":
-      "it has reported, and a rule of the policy in force matches it | the first look is at its due time",
+      "it has reported, and a rule of the policy in force matches it | the first evaluation is at its due time",
     "started -> expected":
-      "a sender of an integration reports that a run has begun, or leaves a log | the first look is when the run must have ended",
+      "a sender of an integration reports that a run has begun, or leaves a log | the first evaluation is when the run must have ended",
   },
   expected: {
     "started -> expected":
-      "a sender of an integration reports that a run has begun, or leaves a log | the next look is when the first run must have ended, if that is sooner",
+      "a sender of an integration reports that a run has begun, or leaves a log | the next evaluation is when the first run must have ended, if that is sooner",
     "ended -> absent": "the last run reports its end, and nothing else is expected | nothing else changes",
     "declared -> expected":
       "its agent declares other terms; equal terms change nothing | the due time is counted from now",
     "found_in_time -> expected":
-      "a look finds that it reported since, that its agent is stale, or that its agent's contact or the service's last outage is too recent | the next look is when it may be overdue at the earliest",
+      "an evaluation finds that it reported since, that its agent is stale, or that its agent's contact or the service's last outage is too recent | the next evaluation is when it may be overdue at the earliest",
     "found_overdue -> overdue":
-      "a look finds that its due time has passed, that its agent was seen since, and that contact and service have lasted for `after` | the check joins the incident of its agent's overdue checks",
+      "an evaluation finds that its due time has passed, that its agent was seen since, and that contact and service have lasted for `after` | the check joins the incident of its agent's overdue checks",
     "matched -> expected":
       "another rule of the policy matches it, or the same with other terms; no declaration | the due time is counted from now",
     "unmatched -> absent": "no rule of the policy matches it any more; no declaration | nothing else changes",
@@ -37,7 +38,7 @@ export const ExpectationTransitions = stateTable({
     "unmatched -> absent":
       "no rule of the policy matches it any more; no declaration | the check leaves the incident",
     "reported -> expected":
-      "the next result arrives in order | the check leaves the incident; the next look is at its due time",
+      "the next result arrives in order | the check leaves the incident; the next evaluation is at its due time",
     "withdrawn -> absent":
       "a complete declaration of its agent leaves it out | the check leaves the incident",
     "removed -> absent":

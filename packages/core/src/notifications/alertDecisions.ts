@@ -99,7 +99,7 @@ export const claimAlerts = commandOf(function* (
 ): Decision<ReadonlyArray<ClaimedAlert>> {
   yield { claimableAlerts: { receiver: input.receiver, limit: input.limit } }
   const { claimableAlerts, storageTime } = unit.searchResults
-  if (storageTime === undefined) throw new Error("the storage did not tell its time")
+  if (storageTime === undefined) throw new Error("the storage gave no time")
   const leased_until = Instant.plus(storageTime, input.lease)
   const incidents = claimableAlerts.map(({ incident }) => incident)
   const { runbookOf } = yield* gatherFacts(unit, incidents, input.options ?? WITHOUT_POLICY, now)

@@ -9,7 +9,7 @@ import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
 import { digestAttempt } from "./digest.ts"
 import { makeMessageLinks } from "./messageLinks.ts"
 import { Receivers } from "./Receivers.ts"
-import { resultOf } from "./resultOf.ts"
+import { makeAttempt } from "./makeAttempt.ts"
 import type { AttemptResult, Recorded } from "./recordResults.ts"
 import { makeStoreResults } from "./storeResults.ts"
 
@@ -93,7 +93,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
         isBegun = current() !== undefined
         return sendTimed(item.notification)
       })
-      return Effect.flatMap(resultOf(turns.take(begin, beginBy)), (result) =>
+      return Effect.flatMap(makeAttempt(turns.take(begin, beginBy)), (result) =>
         end(item, isBegun ? result : { outcome: "unsent" }),
       )
     })

@@ -54,7 +54,7 @@ export const claimOutbox = commandOf(function* (
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
   const { free, held, runbookOf } = yield* search(unit, { ...input, limit }, now)
   const { expiredOutbox, storageTime } = unit.searchResults
-  if (storageTime === undefined) throw new Error("the storage did not tell its time")
+  if (storageTime === undefined) throw new Error("the storage gave no time")
   yield* endLeases(unit, expiredOutbox, input.random, now)
   for (const item of held) unit.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)

@@ -103,7 +103,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
     return claimed.length
   }, Effect.uninterruptible)
 
-  const look = Effect.gen(function* () {
+  const round = Effect.gen(function* () {
     const seen = yield* signal.count
     if (!receivers.current().has(receiver)) return yield* signal.after(seen)
     const { concurrency } = options()
@@ -122,5 +122,5 @@ export const deliverItems = Effect.fnUntraced(function* ({
     // Where a claim finds as much as it asks for, there may be more.
     if (found < limit) yield* waitForMore([receiver], { seen, at })
   })
-  return yield* keepDelivering(look, "cannot read the outbox; delivery resumes when the storage recovers")
+  return yield* keepDelivering(round, "cannot read the outbox; delivery resumes when the storage recovers")
 })

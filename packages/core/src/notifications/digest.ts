@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
-import { resultOf } from "./resultOf.ts"
+import { makeAttempt } from "./makeAttempt.ts"
 import type { AttemptResult } from "./recordResults.ts"
 
 /** The claimed items of one type together, since a message reports one of them. */
@@ -36,7 +36,7 @@ export const digestAttempt = Effect.fnUntraced(function* (
   const result =
     sendDigest === undefined
       ? undefined
-      : yield* resultOf(sendDigest(items.map(({ notification }) => notification)))
+      : yield* makeAttempt(sendDigest(items.map(({ notification }) => notification)))
   if (result !== undefined && result.outcome !== "refused") return yield* end(result)
   onRefused()
   return yield* end({ outcome: "unsent" })

@@ -127,10 +127,10 @@ type Notified = Map<OutboxRecord["receiver"], OutboxRecord["notifier"]>
 const enqueueResolved = (
   unit: UnitOfWork,
   incident: IncidentRecord,
-  told: Notified,
+  notified: Notified,
   options: EnqueueOptions,
 ): void => {
-  for (const [receiver, notifier] of Array.from(told).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [receiver, notifier] of Array.from(notified).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     enqueue(unit, { incident, receiver, notifier, event_type: "resolved" }, options)
   }
 }
@@ -145,13 +145,13 @@ export const closeResolved = (
   notify: boolean,
   options: EnqueueOptions,
 ): void => {
-  const told: Notified = new Map()
+  const notified: Notified = new Map()
   for (const item of firingsOf(unit, incident)) {
-    if (mayArrive(item)) told.set(item.receiver, item.notifier)
+    if (mayArrive(item)) notified.set(item.receiver, item.notifier)
     if (item.state !== "pending" || wasAttempted(item)) continue
     unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "incident_resolved"), options.now))
   }
-  if (notify) enqueueResolved(unit, incident, told, options)
+  if (notify) enqueueResolved(unit, incident, notified, options)
 }
 
 /**

@@ -119,7 +119,7 @@ const timeOf = ({ event_type, incident: { opened_at, resolved_at } }: DeliveryAt
   return event_type === "firing" ? `${span}: resolved by now` : span
 }
 
-const factsOf = (notification: DeliveryAttempt): ReadonlyArray<string> => {
+const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const { event_type, incident } = notification
   const check = checkOf(incident)
   return [
@@ -166,7 +166,7 @@ const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium):
 export const incidentText = (notification: DeliveryAttempt, medium: TextMedium): string => {
   const { limit, escape } = medium
   const title = escape(titleOf(notification))
-  const facts = `${escape(factsOf(notification).join("\n"))}\n${endOf(notification, medium)}`
+  const facts = `${escape(listFacts(notification).join("\n"))}\n${endOf(notification, medium)}`
   // Only the summary is cut.
   const room = limit - title.length - facts.length - 2
   const summary = cutText(plainLine(notification.summary ?? ""), { limit: room, escape })

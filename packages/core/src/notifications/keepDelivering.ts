@@ -6,18 +6,18 @@ import { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 
 // A poll without a signal: another process may have died, or its hint been lost.
-const LOOK_AT_LEAST_EVERY = Duration.seconds(15)
+const POLL_EVERY = Duration.seconds(15)
 const AFTER_FAILURE = Duration.seconds(1)
 
-/** A failure that stays the same is logged again after so many looks, a minute or more. */
+/** A failure that stays the same is logged again after so many rounds, a minute or more. */
 const LOG_EVERY = 60
 
 /**
- * Repeats `look` forever. After a failure or a bug it waits a second: a worker must survive one bad
- * moment. In an outage every look fails, and the log must not fill the disk.
+ * Repeats `round` forever. After a failure or a bug it waits a second: a worker must survive one bad
+ * moment. In an outage every round fails, and the log must not fill the disk.
  */
 export const keepDelivering = <E, R>(
-  look: Effect.Effect<void, E, R>,
+  round: Effect.Effect<void, E, R>,
   complaint: string,
 ): Effect.Effect<never, never, R> =>
   Effect.suspend(() => {
@@ -37,7 +37,7 @@ export const keepDelivering = <E, R>(
       count = 0
     })
     return Effect.forever(
-      Effect.catchCause(Effect.andThen(look, succeeded), (cause) =>
+      Effect.catchCause(Effect.andThen(round, succeeded), (cause) =>
         Effect.andThen(note(cause), Effect.sleep(AFTER_FAILURE)),
       ),
     )
@@ -63,10 +63,10 @@ export const waitForMore = Effect.fnUntraced(function* (
   const untilDue = yield* storage.untilNextDue(receivers, at)
   const passed = Duration.micros((yield* Instant.now) - at)
   const wait =
-    untilDue !== undefined && Duration.isLessThan(untilDue, LOOK_AT_LEAST_EVERY)
+    untilDue !== undefined && Duration.isLessThan(untilDue, POLL_EVERY)
       ? Effect.sleep(
           Duration.clamp(Duration.subtract(untilDue, passed), { minimum: Duration.zero, maximum: untilDue }),
         )
-      : idlePause(LOOK_AT_LEAST_EVERY)
+      : idlePause(POLL_EVERY)
   yield* Effect.race(signal.after(seen), wait)
 })

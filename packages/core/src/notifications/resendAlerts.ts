@@ -49,14 +49,14 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
     return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
   }, Effect.uninterruptible)
 
-  const look = Effect.gen(function* () {
+  const round = Effect.gen(function* () {
     const seen = yield* signal.count
     if (current() === undefined) return yield* signal.after(seen)
     const at = yield* Instant.now
     const posting = yield* claim()
     yield* posting === undefined ? waitForMore([receiver], { seen, at }) : Fiber.await(posting)
   })
-  return yield* keepDelivering(look, "cannot read alerts; sending resumes when the storage recovers")
+  return yield* keepDelivering(round, "cannot read alerts; sending resumes when the storage recovers")
 })
 
 /** A refused alert is due again when its lease ends; an interrupted one is released. */

@@ -24,7 +24,7 @@ const OVERDUE: ListQuery<"overdue"> = { ...CHECKS, list: "overdue" }
 // Labels and hostnames change with heartbeats, which look at no rule.
 const AGAIN_AFTER = Duration.minutes(5)
 
-interface LookOptions {
+interface FollowOptions {
   readonly incidents: IncidentOptions
   readonly rules: RuleOptions
 }
@@ -35,7 +35,7 @@ const evaluateChecks = commandOf(function* (
   now,
   agent_id: AgentId,
   check_ids: ReadonlyArray<CheckId>,
-  { incidents: options, rules }: LookOptions,
+  { incidents: options, rules }: FollowOptions,
 ): Decision<void> {
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)

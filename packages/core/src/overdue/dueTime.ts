@@ -8,12 +8,12 @@ const LONGEST_EARLY = Duration.minutes(5)
 
 /**
  * Looks come this much after the due time, so that a result that arrives as regularly as the one
- * before is found, and the next look is a whole `after` later. It is a part of the 15 s in which an
+ * before is found, and the next evaluation is a whole `after` later. It is a part of the 15 s in which an
  * overdue check joins its incident.
  */
 const LOOK_DELAY = Duration.seconds(5)
 
-/** When to look at a check that cannot be overdue before `earliest`. */
+/** When to evaluate a check that cannot be overdue before `earliest`. */
 export const evaluationAfter = (earliest: Instant.Instant): Instant.Instant =>
   Instant.plus(earliest, LOOK_DELAY)
 

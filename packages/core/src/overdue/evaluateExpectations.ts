@@ -19,7 +19,7 @@ import { followPolicy } from "./followPolicy.ts"
 import { judgeExpectation } from "./judgeExpectation.ts"
 import { becomeOverdue } from "./overdueIncident.ts"
 
-interface LookInput {
+interface EvaluateInput {
   readonly agentId: AgentId
   readonly checkIds: ReadonlyArray<CheckId>
   readonly outageEnd: Instant.Instant | undefined
@@ -28,10 +28,10 @@ interface LookInput {
 }
 
 /**
- * Looks at expectations of one agent that may be overdue: these join their incident, the others are
- * looked at again later. Ignores what changed since they were found. Safe with several replicas.
+ * Evaluates expectations of one agent that may be overdue: these join their incident, the others are
+ * evaluated again later. Ignores what changed since they were found. Safe with several replicas.
  */
-export const evaluateExpectations = commandOf(function* (unit, now, input: LookInput): Decision<void> {
+export const evaluateExpectations = commandOf(function* (unit, now, input: EvaluateInput): Decision<void> {
   const { agentId: agent_id, checkIds: check_ids, rules } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
@@ -50,7 +50,7 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: LookI
     )
       continue
     yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
-    // Another one is looked at in its own time.
+    // Another one is evaluated in its own time.
     if (unit.expectations.get(ref) !== expectation) continue
     const check = unit.checks.get(ref)
     const facts = { expectation, agent, check, outageEnd: input.outageEnd, staleAfter }
@@ -70,7 +70,7 @@ const AT_A_TIME = 16
 const EVALUATE_EVERY = Duration.seconds(5)
 
 /**
- * Looks at every expectation that may be overdue now, page by page. One that waits for its agent is
+ * Evaluates every expectation that may be overdue now, page by page. One that waits for its agent is
  * due again at the next round.
  */
 export const overdueChore = (

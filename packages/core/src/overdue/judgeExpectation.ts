@@ -17,8 +17,8 @@ export interface OverdueFacts {
 }
 
 /**
- * The verdict of a look. `waiting`: its agent has not been seen since the due time, but is not
- * stale yet, so that the next look comes soon and nothing is written until then.
+ * The verdict of an evaluation. `waiting`: its agent has not been seen since the due time, but is not
+ * stale yet, so that the next evaluation comes soon and nothing is written until then.
  */
 export type Verdict =
   | { readonly verdict: "overdue"; readonly due: Instant.Instant }

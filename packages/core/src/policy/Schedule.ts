@@ -37,7 +37,7 @@ export const parseSchedule = ({ cron, tz }: ScheduleText): Result.Result<Schedul
   return "message" in walls ? wrong("cron", walls.message) : Result.succeed({ cron, tz, walls, zone })
 }
 
-// Reading a schedule takes longer than all else that a look at an expectation does, and agents declare few.
+// Reading a schedule takes longer than all else that an evaluation of an expectation does, and agents declare few.
 const KEPT = 1_000
 const read = new Map<string, Result.Result<Schedule, ScheduleProblem>>()
 

@@ -124,7 +124,7 @@ export class Storage extends Context.Service<
       limit: number,
     ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
     /**
-     * Expectations that are to be looked at by `now`, longest due first, from the one after `after`;
+     * Expectations that are to be evaluated by `now`, longest due first, from the one after `after`;
      * those of deleted agents may be among them. An index serves it. Results change none of them.
      */
     readonly dueExpectations: (request: {

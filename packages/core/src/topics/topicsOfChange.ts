@@ -28,7 +28,7 @@ export const topicsOfAgent = (before: AgentRecord | undefined, after: AgentRecor
   return before !== undefined && looksTheSame(before, after) ? NO_TOPICS : AGENTS
 }
 
-/** The topics of a changed expectation: none for its next look. */
+/** The topics of a changed expectation: none for its next evaluation. */
 export const topicsOfExpectation = (
   before: ExpectationRecord | undefined,
   after: ExpectationRecord | undefined,

@@ -146,8 +146,8 @@ export class BodyBudget {
       if ("leave" in entry) return Effect.succeed(entry)
       const { commits, hashing } = this.#needed
       const { key_hash } = hashing.identify(arrival.key)
-      const look = commits.transact(keyState(key_hash))
-      return Effect.flatMap(look, (state): Effect.Effect<Visit, AgentBlocked | E> => {
+      const found = commits.transact(keyState(key_hash))
+      return Effect.flatMap(found, (state): Effect.Effect<Visit, AgentBlocked | E> => {
         if (state !== "accepted") {
           const why: Effect.Effect<never, AgentBlocked | E> =
             state === "blocked" ? blocked : saying(entry.retryAfterSeconds)

@@ -60,7 +60,7 @@ const makeComparison = Effect.sync(() => {
 
 /**
  * Puts the policy in force again once no replica decides by another one. What those decided
- * meanwhile, such as when to look at an incident, does not follow it.
+ * meanwhile, such as when to evaluate an incident, does not follow it.
  */
 const makeRenewal = ({ current, replace }: PolicyInForce["Service"]) => {
   let isMixed = false

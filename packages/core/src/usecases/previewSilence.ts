@@ -50,7 +50,7 @@ export const coveredAgents = Effect.fnUntraced(function* (
       for (const agent of rows) {
         if (agent.admission_state !== "accepted") continue
         accepted += 1
-        if (matches(factsOf(agent))) agents += 1
+        if (matches(matchedFacts(agent))) agents += 1
       }
     }),
   )
@@ -60,7 +60,7 @@ export const coveredAgents = Effect.fnUntraced(function* (
   return { agents, needs_confirm: !isNamed && agents > FEW_AGENTS && agents * 2 > accepted }
 })
 
-const factsOf = ({ agent_id, hostname, labels = {} }: AgentRecord) => ({ agent_id, hostname, labels })
+const matchedFacts = ({ agent_id, hostname, labels = {} }: AgentRecord) => ({ agent_id, hostname, labels })
 
 /** Reports what a silence with these matchers would cover now, in bounded pieces. Writes nothing. */
 export const previewSilence = Effect.fnUntraced(function* (

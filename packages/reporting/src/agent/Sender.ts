@@ -2,7 +2,7 @@ import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { type ExpectedCheckText, Schedule } from "./Schedule.ts"
 import { type Clock, clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
-import { ACCEPTS, saidOf } from "./saidOf.ts"
+import { ACCEPTS, explainAnswer } from "./explainAnswer.ts"
 import {
   type Admission,
   afterAnswer,
@@ -145,7 +145,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
       // It was restated meanwhile: the answer says nothing about the servers that it has now.
       this.#state = { ...this.#state, admission: state.admission, batchLimit: state.batchLimit }
     } else {
-      this.#tell(step.kind, answer, state)
+      this.#report(step.kind, answer, state)
       this.#state = isNarrowed ? { ...state, declarationDue: made.now } : state
     }
     this.#carryOut(answer, batch, deed)
@@ -272,7 +272,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   }
 
   /** Logs what changed, and every refusal that needs a person. */
-  #tell(kind: RequestKind, answer: Answer, next: Submission): void {
+  #report(kind: RequestKind, answer: Answer, next: Submission): void {
     const { queue, log, keys } = this.#options
     queue.setNote("admission", next.admission)
     queue.setNote("last_answer", JSON.stringify({ at: new Date(this.now()).toISOString(), kind, ...answer }))
@@ -283,7 +283,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     const said =
       kind === "declaration" && refused !== ""
         ? `the server refuses the schedule of the checks: ${refused}`
-        : saidOf(kind, answer, next, () => keys.fingerprintOf(keys.current()))
+        : explainAnswer(kind, answer, next, () => keys.fingerprintOf(keys.current()))
     const subject = kind === "declaration" ? "schedule" : "results"
     const isKnown = said === this.#lastSaid[subject]
     if (isKnown && answer.verdict !== "conflict" && answer.verdict !== "unauthorized") return

@@ -142,7 +142,7 @@ const nextText = ({ cause, due_at, holds, receiver }: IncidentDetail["next"][num
   return `${receiver}: ${[due, cause ?? [], held].flat().join(", ")}`
 }
 
-const factsOf = ({
+const listFacts = ({
   acknowledgement,
   held_by,
   incident,
@@ -172,7 +172,7 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
     rows.length === 0 ? "" : tableText(columns, rows, output)
   const omitted = `${detail.timeline_left_out} changes are not kept: an incident keeps its first ${FIRST_CHANGES} and its last ${LAST_CHANGES}\n`
   return sectionsText([
-    section(FACTS, factsOf(detail)),
+    section(FACTS, listFacts(detail)),
     section(MEMBERS, detail.members),
     section(TIMELINE, detail.timeline),
     detail.timeline_left_out === 0 ? "" : omitted,

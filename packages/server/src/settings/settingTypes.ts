@@ -33,7 +33,7 @@ const matching = (pattern: RegExp, takes: string): SettingType<string> => ({
   parse: (text) => (pattern.test(text) ? text : undefined),
 })
 
-const wordsOf = (text: string): ReadonlyArray<string> => text.split(/[\s,]+/).filter((word) => word !== "")
+const splitWords = (text: string): ReadonlyArray<string> => text.split(/[\s,]+/).filter((word) => word !== "")
 
 /** Any text; the reader treats an empty one as unset. */
 export const text = (takes: string) => matching(/./s, takes)
@@ -113,7 +113,7 @@ export const rate: SettingType<{ readonly perMinute: number; readonly burst: num
 export const tokens: SettingType<ReadonlyArray<Redacted.Redacted>> = {
   takes: "tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
   parse: (given) => {
-    const words = wordsOf(given).map((one) => Redacted.make(one))
+    const words = splitWords(given).map((one) => Redacted.make(one))
     return words.length > 0 && words.every(isWellFormed) ? words : undefined
   },
   isSecret: true,
@@ -132,7 +132,7 @@ export const metricsToken: SettingType<"open" | Redacted.Redacted> = {
 export const fingerprints: SettingType<ReadonlyArray<string>> = {
   takes: "fingerprints of 16 lower-case hex digits, separated by spaces or commas",
   parse: (given) => {
-    const words = wordsOf(given)
+    const words = splitWords(given)
     return words.every((fingerprint) => /^[0-9a-f]{16}$/.test(fingerprint)) ? words : undefined
   },
 }
@@ -151,7 +151,7 @@ export type SettingsReceiver = (typeof SETTINGS_RECEIVERS)[number]
 export const settingsReceivers: SettingType<ReadonlyArray<SettingsReceiver>> = {
   takes: `some of ${listOf(SETTINGS_RECEIVERS, "and")}, separated by commas`,
   parse: (given) => {
-    const names = Array.from(new Set(wordsOf(given)))
+    const names = Array.from(new Set(splitWords(given)))
     return names.every(Schema.is(Schema.Literals(SETTINGS_RECEIVERS))) ? names : undefined
   },
 }
@@ -167,7 +167,7 @@ export const mailSender = matching(MAIL_SENDER, "an address such as Tocsin <tocs
 export const mailRecipients: SettingType<ReadonlyArray<string>> = {
   takes: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org, separated by commas`,
   parse: (given) => {
-    const addresses = wordsOf(given)
+    const addresses = splitWords(given)
     const isRight = addresses.length > 0 && addresses.length <= MOST_RECIPIENTS
     return isRight && addresses.every((one) => MAIL_ADDRESS.test(one)) ? addresses : undefined
   },
@@ -176,7 +176,7 @@ export const mailRecipients: SettingType<ReadonlyArray<string>> = {
 export const origins: SettingType<"*" | ReadonlyArray<string>> = {
   takes:
     "origins as browsers send them, such as https://dashboard.example (no path, no port that the scheme implies), separated by spaces or commas; or * alone, for every page",
-  parse: (given) => Result.getOrUndefined(parseAllowedOrigins(wordsOf(given))),
+  parse: (given) => Result.getOrUndefined(parseAllowedOrigins(splitWords(given))),
 }
 
 /** An http or https address. Its path, query and userinfo may be credentials. */

@@ -59,7 +59,7 @@ export const claim = ({ storage }: Replica, action: ActionOf<"claim">) =>
     ),
   )
 
-const resultOf = (outcome: AttemptResult["outcome"]): AttemptResult =>
+const makeResult = (outcome: AttemptResult["outcome"]): AttemptResult =>
   outcome === "deferred" || outcome === "refused"
     ? { outcome, error: "the receiver answered 503" }
     : { outcome }
@@ -70,7 +70,7 @@ export const deliver = Effect.fnUntraced(function* (replica: Replica, action: Ac
   return yield* Effect.forEach(claimed, (item) =>
     transact(
       replica.storage,
-      recordResults([{ claim: item.claim, result: resultOf(action.outcome), random: RANDOM }]),
+      recordResults([{ claim: item.claim, result: makeResult(action.outcome), random: RANDOM }]),
     ),
   )
 })
@@ -83,7 +83,7 @@ export const settle = Effect.fnUntraced(function* (replica: Replica, action: Act
   const { leased_until, ...held } = item
   return yield* transact(
     replica.storage,
-    recordResults([{ claim: { ...held, leased_until }, result: resultOf(action.outcome), random: RANDOM }]),
+    recordResults([{ claim: { ...held, leased_until }, result: makeResult(action.outcome), random: RANDOM }]),
   )
 })
 

@@ -126,7 +126,7 @@ const LATEST = Instant.fromMicros(10n ** 17n)
 
 const withoutSeq = <Row extends object>(row: Row) => ({ ...row, seq: undefined })
 
-/** The expectations to be looked at, but for those of deleted agents, which retention removes. */
+/** The expectations to be evaluated, but for those of deleted agents, which retention removes. */
 const toEvaluate = Effect.fnUntraced(function* (replica: Replica) {
   const agents = yield* rowsOf(replica, "agents")
   const registrations = new Set(agents.map((agent) => agent.registration_id))

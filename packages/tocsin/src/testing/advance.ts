@@ -81,8 +81,8 @@ const mayFindLog = ({ policy, tables }: IdleWork, now: Instant.Instant, began: I
   return policy().freshness.readsAgents || Array.from(tables.keyed.outbox.values()).some(isHeld)
 }
 
-/** When open incidents, held notifications and expected checks are looked at next. */
-function* looksOf(tables: MemoryTables) {
+/** When open incidents, held notifications and expected checks are evaluated next. */
+function* evaluationTimes(tables: MemoryTables) {
   for (const { next_evaluation_at } of tables.keyed.expectation.values())
     if (next_evaluation_at !== undefined) yield next_evaluation_at
   for (const open of Object.values(tables.openIncidents)) {
@@ -110,7 +110,7 @@ export const nextDue = Effect.fnUntraced(function* (
   if (deadAfter !== undefined) {
     if (tables.removedRegistrations.size > 0) moments.push(now)
     if (mayFindLog(idle, now, began)) moments.push(now)
-    moments.push(...looksOf(tables))
+    moments.push(...evaluationTimes(tables))
     for (const id of yield* storage.staleAgents(now, Infinity)) {
       const agent = tables.agents.get(id)
       if (agent !== undefined) moments.push(Instant.plus(agent.last_seen_at, deadAfter))

@@ -34,7 +34,7 @@ export function* skipLockedAgents(
 /** Bulk actions that skip locked agents. */
 export type ManyAgents = keyof Instruments["agentsPassedOver"]
 
-const AGAIN = "the next look handles them"
+const AGAIN = "the next pass handles them"
 
 /** The work of each action, and the way in which skipped agents are handled after all. */
 const WORK: Readonly<Record<ManyAgents, readonly [doing: string, next: string]>> = {
@@ -68,8 +68,8 @@ export interface ManyActed {
 }
 
 /** A heartbeat locks its agent for milliseconds. Servers under load, or a hanging session, lock it for longer. */
-const LOOKS = 5
-const BETWEEN_LOOKS = Duration.millis(200)
+const PASSES = 5
+const BETWEEN_PASSES = Duration.millis(200)
 
 interface Work {
   readonly name: ManyAgents
@@ -89,8 +89,8 @@ export const finishLocked = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Required<ManyActed>, StorageError> {
   let count = 0
   let left = held
-  for (let look = 1; left.length > 0 && look <= LOOKS; look++) {
-    yield* Effect.sleep(BETWEEN_LOOKS)
+  for (let pass = 1; left.length > 0 && pass <= PASSES; pass++) {
+    yield* Effect.sleep(BETWEEN_PASSES)
     const still: Array<AgentId> = []
     for (const some of Arr.chunksOf(left, limit)) {
       const result = yield* commits.transact(piece(some))

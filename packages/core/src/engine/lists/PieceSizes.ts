@@ -4,6 +4,6 @@ import { Context } from "effect"
 export const PieceSizes = Context.Reference<{
   /** Rows: concurrent ingestion waits for milliseconds, and goes first between pieces. */
   readonly rows: number
-  /** Incidents that are looked at: each is locked with its outbox. */
+  /** Incidents that are evaluated: each is locked with its outbox. */
   readonly incidents: number
 }>("@tocsin/core/engine/lists/PieceSizes", { defaultValue: () => ({ rows: 500, incidents: 100 }) })

@@ -3,7 +3,7 @@ import type { SendResult } from "../ports/Notifiers.ts"
 import type { AttemptResult } from "./recordResults.ts"
 
 /** Makes an attempt, which can be interrupted; there is a result in any case. */
-export const resultOf = (attempt: Effect.Effect<SendResult>): Effect.Effect<AttemptResult> =>
+export const makeAttempt = (attempt: Effect.Effect<SendResult>): Effect.Effect<AttemptResult> =>
   Effect.flatMap(Effect.exit(Effect.interruptible(attempt)), toResult)
 
 const toResult = (exit: Exit.Exit<SendResult>): Effect.Effect<AttemptResult> =>

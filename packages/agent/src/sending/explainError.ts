@@ -4,8 +4,9 @@ const OPENSSL_REASON = /error:[0-9A-F]{8}:[^:]*:[^:]*:([^:\n]+)/
 const NOT_TLS: ReadonlySet<unknown> = new Set(["wrong version number", "packet length too long"])
 
 /** The failure, in the system's words where they can be read. */
-export const wordsOf = (error: unknown): string => {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map(wordsOf).join(", ")
+export const explainError = (error: unknown): string => {
+  if (error instanceof AggregateError && error.message === "")
+    return error.errors.map(explainError).join(", ")
   if (!(error instanceof Error)) return String(error)
   const { message } = error
   const code = "code" in error ? String(error.code) : ""

@@ -5,7 +5,7 @@ import type { Submission } from "./Submission.ts"
 export const ACCEPTS = "the server accepts what is sent"
 
 /** The line that the log gets for an answer, with what a person can do about it. */
-export const saidOf = (
+export const explainAnswer = (
   kind: RequestKind,
   { verdict, message }: Answer,
   { admission }: Submission,
