@@ -11,19 +11,23 @@ interface MetricsState {
   readonly notes: ReadonlyMap<string, string>
 }
 
-interface Sample {
-  readonly labels?: string
-  readonly value: number
-}
+/** One value, one for each set of labels, or none. */
+type Samples = number | undefined | Readonly<Record<string, number>>
 
 interface Metric {
-  readonly name: string
   readonly type: "gauge" | "counter"
   readonly help: string
-  readonly samples: (state: MetricsState) => ReadonlyArray<Sample>
+  readonly samples: (state: MetricsState) => Samples
 }
 
-const MILLIS_PER_SECOND = 1_000
+const metric =
+  (type: Metric["type"]) =>
+  (help: string, samples: Metric["samples"]): Metric => ({ type, help, samples })
+const gauge = metric("gauge")
+const counter = metric("counter")
+
+const seconds = (millis: number): number => millis / 1_000
+const counted = ({ notes }: MetricsState, name: string): number => Number(notes.get(name) ?? 0)
 const STATUS_VALUES: Readonly<Record<CheckState["status"], number>> = {
   ok: 0,
   warning: 1,
@@ -31,99 +35,61 @@ const STATUS_VALUES: Readonly<Record<CheckState["status"], number>> = {
   unknown: 3,
 }
 
-const counter =
-  (name: string, labels?: string) =>
-  ({ notes }: MetricsState): Sample => ({
-    ...(labels !== undefined && { labels }),
-    value: Number(notes.get(name) ?? 0),
-  })
-
-const METRICS: ReadonlyArray<Metric> = [
-  {
-    name: "tocsin_agent_info",
-    type: "gauge",
-    help: "The version of the agent; always 1.",
-    samples: () => [{ labels: `version="${AGENT_VERSION}"`, value: 1 }],
-  },
-  {
-    name: "tocsin_agent_checks",
-    type: "gauge",
-    help: "Checks of the configuration.",
-    samples: ({ own }) => [{ value: own.checks }],
-  },
-  {
-    name: "tocsin_agent_backlog_results",
-    type: "gauge",
-    help: "Results that the server has not taken.",
-    samples: ({ own }) => [{ value: own.backlog }],
-  },
-  {
-    name: "tocsin_agent_backlog_oldest_seconds",
-    type: "gauge",
-    help: "Age of the oldest result that the server has not taken.",
-    samples: ({ own }) => [
-      {
-        value: own.oldestAt === undefined ? 0 : Math.max(0, own.now - own.oldestAt) / MILLIS_PER_SECOND,
-      },
-    ],
-  },
-  {
-    name: "tocsin_agent_dropped_results_total",
-    type: "counter",
-    help: "Results that were dropped because the spool was full or they were too old.",
-    samples: (state) => [
-      counter("dropped_changes", 'kind="change"')(state),
-      counter("dropped_repeats", 'kind="repeat"')(state),
-    ],
-  },
-  {
-    name: "tocsin_agent_rejected_results_total",
-    type: "counter",
-    help: "Results that the server refused for good.",
-    samples: (state) => [counter("rejected")(state)],
-  },
-  {
-    name: "tocsin_agent_spool_damaged_total",
-    type: "counter",
-    help: "Damaged spools that were set aside.",
-    samples: (state) => [counter("damaged")(state)],
-  },
-  {
-    name: "tocsin_agent_spool_on_disk",
-    type: "gauge",
-    help: "1 while the disk takes results, 0 while they wait in memory.",
-    samples: ({ own }) => [{ value: own.isOnDisk ? 1 : 0 }],
-  },
-  {
-    name: "tocsin_agent_stuck_checks",
-    type: "gauge",
-    help: "Checks with processes that cannot be killed.",
-    samples: ({ own }) => [{ value: own.stuck.length }],
-  },
-  {
-    name: "tocsin_agent_clock_offset_seconds",
-    type: "gauge",
-    help: "How far the clock is ahead of the server's; absent before the first answer.",
-    samples: ({ own }) => (own.offset === undefined ? [] : [{ value: own.offset / MILLIS_PER_SECOND }]),
-  },
-  {
-    name: "tocsin_agent_check_status",
-    type: "gauge",
-    help: "The last reported status of each check: 0 ok, 1 warning, 2 critical, 3 unknown.",
+const METRICS: Readonly<Record<string, Metric>> = {
+  tocsin_agent_info: gauge("The version of the agent; always 1.", () => ({
+    [`version="${AGENT_VERSION}"`]: 1,
+  })),
+  tocsin_agent_checks: gauge("Checks of the configuration.", ({ own }) => own.checks),
+  tocsin_agent_backlog_results: gauge("Results that the server has not taken.", ({ own }) => own.backlog),
+  tocsin_agent_backlog_oldest_seconds: gauge(
+    "Age of the oldest result that the server has not taken.",
+    ({ own: { now, oldestAt = now } }) => seconds(Math.max(0, now - oldestAt)),
+  ),
+  tocsin_agent_dropped_results_total: counter(
+    "Results that were dropped because the spool was full or they were too old.",
+    (state) => ({
+      'kind="change"': counted(state, "dropped_changes"),
+      'kind="repeat"': counted(state, "dropped_repeats"),
+    }),
+  ),
+  tocsin_agent_rejected_results_total: counter("Results that the server refused for good.", (state) =>
+    counted(state, "rejected"),
+  ),
+  tocsin_agent_spool_damaged_total: counter("Damaged spools that were set aside.", (state) =>
+    counted(state, "damaged"),
+  ),
+  tocsin_agent_spool_on_disk: gauge(
+    "1 while the disk takes results, 0 while they wait in memory.",
+    ({ own }) => (own.isOnDisk ? 1 : 0),
+  ),
+  tocsin_agent_stuck_checks: gauge(
+    "Checks with processes that cannot be killed.",
+    ({ own }) => own.stuck.length,
+  ),
+  tocsin_agent_clock_offset_seconds: gauge(
+    "How far the clock is ahead of the server's; absent before the first answer.",
+    ({ own: { offset } }) => offset && seconds(offset),
+  ),
+  tocsin_agent_check_status: gauge(
+    "The last reported status of each check: 0 ok, 1 warning, 2 critical, 3 unknown.",
     // The pattern of check IDs has nothing to escape.
-    samples: ({ states }) =>
-      [...states].map(([id, { status }]) => ({ labels: `check="${id}"`, value: STATUS_VALUES[status] })),
-  },
-]
+    ({ states }) =>
+      Object.fromEntries([...states].map(([id, { status }]) => [`check="${id}"`, STATUS_VALUES[status]])),
+  ),
+}
 
 /** The page of metrics in the text format of Prometheus. */
 export const metricsPage = (state: MetricsState): string =>
-  METRICS.map(({ name, type, help, samples }) => {
-    const lines = samples(state).map(
-      ({ labels, value }) => `${name}${labels === undefined ? "" : `{${labels}}`} ${value}\n`,
-    )
-    return lines.length === 0 ? "" : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`
-  }).join("")
+  Object.entries(METRICS)
+    .map(([name, { type, help, samples }]) => {
+      const found = samples(state) ?? {}
+      const lines =
+        typeof found === "number"
+          ? [`${name} ${found}\n`]
+          : Object.entries(found).map(([labels, value]) => `${name}{${labels}} ${value}\n`)
+      return lines.length === 0 ? "" : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`
+    })
+    .join("")
 
 const SLOWEST_REQUEST_MILLIS = 5_000
 

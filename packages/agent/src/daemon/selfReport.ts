@@ -25,12 +25,6 @@ export interface SelfState {
 const BACKLOG_MILLIS = 300_000
 const NAMED = 5
 
-/** One kind of trouble. Words are given where it applies. */
-interface Trouble {
-  readonly status: Exclude<CheckStatus, "ok">
-  readonly words: (state: SelfState) => string | undefined
-}
-
 /** A counter, and when it last grew. */
 export interface Growth {
   readonly count: number
@@ -76,60 +70,35 @@ const counted = (name: string, once: string, often: string) => (state: SelfState
   return count === 1 ? once : `${count} ${often}`
 }
 
-const TROUBLES: ReadonlyArray<Trouble> = [
-  {
-    status: "critical",
-    words: counted("dropped_changes", "a change of status was dropped", "changes of status were dropped"),
-  },
-  {
-    status: "critical",
-    words: ({ isOnDisk }) => (isOnDisk ? undefined : "the disk refuses results, which wait in memory"),
-  },
-  {
-    status: "critical",
-    words: ({ stuck }) => (stuck.length > 0 ? `processes cannot be killed: ${named(stuck)}` : undefined),
-  },
-  { status: "warning", words: counted("damaged", "the spool was damaged", "spools were damaged") },
-  {
-    status: "warning",
-    words: counted("rejected", "the server refused a result for good", "results were refused for good"),
-  },
-  {
-    status: "warning",
-    words: counted("dated_ahead", "a result was dated ahead", "results were dated ahead"),
-  },
-  {
-    status: "warning",
-    words: ({ now, oldestAt }) =>
-      oldestAt !== undefined && now - oldestAt > BACKLOG_MILLIS
-        ? `results wait for ${Math.round((now - oldestAt) / 60_000)} minutes`
-        : undefined,
-  },
-  {
-    status: "warning",
-    words: ({ offset }) =>
-      isClockOff(offset) ? `the clock is off by ${Math.round((offset ?? 0) / 1_000)} s` : undefined,
-  },
-  {
-    status: "warning",
-    words: ({ refusedSchedule }) =>
-      refusedSchedule === undefined ? undefined : `the server refuses the schedule: ${refusedSchedule}`,
-  },
-  {
-    status: "warning",
-    words: ({ skipped }) => (skipped.length > 0 ? `runs were skipped: ${named(skipped)}` : undefined),
-  },
-]
+/** Words for each kind of trouble where it applies, the worst first. */
+const TROUBLES: Readonly<
+  Record<"critical" | "warning", ReadonlyArray<(state: SelfState) => string | false | undefined>>
+> = {
+  critical: [
+    counted("dropped_changes", "a change of status was dropped", "changes of status were dropped"),
+    ({ isOnDisk }) => !isOnDisk && "the disk refuses results, which wait in memory",
+    ({ stuck }) => stuck.length > 0 && `processes cannot be killed: ${named(stuck)}`,
+  ],
+  warning: [
+    counted("damaged", "the spool was damaged", "spools were damaged"),
+    counted("rejected", "the server refused a result for good", "results were refused for good"),
+    counted("dated_ahead", "a result was dated ahead", "results were dated ahead"),
+    ({ now, oldestAt = now }) =>
+      now - oldestAt > BACKLOG_MILLIS && `results wait for ${Math.round((now - oldestAt) / 60_000)} minutes`,
+    ({ offset = 0 }) => isClockOff(offset) && `the clock is off by ${Math.round(offset / 1_000)} s`,
+    ({ refusedSchedule: why }) => why !== undefined && `the server refuses the schedule: ${why}`,
+    ({ skipped }) => skipped.length > 0 && `runs were skipped: ${named(skipped)}`,
+  ],
+}
 
 /** The result of the check `tocsin-agent`, with performance data. */
 export const selfReport = (state: SelfState): CheckReport => {
-  const found = TROUBLES.flatMap(({ status, words }) => {
-    const said = words(state)
-    return said === undefined ? [] : [{ status, said }]
-  })
-  const status: CheckStatus = found[0]?.status ?? "ok"
-  const said = found.length > 0 ? found.map((one) => one.said).join("; ") : checksText(state.checks)
-  const age = state.oldestAt === undefined ? 0 : Math.max(0, Math.round((state.now - state.oldestAt) / 1_000))
+  const listTroubles = (status: keyof typeof TROUBLES) =>
+    TROUBLES[status].flatMap((words) => words(state) || [])
+  const [critical, warning] = [listTroubles("critical"), listTroubles("warning")]
+  const status: CheckStatus = critical.length > 0 ? "critical" : warning.length > 0 ? "warning" : "ok"
+  const said = [...critical, ...warning].join("; ") || checksText(state.checks)
+  const age = Math.max(0, Math.round((state.now - (state.oldestAt ?? state.now)) / 1_000))
   return {
     checkId: OWN_CHECK_ID,
     status,
