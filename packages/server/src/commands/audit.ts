@@ -6,7 +6,6 @@ import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { readArguments } from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 
 /** Of many subjects, the first and how many there are. */
@@ -41,7 +40,7 @@ export const audit = Command.make(
     ...flags.list,
   },
   Effect.fnUntraced(function* ({ actor, action, subject, from, to, ...list }) {
-    const filters = yield* readArguments(AuditFilters, { actor, action, subject, from, to })
+    const filters = yield* flags.readArguments(AuditFilters, { actor, action, subject, from, to })
     const show = Effect.gen(function* () {
       const queries = yield* Queries
       const items = itemsOf((page) => queries.audit({ ...filters, ...page }))

@@ -22,7 +22,6 @@ import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 import { listCommand } from "./listCommand.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
-import { readArguments } from "./flags.ts"
 
 /** An incident, as an argument. */
 const incidentArgument = Argument.String("INCIDENT").pipe(
@@ -45,7 +44,7 @@ const ack = act({
     note: flags.text("note", "A note for the other operators, up to 1,024 characters"),
   },
   run: Effect.fnUntraced(function* ({ id, ...given }) {
-    const request = yield* readArguments(AcknowledgeRequest, given)
+    const request = yield* flags.readArguments(AcknowledgeRequest, given)
     const acknowledging = Operations.use((operations) => operations.acknowledge(id, request))
     const answer = Schema.encodeSync(Acknowledgement)(toAcknowledgement(yield* onStorage(acknowledging)))
     return { answer, text: `${id}: acknowledged until ${answer.until}\n` }
@@ -75,7 +74,7 @@ const note = act({
     text: Argument.String("TEXT").pipe(Argument.withDescription("The note, up to 4,096 characters")),
   },
   run: Effect.fnUntraced(function* ({ id, text }) {
-    const request = yield* readArguments(NoteRequest, { text })
+    const request = yield* flags.readArguments(NoteRequest, { text })
     const noted = yield* onStorage(Operations.use((operations) => operations.note(id, request)))
     return { answer: Schema.encodeSync(IncidentLogEntry)(toLogEntry(noted)), text: `${id}: noted\n` }
   }),

@@ -18,7 +18,6 @@ import { ageText } from "../output/texts.ts"
 import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 import { listCommand } from "./listCommand.ts"
-import { readArguments } from "./flags.ts"
 
 const NamedOperator = Schema.Struct({ name: OperatorName })
 
@@ -27,7 +26,7 @@ const name = Argument.String("NAME").pipe(
 )
 
 const readName = (text: string) =>
-  Effect.map(readArguments(NamedOperator, { name: text }), (read) => read.name)
+  Effect.map(flags.readArguments(NamedOperator, { name: text }), (read) => read.name)
 
 const noSuchOperator = (given: { readonly name: string }) =>
   notFound(`there is no operator ${given.name}: list operators with tocsin operators list`)
@@ -50,7 +49,7 @@ const add = act({
     ),
   },
   run: Effect.fnUntraced(function* (given) {
-    const request = yield* readArguments(CreateOperatorRequest, given)
+    const request = yield* flags.readArguments(CreateOperatorRequest, given)
     return tokenResult(yield* onStorage(Operators.use((operators) => operators.create(request))))
   }),
   refused: {
@@ -67,7 +66,7 @@ const rotate = act({
   },
   run: Effect.fnUntraced(function* ({ name: text, grace }) {
     const operator = yield* readName(text)
-    const request = yield* readArguments(RotateOperatorRequest, { grace })
+    const request = yield* flags.readArguments(RotateOperatorRequest, { grace })
     const rotated = yield* onStorage(Operators.use((operators) => operators.rotate(operator, request)))
     const length = formatDuration(request.grace ?? USUAL_GRACE)
     return { ...tokenResult(rotated), note: `the former token stays valid for ${length}\n` }

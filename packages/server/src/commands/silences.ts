@@ -18,14 +18,13 @@ import { ageText, plural } from "../output/texts.ts"
 import { act, onStorage } from "./act.ts"
 import * as flags from "./flags.ts"
 import { listCommand } from "./listCommand.ts"
-import { readArguments } from "./flags.ts"
 
 const id = Argument.String("ID").pipe(
   Argument.withDescription("The id of a silence, as tocsin silences list shows it"),
 )
 
 const readId = (text: string) =>
-  Effect.map(readArguments(Schema.Struct({ id: SilenceId }), { id: text }), (read) => read.id)
+  Effect.map(flags.readArguments(Schema.Struct({ id: SilenceId }), { id: text }), (read) => read.id)
 
 const lengthFlag = flags.text("for", "How long, such as 90s, 8h or 7d")
 const endsAt = flags.text("ends-at", "When it ends, such as 2027-01-31T08:30:00Z")
@@ -98,7 +97,7 @@ const add = act({
   run: Effect.fnUntraced(function* ({ dryRun, match, ...given }) {
     const matchers = yield* Effect.forEach(match, readMatcher)
     yield* requireOneEnd(given.for, given.ends_at)
-    const request = yield* readArguments(SilenceRequest, { ...given, matchers })
+    const request = yield* flags.readArguments(SilenceRequest, { ...given, matchers })
     return yield* onStorage(create(request, dryRun))
   }),
 }).pipe(
@@ -118,10 +117,10 @@ const extend = act({
   run: Effect.fnUntraced(function* ({ id: text, ends_at, ...given }) {
     const silence = yield* readId(text)
     yield* requireOneEnd(given.for, ends_at)
-    const { for: length } = yield* readArguments(Length, given)
+    const { for: length } = yield* flags.readArguments(Length, given)
     const changes =
       length === undefined
-        ? yield* readArguments(SilenceChangeRequest, { ends_at })
+        ? yield* flags.readArguments(SilenceChangeRequest, { ends_at })
         : { ends_at: Instant.plus(yield* Instant.now, length) }
     const edited = yield* onStorage(Operations.use((operations) => operations.editSilence(silence, changes)))
     return { answer: edited, text: `${edited.id}: ends at ${Instant.format(edited.ends_at)}\n` }
