@@ -100,6 +100,16 @@ describe("the client in a browser", () => {
     assert.strictEqual(given, "018bcfe5-6800-7fff-bfff-ffffffffffff")
   })
 
+  it("leaves out the queue of results and all state tables where a page only reads", async () => {
+    const { modules } = await bundle(page)
+    const kept = Object.entries(modules).flatMap(([id, { renderedLength }]) => (renderedLength > 0 ? id : []))
+    assert.isTrue(kept.some((id) => id.endsWith("client/src/createClient.ts")))
+    assert.deepStrictEqual(
+      kept.filter((id) => /\/(MemoryQueue|TransitionTable)\.ts$/.test(id)),
+      [],
+    )
+  })
+
   it("is as small as its page says, with and without Effect", async () => {
     const kilobytesOf = ({ code }: { readonly code: string }) => Math.ceil(gzipSync(code).length / 1_000)
     const whole = kilobytesOf(await bundle(page))
