@@ -58,6 +58,8 @@ describe("the reports of replicas", () => {
       assert.deepStrictEqual(lines, [])
       yield* follows(first, "1m")
       yield* passes("15 seconds")
+      assert.deepStrictEqual(lines, [])
+      yield* passes("30 seconds")
       const both = ["Warn servers of this installa", "Warn servers of this installa"]
       assert.deepStrictEqual(lines, both)
       yield* passes("9 minutes")

@@ -3,13 +3,12 @@ import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { liveReplicas, mayDecide, policyHashes, REPORT_EVERY } from "../replicas/listings.ts"
+import { compareReplicas, type PolicyDifference } from "../replicas/policyDifference.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { ReplicaIdentity } from "./ReplicaIdentity.ts"
 
 // The others see within a minute that this process is gone, and a stop must not wait for a storage.
 const FAREWELL_WITHIN = Duration.seconds(1)
-// Often enough to be noticed in a log, too rare to fill it.
-const WARN_EVERY = Duration.minutes(10)
 
 const DIFFERENT =
   "servers of this installation follow different policies: reload or restart those that differ"
@@ -38,23 +37,20 @@ export const layer: Layer.Layer<never, never, ReplicaIdentity | PolicyInForce> =
   }),
 )
 
-/** Warns while the policies of live replicas differ, and says so once they no longer do. */
+/** Warns while the policies of live replicas differ for long, and logs when they no longer do. */
 const makeComparison = Effect.sync(() => {
-  let warned: { readonly about: string; readonly at: Instant.Instant } | undefined
+  let difference: PolicyDifference | undefined
   return Effect.fnUntraced(function* (all: ReadonlyArray<ReplicaRecord>) {
     const now = yield* Instant.now
-    const live = liveReplicas(all, now)
-    const hashes = policyHashes(live)
-    if (hashes.length > 1) {
-      const about = hashes.join()
-      if (warned?.about === about && now < Instant.plus(warned.at, WARN_EVERY)) return
-      warned = { about, at: now }
-      const replicas = live.map(({ policy_hash, version }) => `${policy_hash.slice(0, 8)} (${version})`)
-      yield* Effect.annotateLogs(Effect.logWarning(DIFFERENT), { policies: replicas.toSorted().join(", ") })
-    } else if (warned !== undefined) {
-      warned = undefined
-      yield* Effect.logInfo(EQUAL)
-    }
+    const [next, notice] = compareReplicas(difference, all, now)
+    difference = next
+    if (notice === "equal") return yield* Effect.logInfo(EQUAL)
+    if (notice === undefined) return
+    const policies = liveReplicas(all, now)
+      .map(({ policy_hash, version }) => `${policy_hash.slice(0, 8)} (${version})`)
+      .toSorted()
+      .join(", ")
+    yield* Effect.annotateLogs(Effect.logWarning(DIFFERENT), { policies })
   })
 })
 
