@@ -10,9 +10,11 @@ import {
   type Start,
   stateOf,
   type Terms,
+  unexpected,
   WHILE_RUNNING,
 } from "../model/ExpectationRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
+import { forgetTerms } from "../overdue/changeExpectation.ts"
 import { dueTime, evaluationAfter } from "../overdue/dueTime.ts"
 import { lastOutput, type Logged, type Report, type Started } from "./Report.ts"
 
@@ -50,14 +52,11 @@ export const remember = (
     report.signal === "log"
       ? lastOutput([terms.log, report.text].filter((text) => text !== undefined).join("\n")).output
       : terms.log
-  const { agent_id, check_id, registration_id } = ref
   const expected = {
-    ...(before ?? { agent_id, check_id, registration_id, labels: undefined, labelled_at: undefined }),
-    origin: before?.terms === undefined ? "agent" : before.origin,
+    ...(before ?? unexpected(ref, now)),
+    ...(hasTerms(before) ? undefined : ({ origin: "agent", expected_from: now } as const)),
     terms: withRuns(terms, starts.slice(-MOST_STARTS), log),
-    expected_from: before?.terms === undefined ? now : before.expected_from,
-    incident_id: before?.incident_id,
-  } as const
+  }
   move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), "started")
   const due = dueTime(expected, unit.checks.get(ref)?.received_at)
   const isOverdue = expected.incident_id !== undefined
@@ -99,6 +98,5 @@ export const forgetRun = (unit: UnitOfWork, ref: CheckRef, { rid }: Report): voi
     return
   }
   move(ExpectationTransitions, stateOf(expectation), "ended")
-  if (expectation.labels === undefined) unit.expectations.delete(expectation)
-  else unit.expectations.put({ ...expectation, terms: undefined, next_evaluation_at: undefined })
+  forgetTerms(unit, expectation)
 }

@@ -74,6 +74,23 @@ export interface ExpectationRecord extends CheckRef {
   readonly labelled_at: Instant | undefined
 }
 
+/** The row of a check that need not report. */
+export const unexpected = (
+  { agent_id, check_id, registration_id }: CheckRef,
+  now: Instant,
+): ExpectationRecord => ({
+  agent_id,
+  check_id,
+  registration_id,
+  origin: "agent",
+  terms: undefined,
+  expected_from: now,
+  next_evaluation_at: undefined,
+  incident_id: undefined,
+  labels: undefined,
+  labelled_at: undefined,
+})
+
 /** A check that must report. */
 export type WithTerms = ExpectationRecord & { readonly terms: Terms }
 

@@ -12,6 +12,7 @@ import {
   hasTerms,
   stateOf,
   type Terms,
+  unexpected,
   type WithTerms,
 } from "../model/ExpectationRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
@@ -40,7 +41,6 @@ export function* expectCheck(
   incidents: Incidents,
   { now, origin, ref, terms }: Expected,
 ): Decision<void> {
-  const { agent_id, check_id, registration_id } = ref
   const before = unit.expectations.get(ref)
   if (hasTerms(before) && before.origin === origin && isEqual(before.terms, terms)) return
   const incident_id = before?.incident_id
@@ -53,18 +53,14 @@ export function* expectCheck(
   const trigger = origin === "agent" ? "declared" : "matched"
   move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), trigger)
   unit.expectations.put({
-    agent_id,
-    check_id,
-    registration_id,
+    ...(before ?? unexpected(ref, now)),
     origin,
     terms: { ...terms, ...runs },
     expected_from: now,
-    incident_id,
     next_evaluation_at: incident_id === undefined ? evaluationAfter(due) : undefined,
-    labels: before?.labels,
-    labelled_at: before?.labelled_at,
   })
   if (incident_id === undefined || before?.terms?.severity === terms.severity) return
+  const { agent_id, check_id } = ref
   const { notifications_enabled: notify, severity } = terms
   const member = { agent_id, check_id, incident_id }
   yield* load(unit, { incidents: [incident_id], rows: { incident_member: [member] } })
@@ -88,15 +84,14 @@ export function* withdrawExpectation(
     expectation.origin === "agent" ? "withdrawn" : "unmatched",
   )
   yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
-  const { labels } = expectation
+  forgetTerms(unit, expectation)
+}
+
+/** Forgets how often a check must report. Its row stays for its labels. */
+export const forgetTerms = (unit: UnitOfWork, expectation: ExpectationRecord): void => {
+  const { expected_from, labelled_at, labels, origin } = expectation
   if (labels === undefined) unit.expectations.delete(expectation)
-  else
-    unit.expectations.put({
-      ...expectation,
-      terms: undefined,
-      next_evaluation_at: undefined,
-      incident_id: undefined,
-    })
+  else unit.expectations.put({ ...unexpected(expectation, expected_from), origin, labels, labelled_at })
 }
 
 const TERMS = [

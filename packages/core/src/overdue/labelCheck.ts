@@ -8,7 +8,7 @@ import { hasHeld } from "../firings/heldItems.ts"
 import { isSameReport } from "../model/AgentRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
-import { hasTerms } from "../model/ExpectationRecord.ts"
+import { hasTerms, unexpected } from "../model/ExpectationRecord.ts"
 
 /** The labels of a check change at most this often; a later declaration changes them. */
 const AT_MOST_EVERY = Duration.minutes(1)
@@ -32,18 +32,7 @@ export const labelCheck = (
     unit.expectations.delete(before)
     return "changed"
   }
-  const { agent_id, check_id, registration_id } = ref
-  const unexpected = {
-    agent_id,
-    check_id,
-    registration_id,
-    origin: "agent",
-    terms: undefined,
-    expected_from: now,
-    next_evaluation_at: undefined,
-    incident_id: undefined,
-  } as const
-  unit.expectations.put({ ...(before ?? unexpected), labels, labelled_at: now })
+  unit.expectations.put({ ...(before ?? unexpected(ref, now)), labels, labelled_at: now })
   return "changed"
 }
 
