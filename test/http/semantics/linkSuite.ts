@@ -106,6 +106,7 @@ export const linkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.notInclude(policy, "unsafe")
         if (method === "HEAD") continue
         assert.include(text, "<h1>CRITICAL: web-1/disk</h1>")
+        assert.include(text, "Everyone who can read the message can use this link.")
         assert.include(text, "&lt;b&gt;&amp;&quot;&#39;&lt;/b&gt; &lt;script&gt;x()&lt;/script&gt;")
         assert.notMatch(text, /<script|<b>|src=|href=/)
         assert.match(

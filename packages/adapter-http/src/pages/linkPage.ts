@@ -101,7 +101,14 @@ export const pageOf = (link: FollowedLink): Page => {
   const page = { status: 200, title, tone: notification.severity, lines: [...facts, ...(who ?? [])] }
   switch (outcome) {
     case "open":
-      return { ...page, button: acknowledgeText(link.for) }
+      return {
+        ...page,
+        lines: [
+          ...page.lines,
+          `Everyone who can read the message can use this link. It acknowledges as link:${notification.receiver}.`,
+        ],
+        button: acknowledgeText(link.for),
+      }
     case "acknowledged":
       return page
     case "worse": {
