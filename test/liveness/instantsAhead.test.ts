@@ -117,6 +117,11 @@ describe("a stored moment", () => {
       ),
     PROPERTY_TIMEOUT_MILLIS,
   )
+
+  it.effect("lies no further ahead than that after a restart while a clock is ahead", () => {
+    const meanwhile = [{ step: "report", check: "disk", status: "warning" }, { step: "restart" }] as const
+    return Effect.scoped(onShiftedClock((clocks) => play({ before: [], ahead: "1 day", meanwhile }, clocks)))
+  })
 })
 
 const NAMES = ["webhook", "alert_router"]

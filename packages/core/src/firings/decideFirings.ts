@@ -240,8 +240,11 @@ const outageHold = (
   now: Instant.Instant,
   held?: OutboxRecord,
 ): ReadonlyArray<Hold> => {
-  const until = held?.held_by?.includes("outage") === true ? held.next_evaluation_at : grace?.until
-  return grace === undefined || until === undefined || until <= now ? [] : [{ by: "outage", until }]
+  if (grace === undefined) return []
+  // A clock that has been set back since may have dated its end.
+  const before = held?.held_by?.includes("outage") === true ? held.next_evaluation_at : undefined
+  const until = Instant.min(before ?? grace.until, grace.until)
+  return until <= now ? [] : [{ by: "outage", until }]
 }
 
 /** The fate of a held firing. */
