@@ -201,6 +201,7 @@ const calls: Readonly<
   "blacklist.removeAll": [false, (client) => client.blacklist.removeAll()],
   "checks.list": [true, (client) => client.checks.list(page)],
   "checks.expected.list": [true, (client) => client.checks.expected.list(page)],
+  "checks.availability.list": [true, (client) => client.checks.availability.list(page)],
   "checks.explain": [true, (client) => client.checks.explain(CHECK)],
   "checks.resetClock": [false, (client) => client.checks.resetClock(CHECK)],
   "checks.remove": [false, (client) => client.checks.remove(CHECK)],

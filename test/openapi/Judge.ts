@@ -11,11 +11,13 @@ export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.jso
 
 /**
  * Rules that the document states only in words: characters of texts, the query of a cursor,
- * durations and moments within limits, and which terms of an expected check go together.
+ * matchers, durations and moments within limits, and which terms of an expected check go together.
  */
 const isBeyondSchemas = ({ placed, query, body }: Generated): boolean =>
   // Any text fits the document, but few are policies.
   placed.operation.operationId === "applyPolicy" ||
+  // A span ends by now, and its matchers have fields and operators.
+  placed.operation.operationId === "listAvailability" ||
   query.some(([name]) => name === "cursor") ||
   /\\u0000|\\ud800|"(?:checks|ends_at|expires_at|for|matchers|starts_at|grace|until)":/.test(String(body))
 

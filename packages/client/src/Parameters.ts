@@ -18,6 +18,9 @@ export interface CheckListParameters extends Query<"listChecks"> {}
 /** Filters and paging of checks that must report; `is_overdue` selects overdue ones. */
 export interface ExpectedCheckListParameters extends Query<"listExpectedChecks"> {}
 
+/** The checks and the span of which to state the availability, and paging. */
+export interface AvailabilityParameters extends Query<"listAvailability"> {}
+
 /** Filters and paging of stored results. */
 export interface HistoryParameters extends Query<"queryEvents"> {}
 

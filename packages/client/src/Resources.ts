@@ -78,6 +78,9 @@ export interface CheckState extends Item<"listChecks"> {}
 /** A check with when it must report; `status` is null if it never did. */
 export interface ExpectedCheckState extends Item<"listExpectedChecks"> {}
 
+/** How long a check was in each state during a span, in whole seconds. */
+export interface CheckAvailability extends Item<"listAvailability"> {}
+
 /** A result that changed its check; `received_at` is by the server's clock. */
 export interface StoredCheckResultEvent extends Item<"queryEvents"> {}
 

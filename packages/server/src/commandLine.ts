@@ -8,6 +8,7 @@ import { agents } from "./commands/agents.ts"
 import { audit } from "./commands/audit.ts"
 import { backup } from "./commands/backup.ts"
 import { checks } from "./commands/checks.ts"
+import { availability } from "./commands/availability.ts"
 import { copy } from "./commands/copy.ts"
 import { doctor } from "./commands/doctor.ts"
 import { incidents } from "./commands/incidents.ts"
@@ -50,7 +51,7 @@ const tocsin = Command.make("tocsin").pipe(
     { group: "The service", commands: [serve, doctor, migrate] },
     {
       group: "Agents, incidents and notifications",
-      commands: [agents, integrations, checks, incidents, silences, outbox, summary],
+      commands: [agents, integrations, checks, availability, incidents, silences, outbox, summary],
     },
     { group: "Operators", commands: [operators, audit] },
     { group: "Policy and simulation", commands: [policy, windows, simulate] },

@@ -92,6 +92,17 @@ const incidentDetail = {
 
 /** Examples of what operators read of incidents and do about them. */
 export const incidentExamples: Readonly<Record<string, OperationExamples>> = {
+  listAvailability: lastPage(
+    {
+      agent_id: scenario.CHECK_STATE.agent_id,
+      check_id: scenario.CHECK_STATE.check_id,
+      from: "2026-01-30T08:30:00.000Z",
+      to: "2026-01-31T08:30:00.000Z",
+      seconds: { ok: 85_500, warning: 0, critical: 300, unknown: 0, planned: 600, no_data: 0 },
+      percent: 99.65,
+    },
+    "A check that failed for five minutes, and for ten more in a maintenance window",
+  ),
   listHeldIncidents: lastPage(scenario.HELD_INCIDENT, "An acknowledged incident"),
   showIncident: {
     parameters: { id: scenario.INCIDENT_ID },

@@ -50,6 +50,7 @@ export const operatorUseCases = (admission: Admission["Service"], queries: Queri
 export const operationUseCases = (operations: Operations["Service"], queries: Queries["Service"]) =>
   ({
     listExpectedChecks: ({ query }) => queries.expectedChecks(query),
+    listAvailability: ({ query }) => operations.availability(query),
     listAudit: ({ query }) => queries.audit(query),
     replay: ({ params }) => operations.replay(params.id),
     release: ({ params }) => operations.release(params.id),

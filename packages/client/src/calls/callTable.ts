@@ -114,6 +114,8 @@ export const callTable = {
     ...listing<P.CheckListParameters, R.CheckState>()("listChecks"),
     /** The same with the time by which each must report, and whether it is overdue. */
     expected: listing<P.ExpectedCheckListParameters, R.ExpectedCheckState>()("listExpectedChecks"),
+    /** How long each was ok during a span, and how long not. */
+    availability: listing<P.AvailabilityParameters, R.CheckAvailability>()("listAvailability"),
     /** Explains why a check is in its state. */
     explain: call<[check: P.CheckName], R.CheckExplanation>()("explain"),
     /** Releases a check that a wrong clock in the future froze. */

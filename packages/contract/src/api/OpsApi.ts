@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AuditListParameters } from "../Audit.ts"
+import { AvailabilityParameters, CheckAvailability } from "../Availability.ts"
 import { ExpectationsRequest, ExpectationsResponse } from "../Expectations.ts"
 import {
   AgentPathParameters,
@@ -8,7 +9,7 @@ import {
   HeldIncidentListParameters,
   HeldOutboxListParameters,
 } from "../Parameters.ts"
-import { ActionCountResponse } from "../Responses.ts"
+import { ActionCountResponse, pageOf } from "../Responses.ts"
 import { topicNames } from "../Topics.ts"
 import {
   AgentBlocked,
@@ -214,6 +215,19 @@ const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", 
   ),
 )
 
+const listAvailability = HttpApiEndpoint.get("listAvailability", "/availability", {
+  query: AvailabilityParameters,
+  success: pageOf(CheckAvailability, "AvailabilityPage"),
+  error: Internal.wire,
+}).annotateMerge(
+  operationFor(
+    "read",
+    "Checks",
+    "List how long checks were ok, and how long not",
+    "Lists checks with their seconds in each state during a span of at most 400 days. A page has fewer items than its limit where matchers leave out some of its checks.",
+  ),
+)
+
 /** The changes that people made (docs/rules.md#audit). */
 const listAudit = HttpApiEndpoint.get("listAudit", "/audit", {
   query: AuditListParameters,
@@ -229,7 +243,7 @@ const listAudit = HttpApiEndpoint.get("listAudit", "/audit", {
 )
 
 class OperationsApi extends HttpApiGroup.make("operations")
-  .add(listExpectedChecks, replay, release, listHeldOutbox, testNotifier)
+  .add(listExpectedChecks, listAvailability, replay, release, listHeldOutbox, testNotifier)
   .add(resetClock, removeCheck, explain)
   .add(listHeldIncidents, showIncident)
   .add(listAudit)

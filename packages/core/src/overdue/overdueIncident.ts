@@ -13,7 +13,7 @@ import { type ExpectationRecord, hasTerms, stateOf, type WithTerms } from "../mo
 import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 
 /** The key of the incident of an agent's overdue checks; no key of an event meets it. */
-const overdueRef = (agentId: AgentId): IncidentRef => ({
+export const overdueRef = (agentId: AgentId): IncidentRef => ({
   kind: "automatic",
   incident_key: IncidentKey.make(`${agentId}/@overdue`),
 })

@@ -56,3 +56,19 @@ export const nextOccurrences = (
   }
   return occurrences
 }
+
+/** The occurrences that lie in a span at least in part, at most `most`. */
+export const occurrencesIn = (
+  recurring: Recurring,
+  { from, to }: { readonly from: Instant.Instant; readonly to: Instant.Instant },
+  most: number,
+): ReadonlyArray<{ readonly from: Instant.Instant; readonly to: Instant.Instant }> => {
+  const found = []
+  let starts_at = latestUntil(recurring.schedule, from)
+  while (starts_at < to && found.length < most) {
+    const { ends_at } = occurrenceFrom(recurring, starts_at)
+    if (ends_at > from) found.push({ from: starts_at, to: ends_at })
+    starts_at = nextAfter(recurring.schedule, starts_at)
+  }
+  return found
+}

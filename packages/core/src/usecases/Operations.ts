@@ -1,6 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
+import type { CheckAvailability } from "@tocsin/contract/Availability"
+import type { ValidationError } from "@tocsin/contract/Errors"
+import type { Page } from "../engine/lists/readPage.ts"
+import { type AvailabilityQuery, readAvailability } from "./readAvailability.ts"
 import { currentSignature, type Signature } from "../audit/Signature.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
@@ -97,6 +101,10 @@ export class Operations extends Context.Service<
        * One incident with its worst members, latest changes and notifications, at most 200 of each.
        */
       readonly incident: (id: IncidentId) => Effect.Effect<HeldTimeline, NotFound | StorageError>
+      /** A page of checks with how long each was in each state (docs/rules.md#availability). */
+      readonly availability: (
+        parameters: AvailabilityQuery,
+      ) => Effect.Effect<Page<CheckAvailability>, StorageError | ValidationError>
       /** Explains a check's state. */
       readonly explain: (
         check: CheckName,
@@ -125,6 +133,7 @@ export class Operations extends Context.Service<
       })
 
       return Operations.of({
+        availability: (parameters) => readAvailability(storage, sha256, policy, parameters),
         ...acknowledging(commits, rules, signature),
         ...followingLinks({
           ids,

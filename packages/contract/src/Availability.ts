@@ -1,0 +1,83 @@
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { optional, timestamp } from "./Fields.ts"
+import { AgentId, CheckId } from "./Identifiers.ts"
+import { InstantFromString } from "./Instant.ts"
+import { formatMatcher, Matcher, MAX_MATCHERS, parseMatcher } from "./Matcher.ts"
+import { flag, paging } from "./Parameters.ts"
+
+const EXPECTED = `at most ${MAX_MATCHERS} matchers with commas between them, such as agent_id = web1, label:team = db`
+
+const MatcherList = Schema.String.annotate({
+  expected: EXPECTED,
+  description: `Only checks that fit these matchers: ${EXPECTED}.`,
+}).pipe(
+  Schema.decodeTo(
+    Schema.Array(Matcher),
+    SchemaTransformation.transformEffect<ReadonlyArray<Matcher>, string>({
+      decode: (text, options) => {
+        const matchers = Result.all(text.split(",").map(parseMatcher))
+        return Result.isFailure(matchers) || matchers.success.length > MAX_MATCHERS
+          ? Effect.fail(new SchemaIssue.InvalidValue({ expected: EXPECTED }, text, options))
+          : Effect.succeed(matchers.success)
+      },
+      encode: (matchers) => Effect.succeed(matchers.map(formatMatcher).join(",")),
+    }),
+  ),
+)
+
+/** Query of GET /ops/v1/availability. */
+export const AvailabilityParameters = Schema.Struct({
+  match: Schema.optionalKey(MatcherList),
+  from: Schema.optionalKey(timestamp("Where the span begins: 24 hours before its end without.")),
+  to: Schema.optionalKey(timestamp("Where the span ends, not in the future: now without.")),
+  phases: flag("Whether each check comes with its phases, in the order of time."),
+  ...paging,
+})
+export type AvailabilityParameters = typeof AvailabilityParameters.Type
+
+/** The states that the availability of a check counts (docs/rules.md#availability). */
+export const AvailabilityState = Schema.Literals([
+  "ok",
+  "warning",
+  "critical",
+  "unknown",
+  "planned",
+  "no_data",
+])
+export type AvailabilityState = typeof AvailabilityState.Type
+
+const Seconds = Schema.Struct({
+  ok: Schema.Int,
+  warning: Schema.Int,
+  critical: Schema.Int,
+  unknown: Schema.Int,
+  planned: Schema.Int.annotateKey({ description: "A window covered the check, and it was not ok." }),
+  no_data: Schema.Int.annotateKey({
+    description: "Before its first result, while its agent was dead, and while it was overdue.",
+  }),
+}).annotate({ description: "Whole seconds in each state; they add up to exactly the span." })
+
+/** A time during which a check stayed in one state, to the second. */
+export const AvailabilityPhase = Schema.Struct({ from: InstantFromString, state: AvailabilityState })
+export type AvailabilityPhase = typeof AvailabilityPhase.Type
+
+/** How long a check was in each state during a span. */
+export const CheckAvailability = Schema.Struct({
+  agent_id: AgentId,
+  check_id: CheckId,
+  from: InstantFromString,
+  to: InstantFromString,
+  seconds: Seconds,
+  percent: Schema.NullOr(Schema.Finite).annotateKey({
+    description:
+      "ok in per cent of the seconds that are neither planned nor no_data, cut to three decimals: 100 only if all are ok. null if there are none.",
+  }),
+  phases: optional(
+    Schema.Array(AvailabilityPhase),
+    "Its phases; each ends where the next begins, the last one at to.",
+  ),
+}).annotate({
+  identifier: "CheckAvailability",
+  description: "How long a check was in each state during a span.",
+})
+export type CheckAvailability = typeof CheckAvailability.Type

@@ -1,0 +1,91 @@
+import type { AvailabilityPhase, AvailabilityState, CheckAvailability } from "@tocsin/contract/Availability"
+import * as Instant from "@tocsin/contract/Instant"
+import type { CheckStatus, Severity } from "@tocsin/contract/Status"
+
+/** A time from one moment until right before another. */
+export interface Span {
+  readonly from: Instant.Instant
+  readonly to: Instant.Instant
+}
+
+/** The facts that decide in which state a check was, in any order but for its changes. */
+export interface AvailabilityFacts {
+  /** Its changes of status, in the order in which they were stored. */
+  readonly changes: ReadonlyArray<{ readonly at: Instant.Instant; readonly status: CheckStatus }>
+  /** When nothing was known of it: its agent was dead, or it was overdue. */
+  readonly silent: ReadonlyArray<Span>
+  /** When a window covered it, and at which severities; a check without data counts as critical. */
+  readonly planned: ReadonlyArray<Span & { readonly covered: ReadonlyArray<Severity> }>
+}
+
+const SECOND = 1_000_000n
+const wholeSecond = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - (at % SECOND))
+
+/**
+ * The phases of a check during a span, without gaps (docs/rules.md#availability). Each begins with a
+ * whole second, the same in every span that contains it: a span's phases are those of its parts.
+ */
+export const phasesOf = (facts: AvailabilityFacts, span: Span): ReadonlyArray<AvailabilityPhase> => {
+  const from = wholeSecond(span.from)
+  const to = wholeSecond(span.to)
+  // One sweep over all moments at which something begins or ends.
+  const steps: Array<readonly [at: Instant.Instant, apply: () => void]> = []
+  let status: CheckStatus | undefined
+  let silences = 0
+  const windows = new Set<AvailabilityFacts["planned"][number]>()
+  let latest = Instant.fromMicros(0n)
+  for (const change of facts.changes) {
+    // A clock that was set back does not reorder them.
+    latest = Instant.max(latest, change.at)
+    steps.push([wholeSecond(latest), () => (status = change.status)])
+  }
+  for (const silent of facts.silent) {
+    steps.push(
+      [wholeSecond(silent.from), () => (silences += 1)],
+      [wholeSecond(silent.to), () => (silences -= 1)],
+    )
+  }
+  for (const window of facts.planned) {
+    steps.push([wholeSecond(window.from), () => windows.add(window)])
+    steps.push([wholeSecond(window.to), () => windows.delete(window)])
+  }
+  const stateNow = (): AvailabilityState => {
+    const state = silences > 0 || status === undefined ? "no_data" : status
+    if (state === "ok") return state
+    const seen = state === "no_data" ? "critical" : state
+    for (const { covered } of windows) if (covered.includes(seen)) return "planned"
+    return state
+  }
+  // Stable: of changes within one second the one that was stored last counts.
+  steps.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  const phases: Array<AvailabilityPhase> = []
+  const begin = (at: Instant.Instant) => {
+    const state = stateNow()
+    if (phases.at(-1)?.state !== state) phases.push({ from: at, state })
+  }
+  let next = 0
+  const applyUntil = (at: Instant.Instant) => {
+    for (; next < steps.length && (steps[next]?.[0] ?? to) <= at; next += 1) steps[next]?.[1]()
+  }
+  for (let at = from; at < to; at = steps[next]?.[0] ?? to) {
+    applyUntil(at)
+    begin(at)
+  }
+  return phases
+}
+
+/** Sums the phases of a span (docs/rules.md#availability). */
+export const sumPhases = (
+  phases: ReadonlyArray<AvailabilityPhase>,
+  span: Span,
+): Pick<CheckAvailability, "from" | "to" | "seconds" | "percent"> => {
+  const [from, to] = [wholeSecond(span.from), wholeSecond(span.to)]
+  const seconds = { ok: 0, warning: 0, critical: 0, unknown: 0, planned: 0, no_data: 0 }
+  phases.forEach((phase, n) => {
+    seconds[phase.state] += Number(((phases[n + 1]?.from ?? to) - phase.from) / SECOND)
+  })
+  const judged = seconds.ok + seconds.warning + seconds.critical + seconds.unknown
+  // Cut, never rounded: a failure of a second in a year is not 100.
+  const percent = judged === 0 ? null : Math.floor((seconds.ok * 100_000) / judged) / 1_000
+  return { from, to, seconds, percent }
+}

@@ -1,0 +1,212 @@
+import { Effect } from "effect"
+import type { AvailabilityParameters, CheckAvailability } from "@tocsin/contract/Availability"
+import { ValidationError } from "@tocsin/contract/Errors"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { compileMatchers } from "@tocsin/contract/Matcher"
+import { type AvailabilityFacts, phasesOf, type Span, sumPhases } from "../availability/availability.ts"
+import { eachPage, type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import { Severity } from "@tocsin/contract/Status"
+import { mergeLabels } from "../firings/mergeLabels.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRecord } from "../model/CheckRecord.ts"
+import {
+  type IncidentChangeRecord,
+  type IncidentRecord,
+  incidentRefOf,
+  STORY_CHANGES,
+} from "../model/IncidentRecord.ts"
+import { HEARTBEAT } from "../model/MemberRecord.ts"
+import { overdueRef } from "../overdue/overdueIncident.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { occurrencesIn } from "../policy/occurrences.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
+
+/** The longest span, as long as history can be asked for. */
+const LONGEST_DAYS = 400n
+const DAY = 86_400_000_000n
+/** Changes of status in one answer: more take too much of the memory of a small host. */
+const MOST_CHANGES = 200_000
+const MOST_OCCURRENCES = 10_000
+
+/** The checks and the span of which to state the availability. */
+export type AvailabilityQuery = PageParameters & Omit<AvailabilityParameters, keyof PageParameters>
+
+const spanOf = Effect.fnUntraced(function* (
+  { from, to }: { readonly from: Instant.Instant | undefined; readonly to: Instant.Instant | undefined },
+  now: Instant.Instant,
+): Effect.fn.Return<Span, ValidationError> {
+  const end = to ?? now
+  const start = from ?? Instant.fromMicros(end - DAY)
+  const message =
+    end > now
+      ? "to must not be in the future"
+      : start >= end
+        ? "from must be before to"
+        : end - start > LONGEST_DAYS * DAY
+          ? `from must be at most ${LONGEST_DAYS} days before to`
+          : undefined
+  if (message !== undefined) return yield* new ValidationError({ message })
+  return { from: start, to: end }
+})
+
+/**
+ * Reads a page of checks with how long each was in each state (docs/rules.md#availability). A page has
+ * fewer items than its limit where matchers leave out some of its checks.
+ */
+export const readAvailability = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  policy: Pick<PolicyInForce["Service"], "current">,
+  { from, match = [], phases: withPhases, to, ...paging }: AvailabilityQuery,
+): Effect.fn.Return<Page<CheckAvailability>, StorageError | ValidationError> {
+  const now = yield* Instant.now
+  const span = yield* spanOf({ from, to }, now)
+  const query = { list: "checks", filter: {}, sort: "agent_id", direction: "asc" } as const
+  const page = yield* readPage(storage, sha256, query, paging)
+  const labels = new Map(
+    (yield* storage.expectations(page.items)).map((row) => [
+      `${row.registration_id}/${row.check_id}`,
+      row.labels,
+    ]),
+  )
+  const matches = compileMatchers(match)
+  const known = { deaths: new Map<AgentId, ReadonlyArray<Span>>(), changes: new Map<IncidentId, Changes>() }
+  const windows = yield* windowsIn(policy.current(), span)
+  const items: Array<CheckAvailability> = []
+  let agent: AgentRecord | undefined
+  let room = MOST_CHANGES
+  for (const check of page.items) {
+    const { agent_id, check_id } = check
+    if (agent?.agent_id !== agent_id) agent = yield* storage.agent(agent_id)
+    if (agent === undefined) continue
+    const facts = {
+      agent_id,
+      check_id,
+      hostname: agent.hostname,
+      incident_key: check.incident_key ?? incidentRefOf(agent_id, check, sha256).incident_key,
+      labels: mergeLabels(agent.labels, labels.get(`${check.registration_id}/${check_id}`)),
+    }
+    if (!matches({ ...facts, ...(check.status === "ok" ? {} : { severity: check.status }) })) continue
+    const changes = yield* changesOf(storage, check, span, room)
+    room -= changes.length
+    if (room < 0) {
+      const message = `the checks of this page changed more than ${MOST_CHANGES} times: choose a later from or a smaller limit`
+      return yield* new ValidationError({ message })
+    }
+    const silent = yield* silencesOf(storage, check, span, known)
+    const planned = windows.flatMap(({ isCovering, spans }) => {
+      const covered = severities.filter((severity) => isCovering({ ...facts, severity }))
+      return covered.length === 0 ? [] : spans.map((time) => ({ ...time, covered }))
+    })
+    const phases = phasesOf({ changes, silent, planned }, span)
+    const shown = withPhases ? { phases } : {}
+    items.push({ agent_id, check_id, ...sumPhases(phases, span), ...shown })
+  }
+  return { ...page, items }
+})
+
+const severities = Severity.literals
+
+const windowsIn = Effect.fnUntraced(function* (policy: Policy, span: Span) {
+  const windows = policy.windows.map(({ match, name, ...recurring }) => ({
+    name,
+    isCovering: compileMatchers(match),
+    spans: occurrencesIn(recurring, span, MOST_OCCURRENCES),
+  }))
+  const frequent = windows.find(({ spans }) => spans.length === MOST_OCCURRENCES)
+  if (frequent === undefined) return windows
+  const message = `window ${frequent.name} recurs ${MOST_OCCURRENCES} times in this span: choose a later from`
+  return yield* new ValidationError({ message })
+})
+
+/** The changes of a check since the last one before a span, the oldest first. */
+const changesOf = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { agent_id, check_id }: CheckRecord,
+  { from }: Span,
+  room: number,
+): Effect.fn.Return<AvailabilityFacts["changes"], StorageError> {
+  const changes: Array<AvailabilityFacts["changes"][number]> = []
+  const query = {
+    list: "history",
+    filter: { agent_id, check_id },
+    sort: "stored",
+    direction: "desc",
+  } as const
+  yield* eachPage(storage, query, (rows) =>
+    Effect.sync(() => {
+      for (const { observed_at, received_at, status } of rows) {
+        // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
+        const at = Instant.min(observed_at, received_at)
+        changes.push({ at, status })
+        if (at <= from || changes.length > room) return false
+      }
+      return true
+    }),
+  )
+  return changes.toReversed()
+})
+
+type Changes = ReadonlyArray<IncidentChangeRecord>
+
+/** When nothing was known of a check: its agent was dead, or it was overdue. */
+const silencesOf = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  check: CheckRecord,
+  span: Span,
+  known: { readonly deaths: Map<AgentId, ReadonlyArray<Span>>; readonly changes: Map<IncidentId, Changes> },
+): Effect.fn.Return<ReadonlyArray<Span>, StorageError> {
+  const { agent_id, check_id, received_at } = check
+  let deaths = known.deaths.get(agent_id)
+  if (deaths === undefined) {
+    deaths = (yield* incidentsIn(storage, { agent_id, check_id: HEARTBEAT }, span)).map(
+      ({ opened_at, resolved_at = span.to }) => ({ from: opened_at, to: resolved_at }),
+    )
+    known.deaths.set(agent_id, deaths)
+  }
+  const silences: Array<Span> = deaths.map((death) =>
+    // Its agent is back, and the check is not.
+    received_at < death.to ? { from: death.from, to: span.to } : death,
+  )
+  const overdueKey = overdueRef(agent_id).incident_key
+  for (const { id, incident_key, kind } of yield* incidentsIn(storage, { agent_id, check_id }, span)) {
+    if (kind !== "automatic" || incident_key !== overdueKey) continue
+    const changes =
+      known.changes.get(id) ??
+      (yield* storage.incident(id, { members: 1, changes: STORY_CHANGES, log: 1, outbox: 1 }))?.changes ??
+      []
+    known.changes.set(id, changes)
+    let since: Instant.Instant | undefined
+    for (const { change, changed_at, ...of } of changes.toSorted((a, b) => a.seq - b.seq)) {
+      if (of.check_id !== check_id || of.agent_id !== agent_id) continue
+      if (change === "joined") since = changed_at
+      if (change !== "left" || since === undefined) continue
+      silences.push({ from: since, to: changed_at })
+      since = undefined
+    }
+    if (since !== undefined) silences.push({ from: since, to: span.to })
+  }
+  return silences
+})
+
+/** The incidents in which a check was a member, and that were open during a span. */
+const incidentsIn = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  filter: { readonly agent_id: AgentId; readonly check_id: CheckRecord["check_id"] },
+  { from, to }: Span,
+): Effect.fn.Return<ReadonlyArray<IncidentRecord>, StorageError> {
+  const found: Array<IncidentRecord> = []
+  const query = { list: "incidents", filter, sort: "resolved_at", direction: "desc" } as const
+  yield* eachPage(storage, query, (rows) =>
+    Effect.sync(() => {
+      for (const row of rows) {
+        if (row.resolved_at !== undefined && row.resolved_at <= from) return false
+        if (row.opened_at < to) found.push(row)
+      }
+      return true
+    }),
+  )
+  return found
+})

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AvailabilityState } from "@tocsin/contract/Availability"
+import * as Instant from "@tocsin/contract/Instant"
+import * as fc from "fast-check"
+import {
+  type AvailabilityFacts,
+  phasesOf,
+  type Span,
+  sumPhases,
+} from "../../src/availability/availability.ts"
+
+const at = (seconds: number) => Instant.fromMillis(1_800_000_000_000 + Math.round(seconds * 1_000))
+const sumOf = (facts: AvailabilityFacts, span: Span) => sumPhases(phasesOf(facts, span), span)
+
+const END = 120
+/** Moments in, before and after the span, with fractions of seconds. */
+const moment = fc.double({ min: -20, max: END + 20, noNaN: true }).map(at)
+const span = fc.tuple(moment, moment).map(([a, b]) => ({ from: Instant.min(a, b), to: Instant.max(a, b) }))
+const status = fc.constantFrom("ok", "warning", "critical", "unknown")
+const facts: fc.Arbitrary<AvailabilityFacts> = fc.record({
+  changes: fc.array(fc.record({ at: moment, status }), { maxLength: 8 }),
+  silent: fc.array(span, { maxLength: 3 }),
+  planned: fc.array(
+    fc
+      .tuple(span, fc.subarray(["warning", "critical", "unknown"] as const))
+      .map(([time, covered]) => ({ ...time, covered })),
+    { maxLength: 3 },
+  ),
+})
+
+const SECOND = 1_000_000n
+const second = (instant: bigint) => instant / SECOND
+const holds = (time: Span, now: bigint) => second(time.from) <= now && now < second(time.to)
+
+/** The state during one second, from the text of the rule. */
+const stateIn = ({ changes, planned, silent }: AvailabilityFacts, now: bigint): string => {
+  let latest = 0n
+  let known: "ok" | "warning" | "critical" | "unknown" | undefined
+  for (const change of changes) {
+    latest = change.at > latest ? change.at : latest
+    if (second(latest) <= now) known = change.status
+  }
+  const state = known === undefined || silent.some((time) => holds(time, now)) ? "no_data" : known
+  const severity = state === "no_data" ? "critical" : state
+  const isPlanned = planned.some(
+    (window) => holds(window, now) && severity !== "ok" && window.covered.includes(severity),
+  )
+  return isPlanned ? "planned" : state
+}
+
+describe("the availability of a check", () => {
+  it("counts each second of a span in the state that the check was in", () => {
+    fc.assert(
+      fc.property(facts, span, (given, over) => {
+        const counted: Record<string, number> = {
+          ok: 0,
+          warning: 0,
+          critical: 0,
+          unknown: 0,
+          planned: 0,
+          no_data: 0,
+        }
+        for (let now = second(over.from); now < second(over.to); now += 1n) {
+          const state = stateIn(given, now)
+          counted[state] = (counted[state] ?? 0) + 1
+        }
+        assert.deepStrictEqual({ ...sumOf(given, over).seconds }, counted)
+      }),
+    )
+  })
+
+  it("is the sum of its parts, however a span is split", () => {
+    fc.assert(
+      fc.property(facts, span, moment, (given, over, between) => {
+        const middle = Instant.max(over.from, Instant.min(over.to, between))
+        const whole = sumOf(given, over).seconds
+        const first = sumOf(given, { from: over.from, to: middle }).seconds
+        const rest = sumOf(given, { from: middle, to: over.to }).seconds
+        for (const state of AvailabilityState.literals) {
+          assert.strictEqual(first[state] + rest[state], whole[state])
+        }
+      }),
+    )
+  })
+
+  it("is cut to three decimals, so that one second of a year is no 100 %", () => {
+    const year = { from: at(0), to: at(31_536_000) }
+    const changes = [
+      { at: at(-5), status: "ok" },
+      { at: at(50), status: "critical" },
+      { at: at(51), status: "ok" },
+    ] as const
+    assert.strictEqual(sumOf({ changes, silent: [], planned: [] }, year).percent, 99.999)
+    assert.strictEqual(sumOf({ changes: changes.slice(0, 1), silent: [], planned: [] }, year).percent, 100)
+    assert.strictEqual(sumOf({ changes: [], silent: [], planned: [] }, year).percent, null)
+  })
+})
