@@ -7,7 +7,7 @@ import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import type { AvailabilityQuery } from "@tocsin/core/usecases/readAvailability"
 import { keyOf } from "@tocsin/testing/samples"
 import { Effect, Result } from "effect"
-import { AGENT } from "../service/agents.ts"
+import { AGENT, report } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
@@ -85,8 +85,16 @@ describe("the availability of a check", () => {
       yield* disk.turns("warning")
       yield* after("20 seconds")
       assert.deepStrictEqual(yield* seconds, { ok: 10, planned: 20 })
-      const match = [Result.getOrThrow(parseMatcher("check_id = load"))]
-      assert.deepStrictEqual((yield* read({ match })).items, [])
+      const found = (...match: ReadonlyArray<string>) =>
+        Effect.map(
+          read({ match: match.map((text) => Result.getOrThrow(parseMatcher(text))), limit: 1 }),
+          ({ items, next_cursor }) => [items.length, next_cursor],
+        )
+      yield* report(front, [{ check: "apache", status: "ok" }])
+      assert.deepStrictEqual(yield* found("check_id = load"), [0, (yield* read({ limit: 1 })).next_cursor])
+      // The first page would have another check.
+      assert.deepStrictEqual(yield* found("agent_id = a", "check_id = disk"), [1, null])
+      assert.deepStrictEqual(yield* found("agent_id = a", "check_id = load"), [0, null])
     }),
   )
 

@@ -1,9 +1,9 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { AvailabilityParameters, CheckAvailability } from "@tocsin/contract/Availability"
 import { ValidationError } from "@tocsin/contract/Errors"
-import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId, type IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { compileMatchers } from "@tocsin/contract/Matcher"
+import { compileMatchers, type Matcher } from "@tocsin/contract/Matcher"
 import { type AvailabilityFacts, phasesOf, type Span, sumPhases } from "../availability/availability.ts"
 import { eachPage, type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import { Severity } from "@tocsin/contract/Status"
@@ -63,8 +63,7 @@ export const readAvailability = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Page<CheckAvailability>, StorageError | ValidationError> {
   const now = yield* Instant.now
   const span = yield* spanOf({ from, to }, now)
-  const query = { list: "checks", filter: {}, sort: "agent_id", direction: "asc" } as const
-  const page = yield* readPage(storage, sha256, query, paging)
+  const page = yield* checksOf(storage, sha256, match, paging)
   const labels = new Map(
     (yield* storage.expectations(page.items)).map((row) => [
       `${row.registration_id}/${row.check_id}`,
@@ -105,6 +104,27 @@ export const readAvailability = Effect.fnUntraced(function* (
     items.push({ agent_id, check_id, ...sumPhases(phases, span), ...shown })
   }
   return { ...page, items }
+})
+
+/** A page of checks; an agent or check that a matcher names is all that is read. */
+const checksOf = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  match: ReadonlyArray<Matcher>,
+  paging: PageParameters,
+): Effect.fn.Return<Page<CheckRecord>, StorageError | ValidationError> {
+  const named = <Id>(field: Matcher["field"], is: (value: unknown) => value is Id): Id | undefined => {
+    const value = match.find((matcher) => matcher.field === field && matcher.op === "=")?.value
+    return is(value) ? value : undefined
+  }
+  const agent_id = named("agent_id", Schema.is(AgentId))
+  const check_id = named("check_id", Schema.is(CheckId))
+  if (agent_id !== undefined && check_id !== undefined) {
+    const check = yield* storage.check(agent_id, check_id)
+    return { items: check === undefined ? [] : [check], next_cursor: null, prev_cursor: null }
+  }
+  const query = { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" } as const
+  return yield* readPage(storage, sha256, query, paging)
 })
 
 const severities = Severity.literals
