@@ -54,6 +54,11 @@ const nextState = (item: OutboxRecord, trigger: DeliveryTrigger): OutboxState | 
 const attemptsAfter = ({ attempts }: OutboxRecord, trigger: DeliveryTrigger): number =>
   trigger === "claimed" ? attempts + 1 : trigger === "replayed" ? 0 : attempts
 
+const errorAfter = ({ last_error }: OutboxRecord, trigger: DeliveryTrigger): string | undefined => {
+  if (trigger === "deferred" || trigger === "refused") return trigger
+  return trigger === "claimed" || trigger === "notifier_gone" ? last_error : undefined
+}
+
 const LEASE = Duration.seconds(60)
 
 const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instant): OutboxRecord => {
@@ -67,6 +72,8 @@ const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instan
     leased_until: state === "sending" ? Instant.plus(now, LEASE) : undefined,
     first_attempted_at: trigger === "claimed" ? (item.first_attempted_at ?? now) : item.first_attempted_at,
     age_starts_at: trigger === "replayed" ? now : item.age_starts_at,
+    // An attempt without an error, that was then discarded, is one to a shadow receiver.
+    last_error: errorAfter(item, trigger),
     updated_at: now,
   }
 }
