@@ -223,6 +223,7 @@ const calls: Readonly<
   "policy.schema": [true, (client) => client.policy.schema()],
   "policy.versions": [true, (client) => client.policy.versions()],
   "policy.apply": [false, (client) => client.policy.apply("routes: []")],
+  "watches.try": [false, (client) => client.watches.try({ tcp: { host: "example.org", port: 25 } })],
   "policy.check": [false, (client) => client.policy.check("routes: []")],
   "windows.list": [true, (client) => client.windows.list()],
   "audit.list": [true, (client) => client.audit.list(page)],

@@ -58,6 +58,8 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "startMessage(failure.value)",
   "withoutSecrets(finding.message)",
   'errors.join("\\n")',
+  // Of a probe's options, as the agent's configuration states them.
+  'problems.join("; ")',
   'failed.map(({ error }) => error).join("\\n")',
   "`${name} ${target.failure}`",
   // Problems of a policy, which name what was read.

@@ -2,6 +2,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
+import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import type { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { Context, Effect, Layer, Result } from "effect"
@@ -39,6 +40,12 @@ const policySource: PolicySource = {
   notifiers: () => Effect.succeed(notifiers),
 }
 
+/** They connect to nothing. */
+const watchProbes = Layer.succeed(WatchProbes, {
+  run: () =>
+    Effect.succeed({ status: "critical", output: "the connection was refused", duration_ms: 1 } as const),
+})
+
 /** A server with known tokens and notifiers, and the ways to call it with any bytes. */
 export class DocumentedServer extends Context.Service<
   DocumentedServer,
@@ -72,7 +79,7 @@ export class DocumentedServer extends Context.Service<
             heartbeatRate: { perMinute: 60, burst: 12 },
             ...changes,
           },
-        }),
+        }).pipe(Layer.provide(watchProbes)),
       ),
     )
 }

@@ -16,6 +16,8 @@ export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.jso
 const isBeyondSchemas = ({ placed, query, body }: Generated): boolean =>
   // Any text fits the document, but few are policies.
   placed.operation.operationId === "applyPolicy" ||
+  // A watch is one probe, with an address.
+  placed.operation.operationId === "tryWatch" ||
   // A span ends by now, and its matchers have fields and operators.
   placed.operation.operationId === "listAvailability" ||
   query.some(([name]) => name === "cursor") ||

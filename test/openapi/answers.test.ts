@@ -42,8 +42,8 @@ interface Seen {
   readonly messages: Set<string>
 }
 
-/** These need more agents, or a program that decides: test/delivery/silences, test/http/requests/policySuite. */
-const ELSEWHERE = new Set(["createSilence 409", "applyPolicy 409"])
+/** These need more agents, or a program that decides: test/delivery/silences, test/http/requests/policySuite, or a process without probes. */
+const ELSEWHERE = new Set(["createSilence 409", "applyPolicy 409", "tryWatch 409"])
 
 /** An answer that a document declares. */
 const key = ({ operation }: PlacedOperation, status: number | string): string =>

@@ -70,6 +70,7 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
       OperatorHandlers.ops,
       OperatorHandlers.namedOperators,
       OperatorHandlers.integrations,
+      OperatorHandlers.watches,
       OperatorHandlers.incidentActions,
       OperatorHandlers.policy,
       OperatorHandlers.silences,

@@ -239,3 +239,9 @@ export interface TopicsChanged extends Omit<EncodedTopics, "topics"> {
   readonly topics: ReadonlyArray<Topic>
 }
 type EncodedTopics = (typeof Changed)["Encoded"]
+
+/** One probe, `http` or `tcp`. */
+export interface WatchToTry extends Body<"tryWatch"> {}
+
+/** The result of a probe that nothing stores. */
+export interface WatchTrial extends Answer<"tryWatch"> {}

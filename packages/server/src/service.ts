@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
+import { watchProbes } from "./watchProbes.ts"
 import { watchdogLayer } from "./watchdog.ts"
 import { consoleFiles } from "./consoleFiles.ts"
 import { linkKey } from "./linkKey.ts"
@@ -80,7 +81,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
             policyReloading(secrets),
           ),
         ),
-        Layer.provide(services),
+        Layer.provide(Layer.provide(services, watchProbes(settings))),
       )
     }),
   )

@@ -93,6 +93,7 @@ const opsDocumentation: Documentation = {
     { name: "Silences", description: "Hold the notifications of some agents or checks for a while." },
     { name: "Policy", description: "Receivers, routes and maintenance windows." },
     { name: "Operators", description: "Named operators, their tokens, and who changed what." },
+    { name: "Watches", description: "Probes of the server." },
     { name: "Integrations", description: "Reports of senders that do not speak this API." },
     { name: "Live views", description: "Topics to fetch again." },
   ],

@@ -1,4 +1,5 @@
 import { integrationExamples } from "./integrationExamples.ts"
+import { watchExamples } from "./watchExamples.ts"
 import { incidentExamples, silenceExamples } from "./incidentExamples.ts"
 import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
 import * as scenario from "./scenario.ts"
@@ -207,6 +208,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   },
   removeOperator: counted("The operator is removed", 1),
   ...integrationExamples,
+  ...watchExamples,
   listWindows: {
     success: {
       one: {

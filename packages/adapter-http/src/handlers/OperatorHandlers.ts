@@ -10,6 +10,7 @@ import {
   RotateIntegrationRequest,
 } from "@tocsin/contract/Integrations"
 import { SilenceChangeRequest, SilenceRequest } from "@tocsin/contract/Silences"
+import { TryWatchRequest } from "@tocsin/contract/Watches"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
@@ -33,6 +34,7 @@ import {
   operatorUseCases,
   policyUseCases,
   silenceUseCases,
+  watchUseCases,
 } from "./useCases.ts"
 
 /** The operators' endpoints: each calls one use case. */
@@ -149,6 +151,16 @@ export const health = HttpApiBuilder.group(
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () => Effect.flatMap(isReady, (ready) => (ready ? Effect.succeed(ok) : notReady)))
+  }),
+)
+
+/** The endpoint for watches reads its body itself, for the contract's messages. */
+export const watches = HttpApiBuilder.group(
+  OpsApi,
+  "watches",
+  Effect.fnUntraced(function* (handlers) {
+    const useCases = answering(watchUseCases(yield* Operations))
+    return handlers.handleRaw("tryWatch", reading(TryWatchRequest, useCases.tryWatch))
   }),
 )
 

@@ -118,6 +118,12 @@ export const policyUseCases = (policies: Policies["Service"]) =>
       ),
   }) satisfies UseCases<(typeof OpsApi)["groups"]["policy"]["endpoints"]>
 
+/** The use case of each endpoint for watches. */
+export const watchUseCases = (operations: Operations["Service"]) =>
+  ({
+    tryWatch: ({ payload }) => operations.tryWatch(payload),
+  }) satisfies UseCases<(typeof OpsApi)["groups"]["watches"]["endpoints"]>
+
 /** The use case of each endpoint for silences. */
 export const silenceUseCases = (operations: Operations["Service"], queries: Queries["Service"]) =>
   ({

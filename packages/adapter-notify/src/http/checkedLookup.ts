@@ -32,6 +32,8 @@ const blockListOf = (refused: ReadonlyArray<string>): BlockList => {
 
 const metadata = blockListOf(METADATA)
 const metadataAndPrivate = blockListOf([...METADATA, ...PRIVATE])
+/** Those that lead to the host itself, the unspecified ones too. */
+const loopback = blockListOf(subnets("0.0.0.0/8 127.0.0.0/8 ::/127"))
 
 /** A form of an IPv4 address within an IPv6 one. */
 interface Embedding {
@@ -84,13 +86,15 @@ const embeddedIpv4 = (address: string): ReadonlyArray<string> => {
   )
 }
 
-/** Which addresses notifiers and watchdog pings must not call. */
+/** Which addresses notifiers, watchdog pings and watches must not call. */
 export interface TargetPolicy {
   /**
    * Also refuses private addresses and loopback (SERVICE_DENY_PRIVATE_TARGETS,
    * docs/rules.md#targets).
    */
   readonly denyPrivateTargets: boolean
+  /** Also refuses loopback. */
+  readonly denyLoopback?: boolean
 }
 
 /**
@@ -101,9 +105,13 @@ export interface TargetPolicy {
 export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean => {
   // Accepts the zone that getaddrinfo may append: fe80::1%eth0.
   const version = isIP(address)
-  const list = policy.denyPrivateTargets ? metadataAndPrivate : metadata
-  if (version !== 6) return version === 0 || list.check(address, "ipv4")
-  return list.check(address, "ipv6") || embeddedIpv4(address).some((inner) => list.check(inner, "ipv4"))
+  const lists = [
+    policy.denyPrivateTargets ? metadataAndPrivate : metadata,
+    ...(policy.denyLoopback === true ? [loopback] : []),
+  ]
+  const isListed = (one: string, family: "ipv4" | "ipv6") => lists.some((list) => list.check(one, family))
+  if (version !== 6) return version === 0 || isListed(address, "ipv4")
+  return isListed(address, "ipv6") || embeddedIpv4(address).some((inner) => isListed(inner, "ipv4"))
 }
 
 /** Resolves a name to all its addresses, as `node:dns` does. */

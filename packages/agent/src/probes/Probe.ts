@@ -1,12 +1,32 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
+import { isIP, type LookupFunction } from "node:net"
 import type { Reader } from "../config/Reader.ts"
 import type { Finding } from "./Finding.ts"
+
+/** Which addresses a probe may connect to. */
+export interface ProbeTargets {
+  /** Of all names: resolves to allowed addresses only. */
+  readonly lookup: LookupFunction
+  readonly isRefused: (address: string) => boolean
+}
 
 /** The surroundings of a probe. */
 export interface ProbeAround {
   readonly clock: Clock
   /** Aborted at the deadline and when the agent stops. */
   readonly signal: AbortSignal
+  /** Absent in an agent, which may connect to any address and reads whole answers. */
+  readonly targets?: ProbeTargets | undefined
+}
+
+/**
+ * The options with which a socket connects to a host, without the brackets of IPv6: a socket looks up
+ * names only, so an address is examined here. Other notations of one, such as `127.1`, are names to it.
+ */
+export const connecting = (host: string, targets: ProbeTargets | undefined) => {
+  if (targets === undefined) return {}
+  if (isIP(host) !== 0 && targets.isRefused(host)) throw new Error("a watch must not connect to this address")
+  return { lookup: targets.lookup }
 }
 
 /** A check that the agent itself does. */

@@ -5,7 +5,7 @@ import { flag, integer, mapOf, type Reader, record, text } from "../config/Reade
 import { daysLeft } from "./certificate.ts"
 import { explainError } from "../sending/explainError.ts"
 import type { Fault, Measure } from "./Finding.ts"
-import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
+import { connecting, type Probe, type ProbeAround, secondsText, type SettingsOf, timed } from "./Probe.ts"
 import { oneOrMore, pattern, thresholdFields, thresholds, wait, WAIT_MILLIS } from "./probeReaders.ts"
 import { searchTexts, tooSlow } from "./searchTexts.ts"
 import { critical } from "./tcp.ts"
@@ -49,7 +49,7 @@ const LONGEST_BODY = 1_048_576
 export const http: Probe<HttpSettings> = {
   title: "HTTP",
   reader,
-  run: async (settings, { clock, signal }) => {
+  run: async (settings, { clock, signal, targets }) => {
     const { url = "", days, warning, critical: crit } = settings
     const millis = settings.wait ?? WAIT_MILLIS
     const shown = withoutSecrets(url)
@@ -58,7 +58,9 @@ export const http: Probe<HttpSettings> = {
     const cancelLimit = afterMillis(clock, millis, () => limit.abort())
     const ended = AbortSignal.any([signal, limit.signal])
     try {
-      const { value: page, seconds } = await timed(clock, () => pageAt(url, settings, ended))
+      const { value: page, seconds } = await timed(clock, () =>
+        pageAt(url, settings, { signal: ended, targets }),
+      )
       const words = `${page.status} ${shown} in ${secondsText(seconds)}`
       const limits = { warning, critical: crit }
       const measures: Array<Measure> = [
@@ -112,17 +114,26 @@ interface Page {
   readonly certificate: PeerCertificate | undefined
 }
 
-const pageAt = async (first: string, settings: HttpSettings, signal: AbortSignal): Promise<Page> => {
+const pageAt = async (
+  first: string,
+  settings: HttpSettings,
+  { signal, targets }: Omit<ProbeAround, "clock">,
+): Promise<Page> => {
   const most = settings.redirects ?? DEFAULT_REDIRECTS
   const origin = new URL(first).origin
   let url = new URL(first)
   for (let followed = 0; ; followed++) {
-    const { response, certificate } = await ask(url, optionsOf(url, origin, settings, signal))
+    // IPv6 without its brackets.
+    const reached = connecting(url.hostname.replace(/^\[(.*)\]$/, "$1"), targets)
+    const { response, certificate } = await ask(url, {
+      ...optionsOf(url, origin, settings, signal),
+      ...reached,
+    })
     const { statusCode: status = 0, headers } = response
     const next = status >= 300 && status <= 399 ? headers.location : undefined
     if (next === undefined || most === 0 || settings.status?.includes(status)) {
       const encoding = headers["content-encoding"] ?? "identity"
-      const page = { status, encoding, certificate, ...(await bodyOf(response)) }
+      const page = { status, encoding, certificate, ...(await bodyOf(response, targets !== undefined)) }
       // A page that ends with its connection looks whole where the limit closed the connection.
       signal.throwIfAborted()
       return page
@@ -178,6 +189,7 @@ const ask = async (url: URL, options: RequestOptions): Promise<Asked> => {
 
 const bodyOf = async (
   response: IncomingMessage,
+  isCut: boolean,
 ): Promise<{ readonly body: string; readonly bytes: number }> => {
   const chunks: Array<Buffer> = []
   let bytes = 0
@@ -186,6 +198,7 @@ const bodyOf = async (
     const part = chunk as Buffer
     if (bytes < LONGEST_BODY) chunks.push(part)
     bytes += part.length
+    if (isCut && bytes > LONGEST_BODY) break
   }
   return { body: Buffer.concat(chunks).toString("utf8", 0, LONGEST_BODY), bytes }
 }

@@ -3,7 +3,7 @@ import { afterMillis } from "../clock/Clock.ts"
 import { anyText, integer, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import type { Finding } from "./Finding.ts"
-import { type Probe, type ProbeAround, secondsText, type SettingsOf, timed } from "./Probe.ts"
+import { connecting, type Probe, type ProbeAround, secondsText, type SettingsOf, timed } from "./Probe.ts"
 import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 
 export const port = integer({ min: 1, max: 65_535 })
@@ -54,7 +54,12 @@ const exchange = (asked: Exchange): Promise<void> =>
   new Promise((resolve, reject) => {
     const { around, expect, send, millis } = asked
     // The signal ends the connection too, as at the deadline of the check.
-    const socket = connect({ host: asked.host, port: asked.port, signal: around.signal })
+    const socket = connect({
+      ...connecting(asked.host, around.targets),
+      host: asked.host,
+      port: asked.port,
+      signal: around.signal,
+    })
     const over = (error?: Error): void => {
       cancelLimit()
       socket.destroy()

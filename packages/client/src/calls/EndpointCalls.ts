@@ -161,6 +161,7 @@ export const endpointCalls = Effect.fnUntraced(
       ...ops.integrations,
       ...ops.incidentActions,
       ...ops.policy,
+      ...ops.watches,
       ...ops.silences,
     } as unknown as Methods
     const withClientErrors = toClientError(origin)

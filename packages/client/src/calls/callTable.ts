@@ -208,6 +208,11 @@ export const callTable = {
     /** Removes an integration with its agent, checks and history. */
     remove: rowAction("removeIntegration"),
   },
+  /** Probes of the server. */
+  watches: {
+    /** Runs a probe now; nothing stores its result. */
+    try: call<[watch: R.WatchToTry], R.WatchTrial>()("tryWatch"),
+  },
   /** The policy: receivers, routes and maintenance windows. */
   policy: {
     /** The policy in force, without secrets. */

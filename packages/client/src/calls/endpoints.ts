@@ -29,7 +29,8 @@ type Endpoints = V1["agents"]["endpoints"] &
   Ops["integrations"]["endpoints"] &
   Ops["incidentActions"]["endpoints"] &
   Ops["policy"]["endpoints"] &
-  Ops["silences"]["endpoints"]
+  Ops["silences"]["endpoints"] &
+  Ops["watches"]["endpoints"]
 export type EndpointName = keyof Endpoints
 
 interface TypesOfSchema {
@@ -200,6 +201,7 @@ const endpoints: Endpoints = {
   ...OpsApi.groups.integrations.endpoints,
   ...OpsApi.groups.incidentActions.endpoints,
   ...OpsApi.groups.policy.endpoints,
+  ...OpsApi.groups.watches.endpoints,
   ...OpsApi.groups.silences.endpoints,
 }
 

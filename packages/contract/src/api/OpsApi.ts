@@ -25,6 +25,7 @@ import { IntegrationsApi } from "./IntegrationsApi.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
 import { SilencesApi } from "./SilencesApi.ts"
+import { WatchesApi } from "./WatchesApi.ts"
 import {
   AgentAuthentication,
   IgnoredBody,
@@ -255,7 +256,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 /** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
   .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi, IntegrationsApi)
-  .add(PolicyApi, SilencesApi, StreamApi)
+  .add(PolicyApi, SilencesApi, StreamApi, WatchesApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

@@ -150,6 +150,9 @@ export const definitions = {
     "whether notifiers refuse private addresses; they always refuse link-local ones",
     { fallback: "false" },
   ),
+  SERVICE_WATCH_LOOPBACK: setting(type.flag, "whether watches may connect to loopback addresses", {
+    fallback: "false",
+  }),
   SERVICE_DELIVERY_LEASE: setting(
     type.duration,
     "how long a delivery attempt holds its notification; below 15s it shortens the send timeout",

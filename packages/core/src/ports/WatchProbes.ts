@@ -1,0 +1,17 @@
+import type { ValidationError } from "@tocsin/contract/Errors"
+import type { TryWatchRequest, WatchTrial } from "@tocsin/contract/Watches"
+import { Context, type Effect } from "effect"
+
+/** Probes other hosts from this process (docs/rules.md#watches). */
+export interface WatchProbes {
+  /**
+   * Runs one probe within its time-out; interruption ends it. A failure of the host is a result.
+   * Fails if its options are not those of one probe.
+   */
+  readonly run: (watch: TryWatchRequest) => Effect.Effect<WatchTrial, ValidationError>
+}
+
+/** {@link WatchProbes}; absent where the process probes nothing. */
+export const WatchProbes = Context.Reference<WatchProbes | undefined>("@tocsin/core/ports/WatchProbes", {
+  defaultValue: () => undefined,
+})

@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
+import { Effect, Result } from "effect"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { TryWatchRequest } from "@tocsin/contract/Watches"
+import { checkedSettings } from "../src/settings/checkedSettings.ts"
+import { watchProbes } from "../src/watchProbes.ts"
+
+const MIB = 1_048_576
+
+/** A server on the loopback: the probes' answers to it, and the addresses that it was asked for. */
+const listening = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const asked: Array<string> = []
+    const server = createServer(({ url = "" }, response) => {
+      asked.push(url)
+      const { searchParams } = new URL(url, "http://x")
+      const to = searchParams.get("to")
+      if (to !== null) response.writeHead(302, { location: to }).end()
+      else if (url === "/endless") {
+        const write = (): boolean => !response.destroyed && response.write("a".repeat(MIB / 4), write)
+        write()
+      } else response.end("a private body")
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const bound = server.address()
+    return { asked, server, port: typeof bound === "object" ? (bound?.port ?? 0) : 0 }
+  }),
+  ({ server }) =>
+    Effect.sync(() => {
+      server.close()
+      server.closeAllConnections()
+    }),
+)
+
+const probing = (environment: Readonly<Record<string, string>>, watch: TryWatchRequest) =>
+  Effect.gen(function* () {
+    const probes = yield* WatchProbes
+    assert.isDefined(probes)
+    return yield* probes.run(watch)
+  }).pipe(
+    Effect.provide(
+      watchProbes(Result.getOrThrow(checkedSettings({ SERVICE_NOTIFIERS: "debug", ...environment }))),
+    ),
+  )
+
+const LOOPBACK = { SERVICE_WATCH_LOOPBACK: "true" }
+
+describe("a probe of the server", () => {
+  it.live("connects to no loopback address in any notation unless the setting allows it", () =>
+    Effect.gen(function* () {
+      const { asked, port } = yield* listening
+      const hosts = [
+        "127.0.0.1",
+        "localhost",
+        "2130706433",
+        "0x7f.1",
+        "127.1",
+        "0.0.0.0",
+        "[::ffff:127.0.0.1]",
+      ]
+      for (const host of hosts) {
+        const page = yield* probing({}, { http: { url: `http://${host}:${port}/` } })
+        assert.strictEqual(page.status, "critical", host)
+        const bare = host.replaceAll(/[[\]]/g, "")
+        const connection = yield* probing({}, { tcp: { host: bare, port } })
+        assert.strictEqual(connection.status, "critical", host)
+      }
+      assert.deepStrictEqual(asked, [])
+      const allowed = yield* probing(LOOPBACK, { http: { url: `http://127.0.0.1:${port}/` } })
+      assert.strictEqual(allowed.status, "ok")
+      assert.notInclude(allowed.output, "private")
+      assert.strictEqual((yield* probing(LOOPBACK, { tcp: { host: "localhost", port } })).status, "ok")
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("examines the address of a redirect", () =>
+    Effect.gen(function* () {
+      const { port } = yield* listening
+      for (const to of ["http://169.254.169.254/latest/", "http://[fd00:ec2::254]/", "http://2852039166/"]) {
+        const url = `http://127.0.0.1:${port}/?to=${encodeURIComponent(to)}`
+        const { output, status } = yield* probing(LOOPBACK, { http: { url } })
+        assert.strictEqual(status, "critical")
+        assert.include(output, "must not connect to this address")
+      }
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("refuses private addresses if the setting says so", () =>
+    Effect.gen(function* () {
+      const { port } = yield* listening
+      const denying = { ...LOOPBACK, SERVICE_DENY_PRIVATE_TARGETS: "true" }
+      const { output } = yield* probing(denying, { tcp: { host: "127.0.0.1", port } })
+      assert.include(output, "must not connect to this address")
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("reads one MiB of an answer and no more", () =>
+    Effect.gen(function* () {
+      const { port } = yield* listening
+      const { output, status } = yield* probing(LOOPBACK, {
+        http: { url: `http://127.0.0.1:${port}/endless`, text: "needle" },
+      })
+      assert.strictEqual(status, "critical")
+      assert.include(output, "in its first MiB")
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("refuses options that are not those of one probe", () =>
+    Effect.gen(function* () {
+      const tcp = { host: "example.org", port: 1 }
+      const refused: ReadonlyArray<readonly [TryWatchRequest, string]> = [
+        [{}, "give exactly one probe: http or tcp"],
+        [{ http: { url: "http://example.org/" }, tcp }, "give exactly one probe: http or tcp"],
+        [{ http: { url: "http://me:secret@example.org/" } }, "http.url must not contain a user: use headers"],
+        [
+          { http: { url: "file:///etc/passwd" } },
+          "http.url must be an address such as https://shop.example/health",
+        ],
+        [{ tcp: { ...tcp, host: "a b" } }, "tcp.host must be a host name or an address"],
+      ]
+      for (const [watch, message] of refused)
+        assert.strictEqual((yield* Effect.flip(probing({}, watch))).message, message)
+    }),
+  )
+})
