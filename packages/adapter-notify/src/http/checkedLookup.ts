@@ -13,13 +13,19 @@ const METADATA = [
   ...subnets("100.100.100.200/32 168.63.129.16/32 192.0.0.192/32 fd20:ce::254/128 fd00:42::42/128"),
 ]
 
+/** Those that lead to the host itself, the unspecified ones too. */
+const LOOPBACK = subnets("0.0.0.0/8 127.0.0.0/8 ::/127")
+
 /** Addresses outside the public internet: IANA's special-purpose registries (RFC 6890). */
-const PRIVATE = subnets(`
-  0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
-  192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
-  ::/127 64:ff9b:1::/48 100::/64 100:0:0:1::/64 2001::/32 2001:2::/48 2001:10::/28 2001:db8::/32
-  3fff::/20 5f00::/16 fc00::/7 fec0::/10 ff00::/8
-`)
+const PRIVATE = [
+  ...LOOPBACK,
+  ...subnets(`
+    10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+    192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
+    64:ff9b:1::/48 100::/64 100:0:0:1::/64 2001::/32 2001:2::/48 2001:10::/28 2001:db8::/32
+    3fff::/20 5f00::/16 fc00::/7 fec0::/10 ff00::/8
+  `),
+]
 
 const blockListOf = (refused: ReadonlyArray<string>): BlockList => {
   const list = new BlockList()
@@ -32,8 +38,7 @@ const blockListOf = (refused: ReadonlyArray<string>): BlockList => {
 
 const metadata = blockListOf(METADATA)
 const metadataAndPrivate = blockListOf([...METADATA, ...PRIVATE])
-/** Those that lead to the host itself, the unspecified ones too. */
-const loopback = blockListOf(subnets("0.0.0.0/8 127.0.0.0/8 ::/127"))
+const metadataAndLoopback = blockListOf([...METADATA, ...LOOPBACK])
 
 /** A form of an IPv4 address within an IPv6 one. */
 interface Embedding {
@@ -105,13 +110,14 @@ export interface TargetPolicy {
 export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean => {
   // Accepts the zone that getaddrinfo may append: fe80::1%eth0.
   const version = isIP(address)
-  const lists = [
-    policy.denyPrivateTargets ? metadataAndPrivate : metadata,
-    ...(policy.denyLoopback === true ? [loopback] : []),
-  ]
-  const isListed = (one: string, family: "ipv4" | "ipv6") => lists.some((list) => list.check(one, family))
-  if (version !== 6) return version === 0 || isListed(address, "ipv4")
-  return isListed(address, "ipv6") || embeddedIpv4(address).some((inner) => isListed(inner, "ipv4"))
+  const list = listOf(policy)
+  if (version !== 6) return version === 0 || list.check(address, "ipv4")
+  return list.check(address, "ipv6") || embeddedIpv4(address).some((inner) => list.check(inner, "ipv4"))
+}
+
+const listOf = ({ denyLoopback = false, denyPrivateTargets }: TargetPolicy): BlockList => {
+  if (denyPrivateTargets) return metadataAndPrivate
+  return denyLoopback ? metadataAndLoopback : metadata
 }
 
 /** Resolves a name to all its addresses, as `node:dns` does. */
