@@ -59,18 +59,18 @@ export const phasesOf = (facts: AvailabilityFacts, span: Span): ReadonlyArray<Av
   // Stable: of changes within one second the one that was stored last counts.
   steps.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   const phases: Array<AvailabilityPhase> = []
-  const begin = (at: Instant.Instant) => {
+  let begun = from
+  const endAt = (end: Instant.Instant) => {
     const state = stateNow()
-    if (phases.at(-1)?.state !== state) phases.push({ from: at, state })
+    if (begun < end && phases.at(-1)?.state !== state) phases.push({ from: begun, state })
+    begun = Instant.max(begun, end)
   }
-  let next = 0
-  const applyUntil = (at: Instant.Instant) => {
-    for (; next < steps.length && (steps[next]?.[0] ?? to) <= at; next += 1) steps[next]?.[1]()
+  for (const [at, apply] of steps) {
+    if (at >= to) break
+    endAt(at)
+    apply()
   }
-  for (let at = from; at < to; at = steps[next]?.[0] ?? to) {
-    applyUntil(at)
-    begin(at)
-  }
+  endAt(to)
   return phases
 }
 

@@ -24,6 +24,15 @@ export interface CheckRef extends CheckName {
   readonly registration_id: RegistrationId
 }
 
+/** Finds rows by their check, whatever the order in which a storage gave them. */
+export const findByCheck = <Row extends CheckRef>(
+  rows: ReadonlyArray<Row>,
+): ((check: CheckRef) => Row | undefined) => {
+  const keyOf = ({ check_id, registration_id }: CheckRef) => `${registration_id}/${check_id}`
+  const found = new Map(rows.map((row) => [keyOf(row), row]))
+  return (check) => found.get(keyOf(check))
+}
+
 /** Names checks of one registration. */
 export const checksOf = (
   { agent_id, registration_id }: Omit<CheckRef, "check_id">,

@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { checksOf, type CheckRef } from "../model/CheckRecord.ts"
+import { checksOf, type CheckRef, findByCheck } from "../model/CheckRecord.ts"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
@@ -52,13 +52,13 @@ const findStraying = Effect.fnUntraced(function* (
   checks: ReadonlyArray<CheckRef>,
   inForce: { readonly policy: Policy; readonly staleAfter: Duration.Duration },
 ) {
-  const expectations = yield* storage.expectations(checks)
-  const byName = new Map(expectations.map((row) => [`${row.registration_id}/${row.check_id}`, row]))
+  const expectationOf = findByCheck(yield* storage.expectations(checks))
   const straying = new Map<AgentId, ReadonlyArray<CheckId>>()
   for (const [agentId, ofAgent] of byAgent(checks)) {
     const agent = yield* storage.agent(agentId)
-    const ids = ofAgent.flatMap(({ check_id, registration_id }) => {
-      const expectation = byName.get(`${registration_id}/${check_id}`)
+    const ids = ofAgent.flatMap((check) => {
+      const { check_id } = check
+      const expectation = expectationOf(check)
       const isRight = agent === undefined || followsPolicy(inForce, agent, { check_id, expectation })
       return isRight ? [] : check_id
     })

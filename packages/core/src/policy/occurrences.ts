@@ -1,4 +1,4 @@
-import type * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { latestUntil, nextAfter, type Schedule } from "./Schedule.ts"
 
 /** One time of a maintenance window, or of quiet hours. */
@@ -42,33 +42,19 @@ const latestOccurrence = (recurring: Recurring, now: Instant.Instant): Occurrenc
   return occurrence
 }
 
-/** The next occurrences that have not ended at `now`, first the one in force. */
+/** At most `count` occurrences that have not ended at `now` and begin before a moment, first the one in force. */
 export const nextOccurrences = (
   window: Recurring,
   now: Instant.Instant,
   count: number,
+  before = Instant.LATEST,
 ): ReadonlyArray<Occurrence> => {
   const present = occurrenceInForce(window, now)
   const occurrences = present === undefined ? [] : [present]
   for (let starts_at = now; occurrences.length < count;) {
     starts_at = nextAfter(window.schedule, starts_at)
+    if (starts_at >= before) break
     occurrences.push(occurrenceFrom(window, starts_at))
   }
   return occurrences
-}
-
-/** The occurrences that lie in a span at least in part, at most `most`. */
-export const occurrencesIn = (
-  recurring: Recurring,
-  { from, to }: { readonly from: Instant.Instant; readonly to: Instant.Instant },
-  most: number,
-): ReadonlyArray<{ readonly from: Instant.Instant; readonly to: Instant.Instant }> => {
-  const found = []
-  let starts_at = latestUntil(recurring.schedule, from)
-  while (starts_at < to && found.length < most) {
-    const { ends_at } = occurrenceFrom(recurring, starts_at)
-    if (ends_at > from) found.push({ from: starts_at, to: ends_at })
-    starts_at = nextAfter(recurring.schedule, starts_at)
-  }
-  return found
 }

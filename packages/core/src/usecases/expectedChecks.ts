@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
+import { type CheckRecord, type CheckRef, findByCheck } from "../model/CheckRecord.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
@@ -36,12 +36,11 @@ const toExpectedChecks = (
   checks: ReadonlyArray<CheckRecord>,
   expectations: ReadonlyArray<ExpectationRecord>,
 ): ReadonlyArray<ExpectedCheckState> => {
-  const nameOf = ({ check_id, registration_id }: CheckRef) => `${registration_id}/${check_id}`
-  const checksByName = new Map(checks.map((check) => [nameOf(check), check]))
-  const expectationsByName = new Map(expectations.map((row) => [nameOf(row), row]))
+  const checkOf = findByCheck(checks)
+  const expectationOf = findByCheck(expectations)
   return refs.map((ref) => {
-    const check = checksByName.get(nameOf(ref))
-    const expectation = expectationsByName.get(nameOf(ref))
+    const check = checkOf(ref)
+    const expectation = expectationOf(ref)
     const { agent_id, check_id } = ref
     const shown =
       check === undefined ? { agent_id, check_id, status: null, last_observed_at: null } : toCheckState(check)

@@ -9,7 +9,7 @@ import { eachPage, type Page, type PageParameters, readPage } from "../engine/li
 import { Severity } from "@tocsin/contract/Status"
 import { mergeLabels } from "../firings/mergeLabels.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
-import type { CheckRecord } from "../model/CheckRecord.ts"
+import { type CheckRecord, findByCheck } from "../model/CheckRecord.ts"
 import {
   type IncidentChangeRecord,
   type IncidentRecord,
@@ -20,7 +20,7 @@ import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { overdueRef } from "../overdue/overdueIncident.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
-import { occurrencesIn } from "../policy/occurrences.ts"
+import { nextOccurrences } from "../policy/occurrences.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 
 /** The longest span, as long as history can be asked for. */
@@ -64,12 +64,7 @@ export const readAvailability = Effect.fnUntraced(function* (
   const now = yield* Instant.now
   const span = yield* spanOf({ from, to }, now)
   const page = yield* checksOf(storage, sha256, match, paging)
-  const labels = new Map(
-    (yield* storage.expectations(page.items)).map((row) => [
-      `${row.registration_id}/${row.check_id}`,
-      row.labels,
-    ]),
-  )
+  const expectationOf = findByCheck(yield* storage.expectations(page.items))
   const matches = compileMatchers(match)
   const known = { deaths: new Map<AgentId, ReadonlyArray<Span>>(), changes: new Map<IncidentId, Changes>() }
   const windows = yield* windowsIn(policy.current(), span)
@@ -85,7 +80,7 @@ export const readAvailability = Effect.fnUntraced(function* (
       check_id,
       hostname: agent.hostname,
       incident_key: check.incident_key ?? incidentRefOf(agent_id, check, sha256).incident_key,
-      labels: mergeLabels(agent.labels, labels.get(`${check.registration_id}/${check_id}`)),
+      labels: mergeLabels(agent.labels, expectationOf(check)?.labels),
     }
     if (!matches({ ...facts, ...(check.status === "ok" ? {} : { severity: check.status }) })) continue
     const changes = yield* changesOf(storage, check, span, room)
@@ -95,9 +90,11 @@ export const readAvailability = Effect.fnUntraced(function* (
       return yield* new ValidationError({ message })
     }
     const silent = yield* silencesOf(storage, check, span, known)
-    const planned = windows.flatMap(({ isCovering, spans }) => {
-      const covered = severities.filter((severity) => isCovering({ ...facts, severity }))
-      return covered.length === 0 ? [] : spans.map((time) => ({ ...time, covered }))
+    const planned = windows.flatMap(({ isCovering, occurrences }) => {
+      const covered = Severity.literals.filter((severity) => isCovering({ ...facts, severity }))
+      return covered.length === 0
+        ? []
+        : occurrences.map(({ ends_at, starts_at }) => ({ from: starts_at, to: ends_at, covered }))
     })
     const phases = phasesOf({ changes, silent, planned }, span)
     const shown = withPhases ? { phases } : {}
@@ -127,15 +124,13 @@ const checksOf = Effect.fnUntraced(function* (
   return yield* readPage(storage, sha256, query, paging)
 })
 
-const severities = Severity.literals
-
 const windowsIn = Effect.fnUntraced(function* (policy: Policy, span: Span) {
   const windows = policy.windows.map(({ match, name, ...recurring }) => ({
     name,
     isCovering: compileMatchers(match),
-    spans: occurrencesIn(recurring, span, MOST_OCCURRENCES),
+    occurrences: nextOccurrences(recurring, span.from, MOST_OCCURRENCES, span.to),
   }))
-  const frequent = windows.find(({ spans }) => spans.length === MOST_OCCURRENCES)
+  const frequent = windows.find(({ occurrences }) => occurrences.length === MOST_OCCURRENCES)
   if (frequent === undefined) return windows
   const message = `window ${frequent.name} recurs ${MOST_OCCURRENCES} times in this span: choose a later from`
   return yield* new ValidationError({ message })
