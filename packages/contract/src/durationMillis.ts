@@ -30,6 +30,22 @@ export const durationText = (millis: number): string => {
   return `${millis}ms`
 }
 
+/** A length in its `most` largest units, cut to whole seconds, without zeros: 7,500 s are 2 h and 5 m. */
+export const largestUnits = (
+  seconds: number,
+  most: number,
+): ReadonlyArray<{ readonly count: number; readonly unit: string }> => {
+  let left = Math.floor(seconds) * 1_000
+  const parts = ["d", "h", "m", "s"].map((unit) => {
+    const size = UNITS[unit] ?? 1
+    const count = Math.floor(left / size)
+    left -= count * size
+    return { count, unit }
+  })
+  const first = parts.findIndex(({ count }) => count > 0)
+  return first === -1 ? [] : parts.slice(first, first + most).filter(({ count }) => count > 0)
+}
+
 /** The longest duration: times that it reaches from now stay within what every storage and format holds. */
 const LONGEST_MILLIS = 36_500 * 24 * 60 * MINUTE
 

@@ -2,6 +2,7 @@ import type { Duration } from "effect"
 import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { plainLine } from "@tocsin/contract/plainLine"
+import { largestUnits } from "@tocsin/contract/durationMillis"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
 import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
@@ -82,25 +83,11 @@ const checkOf = (incident: NotifiedIncident): string | undefined => {
 
 const MICROS_PER_SECOND = 1_000_000n
 
-const UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["min", 60],
-  ["s", 1],
-]
-
 /** The time between two instants, cut to seconds, in its two largest units: `2 h 5 min`. */
 const spanText = (from: Instant.Instant, to: Instant.Instant): string => {
-  let seconds = to > from ? Number(to / MICROS_PER_SECOND - from / MICROS_PER_SECOND) : 0
-  const parts = UNITS.map(([name, size]) => {
-    const count = Math.floor(seconds / size)
-    seconds -= count * size
-    return { name, count }
-  })
-  const first = parts.findIndex(({ count }) => count > 0)
-  if (first === -1) return "0 s"
-  const shown = parts.slice(first, first + 2).filter(({ count }) => count > 0)
-  return shown.map(({ name, count }) => `${count} ${name}`).join(" ")
+  const seconds = to > from ? Number(to / MICROS_PER_SECOND - from / MICROS_PER_SECOND) : 0
+  const parts = largestUnits(seconds, 2)
+  return parts.map(({ count, unit }) => `${count} ${unit === "m" ? "min" : unit}`).join(" ") || "0 s"
 }
 
 /** An instant to the second: `2026-01-31 08:30:00 UTC`. */

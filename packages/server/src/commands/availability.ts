@@ -3,6 +3,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Effect, Schema, Struct } from "effect"
 import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
+import { spanText } from "../output/texts.ts"
 import * as flags from "./flags.ts"
 import { listCommand } from "./listCommand.ts"
 
@@ -12,30 +13,9 @@ const Filters = Schema.Struct(Struct.pick(AvailabilityParameters.fields, ["match
 const percentText = ({ percent }: CheckAvailability): string =>
   percent === null ? "" : `${percent.toFixed(3)} %`
 
-const UNITS = [
-  [86_400, "d"],
-  [3_600, "h"],
-  [60, "m"],
-  [1, "s"],
-] as const
-
-/** The two largest units of a length: `2d 4h`, `5m 12s`. */
-const lengthText = (seconds: number): string => {
-  const first = UNITS.findIndex(([size]) => seconds >= size)
-  if (first === -1) return ""
-  let rest = seconds
-  return UNITS.slice(first, first + 2)
-    .flatMap(([size, unit]) => {
-      const count = Math.floor(rest / size)
-      rest -= count * size
-      return count === 0 ? [] : [`${count}${unit}`]
-    })
-    .join(" ")
-}
-
 const column = (title: string, state: keyof CheckAvailability["seconds"]): Column<CheckAvailability> => ({
   title,
-  cell: ({ seconds }) => lengthText(seconds[state]),
+  cell: ({ seconds }) => (seconds[state] === 0 ? "" : spanText(seconds[state], 2)),
   align: "right",
 })
 

@@ -1,17 +1,12 @@
 import * as Instant from "@tocsin/contract/Instant"
+import { largestUnits } from "@tocsin/contract/durationMillis"
 import type { Labels } from "@tocsin/contract/Labels"
 
-const AGE_UNITS: ReadonlyArray<readonly [name: string, seconds: number]> = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["m", 60],
-]
-
-/** A time in its largest unit: `3m`. */
-export const spanText = (seconds: number): string => {
-  const [name, unit] = AGE_UNITS.find(([, length]) => seconds >= length) ?? ["s", 1]
-  return `${Math.floor(seconds / unit)}${name}`
-}
+/** A time in its largest unit, or its `most` largest: `3m`, `2d 4h`. */
+export const spanText = (seconds: number, most = 1): string =>
+  largestUnits(seconds, most)
+    .map(({ count, unit }) => `${count}${unit}`)
+    .join(" ") || "0s"
 
 /** The age of an instant in its largest unit: `3m ago`. An instant in the future is `in 5m`. */
 export const ageText = (instant: Instant.Instant, now: Instant.Instant): string => {
