@@ -72,7 +72,8 @@ export const useResource = <A>(
       // An equal answer moves nothing.
       if (before.key !== key || before.value !== outcome.value || before.failure !== outcome.failure)
         found.value = { ...outcome, key }
-      if (mine.again) start()
+      // A tab that is seen again reads everything.
+      if (mine.again && !document.hidden) start()
     }
     const before = found.peek().key === key ? found.peek().value : undefined
     latest.current(mine.abort.signal).then(

@@ -123,6 +123,8 @@ export const usePages = <Item>(list: List<Item>) => {
       if (!isWanted()) return
       // Changes since the read started are read again, also after a failure.
       if (!isRead && revision.current === asOf) break
+      // A tab that is seen again reads everything.
+      if (document.hidden) break
     }
     reading.current = undefined
   }
