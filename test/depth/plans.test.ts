@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { pageStatement } from "@tocsin/adapter-pg/lists/readPage"
 import type { PageStatement } from "@tocsin/adapter-pg/lists/selections"
-import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/readMetricCounts"
+import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/systemReads"
 import {
   type ListName,
   orderColumns,

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlConnection, type SqlError } from "effect/sql"
 import { PgClient } from "./client/PgClient.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
 import type { Announcer } from "./hints/Announcer.ts"
@@ -26,3 +26,14 @@ export const connect = (options: PgPoolOptions) =>
     })),
     Effect.mapError(toStorageError),
   )
+
+/**
+ * Runs a query outside of a transaction. It is not prepared, so that PostgreSQL plans it for these
+ * parameters and the present table, and finds partial indexes.
+ */
+export const read = (
+  sql: SqlClient.SqlClient,
+  statement: string,
+  parameters: ReadonlyArray<unknown>,
+): Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError> =>
+  sql.unsafe<SqlConnection.Row>(statement, parameters).unprepared

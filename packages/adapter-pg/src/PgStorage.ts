@@ -6,31 +6,35 @@ import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
 import type { SqlConnection } from "effect/sql"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
-import { connect, type Database } from "./Database.ts"
+import { connect, type Database, read } from "./Database.ts"
 import { GroupCommit } from "./groups/GroupCommit.ts"
-import { Announcer } from "./hints/Announcer.ts"
+import { Announcer, TopicAnnouncer } from "./hints/Announcer.ts"
 import { remoteWakeups } from "./hints/remoteWakeups.ts"
 import { expire } from "./retention/expire.ts"
-import { TopicAnnouncer } from "./hints/TopicAnnouncer.ts"
 import { readPage } from "./lists/readPage.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { poolMetrics } from "./poolMetrics.ts"
 import { groupConnections, LANES, POOLS } from "./processConnections.ts"
-import { read } from "./reads/read.ts"
-import { readMetricCounts } from "./reads/readMetricCounts.ts"
-import { systemReads } from "./reads/systemReads.ts"
+import { readMetricCounts, systemReads } from "./reads/systemReads.ts"
 import { readChecks, readDueExpectations, readExpectations } from "./reads/readExpectations.ts"
 import { readIncidentTimeline } from "./reads/readIncidentTimeline.ts"
 import { untilNextDue } from "./reads/untilNextDue.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
 import { checkTable, findCheck } from "./tables/CheckTable.ts"
-import { establish } from "./tables/EstablishedTable.ts"
-import { findOperatorOfToken, operatorTable } from "./tables/OperatorTable.ts"
+import {
+  findOperatorOfToken,
+  operatorTable,
+  keyedTables,
+  findPolicyVersions,
+  policyVersionTable,
+} from "./tables/keyedTables.ts"
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
-import { keyedTables } from "./tables/keyedTables.ts"
-import { findPolicyVersions, policyVersionTable } from "./tables/PolicyVersionTable.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
+
+/** Stores a value unless one is stored, and returns the stored one. */
+const establish = `INSERT INTO established AS kept (name, value) VALUES ($1, $2)
+  ON CONFLICT (name) DO UPDATE SET value = kept.value RETURNING value`
 
 /** For single statements, which are transactions too; `indexedTransaction` is for several. */
 const isolation = { default_transaction_isolation: "read committed" }

@@ -1,7 +1,7 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import * as PgClock from "@tocsin/adapter-pg/PgClock"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
-import { inspectConnections } from "@tocsin/adapter-pg/inspection/connectionLimit"
+import { inspectConnections } from "@tocsin/adapter-pg/inspection/inspectStorage"
 import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/processConnections"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"

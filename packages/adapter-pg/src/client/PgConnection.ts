@@ -1,8 +1,7 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
 import { type Context, Effect, Scope, Stream } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
-import { outlivesStatement } from "./sqlStates.ts"
-import { PgFailure, type PgOperation, toSqlError } from "./toSqlError.ts"
+import { outlivesStatement, PgFailure, type PgOperation, toSqlError } from "./toSqlError.ts"
 import { asTexts } from "./upstreamDefects.ts"
 
 /** Limits the time of one statement. */

@@ -1,17 +1,24 @@
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/ports/Storage"
 import { type AnyShape, type CopiedRow, jsonColumns } from "@tocsin/core/model/TableShape"
-import { Effect, type Redacted, Stream } from "effect"
+import { Effect, type Redacted, Stream, Duration } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { LONG_WORK } from "../client/PgPoolOptions.ts"
 import { settingStatement } from "../client/script.ts"
 import { connect, type Database } from "../Database.ts"
 import { toStorageError } from "../toStorageError.ts"
+import { verifySchema, applyMissing, verifyServer } from "../migrations/migrate.ts"
+import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
+import * as Instant from "@tocsin/contract/Instant"
+import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
+import { readStorageTime } from "../readStorageTime.ts"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { givenRows, quoted } from "../tables/makeTable.ts"
 
 /** The name of a copy in `pg_stat_activity`. It is not that of a server, which a copy looks for. */
 const APPLICATION = "tocsin-copy"
 
 /** One connection, until the scope ends. */
-export const connectForCopy = (url: Redacted.Redacted) =>
+const connectForCopy = (url: Redacted.Redacted) =>
   connect({ url, maxConnections: 1, applicationName: APPLICATION, replyTimeout: LONG_WORK })
 
 const setPatience = settingStatement(
@@ -23,7 +30,7 @@ const setPatience = settingStatement(
  * Runs `use` in one transaction that may take hours, but waits for no lock longer than a service
  * would hold one. `mode` is how it begins, such as `ISOLATION LEVEL REPEATABLE READ`.
  */
-export const inTransaction = <A, E, R>(
+const inTransaction = <A, E, R>(
   { sql }: Database,
   mode: string,
   use: Effect.Effect<A, E | SqlError.SqlError, R>,
@@ -36,7 +43,7 @@ export const inTransaction = <A, E, R>(
 const PIECE = 1_000
 
 /** Reads all rows of a table in the order of its key, in pieces, by a cursor of the open transaction. */
-export const readRows = (
+const readRows = (
   sql: SqlClient.SqlClient,
   shape: AnyShape,
 ): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> => {
@@ -71,3 +78,147 @@ const toCopied =
       const value = row[name] as string | bigint | boolean | number | null
       return typeof value === "number" ? BigInt(value) : value
     })
+
+/**
+ * Reads a database as of now, in one read-only transaction, while `use` runs. Refuses the schema of a
+ * newer version, whose tables and columns a copy would omit.
+ */
+export const withCopySource = <A, E, R>(
+  url: Redacted.Redacted,
+  use: (source: CopySource) => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | StorageError, R> =>
+  Effect.scoped(
+    Effect.flatMap(connectForCopy(url), (database) =>
+      inTransaction(
+        database,
+        "ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        Effect.andThen(
+          verifySchema(database.sql),
+          Effect.suspend(() => use(makeSource(database.sql))),
+        ),
+      ),
+    ),
+  ) as Effect.Effect<A, E | StorageError, R>
+
+const makeSource = (sql: SqlClient.SqlClient): CopySource => ({
+  count: ({ name }) =>
+    sql.unsafe<{ count: bigint }>(`SELECT count(*) AS count FROM ${name}`).pipe(
+      Effect.map(([row]) => Number(row?.count ?? 0n)),
+      Effect.mapError(toStorageError),
+    ),
+  rows: (table) => readRows(sql, table),
+  lastSeq: sql
+    .unsafe<{ seq: bigint | null }>(
+      `SELECT pg_sequence_last_value(pg_get_serial_sequence('check_event', 'seq')::regclass) AS seq`,
+    )
+    .pipe(
+      Effect.map(([row]) => row?.seq ?? 0n),
+      Effect.mapError(toStorageError),
+    ),
+})
+
+/**
+ * Fills a database with the rows that `use` writes, schema included, in one transaction: an
+ * interrupted run leaves nothing, and the next one starts over. Servers that start on the database
+ * wait for the end. Fails with `in_use` where the database has data, a server uses it, or another
+ * copy into it is running.
+ */
+export const withCopyTarget = <A, E, R>(
+  url: Redacted.Redacted,
+  use: (target: CopyTarget) => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | StorageError, R> =>
+  Effect.scoped(
+    Effect.flatMap(connectForCopy(url), (database) =>
+      inTransaction(
+        database,
+        "",
+        Effect.andThen(
+          prepare(database),
+          Effect.suspend(() => use(makeTarget(database))),
+        ),
+      ),
+    ),
+  ) as Effect.Effect<A, E | StorageError, R>
+
+const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
+
+// The lock of migrations: servers that start wait for it.
+const LOCK = `SELECT pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migrations}) AS is_free`
+
+/** Servers leave a service heartbeat every five seconds. An older one is that of a server that ended. */
+const MARKED_LATELY = Duration.seconds(30)
+
+/** Every first start fills these tables. They are no reason to refuse, and are overwritten. */
+const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "service_heartbeat", "replica"]
+
+const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
+  const [lock] = yield* sql.unsafe<{ is_free: boolean }>(LOCK)
+  if (lock?.is_free !== true) {
+    return yield* inUse(
+      "another process is copying into the database or migrating it: wait until it finishes",
+    )
+  }
+  yield* verifyServer(sql)
+  yield* requireNoConnection(sql)
+  // A migration would hold up a server that only its service heartbeat shows.
+  if ((yield* verifySchema(sql)) !== undefined) yield* requireNoServiceHeartbeat({ sql, pg })
+  yield* applyMissing(sql)
+  yield* sql.unsafe(`LOCK TABLE ${copiedTables.map(({ name }) => name).join(", ")} IN ACCESS EXCLUSIVE MODE`)
+  yield* requireNoServiceHeartbeat({ sql, pg })
+  for (const { name } of copiedTables) {
+    if (LEFT_BY_STARTS.includes(name)) {
+      yield* sql.unsafe(`DELETE FROM ${name}`)
+      continue
+    }
+    const [row] = yield* sql.unsafe<{ holds: boolean }>(`SELECT EXISTS (SELECT FROM ${name}) AS holds`)
+    if (row?.holds !== true) continue
+    return yield* inUse(
+      `the database already contains data (table ${name}): name an empty database, or empty this one`,
+    )
+  }
+})
+
+const STOP_SERVERS = "a server is using the database: stop it, and start it again after the copy"
+
+/** The name of a connection identifies a server, as far as this user may see it. */
+const requireNoConnection = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const [servers] = yield* sql<{ count: bigint }>`
+    SELECT count(*) AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'tocsin' AND pid <> pg_backend_pid()
+  `.unprepared
+  if (servers !== undefined && servers.count > 0n) return yield* inUse(STOP_SERVERS)
+})
+
+const requireNoServiceHeartbeat = Effect.fnUntraced(function* ({ sql, pg }: Database) {
+  const now = yield* readStorageTime(pg)
+  const [serviceHeartbeat] = yield* sql<{ beat_at: bigint }>`SELECT beat_at FROM service_heartbeat`.unprepared
+  if (serviceHeartbeat !== undefined && serviceHeartbeat.beat_at > Instant.minus(now, MARKED_LATELY))
+    return yield* inUse(STOP_SERVERS)
+})
+
+/** Inserts rows with the numbers that they bring, one array literal a column. */
+const insertionOf = ({ name, columns }: AnyShape): string => {
+  const names = Object.keys(columns).join(", ")
+  return `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT ${names} FROM ${givenRows(columns)}`
+}
+
+const arraysOf = ({ columns }: AnyShape, rows: ReadonlyArray<CopiedRow>): ReadonlyArray<string> =>
+  Object.keys(columns).map((_, index) => {
+    const elements = rows.map((row) => (row[index] === null ? "NULL" : quoted(String(row[index]))))
+    return `{${elements.join(",")}}`
+  })
+
+const makeTarget = ({ sql, pg }: Database): CopyTarget => ({
+  write: (table, rows) =>
+    pg.query(insertionOf(table), arraysOf(table, rows)).pipe(Effect.asVoid, Effect.mapError(toStorageError)),
+  rows: (table) => readRows(sql, table),
+  setLastSeq: (seq) =>
+    seq === 0n
+      ? Effect.void
+      : Effect.asVoid(
+          Effect.mapError(
+            sql`SELECT setval(pg_get_serial_sequence('check_event', 'seq'), ${seq})`,
+            toStorageError,
+          ),
+        ),
+})

@@ -1,7 +1,29 @@
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Latch, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { announcement, CHANNEL, DELIVERIES, notify } from "./announcement.ts"
+import { namesOf, NO_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
+import * as RealTime from "../RealTime.ts"
+
+/** The channel on which processes announce deliveries and changed topics. */
+export const CHANNEL = "tocsin"
+
+/** Sends an announcement on {@link CHANNEL}. */
+const notify = "SELECT pg_notify($1, $2)"
+
+/** Announced like a topic: the sender has enqueued deliveries. */
+export const DELIVERIES = "deliveries"
+
+const SEPARATOR = " "
+
+/** A payload: the process that sends it, and what it announces. */
+const announcement = (sender: string, names: ReadonlyArray<string>): string =>
+  [sender, ...names].join(SEPARATOR)
+
+/** The announcement of a process other than `self`; empty if `self` is the sender. */
+export const announcedToOthers = (payload: string, self: string): ReadonlyArray<string> => {
+  const [sender, ...names] = payload.split(SEPARATOR)
+  return sender === self ? [] : names
+}
 
 /**
  * The time between two announcements of a process. PostgreSQL commits transactions that notify one
@@ -44,6 +66,58 @@ export class Announcer {
           if (this.#silentUntilNanos === announcedUntil) this.#silentUntilNanos = undefined
         }),
       )
+    })
+  }
+}
+
+/** With the second between two events of a stream, a change is visible within 2 s. */
+const TOPICS_EVERY = Duration.millis(500)
+
+/** How long the end of a process waits for its last announcement. */
+const FAREWELL = Duration.seconds(1)
+
+/**
+ * Announces to the other processes what this one has changed: after the commits, so that none waits
+ * for it, and at most twice a second. A process that dies in between announces nothing.
+ */
+export class TopicAnnouncer {
+  readonly #sender: string
+  #unsent = NO_TOPICS
+  readonly #latch = Latch.makeUnsafe()
+
+  private constructor(sender: string) {
+    this.#sender = sender
+  }
+
+  /** Starts to announce as `sender`, until the scope closes. */
+  static readonly start = Effect.fnUntraced(function* (
+    pg: PgClient["Service"],
+    sender: string,
+  ): Effect.fn.Return<TopicAnnouncer, never, Scope.Scope> {
+    const announcer = new TopicAnnouncer(sender)
+    const announce = announcer.#announce(pg)
+    yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeoutOption(announce, FAREWELL)))
+    const round = Effect.andThen(Effect.ignore(announce), RealTime.pause(TOPICS_EVERY))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(announcer.#latch.await, round)))
+    return announcer
+  })
+
+  /** Adds what a command has changed. */
+  note(topics: Topics): void {
+    if (topics === NO_TOPICS) return
+    this.#unsent |= topics
+    this.#latch.openUnsafe()
+  }
+
+  /** Unsent topics stay for the next time. */
+  #announce(pg: PgClient["Service"]) {
+    return Effect.suspend(() => {
+      const topics = this.#unsent
+      if (topics === NO_TOPICS) return Effect.void
+      this.#unsent = NO_TOPICS
+      this.#latch.closeUnsafe()
+      const payload = announcement(this.#sender, namesOf(topics))
+      return Effect.onError(pg.query(notify, [CHANNEL, payload]), () => Effect.sync(() => this.note(topics)))
     })
   }
 }

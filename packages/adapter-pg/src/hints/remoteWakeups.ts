@@ -4,8 +4,7 @@ import { topicNames } from "@tocsin/contract/Topics"
 import { Duration, Effect, type Scope, Stream } from "effect"
 import type { PgClient } from "../client/PgClient.ts"
 import * as RealTime from "../RealTime.ts"
-import { announcedToOthers, CHANNEL, DELIVERIES } from "./announcement.ts"
-import { ANNOUNCE_EVERY } from "./Announcer.ts"
+import { announcedToOthers, CHANNEL, DELIVERIES, ANNOUNCE_EVERY } from "./Announcer.ts"
 
 /**
  * An announcement of deliveries covers the following second, in which its sender may die. After this

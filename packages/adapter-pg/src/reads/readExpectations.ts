@@ -4,8 +4,7 @@ import type { Storage } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { checkTable, findChecks } from "../tables/CheckTable.ts"
-import { expectationTable, findDueExpectations } from "../tables/ExpectationTable.ts"
+import { checkTable, findChecks, expectationTable, findDueExpectations } from "../tables/CheckTable.ts"
 
 const { decode, find } = expectationTable
 

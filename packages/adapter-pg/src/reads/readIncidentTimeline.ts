@@ -13,7 +13,7 @@ import {
   findMembersOfIncident,
 } from "../tables/IncidentTable.ts"
 import { outboxTable, findOutboxOfIncident } from "../tables/OutboxTable.ts"
-import { read } from "./read.ts"
+import { read } from "../Database.ts"
 
 /** All parts of a timeline are read in one snapshot. */
 const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

@@ -87,3 +87,30 @@ export const keyedTables = forNames<KeyedName, { readonly [N in KeyedName]: Keye
 
 /** Serialises requests for a group until the transaction ends: its first row is one that none can lock. */
 export const lockGroup = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.groups}, hashtext($1)) AS locked`
+
+/** Named operators. */
+export const operatorTable = keyedTables.operator
+
+/** Reads the operator whose token, or former token, has this hash. */
+export const findOperatorOfToken = `SELECT ${operatorTable.columns} FROM operator AS p WHERE p.token_hash = $1 OR p.former_token_hash = $1`
+
+/** Policies that were applied. */
+export const policyVersionTable = keyedTables.policy_version
+
+const { alias, columns } = policyVersionTable
+
+/** Reads the versions after `$1`, the newest first. */
+export const findPolicyVersions = `SELECT ${columns} FROM policy_version AS ${alias}
+  WHERE ${alias}.version > $1 ORDER BY ${alias}.version DESC LIMIT $2`
+
+/** Silences. */
+export const silenceTable = keyedTables.silence
+
+/** Reads the silences that have begun by `$1` and end after `$2`. */
+export const findSilencesInForce = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.starts_at <= $1 AND q.ends_at > $2 ORDER BY q.id`
+
+/** Serialises counts of silences until the transaction ends. */
+export const lockSilenceCount = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.silenceCount}) AS locked`
+
+/** Reads the silences that end after `$1`. */
+export const findUnendedSilences = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.ends_at > $1`

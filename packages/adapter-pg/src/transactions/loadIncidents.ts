@@ -2,8 +2,12 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
-import { alertTable, lockAlertsOfIncidents } from "../tables/AlertTable.ts"
-import { outboxTable, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
+import {
+  alertTable,
+  lockAlertsOfIncidents,
+  outboxTable,
+  lockOutboxOfIncidents,
+} from "../tables/OutboxTable.ts"
 import { incidentTable, lockIncidents, memberTable, findWorstMembers } from "../tables/IncidentTable.ts"
 import { all, type Loading, type Requests } from "./Loading.ts"
 

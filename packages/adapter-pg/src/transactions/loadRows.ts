@@ -13,8 +13,9 @@ import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import { sqlError } from "../client/toSqlError.ts"
-import { keyTable, lockBlacklist } from "../tables/AgentKeyTable.ts"
 import {
+  keyTable,
+  lockBlacklist,
   countPendingAgents,
   agentTable,
   findAgentIds,
@@ -22,8 +23,7 @@ import {
   lockFreeAgents,
   lockRegistrations,
 } from "../tables/AgentTable.ts"
-import { checkTable, findChecks } from "../tables/CheckTable.ts"
-import { decodeKnown, findKnownEvents } from "../tables/HistoryTable.ts"
+import { checkTable, findChecks, decodeKnown, findKnownEvents } from "../tables/CheckTable.ts"
 import { type Finding, keyedTables, lockGroup } from "../tables/keyedTables.ts"
 import { loadIncidents, loadWorstMembers } from "./loadIncidents.ts"
 import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"

@@ -9,8 +9,7 @@ import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import { agentTable, removedRegistrationTable } from "../tables/AgentTable.ts"
 import { auditSubjectTable, auditTable } from "../tables/AuditTable.ts"
-import { checkTable } from "../tables/CheckTable.ts"
-import { deleteHistoryOfChecks, insertHistory } from "../tables/HistoryTable.ts"
+import { checkTable, deleteHistoryOfChecks, insertHistory } from "../tables/CheckTable.ts"
 import {
   cutTimelines,
   incidentLogTable,

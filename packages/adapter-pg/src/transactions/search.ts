@@ -5,8 +5,9 @@ import type { SearchResults, LoudMember, WithIncident } from "@tocsin/core/engin
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
-import { alertTable, lockClaimableAlerts } from "../tables/AlertTable.ts"
 import {
+  alertTable,
+  lockClaimableAlerts,
   findHeldOutbox,
   findWaitingReceivers,
   outboxTable,
@@ -21,13 +22,13 @@ import {
   incidentTable,
   decodeLabelled,
 } from "../tables/IncidentTable.ts"
-import { keyedTables } from "../tables/keyedTables.ts"
 import {
+  keyedTables,
   findUnendedSilences,
   findSilencesInForce,
   lockSilenceCount,
   silenceTable,
-} from "../tables/SilenceTable.ts"
+} from "../tables/keyedTables.ts"
 import { readStorageTime } from "../readStorageTime.ts"
 import type { Loading } from "./Loading.ts"
 

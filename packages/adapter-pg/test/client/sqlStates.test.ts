@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { outlivesStatement, reasonOfSqlState } from "../../src/client/sqlStates.ts"
+import { outlivesStatement, reasonOfSqlState } from "../../src/client/toSqlError.ts"
 
 describe("reasonOfSqlState", () => {
   it.each([

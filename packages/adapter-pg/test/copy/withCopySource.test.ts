@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
-import { withCopySource } from "../../src/copy/withCopySource.ts"
+import { withCopySource } from "../../src/copy/copyConnection.ts"
 import { migrate, migrations } from "../../src/migrations/migrate.ts"
 
 const next = {

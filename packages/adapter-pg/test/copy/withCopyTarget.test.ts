@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect, Layer, Logger } from "effect"
-import { withCopyTarget } from "../../src/copy/withCopyTarget.ts"
+import { withCopyTarget } from "../../src/copy/copyConnection.ts"
 import { migrate, migrations } from "../../src/migrations/migrate.ts"
 
 /** A database at the schema of an older version. */

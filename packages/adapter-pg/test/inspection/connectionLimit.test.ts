@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
-import { inspectConnections } from "../../src/inspection/connectionLimit.ts"
+import { inspectConnections } from "../../src/inspection/inspectStorage.ts"
 
 layer(ScratchPostgres.layer)("the limit of connections", (it) => {
   it.effect("is PostgreSQL's without the reserved ones, or that of the database or role if lower", () =>

@@ -12,6 +12,17 @@ import {
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { NotificationType, type NotifierName, type Severity } from "@tocsin/contract/Status"
+import {
+  AGED_ITEMS,
+  type Backlog,
+  BACKLOG_STATES,
+  type BacklogState,
+  CENSUS_LIMIT,
+  type MetricCounts,
+  sortBacklog,
+} from "@tocsin/core/ports/StorageCounts"
+import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 
 /** How many agents one step of a pass reads: half a millisecond in which no request is answered. */
 const STEP = 2_000
@@ -119,3 +130,65 @@ const pass = Effect.fnUntraced(function* (
   } while (after !== undefined)
   return makePass(quiet, { bound, deadSeenAt })
 })
+
+const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
+
+/** The items of a state, in the index that finds them. Held items are pending too, and are left out. */
+const itemsOf = (state: BacklogState): string =>
+  `outbox INDEXED BY outbox_by_created_at WHERE listed_state = '${state}'`
+
+/** Prepares the count of each notifier's items in a state. */
+const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
+  const items = itemsOf(state)
+  const next = connection.query<[NotifierName]>(
+    `SELECT notifier FROM ${items} AND notifier > ? ORDER BY notifier LIMIT 1`,
+  )
+  const count = connection.query<[bigint]>(
+    `SELECT count(*) FROM (SELECT 1 FROM ${items} AND notifier = ? ${COUNT_UP_TO})`,
+  )
+  const oldest = connection.query<[Instant.Instant | null]>(
+    `SELECT min(age_starts_at) FROM (
+      SELECT age_starts_at FROM ${items} AND notifier = ? AND event_type = ? ORDER BY created_at LIMIT ${AGED_ITEMS})`,
+  )
+  return (): ReadonlyArray<Backlog> => {
+    const backlog: Array<Backlog> = []
+    // Names are not empty, so all sort after this.
+    for (let row = next.get(""); row !== undefined; row = next.get(row[0])) {
+      const [notifier] = row
+      const [waiting_since] = NotificationType.literals
+        .flatMap((type) => oldest.get(notifier, type)?.[0] ?? [])
+        .toSorted((a, b) => (a < b ? -1 : 1))
+      const found = Number(count.get(notifier)?.[0] ?? 0)
+      if (waiting_since !== undefined) backlog.push({ notifier, state, items: found, waiting_since })
+    }
+    return backlog
+  }
+}
+
+/** Prepares the counts for metrics. Each statement reads a bounded part of an index. */
+export const makeMetricCounts = (connection: SqliteConnection) => {
+  const agents = connection.query<[pending: bigint, dead: bigint, blocked: bigint]>(
+    `SELECT agents_pending, agents_dead, (SELECT count(*) FROM (SELECT 1 FROM agent_key INDEXED BY agent_key_blocked WHERE state = 'blocked' ${COUNT_UP_TO}))
+    FROM system_total WHERE writer = 0`,
+  )
+  const open = connection.query<[bigint]>(
+    `SELECT count(*) FROM (SELECT 1 FROM incident INDEXED BY incident_by_opened_at
+      WHERE phase IN (1, 2) AND severity_rank = ? ${COUNT_UP_TO})`,
+  )
+  const backlogs = BACKLOG_STATES.map((state) => makeBacklog(connection, state))
+  return (): MetricCounts => {
+    const [pending, dead, blocked] = agents.get() ?? [0n, 0n, 0n]
+    const openOf = (severity: Severity) => Number(open.get(SEVERITY_RANK[severity])?.[0] ?? 0)
+    return {
+      agents_pending: Number(pending),
+      agents_dead: Number(dead),
+      keys_blocked: Number(blocked),
+      incidents: {
+        warning: openOf("warning"),
+        critical: openOf("critical"),
+        unknown: openOf("unknown"),
+      },
+      backlog: sortBacklog(backlogs.flatMap((backlogOf) => backlogOf())),
+    }
+  }
+}

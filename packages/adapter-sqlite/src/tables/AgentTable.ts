@@ -1,9 +1,19 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { AgentId } from "@tocsin/contract/Identifiers"
+import type { AgentId, BlacklistId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
+import { makeKeyedTable } from "./makeKeyedTable.ts"
+
+/** Table `agent_key`. Its blocked keys are the blacklist. */
+export const makeAgentKeyTable = (connection: SqliteConnection) => {
+  const table = makeKeyedTable(connection, "agent_key")
+  return {
+    ...table,
+    findBlocked: table.one<[BlacklistId]>("WHERE blacklist_id = ? AND state = 'blocked'"),
+  }
+}
 
 /** Table `agent`. */
 export const makeAgentTable = (connection: SqliteConnection) => {

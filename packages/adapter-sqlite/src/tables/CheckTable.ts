@@ -1,8 +1,13 @@
-import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
-import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { CheckRecord, CheckRef, HistoryRecord, CheckName } from "@tocsin/core/model/CheckRecord"
+import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
+import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
+import type { Labels } from "@tocsin/contract/Labels"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { makeKeyedTable } from "./makeKeyedTable.ts"
 
 /** Table `check_state`. */
 export const makeCheckTable = (connection: SqliteConnection) => {
@@ -18,3 +23,90 @@ export const makeCheckTable = (connection: SqliteConnection) => {
     write: table.write,
   }
 }
+
+/** Table `check_event`. */
+export const makeHistoryTable = (connection: SqliteConnection) => {
+  const table = makeTable(connection, storedTables.check_event)
+  const known = connection.query<[CheckId]>(
+    "SELECT check_id FROM check_event WHERE agent_id = ? AND event_id = ? AND registration_id = ?",
+  )
+  const anyKept = connection.query<[bigint]>(
+    "SELECT 1 FROM check_event WHERE is_kept = 1 AND registration_id > '' LIMIT 1",
+  )
+  const replace = connection.query<never>(
+    "UPDATE check_event SET is_kept = 0 WHERE registration_id = ? AND check_id = ? AND is_kept = 1",
+  )
+  const removeCheck = connection.query<never>(
+    "DELETE FROM check_event WHERE registration_id = ? AND check_id = ?",
+  )
+  return {
+    /** Which of these events are in the history of a registration, with their checks. */
+    known: (
+      agentId: AgentId,
+      registrationId: RegistrationId,
+      eventIds: ReadonlyArray<EventId>,
+    ): ReadonlyMap<EventId, CheckId> => {
+      const found = new Map<EventId, CheckId>()
+      for (const eventId of eventIds) {
+        const row = known.get(agentId, eventId, registrationId)
+        if (row !== undefined) found.set(eventId, row[0])
+      }
+      return found
+    },
+    /**
+     * Adds rows, which are numbered in their order. The row that retention kept because it was the
+     * newest of its check loses that protection.
+     */
+    add: (rows: ReadonlyArray<HistoryRecord>): void => {
+      if (rows.length > 0 && anyKept.get() !== undefined) {
+        for (const { registration_id, check_id } of rows) replace.get(registration_id, check_id)
+      }
+      // SQLite numbers them, so the column is not written.
+      table.insert(rows as ReadonlyArray<StoredHistoryRecord>)
+    },
+    removeCheck: (check: CheckRef): void => {
+      removeCheck.get(check.registration_id, check.check_id)
+    },
+  }
+}
+
+type Place = [
+  now: Instant,
+  next_evaluation_at: Instant,
+  AgentId | "",
+  CheckId | "",
+  RegistrationId | "",
+  limit: number,
+]
+
+/** Table `expectation`: checks that must report. */
+export const makeExpectationTable = (connection: SqliteConnection) => {
+  const table = makeKeyedTable(connection, "expectation")
+  const ofPresentAgent = table.one<[AgentId, CheckId]>(
+    `WHERE agent_id = ? AND check_id = ?
+      AND registration_id = (SELECT a.registration_id FROM agent AS a WHERE a.agent_id = expectation.agent_id)`,
+  )
+  const due = table.all<Place>(
+    `WHERE next_evaluation_at IS NOT NULL AND next_evaluation_at <= ? AND (next_evaluation_at, agent_id, check_id, registration_id) > (?, ?, ?, ?)
+    ORDER BY next_evaluation_at, agent_id, check_id, registration_id LIMIT ?`,
+  )
+  return {
+    ...table,
+    /** The labels of a check of an agent that exists. */
+    labelsOf: ({ agent_id, check_id }: CheckName): Labels | undefined =>
+      ofPresentAgent(agent_id, check_id)?.labels,
+    /** Those to be evaluated by now, longest due first, from the one after `after`. */
+    due: (now: Instant, after: ExpectationRecord | undefined, limit: number) =>
+      due(
+        now,
+        after?.next_evaluation_at ?? LONG_AGO,
+        after?.agent_id ?? "",
+        after?.check_id ?? "",
+        after?.registration_id ?? "",
+        limit,
+      ),
+  }
+}
+
+/** Before every time that a row has. */
+const LONG_AGO = -(2n ** 63n) as Instant

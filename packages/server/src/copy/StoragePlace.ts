@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs"
 import process from "node:process"
-import * as PgSource from "@tocsin/adapter-pg/copy/withCopySource"
-import * as PgTarget from "@tocsin/adapter-pg/copy/withCopyTarget"
+import * as PgCopy from "@tocsin/adapter-pg/copy/copyConnection"
 import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
-import * as SqliteSource from "@tocsin/adapter-sqlite/copy/withCopySource"
-import * as SqliteTarget from "@tocsin/adapter-sqlite/copy/withCopyTarget"
+import * as SqliteCopy from "@tocsin/adapter-sqlite/copy/CopyConnection"
 import { realFile } from "@tocsin/adapter-sqlite/connection/FileIdentity"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import type { Instant } from "@tocsin/contract/Instant"
@@ -49,15 +47,15 @@ const sqlitePlace = (file: string): StoragePlace => ({
         }))
       : Effect.succeed({ applied: 0, known: 0, serviceHeartbeatAt: undefined }),
   ),
-  withSource: (use) => SqliteSource.withCopySource(file, use),
-  withTarget: (use) => SqliteTarget.withCopyTarget(file, use),
+  withSource: (use) => SqliteCopy.withCopySource(file, use),
+  withTarget: (use) => SqliteCopy.withCopyTarget(file, use),
 })
 
 const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
   name: "PostgreSQL",
   state: PgInspection.inspectStorage({ url }),
-  withSource: (use) => PgSource.withCopySource(url, use),
-  withTarget: (use) => PgTarget.withCopyTarget(url, use),
+  withSource: (use) => PgCopy.withCopySource(url, use),
+  withTarget: (use) => PgCopy.withCopyTarget(url, use),
 })
 
 /** The storage of the settings; nothing for memory, which no other process can open. */

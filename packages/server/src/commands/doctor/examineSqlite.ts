@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs"
 import { dirname } from "node:path"
-import { type DiskInspection, inspectDisk } from "@tocsin/adapter-sqlite/inspection/inspectDisk"
-import { inspectStorage } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
+import {
+  type DiskInspection,
+  inspectDisk,
+  inspectStorage,
+} from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect } from "effect"
 import { sizeText } from "../../output/texts.ts"
