@@ -1,7 +1,7 @@
 import { Effect, type Scope } from "effect"
 import type { LaunchedProcess } from "../processes/ServerProcess.ts"
 import type { Environment } from "../processes/secrecy.ts"
-import type { WebhookReceiver, Reaction } from "../processes/WebhookReceiver.ts"
+import type { Arrival, WebhookReceiver, Reaction } from "../processes/WebhookReceiver.ts"
 import type { Load } from "./Load.ts"
 import type { FaultyPostgres } from "./FaultyPostgres.ts"
 
@@ -56,8 +56,11 @@ export interface Stage {
   readonly anyPlace: Effect.Effect<Place>
   /** Where the tables are; nothing on SQLite. */
   readonly postgres: FaultyPostgres | undefined
-  /** Takes the notifications. */
-  readonly receiver: WebhookReceiver & { reactionTo: () => Reaction }
+  /** Takes the notifications, as a webhook and as a mail server, which react alike. */
+  readonly receiver: Pick<WebhookReceiver, "arrivals" | "close" | "open"> & {
+    readonly mails: ReadonlyArray<Arrival>
+    reactionTo: () => Reaction
+  }
   readonly load: Load
   /** From 0 up to 1. */
   readonly random: () => number

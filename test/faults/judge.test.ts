@@ -27,6 +27,10 @@ const merged = (left: Ledger, right: Ledger): Ledger => ({
   submissions: [...left.submissions, ...right.submissions],
   rounds: [...left.rounds, ...right.rounds],
   arrivals: [...left.arrivals, ...right.arrivals],
+  mails: {
+    arrivals: [...left.mails.arrivals, ...right.mails.arrivals],
+    outbox: [...left.mails.outbox, ...right.mails.outbox],
+  },
   history: [...left.history, ...right.history],
   incidents: [...left.incidents, ...right.incidents],
   outbox: [...left.outbox, ...right.outbox],
@@ -41,6 +45,34 @@ const attemptsOf = ({ failures, isRepeated }: Sending, at: number): ReadonlyArra
       answeredAt: at + index + 1,
     }),
   )
+
+/** Each item as it arrived once. */
+const arrivalsOf = (items: Ledger["outbox"], check: string): Ledger["arrivals"] =>
+  items.map(({ event_type, id, incident_id }) => ({
+    sender: "hooks",
+    id,
+    message: {
+      type: `incident.${event_type}`,
+      timestamp: "2026-01-01T00:00:00Z",
+      data: {
+        id,
+        severity: "critical",
+        summary: check,
+        incident: { id: incident_id, incident_key: check },
+      },
+    },
+    fault: undefined,
+    earlier: 0,
+    answered: 200,
+    isOver: true,
+  }))
+
+/** The webhook and the mail server have changed places. */
+const swapped = ({ arrivals, mails, outbox, ...rest }: Ledger): Ledger => ({
+  ...rest,
+  ...mails,
+  mails: { arrivals, outbox },
+})
 
 /** A right service's ledger of one check. */
 const ledgerOf = (check_id: string, failures: ReadonlyArray<readonly [Sending, Sending]>): Ledger => {
@@ -57,7 +89,10 @@ const ledgerOf = (check_id: string, failures: ReadonlyArray<readonly [Sending, S
     attempts: 3,
     event_type: status === "ok" ? ("resolved" as const) : ("firing" as const),
   }))
+  const notifications = { outbox: items, arrivals: arrivalsOf(items, check) }
   return {
+    ...notifications,
+    mails: notifications,
     submissions: results.map(({ at, sending, status }) => ({
       event_id: `${check}-${at}`,
       check,
@@ -72,25 +107,6 @@ const ledgerOf = (check_id: string, failures: ReadonlyArray<readonly [Sending, S
       received_at: BigInt(at),
     })),
     incidents: failures.map((_, n) => ({ id: `${check}-${n}`, incident_key: check, state: "resolved" })),
-    outbox: items,
-    arrivals: items.map(({ event_type, id, incident_id }) => ({
-      sender: "hooks",
-      id,
-      message: {
-        type: `incident.${event_type}`,
-        timestamp: "2026-01-01T00:00:00Z",
-        data: {
-          id,
-          severity: "critical",
-          summary: check,
-          incident: { id: incident_id, incident_key: check },
-        },
-      },
-      fault: undefined,
-      earlier: 0,
-      answered: 200,
-      isOver: true,
-    })),
   }
 }
 
@@ -186,6 +202,10 @@ const DEFECTS: Record<string, Defect> = {
     },
     found: "wronglyNotified",
   },
+  "a receiver that is sent nothing": {
+    plant: (ledger) => ({ ...ledger, arrivals: [], outbox: [] }),
+    found: "wronglyNotified",
+  },
   "a notification of nothing": {
     plant: (ledger, at) => changedArrival(ledger, at, (arrival) => ({ ...arrival, id: "invented" })),
     found: "wronglyNotified",
@@ -227,7 +247,10 @@ describe("the judge of a fault", () => {
     "finds %s",
     ([, { found, plant }]) =>
       forAll(fc.tuple(arbitraryLedger, fc.nat()), { runs: RUNS }, ([ledger, at]) =>
-        Effect.sync(() => assert.isTrue(violations(judge(plant(ledger, at)))[found])),
+        Effect.sync(() => {
+          const planted = plant(ledger, at)
+          for (const one of [planted, swapped(planted)]) assert.isTrue(violations(judge(one))[found])
+        }),
       ),
     PROPERTY_TIMEOUT_MILLIS,
   )

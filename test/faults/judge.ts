@@ -32,6 +32,8 @@ export interface Ledger extends Outcome {
   /** Of each check in the order in which it was sent. */
   readonly submissions: ReadonlyArray<Submission>
   readonly rounds: ReadonlyArray<Round>
+  /** Of the mail server; the others are of the webhook. */
+  readonly mails: Pick<Outcome, "arrivals" | "outbox">
   readonly history: ReadonlyArray<{
     readonly event_id: string
     readonly agent_id: string
@@ -120,14 +122,18 @@ const inventedOf = ({ submissions, history, incidents }: Ledger): ReadonlyArray<
   ]
 }
 
-const unfinishedOf = ({ outbox }: Ledger): ReadonlyArray<string> =>
+const unfinishedOf = ({ outbox }: Outcome): ReadonlyArray<string> =>
   outbox
     .filter(({ state }) => state === "pending" || state === "retry" || state === "sending")
     .map(({ id, state }) => `item ${id} stays ${state}`)
 
+const silenceOf = ({ arrivals, incidents }: Outcome): ReadonlyArray<string> =>
+  incidents.length > 0 && arrivals.length === 0 ? ["a receiver was sent nothing"] : []
+
 /** Compares what was sent with what is stored, and what is stored with what was received. */
 export const judge = (ledger: Ledger): Verdict => {
-  const { arrivals, rounds, submissions } = ledger
+  const { mails, rounds, submissions } = ledger
+  const outcomes: ReadonlyArray<Outcome> = [ledger, { ...mails, incidents: ledger.incidents }]
   const attempts = submissions.flatMap((one) => one.attempts)
   const recoveries = rounds.map(({ endedAt, recoveredAt }) =>
     recoveredAt === undefined ? undefined : recoveredAt - endedAt,
@@ -142,9 +148,16 @@ export const judge = (ledger: Ledger): Verdict => {
     unanswered: attempts.filter(({ answer }) => answer === "unanswered").length,
     lost: lostOf(ledger),
     duplicated: duplicatedOf(ledger),
-    outOfOrder: [...reorderedOf(ledger), ...orderFaults(ledger)],
-    wronglyNotified: [...inventedOf(ledger), ...unfinishedOf(ledger), ...contentFaults(ledger)],
-    sentAgain: arrivals.filter(({ earlier }) => earlier > 0).length,
+    outOfOrder: [...reorderedOf(ledger), ...outcomes.flatMap(orderFaults)],
+    wronglyNotified: [
+      ...inventedOf(ledger),
+      ...outcomes.flatMap((outcome) => [
+        ...silenceOf(outcome),
+        ...unfinishedOf(outcome),
+        ...contentFaults(outcome),
+      ]),
+    ],
+    sentAgain: outcomes.flatMap(({ arrivals }) => arrivals).filter(({ earlier }) => earlier > 0).length,
     worstRecoveryMillis: recoveries.includes(undefined)
       ? undefined
       : Math.max(0, ...recoveries.map((millis) => millis ?? 0)),

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Option, Scope } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
@@ -12,11 +12,19 @@ import { startReceiver, type Reaction } from "../processes/WebhookReceiver.ts"
 import type { Launch, Place, Prepared, Setup, Site, Stage } from "./Fault.ts"
 import type { FaultyPostgres } from "./FaultyPostgres.ts"
 import { startLoad } from "./Load.ts"
+import { startMailReceiver } from "./mailReceiver.ts"
 
 const SERVERS: Record<Setup, number> = { sqlite: 1, postgres: 1, "three on postgres": 3 }
 
 /** A notification that a killed server was sending is free after this time instead of a minute. */
 const DELIVERY_LEASE = "5s"
+
+/** Everything goes to a webhook and to a mail server. */
+const POLICY = `receivers:
+  hooks: { kind: webhook, url_env: SERVICE_WEBHOOK_URL, secret_env: SERVICE_WEBHOOK_SECRET }
+  mails: { kind: messenger, type: email, url_env: MAIL_URL, from: tocsin@example.org, to: [ops@example.org], tls: off }
+routes: [{ to: [hooks, mails] }]
+`
 
 const listens = (port: number): Effect.Effect<boolean> =>
   Effect.promise(() =>
@@ -76,16 +84,25 @@ export const openStage = Effect.fnUntraced(function* (
   const random = seeded(seed)
   // Slow, so that a fault meets notifications that are being sent.
   const control = { reactionTo: (): Reaction => ({ status: 200, afterMillis: 100 * random() }) }
-  const receiver = Object.assign(control, yield* startReceiver(() => control.reactionTo()))
+  const hooks = yield* startReceiver(() => control.reactionTo())
+  const mails = yield* startMailReceiver(() => control.reactionTo())
+  const receiver = Object.assign(control, {
+    arrivals: hooks.arrivals,
+    mails: mails.arrivals,
+    close: Effect.andThen(hooks.close, mails.close),
+    open: Effect.andThen(hooks.open, mails.open),
+  })
   const root = yield* scratchFolder
+  writeFileSync(join(root, "policy.yaml"), POLICY)
   const databaseUrl = postgres === undefined ? undefined : yield* postgres.database
-  const { SERVICE_WEBHOOK_URL: receiverUrl = "", ...secrets } = receiver.settings("hooks")
+  const { SERVICE_WEBHOOK_URL: receiverUrl = "", ...secrets } = hooks.settings("hooks")
   const environment = {
     SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
     SERVICE_LOG_LEVEL: "info",
-    SERVICE_NOTIFIERS: "webhook",
+    SERVICE_POLICY_FILE: join(root, "policy.yaml"),
     SERVICE_DELIVERY_LEASE: DELIVERY_LEASE,
     SERVICE_WEBHOOK_URL: receiverUrl,
+    MAIL_URL: mails.url,
     ...secrets,
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }

@@ -49,6 +49,7 @@ export const runFault = Effect.fnUntraced(function* (fault: Fault, run: FaultRun
     arrivals: receiver.arrivals,
     history: yield* historyOf(place),
     incidents: yield* incidentsOf(place),
-    outbox,
+    outbox: outbox.filter(({ notifier }) => notifier === "webhook"),
+    mails: { arrivals: receiver.mails, outbox: outbox.filter(({ notifier }) => notifier === "messenger") },
   })
 }, Effect.scoped)
