@@ -5,7 +5,14 @@ import { Arbitrary, Duration, Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
 import { AGENT, criticalChecks, enroll, report, type Result } from "../service/agents.ts"
-import { type Answer, deferred, delivered, hanging, throwing } from "../service/Receivers.ts"
+import {
+  type Answer,
+  deferred,
+  delivered,
+  hanging,
+  type ReceiversOptions,
+  throwing,
+} from "../service/Receivers.ts"
 import { type ProcessOptions, type Service, whileTimePasses } from "../service/Service.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { expectedAtRouter, firingAtRouter } from "./Router.ts"
@@ -14,8 +21,12 @@ const CRITICAL = "a/disk of a/disk is critical"
 const WARNING = "a/disk of a/disk is warning"
 
 /** A timeline with an alert router, and the words for what repeats to it. */
-const openRouted = Effect.fnUntraced(function* (processes = 1, process: ProcessOptions = {}) {
-  const timeline = yield* openTimeline({ notifiers: ["alert_router"], hints: true, process })
+const openRouted = Effect.fnUntraced(function* (
+  processes = 1,
+  process: ProcessOptions = {},
+  options: ReceiversOptions = {},
+) {
+  const timeline = yield* openTimeline({ ...options, notifiers: ["alert_router"], hints: true, process })
   const { receivers, open, rows } = timeline.service
   for (let number = 2; number <= processes; number++) yield* open(`process ${number}`)
   const firesIn = Effect.fnUntraced(function* (expected: ReadonlyArray<string>) {
@@ -69,6 +80,43 @@ describe("an alert", () => {
         "390 critical ended",
         "450 critical ended",
       ])
+      yield* router.isRepeated(0)
+    }),
+  )
+
+  it.effect("is sent by its notifications alone to a receiver that keeps it", () =>
+    Effect.gen(function* () {
+      const { service, disk, after, router } = yield* openRouted(1, {}, { remembers: true })
+      const start = yield* Instant.now
+      yield* disk.turns("warning")
+      yield* after("150 seconds")
+      yield* disk.turns("critical")
+      yield* after("150 seconds")
+      yield* disk.turns("warning")
+      yield* after("150 seconds")
+      yield* disk.turns("ok")
+      yield* after("20 minutes")
+      yield* router.has("firing warning a/disk", "firing critical a/disk", "resolved warning a/disk")
+      assert.deepStrictEqual(repeatsSince(service, start), [])
+      yield* router.isRepeated(0)
+    }),
+  )
+
+  it.effect("is sent as ended once to a receiver that keeps it, by a silent resolution", () =>
+    Effect.gen(function* () {
+      const { service, disk, after, router } = yield* openRouted(1, {}, { remembers: true })
+      const start = yield* Instant.now
+      yield* disk.turns("warning")
+      yield* after("10 seconds")
+      yield* disk.turns("critical")
+      yield* after("80 seconds")
+      yield* router.answersRepeats(deferred)
+      yield* disk.turns("ok", { loud: false })
+      yield* after("5 seconds")
+      yield* router.answersRepeats(delivered)
+      yield* after("20 minutes")
+      assert.deepStrictEqual(repeatsSince(service, start), ["90 critical ended", "150 critical ended"])
+      yield* router.has("firing warning a/disk", "firing critical a/disk")
       yield* router.isRepeated(0)
     }),
   )

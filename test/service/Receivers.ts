@@ -78,6 +78,8 @@ export interface ReceiversOptions {
   readonly answerTo?: (notification: DeliveryAttempt, client: string) => Answer
   /** Called before an attempt is made. */
   readonly onAttempt?: (attempt: Attempt) => void
+  /** The alert router keeps alerts until they are sent as ended. */
+  readonly remembers?: true
 }
 
 /** The receivers of all notifiers, and everything that they and the notifiers saw. */
@@ -115,7 +117,7 @@ const makeAnswers = () => {
 }
 
 /** Receivers that accept everything by default. */
-export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): Receivers => {
+export const makeReceivers = ({ answerTo, onAttempt, remembers }: ReceiversOptions = {}): Receivers => {
   const attempts: Array<Attempt> = []
   const arrivals: Array<Arrival> = []
   const repeats: Array<Repeat> = []
@@ -182,7 +184,7 @@ export const makeReceivers = ({ answerTo, onAttempt }: ReceiversOptions = {}): R
       kind,
       send: send(client),
       ...(kind === "messenger" && { sendDigest: sendDigest(kind, client) }),
-      ...(kind === "alert_router" && { resend: resend(client) }),
+      ...(kind === "alert_router" && { resend: resend(client), ...(remembers && { remembers }) }),
       test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),
     }),
   }

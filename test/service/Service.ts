@@ -175,7 +175,8 @@ const layerOf = (
 
 /** Opens a service without rows or processes, and sets the clock to its start. */
 export const openService = Effect.fnUntraced(function* (options: ServiceOptions = {}) {
-  const { answerTo, onAttempt, onMove, hints, ids, storage, clientOf, idleFor, ...changes } = options
+  const { answerTo, onAttempt, onMove, remembers, hints, ids, storage, clientOf, idleFor, ...changes } =
+    options
   yield* TestClock.setTime(START_MILLIS)
   const closings: Array<Effect.Effect<void>> = []
   yield* Effect.addFinalizer(() =>
@@ -192,7 +193,11 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
   const serviceRules = { ...defaultRules, heartbeatRate: UNLIMITED, ...changes }
   const idsLayer = ids === undefined ? SeededIds.layer("service") : Layer.succeed(Ids, ids)
   const shared = yield* Layer.build(Layer.fresh(Layer.merge(idsLayer, NodeHashing.layer())))
-  const receivers = makeReceivers({ ...(answerTo && { answerTo }), ...(onAttempt && { onAttempt }) })
+  const receivers = makeReceivers({
+    ...(answerTo && { answerTo }),
+    ...(onAttempt && { onAttempt }),
+    ...(remembers && { remembers }),
+  })
 
   let isLong = false
   const idle = (every: Duration.Duration) =>

@@ -19,11 +19,14 @@ export interface ServiceOptions extends PostingOptions {
   readonly keys: Redacted.Redacted<Omit<ServiceKeys, "path">>
 }
 
-/** The resolution that an ended alert stands for: a silent one has no notification. */
-const resolvedBy = ({ alert, incident }: ClaimedAlert): ReadonlyArray<Written> =>
-  alert.ended_at === undefined || incident.resolved_at === undefined
-    ? []
-    : [{ id: incident.id, text: "", tone: "resolved", incident, links: [] }]
+/** The resolution of an incident that resolved without a notification. */
+const resolutionOf = ({ incident }: ClaimedAlert): Written => ({
+  id: incident.id,
+  text: "",
+  tone: "resolved",
+  incident,
+  links: [],
+})
 
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 
@@ -69,10 +72,10 @@ export const serviceNotifier = Effect.fnUntraced(function* (
     kind,
     send: (notification) => send(aboutNotification(notification)),
     ...(kind === "messenger" && { sendDigest: (notifications) => send(aboutSeveral(notifications)) }),
-    // The service forgets nothing: only a silent resolution is sent by this way.
     ...(kind === "alert_router" && {
+      remembers: true,
       resend: Effect.fnUntraced(function* (claimed: ReadonlyArray<ClaimedAlert>) {
-        const results = yield* Effect.forEach(claimed.flatMap(resolvedBy), postWritten)
+        const results = yield* Effect.forEach(claimed, (one) => postWritten(resolutionOf(one)))
         return results.map(({ result }) => result).find(({ outcome }) => outcome !== "delivered") ?? DELIVERED
       }),
     }),

@@ -13,6 +13,22 @@ export interface ReceivedMail {
   readonly raw: string
 }
 
+/** The parts of a mail, each decoded. */
+export const partsOf = (raw: string): ReadonlyArray<string> =>
+  raw
+    .split(/\r\n--[^\r\n]+/)
+    .slice(1)
+    .map((part) => {
+      const [head = "", ...rest] = part.split("\r\n\r\n")
+      const body = rest.join("\r\n\r\n")
+      if (/base64/i.test(head)) return Buffer.from(body, "base64").toString("utf8")
+      if (!/quoted-printable/i.test(head)) return body
+      const bytes = body
+        .replaceAll("=\r\n", "")
+        .replaceAll(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+      return Buffer.from(bytes, "latin1").toString("utf8")
+    })
+
 /** An answer that refuses. */
 export const answer = (responseCode: number, text = "[from outside]"): Error =>
   Object.assign(new Error(text), { responseCode })

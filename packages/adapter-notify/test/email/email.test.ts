@@ -10,7 +10,7 @@ import { TestClock } from "effect/testing"
 import { email, type EmailOptions } from "../../src/email/email.ts"
 import { firing, resolved, shared } from "../notifications.ts"
 import { TEST_ID, testIds } from "../testIds.ts"
-import { answer, startMailServer } from "./MailServer.ts"
+import { answer, partsOf, startMailServer } from "./MailServer.ts"
 
 const sending = (url: string, options: Partial<EmailOptions> = {}) =>
   Effect.provide(
@@ -58,22 +58,6 @@ const decoded = (text: string): string =>
       return bytes.toString("latin1")
     })
 const utf8 = (text: string): string => Buffer.from(decoded(text), "latin1").toString("utf8")
-
-/** The parts of a mail, each decoded. */
-const partsOf = (raw: string): ReadonlyArray<string> =>
-  raw
-    .split(/\r\n--[^\r\n]+/)
-    .slice(1)
-    .map((part) => {
-      const [head = "", ...rest] = part.split("\r\n\r\n")
-      const body = rest.join("\r\n\r\n")
-      if (/base64/i.test(head)) return Buffer.from(body, "base64").toString("utf8")
-      if (!/quoted-printable/i.test(head)) return body
-      const bytes = body
-        .replaceAll("=\r\n", "")
-        .replaceAll(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
-      return Buffer.from(bytes, "latin1").toString("utf8")
-    })
 
 describe("e-mail", () => {
   it.effect("arrives with a text and an HTML part, as automatic mail", () =>

@@ -153,13 +153,8 @@ describe("the types of receivers", () => {
         severity: firing.severity,
         leased_until: undefined,
       }
-      const at = { next_at: firing.created_at }
-      const claims: ReadonlyArray<ClaimedAlert> = [
-        // Fires on, and ended by another severity: neither is sent.
-        { alert: { ...alert, ...at, ended_at: undefined }, incident: firing.incident },
-        { alert: { ...alert, ...at, ended_at: firing.created_at }, incident: firing.incident },
-        { alert: { ...alert, ...at, ended_at: resolved.created_at }, incident },
-      ]
+      const ended = { ...alert, next_at: resolved.created_at, ended_at: resolved.created_at }
+      const claims: ReadonlyArray<ClaimedAlert> = [{ alert: ended, incident, isLast: true }]
       assert.deepStrictEqual(yield* resend(claims), { outcome: "delivered" })
       const [first, second, third] = yield* Queue.takeN(requests, 3)
       for (const request of [first, second, third])

@@ -85,6 +85,21 @@ export function* recordDelivered(unit: UnitOfWork, item: OutboxRecord, now: Inst
 const isFiringAlert = (alert: AlertRecord | undefined): alert is AlertRecord =>
   alert !== undefined && alert.ended_at === undefined
 
+/**
+ * The step of a due alert whose receiver keeps alerts until they are sent as ended: its notifications
+ * are all that it needs, but for a silent resolution.
+ */
+function* remember(
+  unit: UnitOfWork,
+  { row, incident }: WithIncident<AlertRecord>,
+): Decision<"wait" | "delete" | "end"> {
+  if (incident.state === "open") return row.ended_at === undefined ? "wait" : "delete"
+  yield* load(unit, { incidents: [incident.id] })
+  const isEnd = ({ event_type, receiver }: OutboxRecord) =>
+    event_type === "resolved" && receiver === row.receiver
+  return unit.outbox.group(incident.id).some(isEnd) ? "delete" : "end"
+}
+
 /** Claims alerts of a receiver that are due to be sent again. */
 export const claimAlerts = commandOf(function* (
   unit,
@@ -93,6 +108,8 @@ export const claimAlerts = commandOf(function* (
     readonly receiver: NotifierName
     readonly limit: number
     readonly lease: Duration.Duration
+    /** The receiver keeps alerts until they are sent as ended. */
+    readonly remembers?: boolean | undefined
     /** Without a policy unless given. */
     readonly options?: FiringOptions
   },
@@ -105,25 +122,33 @@ export const claimAlerts = commandOf(function* (
   const { runbookOf } = yield* gatherFacts(unit, incidents, input.options ?? WITHOUT_POLICY, now)
   const claimed: Array<ClaimedAlert> = []
   for (const found of claimableAlerts) {
-    if (yield* isOutdone(unit, found)) {
-      unit.alerts.delete(found.row)
-      continue
+    const { incident, row } = found
+    const step = input.remembers === true ? yield* remember(unit, found) : yield* repeat(unit, found)
+    const isSent = claimed.some(({ alert }) => alert.incident_id === row.incident_id)
+    if (step === "wait") unit.alerts.put({ ...row, next_at: Instant.LATEST })
+    else if (step === "delete" || (step === "end" && isSent)) unit.alerts.delete(row)
+    else {
+      const alert = { ...row, leased_until }
+      unit.alerts.put(alert)
+      const isLast = step === "end" && { isLast: true as const }
+      claimed.push({ alert, incident: incidentFacts(incident), runbook: runbookOf(incident), ...isLast })
     }
-    const alert = { ...found.row, leased_until }
-    unit.alerts.put(alert)
-    claimed.push({ alert, incident: incidentFacts(found.incident), runbook: runbookOf(found.incident) })
   }
   return claimed
 })
 
 /**
- * Whether an alert has ended and a later incident fires with the same labels. To its receiver the
- * two are one, so sending the old one as ended would end the new one.
+ * The step of a due alert whose receiver forgets it unless it repeats. Once a later incident fires with the
+ * same labels, the end of this one would end that: to the receiver, the two are one.
  */
-function* isOutdone(unit: UnitOfWork, { row, incident }: WithIncident<AlertRecord>): Decision<boolean> {
-  if (row.ended_at === undefined) return false
+function* repeat(
+  unit: UnitOfWork,
+  { row, incident }: WithIncident<AlertRecord>,
+): Decision<"repeat" | "delete"> {
+  if (row.ended_at === undefined) return "repeat"
   const later = yield* laterIncident(unit, incident)
-  return later !== undefined && isFiringAlert(alertOf(unit, { ...row, incident_id: later.id }))
+  const isOutdone = later !== undefined && isFiringAlert(alertOf(unit, { ...row, incident_id: later.id }))
+  return isOutdone ? "delete" : "repeat"
 }
 
 /** The open incident whose alerts have the same labels as those of a resolved one. */
@@ -156,15 +181,20 @@ function* fireAgain(unit: UnitOfWork, ended: AlertRef, now: Instant.Instant): De
 
 /**
  * Ends a claim after its post: due again in a minute, or deleted once it has been sent as ended for
- * long enough.
+ * long enough, at once by a receiver that keeps alerts.
  */
-export const recordAlertResult = commandOf(function* (unit, now, claimed: AlertRecord): Decision<void> {
-  if (claimed.ended_at !== undefined) yield* fireAgain(unit, claimed, now)
+export const recordAlertResult = commandOf(function* (
+  unit,
+  now,
+  { alert: claimed, isLast }: Pick<ClaimedAlert, "alert" | "isLast">,
+): Decision<void> {
+  if (claimed.ended_at !== undefined && isLast !== true) yield* fireAgain(unit, claimed, now)
   const alert = yield* heldAlert(unit, claimed)
   if (alert === undefined) return
   // Due immediately if it has ended, or fires again, since it was claimed.
   const isOutdated = alert.ended_at !== claimed.ended_at || alert.next_at !== claimed.next_at
-  const isOver = alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR)
+  const isOver =
+    isLast === true || (alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR))
   if (isOver && !isOutdated) unit.alerts.delete(alert)
   else {
     const next_at = isOutdated ? alert.next_at : Instant.plus(now, RESEND_EVERY)

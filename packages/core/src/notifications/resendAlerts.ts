@@ -33,8 +33,8 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
   const receivers = yield* Receivers
   const { current: policy } = yield* PolicyInForce
   const { staleAfter } = yield* RuleSettings
-  const current = () => receivers.current().get(receiver)?.resend
-  const resend: NonNullable<Notifier["resend"]> = (alerts) => current()?.(alerts) ?? Effect.interrupt
+  const current = () => receivers.current().get(receiver)
+  const resend: NonNullable<Notifier["resend"]> = (alerts) => current()?.resend?.(alerts) ?? Effect.interrupt
 
   const post = (claimed: ReadonlyArray<ClaimedAlert>) =>
     Effect.exit(Effect.interruptible(resend(claimed))).pipe(
@@ -44,14 +44,20 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
 
   const claim = Effect.fnUntraced(function* () {
     const claimed = yield* commits.transact(
-      claimAlerts({ receiver, limit: ALERTS_AT_ONCE, lease: claimFor, options: { policy, staleAfter } }),
+      claimAlerts({
+        receiver,
+        limit: ALERTS_AT_ONCE,
+        lease: claimFor,
+        remembers: current()?.remembers,
+        options: { policy, staleAfter },
+      }),
     )
     return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
   }, Effect.uninterruptible)
 
   const round = Effect.gen(function* () {
     const seen = yield* signal.count
-    if (current() === undefined) return yield* signal.after(seen)
+    if (current()?.resend === undefined) return yield* signal.after(seen)
     const at = yield* Instant.now
     const posting = yield* claim()
     yield* posting === undefined ? waitForMore([receiver], { seen, at }) : Fiber.await(posting)
@@ -75,8 +81,8 @@ const settle = Effect.fnUntraced(
         exit.cause,
       )
     }
-    const end = Exit.isSuccess(exit) ? recordAlertResult : releaseAlert
-    for (const { alert } of claimed) yield* commits.transact(end(alert))
+    for (const one of claimed)
+      yield* commits.transact(Exit.isSuccess(exit) ? recordAlertResult(one) : releaseAlert(one.alert))
   },
   Effect.catchCause((cause) =>
     Effect.logWarning("cannot record that alerts were sent; sending them again when their leases end", cause),

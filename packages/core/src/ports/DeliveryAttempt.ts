@@ -67,6 +67,8 @@ export interface ClaimedAlert {
   readonly alert: AlertRecord
   readonly incident: DeliveryAttempt["incident"]
   readonly runbook?: FoundRunbook | undefined
+  /** It is sent as ended, and not again. */
+  readonly isLast?: true
 }
 
 /** The incident as notifications and alerts show it. */

@@ -44,6 +44,11 @@ export interface Notifier {
    * (docs/rules.md#alertmanager). Alerts with `ended_at` are sent as ended. Never fails.
    */
   readonly resend?: (alerts: ReadonlyArray<ClaimedAlert>) => Effect.Effect<DeliveryResult>
+  /**
+   * The receiver keeps an alert until it is sent as ended: `resend` gets only alerts whose incident resolved
+   * without a notification, once (docs/rules.md#notifiers).
+   */
+  readonly remembers?: true
   /** A danger of its settings, which the doctor names; absent without one. */
   readonly caution?: string
   /** Sends a message marked as a test. */

@@ -93,7 +93,7 @@ export const resend = Effect.fnUntraced(function* ({ storage }: Replica, action:
     storage,
     inOrderOfIds(claimAlerts({ receiver: "alert_router", limit: ALL, lease: leaseOf(action) })),
   )
-  for (const { alert } of claimed.slice(0, action.settled)) yield* transact(storage, recordAlertResult(alert))
+  for (const one of claimed.slice(0, action.settled)) yield* transact(storage, recordAlertResult(one))
   return claimed
 })
 
