@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:ca290cc9bff1bdc4a2470749b5fd65e8f2a3c227f7a82cc9c19170d126280eb2
+-- 1 first breaking sha256:c53f6385165315e7fdfaa18172bef14e7127676a21ebac7895742367e33cfb02
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -92,11 +92,12 @@ CREATE TABLE alert (
   next_at INTEGER NOT NULL,
   ended_at INTEGER,
   leased_until INTEGER,
-  claimable_order INTEGER NOT NULL AS (max(next_at, coalesce(leased_until, next_at))) STORED,
   PRIMARY KEY (incident_id, receiver, severity)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX alert_due ON alert (receiver, claimable_order);
+CREATE INDEX alert_due ON alert (receiver, next_at, incident_id, severity);
+
+CREATE INDEX alert_leased ON alert (receiver, leased_until) WHERE leased_until IS NOT NULL;
 
 CREATE TABLE audit (
   id TEXT NOT NULL PRIMARY KEY,
@@ -242,7 +243,7 @@ CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT 
 
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
-CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
+CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at, id) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
 
 CREATE INDEX incident_by_opened_at ON incident (phase, severity_rank, opened_at, id);
 
@@ -412,11 +413,11 @@ CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type,
 
 CREATE INDEX outbox_by_updated_at ON outbox (listed_state, notifier, event_type, updated_at, id);
 
-CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
+CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at, id) WHERE state IN ('pending', 'retry');
 
-CREATE INDEX outbox_held ON outbox (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL;
+CREATE INDEX outbox_held ON outbox (next_evaluation_at, id) WHERE next_evaluation_at IS NOT NULL;
 
-CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
+CREATE INDEX outbox_leased ON outbox (leased_until, id) WHERE state = 'sending';
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 

@@ -2,6 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { pageStatement } from "@tocsin/adapter-pg/lists/readPage"
 import type { PageStatement } from "@tocsin/adapter-pg/lists/selections"
 import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/systemReads"
+import { findDueIncidents } from "@tocsin/adapter-pg/tables/IncidentTable"
+import {
+  findHeldOutbox,
+  lockClaimableAlerts,
+  lockClaimableOutbox,
+} from "@tocsin/adapter-pg/tables/OutboxTable"
 import {
   type ListName,
   orderColumns,
@@ -180,6 +186,31 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
       }),
     )
   }
+
+  it.effect("what is due at one moment is found in its order by an index", () =>
+    Effect.gen(function* () {
+      const { run, sql } = yield* Seeded
+      const now = start
+      const rows = yield* Effect.promise(() =>
+        run("SELECT receiver FROM outbox WHERE next_attempt_at = 1 AND state = 'pending' LIMIT 1"),
+      )
+      const receivers = rows.map(({ receiver }) => receiver)
+      const searches = {
+        lockClaimableOutbox: { text: lockClaimableOutbox, values: [receivers, now, LIMIT] },
+        findHeldOutbox: { text: findHeldOutbox, values: [now, LIMIT] },
+        findDueIncidents: { text: findDueIncidents, values: [now, LIMIT] },
+        lockClaimableAlerts: { text: lockClaimableAlerts, values: [now, now, LIMIT, "alert_router"] },
+      }
+      for (const mode of MODES) {
+        yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
+        for (const [name, search] of Object.entries(searches)) {
+          const nodes = yield* explain(sql, search)
+          assert.isAtLeast(Math.max(...nodes.map((node) => node["Actual Rows"])), LIMIT, name)
+          assertIndexed(name, nodes)
+        }
+      }
+    }),
+  )
 
   it.effect("metricCounts scans no table", () =>
     Effect.gen(function* () {

@@ -13,7 +13,7 @@ export const size = { ...part, history: part.history / 4, incidents, outbox }
 /**
  * Makes a fifth of all incidents open and acknowledged, and a third of the notifications held. One check
  * joins every tenth incident that another one opened, and the first of these is busy. A few
- * acknowledgements have run out.
+ * acknowledgements have run out. All that is due is due at one moment: evaluations, first notifications, alerts.
  */
 export const storm: ReadonlyArray<string> = [
   `UPDATE incident SET state = 'open', kind = 'named', incident_key = id, resolved_at = NULL, ack_until = 9000000000000000
@@ -23,5 +23,9 @@ export const storm: ReadonlyArray<string> = [
   `INSERT INTO incident_member (incident_id, agent_id, check_id, severity, change_seq, joined_at)
     SELECT id, 'agent-0000000', 'check-00003', severity, member_changes + 1, opened_at FROM incident
     WHERE opened_at / 1000000 % 10 = 0 ON CONFLICT DO NOTHING`,
+  "UPDATE incident SET next_evaluation_at = 1 WHERE state = 'open'",
+  `UPDATE outbox SET state = 'pending', next_attempt_at = 1
+    WHERE state = 'sent' AND incident_seq = 1 AND created_at / 1000000 % 3 = 1`,
+  "INSERT INTO alert (receiver, incident_id, severity, next_at) SELECT 'alert_router', id, severity, 1 FROM incident WHERE state = 'open'",
   `UPDATE incident SET member_changes = 101 WHERE id = (SELECT min(id) FROM listed_member)`,
 ]

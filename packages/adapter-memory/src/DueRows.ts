@@ -6,6 +6,9 @@ import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { IndexedRows } from "./IndexedRows.ts"
 import { TimerQueue } from "@tocsin/core/engine/TimerQueue"
 
+/** Of one moment, the least ID is found first. */
+const itself = (id: string): string => id
+
 /** Rows by ID that also know what of them is due when: a search reads no others. */
 abstract class DueRows<Row, Name extends string = never> extends IndexedRows<Row, Name> {
   /** Notes when a row is due, or that it is gone. */
@@ -40,7 +43,7 @@ interface Deliveries {
 export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
   readonly receivers = new Map<NotifierName, Deliveries>()
   /** When held items are to be examined. */
-  readonly held = new TimerQueue<OutboxId>()
+  readonly held = new TimerQueue<OutboxId>(itself)
 
   constructor() {
     super({ group: () => undefined, incident_id: (item) => item.incident_id })
@@ -63,7 +66,10 @@ export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
   #deliveriesTo(receiver: NotifierName): Deliveries {
     const known = this.receivers.get(receiver)
     if (known !== undefined) return known
-    const created = { waiting: new TimerQueue<OutboxId>(), leased: new TimerQueue<OutboxId>() }
+    const created = {
+      waiting: new TimerQueue<OutboxId>(itself),
+      leased: new TimerQueue<OutboxId>(itself),
+    }
     this.receivers.set(receiver, created)
     return created
   }
@@ -72,7 +78,7 @@ export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
 /** The incidents. */
 export class IncidentRows extends DueRows<IncidentRecord> {
   /** When open incidents are to be evaluated. */
-  readonly evaluations = new TimerQueue<IncidentId>()
+  readonly evaluations = new TimerQueue<IncidentId>(itself)
 
   constructor() {
     super({})

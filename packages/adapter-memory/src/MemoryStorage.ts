@@ -1,3 +1,4 @@
+import { comparing } from "@tocsin/core/engine/comparing"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -135,17 +136,16 @@ const dueExpectations = (
 ): ReadonlyArray<ExpectationRecord> =>
   Array.from(tables.keyed.expectation.values())
     .filter((row) => row.next_evaluation_at !== undefined && row.next_evaluation_at <= now)
-    .filter((row) => after === undefined || compareLooks(row, after) > 0)
-    .toSorted(compareLooks)
+    .filter((row) => after === undefined || byEvaluation(row, after) > 0)
+    .toSorted(byEvaluation)
     .slice(0, limit)
 
-const compareLooks = (a: ExpectationRecord, b: ExpectationRecord): number => {
-  for (const name of ["next_evaluation_at", "agent_id", "check_id", "registration_id"] as const) {
-    const [left = 0n, right = 0n] = [a[name], b[name]]
-    if (left !== right) return left < right ? -1 : 1
-  }
-  return 0
-}
+const byEvaluation = comparing<ExpectationRecord>(
+  (row) => row.next_evaluation_at ?? 0n,
+  (row) => row.agent_id,
+  (row) => row.check_id,
+  (row) => row.registration_id,
+)
 
 const untilNextDue = (
   tables: MemoryTables,

@@ -1,3 +1,4 @@
+import { comparing } from "@tocsin/core/engine/comparing"
 import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
 import {
   type ListFilters,
@@ -44,16 +45,6 @@ const lists: {
   blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),
 }
 
-const comparing =
-  <Row>(columns: ReadonlyArray<SortColumn<Row>>) =>
-  (a: Row, b: Row): number => {
-    for (const { of } of columns) {
-      const [left, right] = [of(a), of(b)]
-      if (left !== right) return left < right ? -1 : 1
-    }
-    return 0
-  }
-
 /** Whether a row lies in the direction of reading from a position. */
 const isFrom =
   <Row>(columns: ReadonlyArray<SortColumn<Row>>, { isInclusive, values }: Position, isUpward: boolean) =>
@@ -81,6 +72,6 @@ export const readRows = <L extends ListName>(
   // A list of this name, whose rows are of its type.
   for (const row of lists[list](tables, filter))
     if (isBeyond(row) && passes(tables, filter, row)) rows.push(row)
-  const compare = comparing(columns)
+  const compare = comparing(...columns.map(({ of }) => of))
   return firstInOrder(rows, limit, isUpward ? compare : (a, b) => compare(b, a))
 }

@@ -4,7 +4,8 @@ import type { Loaders } from "@tocsin/core/engine/unitOfWork/loadParts"
 import type { RowRequest, Search } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
-import { isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { comparing } from "@tocsin/core/engine/comparing"
+import { type AlertRecord, isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { firstInOrder } from "./firstInOrder.ts"
 import { labelsOf, type MemoryTables } from "./MemoryTables.ts"
@@ -18,8 +19,19 @@ export interface Reading {
 
 const isWaiting = (item: OutboxRecord): boolean => item.state === "pending" || item.state === "retry"
 
-const compareDue = (a: OutboxRecord, b: OutboxRecord): number =>
-  (a.next_attempt_at ?? 0n) < (b.next_attempt_at ?? 0n) ? -1 : 1
+const byDueTime = comparing<OutboxRecord>(
+  (item) => item.next_attempt_at ?? 0n,
+  (item) => item.id,
+)
+const byLease = comparing<OutboxRecord>(
+  (item) => item.leased_until ?? 0n,
+  (item) => item.id,
+)
+const byAlertTime = comparing<AlertRecord>(
+  (alert) => alert.next_at,
+  (alert) => alert.incident_id,
+  (alert) => alert.severity,
+)
 
 const withIncident = <Row extends { readonly incident_id: OutboxRecord["incident_id"] }>(
   tables: MemoryTables,
@@ -47,9 +59,9 @@ const searchOutbox = (
     leased.due(now, limit, (id) => tables.keyed.outbox.get(id)),
   )
   const { searchResults: found } = unit
-  const first = deliveries.length === 1 ? due : due.toSorted(compareDue).slice(0, limit)
+  const first = deliveries.length === 1 ? due : due.toSorted(byDueTime).slice(0, limit)
   found.claimableOutbox = withIncident(tables, first)
-  found.expiredOutbox = expired.slice(0, limit)
+  found.expiredOutbox = expired.toSorted(byLease).slice(0, limit)
   found.storageTime = now
   for (const { row } of found.claimableOutbox) unit.outbox.load(row.id, row)
   for (const row of found.expiredOutbox) unit.outbox.load(row.id, row)
@@ -81,7 +93,7 @@ const searchAlerts = (
         alert.next_at <= now &&
         (alert.leased_until === undefined || alert.leased_until <= now),
     )
-    .toSorted((a, b) => (a.next_at < b.next_at ? -1 : 1))
+    .toSorted(byAlertTime)
   unit.searchResults.claimableAlerts = withIncident(tables, due.slice(0, limit))
   unit.searchResults.storageTime = now
   for (const { row } of unit.searchResults.claimableAlerts) unit.alerts.load(row, row)
@@ -160,6 +172,7 @@ export const SEARCHES: Loaders<Reading, Search> = {
   idlePendingAgents: ({ tables, unit }, { seenBefore, limit }) => {
     const agents = Array.from(tables.agents.values())
       .filter((agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore)
+      .toSorted(comparing((agent) => agent.agent_id))
       .slice(0, limit)
     for (const agent of agents) unit.agents.load(agent.agent_id, agent)
     unit.searchResults.idlePendingAgents = agents.map((agent) => agent.agent_id)

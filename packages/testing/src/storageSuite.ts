@@ -12,6 +12,7 @@ import { committedSuite } from "./committedSuite.ts"
 import { departureRaceSuite } from "./departureRaceSuite.ts"
 import { heldSuite } from "./heldSuite.ts"
 import { historyRetentionSuite } from "./historyRetentionSuite.ts"
+import { dueOrderSuite } from "./dueOrderSuite.ts"
 import { expirySuite } from "./model/expirySuite.ts"
 import { incidentRowRequestSuite } from "./incidentRowRequestSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
@@ -85,6 +86,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     pagingSuite(subject)
     claimSuite(subject)
     alertClaimSuite(subject)
+    dueOrderSuite(subject)
     heldSuite(subject)
     timerSuite(subject)
     silenceSuite(subject)

@@ -32,7 +32,7 @@ export const findIncidents = `SELECT ${incidentTable.columns} FROM incident AS i
 
 /** Finds the incidents whose next evaluation is due by `$1`, longest due first. */
 export const findDueIncidents = `SELECT i.id FROM incident AS i
-  WHERE i.next_evaluation_at IS NOT NULL AND i.state = 'open' AND i.next_evaluation_at <= $1 ORDER BY i.next_evaluation_at LIMIT $2`
+  WHERE i.next_evaluation_at IS NOT NULL AND i.state = 'open' AND i.next_evaluation_at <= $1 ORDER BY i.next_evaluation_at, i.id LIMIT $2`
 
 /** The members of incidents, past and present. */
 export const memberTable = keyedTables.incident_member

@@ -32,22 +32,22 @@ export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
               AND earlier.state NOT IN ('sent', 'failed', 'discarded')
             OFFSET 0
           )
-        ORDER BY o.next_attempt_at LIMIT $3 FOR UPDATE OF o SKIP LOCKED
+        ORDER BY o.next_attempt_at, o.id LIMIT $3 FOR UPDATE OF o SKIP LOCKED
       ) AS claimable
-      ORDER BY claimable.next_attempt_at LIMIT $3
+      ORDER BY claimable.next_attempt_at, claimable.id LIMIT $3
     ) AS due
     UNION ALL
     SELECT expired.* FROM (
       SELECT ${outboxTable.columns} FROM outbox AS o
       WHERE o.receiver = ANY($1) AND o.state = 'sending' AND o.leased_until <= storage.storage_time
-      ORDER BY o.leased_until LIMIT $3 FOR UPDATE SKIP LOCKED
+      ORDER BY o.leased_until, o.id LIMIT $3 FOR UPDATE SKIP LOCKED
     ) AS expired
   ) AS found ON true
-  ORDER BY found.next_attempt_at, found.leased_until`
+  ORDER BY found.next_attempt_at, found.leased_until, found.id`
 
 /** Finds the incidents of held items that are to be examined by `$1`, longest due first. */
 export const findHeldOutbox = `SELECT o.incident_id FROM outbox AS o
-  WHERE o.next_evaluation_at IS NOT NULL AND o.next_evaluation_at <= $1 ORDER BY o.next_evaluation_at LIMIT $2`
+  WHERE o.next_evaluation_at IS NOT NULL AND o.next_evaluation_at <= $1 ORDER BY o.next_evaluation_at, o.id LIMIT $2`
 
 /** Reads the receivers of items that wait or are being sent, one look into the index for each. */
 export const findWaitingReceivers = `WITH RECURSIVE waiting (receiver) AS (
@@ -98,4 +98,4 @@ export const lockAlertsOfIncidents = `SELECT ${alertTable.columns} FROM alert AS
  */
 export const lockClaimableAlerts = `SELECT ${alertTable.columns} FROM alert AS l
   WHERE l.receiver = $4 AND l.next_at <= $1 AND (l.leased_until IS NULL OR l.leased_until <= $2)
-  ORDER BY l.next_at LIMIT $3 FOR UPDATE OF l SKIP LOCKED`
+  ORDER BY l.next_at, l.incident_id, l.severity LIMIT $3 FOR UPDATE OF l SKIP LOCKED`

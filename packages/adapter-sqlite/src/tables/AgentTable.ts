@@ -29,7 +29,7 @@ export const makeAgentTable = (connection: SqliteConnection) => {
       withPendingKey.all(after ?? "", limit).map(([agentId]) => agentId),
     /** Pending agents that were last seen by a moment. */
     idlePending: table.all<[seenBefore: Instant, limit: number]>(
-      "WHERE admission_state = 'pending' AND last_seen_at <= ? LIMIT ?",
+      "WHERE admission_state = 'pending' AND last_seen_at <= ? ORDER BY agent_id LIMIT ?",
     ),
     write: table.write,
   }

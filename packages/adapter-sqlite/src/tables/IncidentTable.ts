@@ -24,7 +24,7 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
   const findOpen = table.one("WHERE kind = ? AND incident_key = ? AND state = 'open'")
   const due = connection.query<[IncidentId]>(
     `SELECT id FROM incident INDEXED BY incident_by_next_evaluation
-    WHERE next_evaluation_at IS NOT NULL AND state = 'open' AND next_evaluation_at <= ? ORDER BY next_evaluation_at LIMIT ?`,
+    WHERE next_evaluation_at IS NOT NULL AND state = 'open' AND next_evaluation_at <= ? ORDER BY next_evaluation_at, id LIMIT ?`,
   )
   const openings = connection.query<[Instant]>(
     `SELECT opened_at FROM incident INDEXED BY incident_by_key

@@ -1,6 +1,7 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
+import { comparing } from "@tocsin/core/engine/comparing"
 import type { OutboxRecord, AlertRecord } from "@tocsin/core/model/OutboxRecord"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -13,8 +14,10 @@ type Items = ReadonlyArray<OutboxRecord>
 
 const OF_RECEIVERS = "receiver IN (SELECT value FROM json_each(?))"
 
-const compareDue = (a: OutboxRecord, b: OutboxRecord): number =>
-  (a.next_attempt_at ?? 0n) < (b.next_attempt_at ?? 0n) ? -1 : 1
+const byDueTime = comparing<OutboxRecord>(
+  (item) => item.next_attempt_at ?? 0n,
+  (item) => item.id,
+)
 
 const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) => {
   const due = table.all<[NotifierName, Instant, limit: number]>(
@@ -23,15 +26,15 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
       SELECT 1 FROM outbox AS earlier
       WHERE earlier.incident_id = item.incident_id AND earlier.incident_seq < item.incident_seq
         AND earlier.receiver = item.receiver AND earlier.state IN ('pending', 'sending', 'retry')
-    ) ORDER BY next_attempt_at LIMIT ?`,
+    ) ORDER BY next_attempt_at, id LIMIT ?`,
   )
   const expired = table.all<[Instant, receivers: string, limit: number]>(
     `INDEXED BY outbox_leased WHERE state = 'sending' AND leased_until <= ? AND ${OF_RECEIVERS}
-    ORDER BY leased_until LIMIT ?`,
+    ORDER BY leased_until, id LIMIT ?`,
   )
   const held = connection.query<[IncidentId]>(
     `SELECT incident_id FROM outbox INDEXED BY outbox_held WHERE next_evaluation_at IS NOT NULL AND next_evaluation_at <= ?
-    ORDER BY next_evaluation_at LIMIT ?`,
+    ORDER BY next_evaluation_at, id LIMIT ?`,
   )
   // One look into the index for each receiver.
   const waitingReceivers = connection.query<[NotifierName]>(
@@ -66,7 +69,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     due: (receivers: Receivers, now: Instant, limit: number): Items =>
       Array.from(new Set(receivers))
         .flatMap((receiver) => due(receiver, now, limit))
-        .toSorted(compareDue)
+        .toSorted(byDueTime)
         .slice(0, limit),
     /** The incidents of held items that are to be examined, longest due first. */
     held: (now: Instant, limit: number) => held.all(now, limit).map(([incident_id]) => incident_id),
@@ -109,22 +112,31 @@ export const makeOutboxTable = (connection: SqliteConnection) => {
 
 type Alerts = ReadonlyArray<AlertRecord>
 
-/** An alert can be claimed from its `claimable_order` on: when it is due and not leased. */
+/** Table `alert`: label sets that are sent again. */
 export const makeAlertTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "alert")
-  const claimable = table.all<[NotifierName, Instant, limit: number]>(
-    "WHERE receiver = ? AND claimable_order <= ? ORDER BY claimable_order LIMIT ?",
+  const claimable = table.all<[NotifierName, Instant, now: Instant, limit: number]>(
+    `WHERE receiver = ? AND next_at <= ? AND (leased_until IS NULL OR leased_until <= ?)
+    ORDER BY next_at, incident_id, severity LIMIT ?`,
   )
-  const next = connection.query<[Instant | null]>(
-    "SELECT min(claimable_order) FROM alert WHERE receiver = ? AND claimable_order > ?",
+  const nextDue = connection.query<[Instant]>(
+    `SELECT next_at FROM alert WHERE receiver = ? AND next_at > ?
+      AND (leased_until IS NULL OR leased_until <= ?) ORDER BY next_at LIMIT 1`,
+  )
+  const nextExpiry = connection.query<[Instant]>(
+    `SELECT leased_until FROM alert INDEXED BY alert_leased
+    WHERE receiver = ? AND leased_until > ? ORDER BY leased_until LIMIT 1`,
   )
   return {
     ...table,
     ofIncident: table.all<[IncidentId]>("WHERE incident_id = ?"),
     claimable: ({ receiver, limit }: NonNullable<RowRequest["claimableAlerts"]>, now: Instant): Alerts =>
-      claimable(receiver, now, limit),
-    /** The next moment after `now` at which an alert of each receiver can be claimed, if there is one. */
+      claimable(receiver, now, now, limit),
+    /** The next moments after `now` at which an alert of each receiver is due or its lease expires. */
     nextMoments: (receivers: ReadonlyArray<NotifierName>, now: Instant): ReadonlyArray<Instant> =>
-      receivers.flatMap((receiver) => next.get(receiver, now)?.[0] ?? []),
+      receivers.flatMap((receiver) => [
+        ...(nextDue.get(receiver, now, now) ?? []),
+        ...(nextExpiry.get(receiver, now) ?? []),
+      ]),
   }
 }

@@ -4,19 +4,27 @@ import { Heap } from "./Heap.ts"
 interface Entry<Key> {
   readonly at: Instant
   readonly key: Key
-  /** Of two entries of one moment, the one that was set first comes first. */
-  readonly order: number
+  /** Orders the entries of one moment. */
+  readonly order: number | string
 }
 
 const isBefore = (a: Entry<unknown>, b: Entry<unknown>): boolean =>
   a.at < b.at || (a.at === b.at && a.order < b.order)
 
-/** Timers, one for each key, found in the order of time. */
+/**
+ * Timers, one for each key, found in the order of time. Those of one moment are found in the order of
+ * their texts, else in the order in which they were set.
+ */
 export class TimerQueue<Key> {
   readonly #entries = new Map<Key, Entry<Key>>()
   /** Moved and removed entries stay until they come up. */
   readonly #heap = new Heap<Entry<Key>>(isBefore)
+  readonly #textOf: ((key: Key) => string) | undefined
   #lastOrder = 0
+
+  constructor(textOf?: (key: Key) => string) {
+    this.#textOf = textOf
+  }
 
   /** Sets or moves the moment of a key; without one, removes the key. */
   set(key: Key, at: Instant | undefined): void {
@@ -25,7 +33,7 @@ export class TimerQueue<Key> {
       return
     }
     if (this.#entries.get(key)?.at === at) return
-    const entry = { at, key, order: (this.#lastOrder += 1) }
+    const entry = { at, key, order: this.#textOf?.(key) ?? (this.#lastOrder += 1) }
     this.#entries.set(key, entry)
     this.#heap.push(entry)
   }

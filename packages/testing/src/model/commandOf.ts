@@ -169,10 +169,7 @@ export const commandOf = (action: ModelAction, sent: Sent, now: Instant.Instant)
         sweepStaleAgents(storage, commits, { rules: defaultRules, incidents, limit: delivery.ALL })
     case "removeIdle":
       return ({ storage, incidents }) =>
-        transact(
-          storage,
-          delivery.inOrderOfIds(removeIdlePending({ silence: IDLE, incidents, limit: delivery.ALL })),
-        )
+        transact(storage, removeIdlePending({ silence: IDLE, incidents, limit: delivery.ALL }))
     case "expire":
       return (replica) => delivery.expire(replica, action)
     case "purge":

@@ -3,8 +3,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import { claimAlerts, recordAlertResult } from "@tocsin/core/notifications/alertDecisions"
 import { type AttemptResult, recordResults } from "@tocsin/core/notifications/recordResults"
 import { NotifierKind } from "@tocsin/contract/Status"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
-import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
 import { replay } from "@tocsin/core/notifications/replay"
@@ -27,36 +25,11 @@ const leaseOf = ({ isLost }: { readonly isLost: boolean }) => (isLost ? Duration
 /** No chance: the same delays for every storage. */
 const RANDOM = 0.5
 
-const byId = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-const sortFindings = ({ searchResults: found }: UnitOfWork): void => {
-  found.claimableOutbox = found.claimableOutbox.toSorted((a, b) => byId(a.row.id, b.row.id))
-  found.expiredOutbox = found.expiredOutbox.toSorted((a, b) => byId(a.id, b.id))
-  found.unclaimedOutbox = found.unclaimedOutbox.toSorted((a, b) => byId(a.id, b.id))
-  found.claimableAlerts = found.claimableAlerts.toSorted(
-    (a, b) => byId(a.row.incident_id, b.row.incident_id) || byId(a.row.severity, b.row.severity),
-  )
-  found.idlePendingAgents = found.idlePendingAgents.toSorted(byId)
-}
-
-/** `command` with search results in the order of IDs: storages may return equals in any order. */
-export const inOrderOfIds = <A>(command: Command<A>): Command<A> =>
-  function* (unit, now) {
-    const decision = command(unit, now)
-    for (let step = decision.next(); ; step = decision.next()) {
-      if (step.done === true) return step.value
-      yield step.value
-      sortFindings(unit)
-    }
-  }
-
 /** Claims due items, which are then `sending`. */
 export const claim = ({ storage }: Replica, action: ActionOf<"claim">) =>
   transact(
     storage,
-    inOrderOfIds(
-      claimOutbox({ receivers: action.receivers, limit: ALL, lease: leaseOf(action), random: RANDOM }),
-    ),
+    claimOutbox({ receivers: action.receivers, limit: ALL, lease: leaseOf(action), random: RANDOM }),
   )
 
 const makeResult = (outcome: AttemptResult["outcome"]): AttemptResult =>
@@ -91,7 +64,7 @@ export const settle = Effect.fnUntraced(function* (replica: Replica, action: Act
 export const resend = Effect.fnUntraced(function* ({ storage }: Replica, action: ActionOf<"resend">) {
   const claimed = yield* transact(
     storage,
-    inOrderOfIds(claimAlerts({ receiver: "alert_router", limit: ALL, lease: leaseOf(action) })),
+    claimAlerts({ receiver: "alert_router", limit: ALL, lease: leaseOf(action) }),
   )
   for (const one of claimed.slice(0, action.settled)) yield* transact(storage, recordAlertResult(one))
   return claimed
@@ -113,11 +86,9 @@ export const replayNth = Effect.fnUntraced(function* (
 export const discard = ({ storage }: Replica, { notifier }: ActionOf<"discardUnclaimed">) =>
   transact(
     storage,
-    inOrderOfIds(
-      discardUnclaimed(
-        NotifierKind.literals.filter((kind) => kind !== notifier),
-        ALL,
-      ),
+    discardUnclaimed(
+      NotifierKind.literals.filter((kind) => kind !== notifier),
+      ALL,
     ),
   )
 

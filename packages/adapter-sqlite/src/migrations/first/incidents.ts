@@ -38,7 +38,7 @@ CREATE TABLE incident (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
-CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
+CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at, id) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
 CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT NULL AND state = 'open';
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
@@ -113,9 +113,9 @@ CREATE TABLE outbox (
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 CREATE INDEX outbox_unfinished ON outbox (incident_id) WHERE state IN ('pending', 'sending', 'retry');
-CREATE INDEX outbox_leased ON outbox (leased_until) WHERE state = 'sending';
-CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at) WHERE state IN ('pending', 'retry');
-CREATE INDEX outbox_held ON outbox (next_evaluation_at) WHERE next_evaluation_at IS NOT NULL;
+CREATE INDEX outbox_leased ON outbox (leased_until, id) WHERE state = 'sending';
+CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at, id) WHERE state IN ('pending', 'retry');
+CREATE INDEX outbox_held ON outbox (next_evaluation_at, id) WHERE next_evaluation_at IS NOT NULL;
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 CREATE INDEX outbox_by_updated_at ON outbox (listed_state, notifier, event_type, updated_at, id);
 
@@ -126,9 +126,9 @@ CREATE TABLE alert (
   next_at INTEGER NOT NULL,
   ended_at INTEGER,
   leased_until INTEGER,
-  claimable_order INTEGER NOT NULL AS (max(next_at, coalesce(leased_until, next_at))) STORED,
   PRIMARY KEY (incident_id, receiver, severity)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX alert_due ON alert (receiver, claimable_order);
+CREATE INDEX alert_due ON alert (receiver, next_at, incident_id, severity);
+CREATE INDEX alert_leased ON alert (receiver, leased_until) WHERE leased_until IS NOT NULL;
 `

@@ -6,7 +6,8 @@ import type { Groups, KeyedName, Keys } from "../../model/keyedTables.ts"
 
 /**
  * Rows that a decision must see before it continues. Named rows that do not exist are known to be
- * absent afterwards. Storages lock in one order: agents by agent_id, which guard their keys, checks
+ * absent afterwards. A search for the longest due finds rows of one time in the order of their ids, so that
+ * a limit cuts alike on every storage. Storages lock in one order: agents by agent_id, which guard their keys, checks
  * and history; then incidents by id, which guard their members and outbox items.
  */
 export interface RowRequest {
@@ -42,17 +43,17 @@ export interface RowRequest {
    * Outbox items of these receivers that can be claimed, with their incidents, unlocked. These are
    * items due by `now`, unless an earlier item of the same incident and receiver (by incident_seq)
    * is pending, sending or to be retried; and items whose lease has expired by the storage's clock,
-   * which is read in the same step. At most `limit` of each, longest due first. Skips locked items,
-   * and items whose incident is gone. Never cached.
+   * which is read in the same step. At most `limit` of each, longest due first (leases: the earliest
+   * end first), then by id. Skips locked items, and items whose incident is gone. Never cached.
    */
   readonly claimableOutbox?: { readonly receivers: ReadonlyArray<NotifierName>; readonly limit: number }
   /**
-   * Held outbox items to be examined by `now`, the longest due first, unlocked. Load their incidents
+   * The incidents of held outbox items to be examined by `now`, the longest due first, then by the items' ids, unlocked. Load their incidents
    * to see and lock them. Never cached.
    */
   readonly heldOutbox?: { readonly limit: number }
   /**
-   * Open incidents whose `next_evaluation_at` has come by `now`, the longest due first, unlocked. Load them to
+   * Open incidents whose `next_evaluation_at` has come by `now`, the longest due first, then by id, unlocked. Load them to
    * see and lock them. Never cached.
    */
   readonly dueIncidents?: { readonly limit: number }
@@ -66,16 +67,19 @@ export interface RowRequest {
   /**
    * Items of receivers that are not `listed`: at most `limit` that are waiting, and at most `limit`
    * whose lease has ended. Items whose receiver is a notifier by its own name must have been so since
-   * `untouchedSince`.
+   * `untouchedSince`. In no order.
    */
   readonly unclaimedOutbox?: {
     readonly listed: ReadonlyArray<NotifierName>
     readonly untouchedSince: Instant
     readonly limit: number
   }
-  /** Alerts of a receiver, due by `now`, that no replica holds, as for `claimableOutbox`. Never cached. */
+  /**
+   * Alerts of a receiver, due by `now`, that no replica holds, as for `claimableOutbox`: longest due first,
+   * then by incident and severity. Never cached.
+   */
   readonly claimableAlerts?: { readonly receiver: NotifierName; readonly limit: number }
-  /** Pending agents last seen at `seenBefore` or earlier; skips locked ones. */
+  /** Pending agents last seen at `seenBefore` or earlier, ascending by id; skips locked ones. */
   readonly idlePendingAgents?: { readonly seenBefore: Instant; readonly limit: number }
   /**
    * When the incidents of a key were opened, after `since` until `until`, the latest first, at most
