@@ -187,7 +187,7 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
     )
   }
 
-  it.effect("what is due at one moment is found in its order by an index", () =>
+  it.effect("rows due at one moment are found in their order by an index", () =>
     Effect.gen(function* () {
       const { run, sql } = yield* Seeded
       const now = start

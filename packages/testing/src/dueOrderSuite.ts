@@ -101,7 +101,7 @@ const SEARCHES: Readonly<Record<string, DueSearch>> = {
 
 /** Of rows that are due at one moment, a search finds those of the least ids, on every storage. */
 export const dueOrderSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe("what is due at one moment is found in the order of its ids", () => {
+  describe("rows due at one moment are found in the order of their ids", () => {
     it.effect.each(Object.entries(SEARCHES))("%s", ([, { found, idOf, put, request }]) =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [])

@@ -13,9 +13,14 @@ const step = fc.record({
   until: fc.nat(7),
 })
 
-/** The same by sorting: by moment, and of one moment in the order in which they were set. */
+/** The same by sorting: by moment, and of one moment by key or in the order in which they were set. */
 class Model {
+  readonly #isByKey: boolean
   readonly #set: Array<{ readonly key: number; readonly at: number }> = []
+
+  constructor(isByKey: boolean) {
+    this.#isByKey = isByKey
+  }
 
   set(key: number, at: number): void {
     const index = this.#set.findIndex((entry) => entry.key === key)
@@ -25,7 +30,8 @@ class Model {
   }
 
   due(until: number) {
-    return this.#set.filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at)
+    const byKey = (a: number, b: number) => (this.#isByKey ? a - b : 0)
+    return this.#set.filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at || byKey(a.key, b.key))
   }
 
   nextAfter(after: number) {
@@ -36,9 +42,9 @@ class Model {
 describe("an agenda", () => {
   it("reads keys by moment, as a sorted list does, and keeps those that are not taken", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const agenda = new TimerQueue<number>()
-        const model = new Model()
+      fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, isByKey) => {
+        const agenda = new TimerQueue<number>(isByKey ? String : undefined)
+        const model = new Model(isByKey)
         for (const { at, key, read, until } of steps) {
           agenda.set(key, at === 0 ? undefined : moment(at))
           model.set(key, at)
