@@ -48,8 +48,12 @@ const COLOURS: Readonly<Record<Tone, string>> = {
   test: "#2d8a4e",
 }
 
-const anchorOf = ({ title, url }: NamedLink): string =>
-  `<p style="margin:12px 0 0"><a href="${html(url)}">${html(title)}</a></p>`
+const BUTTON =
+  "display:inline-block;margin:12px 8px 0 0;padding:6px 14px;border:1px solid #8c959f;border-radius:6px;" +
+  "text-decoration:none"
+
+const buttonOf = ({ title, url }: NamedLink): string =>
+  `<a style="${BUTTON}" href="${html(url)}">${html(title)}</a>`
 
 /** Without a stylesheet, script or image: every program shows the same, and loads nothing. */
 const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: ReadonlyArray<NamedLink>): string => {
@@ -60,7 +64,7 @@ const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: ReadonlyArr
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
     '</head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
     `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">` +
-    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}${links.map(anchorOf).join("")}</div></body></html>`
+    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}${links.map(buttonOf).join("")}</div></body></html>`
   )
 }
 

@@ -140,12 +140,11 @@ export const linksOf = ({ links, runbook }: DeliveryAttempt): ReadonlyArray<Name
 }
 
 /** The last lines. No character of an address needs an escape, which would break it. */
-const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium): string => {
-  const id = escape(`Incident: ${notification.incident.id}`)
-  if (hasLinks) return id
-  const lines = linksOf(notification).map(({ title, url }) => `${escape(title)}: ${url}`)
-  return [...(notification.links === undefined ? [id] : []), ...lines].join("\n")
-}
+const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium): ReadonlyArray<string> => [
+  // A link leads to the incident; without one, its ID is how to find it.
+  ...(notification.links === undefined ? [escape(`Incident: ${notification.incident.id}`)] : []),
+  ...(hasLinks ? [] : linksOf(notification).map(({ title, url }) => `${escape(title)}: ${url}`)),
+]
 
 /**
  * A notification as text: severity and place, the check's summary, the time, and the incident's ID or links.
@@ -153,7 +152,7 @@ const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium):
 export const incidentText = (notification: DeliveryAttempt, medium: TextMedium): string => {
   const { limit, escape } = medium
   const title = escape(titleOf(notification))
-  const facts = `${escape(listFacts(notification).join("\n"))}\n${endOf(notification, medium)}`
+  const facts = [escape(listFacts(notification).join("\n")), ...endOf(notification, medium)].join("\n")
   // Only the summary is cut.
   const room = limit - title.length - facts.length - 2
   const summary = cutText(plainLine(notification.summary ?? ""), { limit: room, escape })
