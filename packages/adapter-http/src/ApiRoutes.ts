@@ -65,17 +65,7 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
 
 const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide([
-      AgentHandlers.ops(trustedHops),
-      OperatorHandlers.ops,
-      OperatorHandlers.namedOperators,
-      OperatorHandlers.integrations,
-      OperatorHandlers.watches,
-      OperatorHandlers.incidentActions,
-      OperatorHandlers.policy,
-      OperatorHandlers.silences,
-      stream,
-    ]),
+    Layer.provide([AgentHandlers.ops(trustedHops), ...OperatorHandlers.ops, stream]),
     Layer.provide([authentication.layer(tokens), requestRules.layer]),
   )
 

@@ -1,13 +1,5 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
-import {
-  namedOperatorUseCases,
-  incidentActUseCases,
-  integrationUseCases,
-  operationUseCases,
-  operatorUseCases,
-  policyUseCases,
-  silenceUseCases,
-} from "@tocsin/adapter-http/handlers/useCases"
+import { opsUseCases, v1UseCases } from "@tocsin/adapter-http/handlers/useCases"
 import { type Call, callTable, mapCalls, type Walk } from "@tocsin/client/calls/callTable"
 import {
   endpointCodecs,
@@ -16,27 +8,29 @@ import {
   type WritingEndpoint,
 } from "@tocsin/client/calls/endpoints"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
-import { Admission } from "@tocsin/core/usecases/Admission"
-import { Integrations } from "@tocsin/core/usecases/Integrations"
+import type { Admission } from "@tocsin/core/usecases/Admission"
+import type { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"
-import { Operators } from "@tocsin/core/usecases/Operators"
-import { Policies } from "@tocsin/core/usecases/Policies"
+import type { Operators } from "@tocsin/core/usecases/Operators"
+import type { Policies } from "@tocsin/core/usecases/Policies"
 import { toNotifierTest } from "@tocsin/core/usecases/toResources"
-import { Queries } from "@tocsin/core/usecases/Queries"
+import type { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect } from "effect"
 import type { NotifierTest, Page } from "@tocsin/client/Resources"
 import type { Calls, CodeOf, Reply } from "./Calls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
 import { readSigned, type SignedInput } from "./signedCalls.ts"
 
-type UseCases = ReturnType<typeof operatorUseCases> &
-  ReturnType<typeof operationUseCases> &
-  ReturnType<typeof namedOperatorUseCases> &
-  ReturnType<typeof incidentActUseCases> &
-  ReturnType<typeof integrationUseCases> &
-  ReturnType<typeof policyUseCases> &
-  ReturnType<typeof silenceUseCases>
+const useCasesOf = (
+  services: Context.Context<Admission | Integrations | Queries | Operations | Operators | Policies>,
+) => {
+  const { incidentActions, integrations, operations, operators, policy, silences } = opsUseCases(services)
+  const { operators: v1 } = v1UseCases(services)
+  return { ...v1, ...operations, ...operators, ...integrations, ...incidentActions, ...policy, ...silences }
+}
+
+type UseCases = ReturnType<typeof useCasesOf>
 
 type CodesOf<Name extends keyof UseCases> =
   | CodeOf<Effect.Error<ReturnType<UseCases[Name]>>>
@@ -130,22 +124,9 @@ async function* allPages(list: (parameters: object) => Promise<unknown>, paramet
 type AnyUseCase = (request: object) => Effect.Effect<unknown, CoreError>
 
 /** {@link MonitorCalls} on running use cases. */
-export const monitorCalls = (
-  calls: Calls,
-  services: Context.Context<Admission | Integrations | Queries | Operations | Operators | Policies>,
-): MonitorCalls => {
-  const operations = Context.get(services, Operations)
-  const queries = Context.get(services, Queries)
+export const monitorCalls = (calls: Calls, services: Parameters<typeof useCasesOf>[0]): MonitorCalls => {
   // Each codec's `read` gives its use case what that takes.
-  const useCases = {
-    ...operatorUseCases(Context.get(services, Admission), queries),
-    ...operationUseCases(operations, queries),
-    ...namedOperatorUseCases(Context.get(services, Operators)),
-    ...integrationUseCases(Context.get(services, Integrations)),
-    ...incidentActUseCases(operations),
-    ...policyUseCases(Context.get(services, Policies)),
-    ...silenceUseCases(operations, Context.get(services, Queries)),
-  } as unknown as Readonly<Record<EndpointName, AnyUseCase>>
+  const useCases = useCasesOf(services) as unknown as Readonly<Record<EndpointName, AnyUseCase>>
   const answer = Effect.fnUntraced(function* (endpoint: EndpointName, given: ReadonlyArray<unknown>) {
     const codec = endpointCodecs[endpoint]
     const { by, input } = codec.isWrite
@@ -166,7 +147,7 @@ export const monitorCalls = (
   // The API knows four names of notifiers; a program's own notifiers have others.
   const test: MonitorCalls["notifiers"]["test"] = (name) =>
     calls.reply(
-      operations
+      Context.get(services, Operations)
         .testNotifier(name)
         .pipe(Effect.mapError(inLibraryTerms("testNotifier")), Effect.map(toNotifierTest)),
     )
