@@ -58,6 +58,25 @@ export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
 /** A hash as If-Match has it: in quotes, or as people write it. */
 const unquoted = (hash: string | undefined): string | undefined => hash?.replaceAll('"', "")
 
+const policyUseCases = (policies: Policies["Service"]) =>
+  ({
+    listWindows: () => policies.windows,
+    getPolicy: () => policies.current,
+    getPolicySchema: () => Effect.sync(policySchema),
+    listPolicyVersions: () => policies.versions,
+    // It is stored: a process that cannot put it in force now tries again within seconds.
+    applyPolicy: ({ headers, payload }) =>
+      Effect.tap(policies.apply(payload, unquoted(headers["if-match"])), () =>
+        Effect.ignore(policies.follow),
+      ),
+    // The parser of YAML is loaded by the first policy that is read.
+    checkPolicy: ({ payload }) =>
+      Effect.map(
+        Effect.promise(() => import("../policy/readPolicyText.ts")),
+        ({ policyIssues }) => ({ issues: policyIssues(payload, policies.given) }),
+      ),
+  }) satisfies GroupsOf<typeof OpsApi>["policy"]
+
 /** The use case of each operators' endpoint of /ops/v1, by group. */
 export const opsUseCases = (
   services: Context.Context<Integrations | Operations | Operators | Policies | Queries>,
@@ -105,23 +124,7 @@ export const opsUseCases = (
       acknowledgeAll: ({ payload }) => operations.acknowledgeAll(payload),
       noteIncident: ({ params, payload }) => Effect.map(operations.note(params.id, payload), toLogEntry),
     },
-    policy: {
-      listWindows: () => policies.windows,
-      getPolicy: () => policies.current,
-      getPolicySchema: () => Effect.sync(policySchema),
-      listPolicyVersions: () => policies.versions,
-      // It is stored: a process that cannot put it in force now tries again within seconds.
-      applyPolicy: ({ headers, payload }) =>
-        Effect.tap(policies.apply(payload, unquoted(headers["if-match"])), () =>
-          Effect.ignore(policies.follow),
-        ),
-      // The parser of YAML is loaded by the first policy that is read.
-      checkPolicy: ({ payload }) =>
-        Effect.map(
-          Effect.promise(() => import("../policy/readPolicyText.ts")),
-          ({ policyIssues }) => ({ issues: policyIssues(payload, policies.given) }),
-        ),
-    },
+    policy: policyUseCases(policies),
     watches: {
       tryWatch: ({ payload }) => operations.tryWatch(payload),
     },

@@ -1,12 +1,14 @@
 import * as contract from "../Acknowledgements.ts"
 import { ActionCountResponse } from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Conflict, Internal, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
+import { Conflict, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
 import { IncidentPath } from "./opsResources.ts"
-import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
+import { IgnoredBody, operationsOf, OperatorAuthentication, ValidParameters } from "./operation.ts"
+
+const operation = operationsOf("Incidents")
 
 const params = IncidentPath
-const error = [Internal.wire, NotFound.wire, PayloadTooLarge.wire] as const
+const error = [NotFound.wire, PayloadTooLarge.wire] as const
 
 const acknowledge = HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowledgement", {
   params,
@@ -14,9 +16,7 @@ const acknowledge = HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowled
   success: contract.Acknowledgement,
   error: [...error, Conflict.wire],
 }).annotateMerge(
-  operationFor(
-    "respond",
-    "Incidents",
+  operation.respond(
     "Acknowledge an incident",
     "Acknowledges an open incident, or replaces its acknowledgement. Until it ends, Tocsin sends no firing of the incident that has not been attempted yet. An incident that becomes worse than acknowledged notifies everyone again. Answers 409 if the incident has resolved, or has another severity than the request names.",
   ),
@@ -25,13 +25,11 @@ const acknowledge = HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowled
 const withdraw = HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:id/acknowledgement", {
   params,
   success: ActionCountResponse,
-  error: [Internal.wire, NotFound.wire],
+  error: NotFound.wire,
 })
   .middleware(IgnoredBody)
   .annotateMerge(
-    operationFor(
-      "respond",
-      "Incidents",
+    operation.respond(
       "Withdraw the acknowledgement of an incident",
       "Withdraws the acknowledgement of an incident. What it held is sent. Without one the count is 0.",
     ),
@@ -40,11 +38,9 @@ const withdraw = HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:
 const acknowledgeAll = HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
   payload: contract.AcknowledgeAllRequest,
   success: contract.AcknowledgedAll,
-  error: [Internal.wire, PayloadTooLarge.wire],
+  error: PayloadTooLarge.wire,
 }).annotateMerge(
-  operationFor(
-    "respond",
-    "Incidents",
+  operation.respond(
     "Acknowledge several incidents",
     "Acknowledges up to 200 incidents, each on its own, and says what became of each.",
   ),
@@ -56,9 +52,7 @@ const note = HttpApiEndpoint.post("noteIncident", "/incidents/:id/notes", {
   success: contract.IncidentLogEntry.pipe(HttpApiSchema.status(201)),
   error,
 }).annotateMerge(
-  operationFor(
-    "respond",
-    "Incidents",
+  operation.respond(
     "Add a note to an incident",
     "Adds a note to the timeline of an incident, open or resolved.",
   ),

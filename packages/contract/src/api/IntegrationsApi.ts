@@ -10,33 +10,27 @@ import {
 } from "../Integrations.ts"
 import { ActionCountResponse } from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Conflict, Internal, NotFound, PayloadTooLarge, Validation } from "./ApiErrors.ts"
-import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
+import { Conflict, NotFound, PayloadTooLarge, Validation } from "./ApiErrors.ts"
+import { IgnoredBody, operationsOf, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
-const TAG = "Integrations"
+const operation = operationsOf("Integrations")
 
 const listIntegrations = HttpApiEndpoint.get("listIntegrations", "/integrations", {
   query: IntegrationListParameters,
   success: IntegrationPage,
-  error: Internal.wire,
-}).annotateMerge(
-  operationFor("read", TAG, "List integrations", "Lists integrations by name, without their keys."),
-)
+}).annotateMerge(operation.read("List integrations", "Lists integrations by name, without their keys."))
 
 const getIntegration = HttpApiEndpoint.get("getIntegration", "/integrations/:name", {
   params: IntegrationPath,
   success: Integration,
-  error: [Internal.wire, NotFound.wire],
-}).annotateMerge(operationFor("read", TAG, "Show an integration", "Shows an integration without its key."))
+  error: NotFound.wire,
+}).annotateMerge(operation.read("Show an integration", "Shows an integration without its key."))
 
 const removeIntegration = HttpApiEndpoint.delete("removeIntegration", "/integrations/:name", {
   params: IntegrationPath,
   success: ActionCountResponse,
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Remove an integration",
     "Removes an integration with its agent, checks and history. Safe to repeat.",
   ),
@@ -45,26 +39,22 @@ const removeIntegration = HttpApiEndpoint.delete("removeIntegration", "/integrat
 const createIntegration = HttpApiEndpoint.post("createIntegration", "/integrations", {
   payload: CreateIntegrationRequest,
   success: IntegrationWithKey.pipe(HttpApiSchema.status(201)),
-  error: [Internal.wire, Validation.wire, Conflict.wire, PayloadTooLarge.wire],
+  error: [Validation.wire, Conflict.wire, PayloadTooLarge.wire],
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Create an integration",
     "Creates an integration and its agent. The answer shows the key, this once. Answers 409 if an agent or an integration has the name.",
   ),
 )
 
-const withBody = [Internal.wire, Validation.wire, NotFound.wire, PayloadTooLarge.wire] as const
+const withBody = [Validation.wire, NotFound.wire, PayloadTooLarge.wire] as const
 
 const changeIntegration = HttpApiEndpoint.patch("changeIntegration", "/integrations/:name", {
   params: IntegrationPath,
   payload: ChangeIntegrationRequest,
   success: Integration,
   error: withBody,
-}).annotateMerge(
-  operationFor("admin", TAG, "Change an integration", "Replaces the options, from the next request on."),
-)
+}).annotateMerge(operation.admin("Change an integration", "Replaces the options, from the next request on."))
 
 const rotateIntegration = HttpApiEndpoint.post("rotateIntegration", "/integrations/:name/rotate", {
   params: IntegrationPath,
@@ -72,9 +62,7 @@ const rotateIntegration = HttpApiEndpoint.post("rotateIntegration", "/integratio
   success: IntegrationWithKey,
   error: withBody,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Replace an integration's key",
     "Replaces the key. The answer shows the new one, this once. The former one stays valid for `grace`. Opens an integration whose key was blocked, with a new agent.",
   ),

@@ -9,37 +9,26 @@ import {
 } from "../Operators.ts"
 import { ActionCountResponse } from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Conflict, Internal, NotFound, PayloadTooLarge, Validation } from "./ApiErrors.ts"
+import { Conflict, NotFound, PayloadTooLarge, Validation } from "./ApiErrors.ts"
 import { OperatorPage, OperatorPath } from "./opsResources.ts"
-import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
+import { IgnoredBody, operationsOf, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
-const TAG = "Operators"
+const operation = operationsOf("Operators")
 
-const me = HttpApiEndpoint.get("me", "/me", { success: Me, error: Internal.wire }).annotateMerge(
-  operationFor(
-    "read",
-    TAG,
-    "Show whose token this is",
-    "Shows the name and the role of the operator who asks.",
-  ),
+const me = HttpApiEndpoint.get("me", "/me", { success: Me }).annotateMerge(
+  operation.read("Show whose token this is", "Shows the name and the role of the operator who asks."),
 )
 
 const listOperators = HttpApiEndpoint.get("listOperators", "/operators", {
   query: AgentListParameters,
   success: OperatorPage,
-  error: Internal.wire,
-}).annotateMerge(
-  operationFor("admin", TAG, "List operators", "Lists named operators by name, without their tokens."),
-)
+}).annotateMerge(operation.admin("List operators", "Lists named operators by name, without their tokens."))
 
 const removeOperator = HttpApiEndpoint.delete("removeOperator", "/operators/:name", {
   params: OperatorPath,
   success: ActionCountResponse,
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Remove an operator",
     "Removes an operator. The tokens end at the next request, on every replica. Safe to repeat.",
   ),
@@ -48,17 +37,15 @@ const removeOperator = HttpApiEndpoint.delete("removeOperator", "/operators/:nam
 const createOperator = HttpApiEndpoint.post("createOperator", "/operators", {
   payload: CreateOperatorRequest,
   success: OperatorWithToken.pipe(HttpApiSchema.status(201)),
-  error: [Internal.wire, Validation.wire, Conflict.wire, PayloadTooLarge.wire],
+  error: [Validation.wire, Conflict.wire, PayloadTooLarge.wire],
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Create an operator",
     "Creates an operator. The answer shows the token, this once. Answers 409 if the name is in use.",
   ),
 )
 
-const withBody = [Internal.wire, Validation.wire, NotFound.wire, PayloadTooLarge.wire] as const
+const withBody = [Validation.wire, NotFound.wire, PayloadTooLarge.wire] as const
 
 const changeOperator = HttpApiEndpoint.patch("changeOperator", "/operators/:name", {
   params: OperatorPath,
@@ -66,9 +53,7 @@ const changeOperator = HttpApiEndpoint.patch("changeOperator", "/operators/:name
   success: Operator,
   error: withBody,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Change an operator",
     "Changes the role or the expiry of an operator, from the next request on.",
   ),
@@ -80,9 +65,7 @@ const rotateOperator = HttpApiEndpoint.post("rotateOperator", "/operators/:name/
   success: OperatorWithToken,
   error: withBody,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Replace an operator's token",
     "Replaces the token. The answer shows the new one, this once. The former one stays valid for `grace`.",
   ),

@@ -2,35 +2,32 @@ import { Agent, SystemSummary } from "../Resources.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Responses from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Internal, NotFound } from "./ApiErrors.ts"
-import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
+import { NotFound } from "./ApiErrors.ts"
+import { IgnoredBody, operationsOf, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
-const error = Internal.wire
-const ofOneAgent = [Internal.wire, NotFound.wire] as const
+const agents = operationsOf("Agents")
+const admission = operationsOf("Admission")
+const checks = operationsOf("Checks")
+const incidents = operationsOf("Incidents")
+const notifications = operationsOf("Notifications")
+
 const params = Parameters.AgentPathParameters
 const success = Responses.ActionCountResponse
 
 const getAgent = HttpApiEndpoint.get("getAgent", "/agents/:agent_id", {
   params,
   success: Agent,
-  error: ofOneAgent,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Agents",
-    "Show one agent",
-    "Shows one agent; its status is computed from when it was last seen.",
-  ),
+  agents.read("Show one agent", "Shows one agent; its status is computed from when it was last seen."),
 )
 
 const deleteAgent = HttpApiEndpoint.delete("deleteAgent", "/agents/:agent_id", {
   params,
   success,
-  error: ofOneAgent,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Agents",
+  agents.admin(
     "Delete an agent and all that it owns",
     "Deletes an agent with its keys, checks and history, immediately for every reader. Incidents and notifications stay on record. A later heartbeat registers the agent again, as pending.",
   ),
@@ -39,11 +36,9 @@ const deleteAgent = HttpApiEndpoint.delete("deleteAgent", "/agents/:agent_id", {
 const acceptAgent = HttpApiEndpoint.post("acceptAgent", "/agents/:agent_id/accept", {
   params,
   success,
-  error: ofOneAgent,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Admission",
+  admission.admin(
     "Accept the pending key of one agent",
     "Accepts the agent's pending key, so that its events count. A replacement key replaces the accepted one. Without a pending key the count is 0. Safe to repeat.",
   ),
@@ -52,11 +47,9 @@ const acceptAgent = HttpApiEndpoint.post("acceptAgent", "/agents/:agent_id/accep
 const blockAgent = HttpApiEndpoint.post("blockAgent", "/agents/:agent_id/block", {
   params,
   success,
-  error: ofOneAgent,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Admission",
+  admission.admin(
     "Block the pending key of one agent, or else its accepted one",
     "Blocks the agent's pending key, or else its accepted one, and puts it on the blacklist. An agent left without a key is deleted. **Not safe to repeat**: a second call may block the accepted key after the pending one.",
   ),
@@ -65,23 +58,15 @@ const blockAgent = HttpApiEndpoint.post("blockAgent", "/agents/:agent_id/block",
 const acceptAll = HttpApiEndpoint.post("acceptAll", "/agents/admission/accept-all", {
   query: Parameters.AcceptAllParameters,
   success,
-  error,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Admission",
+  admission.admin(
     "Accept all pending agents",
     "Accepts all pending agents; with include_rotation, replacement keys of accepted agents as well.",
   ),
 )
 
-const blockAll = HttpApiEndpoint.post("blockAll", "/agents/admission/block-all", {
-  success,
-  error,
-}).annotateMerge(
-  operationFor(
-    "admin",
-    "Admission",
+const blockAll = HttpApiEndpoint.post("blockAll", "/agents/admission/block-all", { success }).annotateMerge(
+  admission.admin(
     "Block all pending keys",
     "Blocks every pending key, replacement keys included, and puts them on the blacklist.",
   ),
@@ -89,11 +74,8 @@ const blockAll = HttpApiEndpoint.post("blockAll", "/agents/admission/block-all",
 
 const removeAll = HttpApiEndpoint.post("removeAll", "/agents/admission/remove-all", {
   success,
-  error,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Admission",
+  admission.admin(
     "Remove all pending agents",
     "Removes all pending agents. Their next heartbeats register them again.",
   ),
@@ -102,23 +84,14 @@ const removeAll = HttpApiEndpoint.post("removeAll", "/agents/admission/remove-al
 const listBlacklist = HttpApiEndpoint.get("listBlacklist", "/agents/admission/blacklist", {
   query: Parameters.BlacklistParameters,
   success: Responses.AgentBlacklistPage,
-  error,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Admission",
-    "List blocked keys",
-    "Lists blocked keys, newest first. This list goes forward only.",
-  ),
+  admission.read("List blocked keys", "Lists blocked keys, newest first. This list goes forward only."),
 )
 
 const deleteBlacklist = HttpApiEndpoint.delete("deleteBlacklist", "/agents/admission/blacklist", {
   success,
-  error,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Admission",
+  admission.admin(
     "Delete all rows of the blacklist",
     "Empties the blacklist. The next heartbeats of these keys register them again, as pending.",
   ),
@@ -130,12 +103,9 @@ const deleteBlacklistRow = HttpApiEndpoint.delete(
   {
     params: Parameters.BlacklistPathParameters,
     success,
-    error,
   },
 ).annotateMerge(
-  operationFor(
-    "admin",
-    "Admission",
+  admission.admin(
     "Delete one row of the blacklist",
     "Removes one key from the blacklist. Its next heartbeat registers it again, as pending. If no row has the id, the count is 0.",
   ),
@@ -144,19 +114,13 @@ const deleteBlacklistRow = HttpApiEndpoint.delete(
 const listAgents = HttpApiEndpoint.get("listAgents", "/agents", {
   query: Parameters.AgentListParameters,
   success: Responses.AgentPage,
-  error,
-}).annotateMerge(
-  operationFor("read", "Agents", "List agents", "Lists agents, accepted and pending, by agent_id."),
-)
+}).annotateMerge(agents.read("List agents", "Lists agents, accepted and pending, by agent_id."))
 
 const listChecks = HttpApiEndpoint.get("listChecks", "/checks", {
   query: Parameters.CheckListParameters,
   success: Responses.CheckStatePage,
-  error,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Checks",
+  checks.read(
     "List current check states",
     "Lists the current state of every check, by agent_id and check_id.",
   ),
@@ -165,11 +129,8 @@ const listChecks = HttpApiEndpoint.get("listChecks", "/checks", {
 const listIncidents = HttpApiEndpoint.get("listIncidents", "/incidents", {
   query: Parameters.IncidentListParameters,
   success: Responses.IncidentPage,
-  error,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Incidents",
+  incidents.read(
     "List incidents",
     "Lists incidents. By status and descending, which is the default, open ones come first, the most severe of them first, then the newest. agent_id and check_id find every incident in which such a check is or was a member.",
   ),
@@ -178,11 +139,8 @@ const listIncidents = HttpApiEndpoint.get("listIncidents", "/incidents", {
 const queryEvents = HttpApiEndpoint.get("queryEvents", "/events/query", {
   query: Parameters.EventListParameters,
   success: Responses.StoredCheckResultEventPage,
-  error,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Checks",
+  checks.read(
     "List changes of check results",
     "Lists the results that changed their checks, newest stored first.",
   ),
@@ -190,11 +148,8 @@ const queryEvents = HttpApiEndpoint.get("queryEvents", "/events/query", {
 
 const getSummary = HttpApiEndpoint.get("getSummary", "/system-summary", {
   success: SystemSummary,
-  error,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Checks",
+  checks.read(
     "Count agents, checks and open incidents; safe to poll",
     "Counts agents, checks and open incidents. Its size does not depend on them: safe to poll.",
   ),
@@ -203,15 +158,7 @@ const getSummary = HttpApiEndpoint.get("getSummary", "/system-summary", {
 const listOutbox = HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
   query: Parameters.OutboxListParameters,
   success: Responses.NotificationOutboxPage,
-  error,
-}).annotateMerge(
-  operationFor(
-    "read",
-    "Notifications",
-    "List notifications",
-    "Lists notifications: pending, retried and ended.",
-  ),
-)
+}).annotateMerge(notifications.read("List notifications", "Lists notifications: pending, retried and ended."))
 
 /** Operators' reads and decisions (docs/rules.md#lists, docs/rules.md#accept-block-remove). */
 export class OperatorsApi extends HttpApiGroup.make("operators")

@@ -30,11 +30,17 @@ import {
   AgentAuthentication,
   IgnoredBody,
   operation,
-  operationFor,
+  operationsOf,
   OperatorAuthentication,
   ValidParameters,
 } from "./operation.ts"
 import * as resources from "./opsResources.ts"
+
+const liveViews = operationsOf("Live views")
+const notifications = operationsOf("Notifications")
+const checks = operationsOf("Checks")
+const incidents = operationsOf("Incidents")
+const operators = operationsOf("Operators")
 
 const Events = Schema.String.annotate({
   description: `Server-sent events. The data of each is JSON: \`topics\`, what to fetch again, and \`at\`, when the event was written. Topics are ${topicNames.join(", ")}; a newer version may know more.`,
@@ -42,11 +48,9 @@ const Events = Schema.String.annotate({
 
 const stream = HttpApiEndpoint.get("stream", "/stream", {
   success: Events,
-  error: [Internal.wire, RateLimited.wire],
+  error: RateLimited.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Live views",
+  liveViews.read(
     "Stream what to fetch again",
     "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most.",
   ),
@@ -59,16 +63,13 @@ class StreamApi extends HttpApiGroup.make("stream")
   .middleware(OperatorAuthentication) {}
 
 const success = ActionCountResponse
-const error = [Internal.wire, NotFound.wire] as const
 
 const replay = HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", {
   params: resources.OutboxPath,
   success,
-  error: [Internal.wire, NotFound.wire, Conflict.wire],
+  error: [NotFound.wire, Conflict.wire],
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Notifications",
+  notifications.admin(
     "Send a failed notification again, with the same id",
     "Replays a failed notification: attempts and age start over, and its id stays, so that receivers can deduplicate. Answers 409 if the notification has not failed, or if it is a firing whose incident has resolved.",
   ),
@@ -77,11 +78,9 @@ const replay = HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", {
 const release = HttpApiEndpoint.post("release", "/outbox/:id/release", {
   params: resources.OutboxPath,
   success,
-  error: [Internal.wire, NotFound.wire, Conflict.wire],
+  error: [NotFound.wire, Conflict.wire],
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Notifications",
+  notifications.admin(
     "Send a held notification now",
     "Sends a held firing now, with the incident's present severity and summary. Nothing holds it again. Answers 409 if the notification is not held.",
   ),
@@ -90,11 +89,8 @@ const release = HttpApiEndpoint.post("release", "/outbox/:id/release", {
 const listHeldOutbox = HttpApiEndpoint.get("listHeldOutbox", "/outbox", {
   query: HeldOutboxListParameters,
   success: resources.HeldOutboxPage,
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Notifications",
+  notifications.read(
     "List notifications with what withholds them",
     "Lists notifications as v1 does, each with its receiver, its cause, and what withholds it now.",
   ),
@@ -103,11 +99,9 @@ const listHeldOutbox = HttpApiEndpoint.get("listHeldOutbox", "/outbox", {
 const testNotifier = HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/test", {
   params: resources.NotifierPath,
   success: resources.NotifierTest,
-  error,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "respond",
-    "Notifications",
+  notifications.respond(
     "Send a test message now and report the receiver's answer",
     "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
   ),
@@ -116,11 +110,9 @@ const testNotifier = HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/
 const resetClock = HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", {
   params: CheckPathParameters,
   success,
-  error,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Checks",
+  checks.admin(
     "Release a check that a clock in the future froze",
     "Releases a check whose agent had a clock in the future, so that its results count as late: last_observed_at becomes the moment at which its newest result arrived.",
   ),
@@ -129,11 +121,9 @@ const resetClock = HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/
 const removeCheck = HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/checks/:check_id", {
   params: CheckPathParameters,
   success,
-  error,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    "Checks",
+  checks.admin(
     "Delete a check that its agent no longer runs, with its history",
     "Deletes a check that its agent no longer runs, with its history. It leaves its incident.",
   ),
@@ -142,11 +132,8 @@ const removeCheck = HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/che
 const listHeldIncidents = HttpApiEndpoint.get("listHeldIncidents", "/incidents", {
   query: HeldIncidentListParameters,
   success: resources.HeldIncidentPage,
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Incidents",
+  incidents.read(
     "List incidents with what withholds their firings",
     "Lists incidents as v1 does, each with its acknowledgement, and with what withholds its firings now.",
   ),
@@ -155,11 +142,9 @@ const listHeldIncidents = HttpApiEndpoint.get("listHeldIncidents", "/incidents",
 const showIncident = HttpApiEndpoint.get("showIncident", "/incidents/:id", {
   params: resources.IncidentPath,
   success: resources.IncidentDetail,
-  error,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Incidents",
+  incidents.read(
     "Show an incident with its members and timeline",
     "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each. States whom it notifies next, when, and what holds that.",
   ),
@@ -168,11 +153,9 @@ const showIncident = HttpApiEndpoint.get("showIncident", "/incidents/:id", {
 const explain = HttpApiEndpoint.get("explain", "/explain", {
   query: resources.CheckQuery,
   success: resources.CheckExplanation,
-  error,
+  error: NotFound.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Checks",
+  checks.read(
     "Explain why a check is in its state",
     "Explains the state of a check: its newest result and time of arrival, the agent's clock skew, the last change and the incident.",
   ),
@@ -206,11 +189,8 @@ class DeclarationsApi extends HttpApiGroup.make("agents")
 const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", {
   query: resources.ExpectedCheckListParameters,
   success: resources.ExpectedCheckStatePage,
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Checks",
+  checks.read(
     "List checks with when they must report",
     "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_overdue=true it lists overdue checks only, those included that never reported.",
   ),
@@ -219,11 +199,8 @@ const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", 
 const listAvailability = HttpApiEndpoint.get("listAvailability", "/availability", {
   query: AvailabilityParameters,
   success: pageOf(CheckAvailability, "AvailabilityPage"),
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Checks",
+  checks.read(
     "List how long checks were ok, and how long not",
     "Lists checks with their seconds in each state during a span of at most 400 days. A page has fewer items than its limit where matchers leave out some of its checks.",
   ),
@@ -233,11 +210,8 @@ const listAvailability = HttpApiEndpoint.get("listAvailability", "/availability"
 const listAudit = HttpApiEndpoint.get("listAudit", "/audit", {
   query: AuditListParameters,
   success: resources.AuditPage,
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    "Operators",
+  operators.read(
     "List who changed what",
     "Lists the changes that operators, commands, programs and ended times made, newest first.",
   ),

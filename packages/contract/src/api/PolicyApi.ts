@@ -1,34 +1,24 @@
 import { PolicyCheck, PolicyInForceState, PolicyVersion, PolicyVersionList, WindowList } from "../Policies.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Conflict, Internal, PayloadTooLarge, PreconditionFailed, Validation } from "./ApiErrors.ts"
-import { IgnoredBody, operationFor, OperatorAuthentication, ValidParameters } from "./operation.ts"
+import { Conflict, PayloadTooLarge, PreconditionFailed, Validation } from "./ApiErrors.ts"
+import { IgnoredBody, operationsOf, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
-const TAG = "Policy"
+const operation = operationsOf("Policy")
 
 const POLICY_TEXT = Schema.String.annotate({ description: "A policy in YAML 1.2 or JSON." }).pipe(
   HttpApiSchema.asText({ contentType: "application/yaml" }),
 )
 
-const listWindows = HttpApiEndpoint.get("listWindows", "/windows", {
-  success: WindowList,
-  error: Internal.wire,
-}).annotateMerge(
-  operationFor(
-    "read",
-    TAG,
+const listWindows = HttpApiEndpoint.get("listWindows", "/windows", { success: WindowList }).annotateMerge(
+  operation.read(
     "List maintenance windows",
     "Lists the maintenance windows of the policy in force, each with the one in force and the next times, five in all. The list has no pages.",
   ),
 )
 
-const getPolicy = HttpApiEndpoint.get("getPolicy", "/policy", {
-  success: PolicyInForceState,
-  error: Internal.wire,
-}).annotateMerge(
-  operationFor(
-    "read",
-    TAG,
+const getPolicy = HttpApiEndpoint.get("getPolicy", "/policy", { success: PolicyInForceState }).annotateMerge(
+  operation.read(
     "Show the policy in force",
     "Shows the policy in force in the process that answers, with its receivers, and the live servers with the hashes of their policies. It contains no secret.",
   ),
@@ -36,11 +26,8 @@ const getPolicy = HttpApiEndpoint.get("getPolicy", "/policy", {
 
 const getPolicySchema = HttpApiEndpoint.get("getPolicySchema", "/policy/schema.json", {
   success: Schema.JsonObject.annotate({ description: "A JSON Schema, draft 2020-12." }),
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "read",
-    TAG,
+  operation.read(
     "Get the JSON Schema of policies",
     "Describes a policy file, for editors. Some rules are beyond a JSON Schema: POST policy/check checks them all.",
   ),
@@ -48,11 +35,8 @@ const getPolicySchema = HttpApiEndpoint.get("getPolicySchema", "/policy/schema.j
 
 const listPolicyVersions = HttpApiEndpoint.get("listPolicyVersions", "/policy/versions", {
   success: PolicyVersionList,
-  error: Internal.wire,
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "List the stored versions of the policy",
     "Lists the last 100 policies that were applied, each with its text, the newest first. The list has no pages.",
   ),
@@ -66,11 +50,9 @@ const applyPolicy = HttpApiEndpoint.put("applyPolicy", "/policy", {
   }),
   payload: POLICY_TEXT,
   success: PolicyVersion,
-  error: [Internal.wire, Validation.wire, PayloadTooLarge.wire, Conflict.wire, PreconditionFailed.wire],
+  error: [Validation.wire, PayloadTooLarge.wire, Conflict.wire, PreconditionFailed.wire],
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Apply a policy",
     "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
   ),
@@ -79,11 +61,9 @@ const applyPolicy = HttpApiEndpoint.put("applyPolicy", "/policy", {
 const checkPolicy = HttpApiEndpoint.post("checkPolicy", "/policy/check", {
   payload: POLICY_TEXT,
   success: PolicyCheck,
-  error: [Internal.wire, Validation.wire, PayloadTooLarge.wire],
+  error: [Validation.wire, PayloadTooLarge.wire],
 }).annotateMerge(
-  operationFor(
-    "admin",
-    TAG,
+  operation.admin(
     "Check a policy",
     "Names every problem of a policy by path and line. Opens no file and no variable that the text names, and changes nothing.",
   ),

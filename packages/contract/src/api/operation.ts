@@ -68,6 +68,9 @@ export class RequiredRole extends Context.Service<RequiredRole, Role>()(
 export const operation = (tag: string, summary: string, description: string) =>
   OpenApi.annotations({ summary, description, override: { tags: [tag] } })
 
-/** The same for an operation of operators, with the role that it requires. */
-export const operationFor = (role: Role, tag: string, summary: string, description: string) =>
-  Context.add(operation(tag, summary, description), RequiredRole, role)
+/** The same for the operators' operations under a tag, by the role that each requires. */
+export const operationsOf = (tag: string) => {
+  const of = (role: Role) => (summary: string, description: string) =>
+    Context.add(operation(tag, summary, description), RequiredRole, role)
+  return { read: of("read"), respond: of("respond"), admin: of("admin") }
+}
