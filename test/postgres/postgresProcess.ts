@@ -170,13 +170,25 @@ const startStandby = async (original: Server, killed?: string): Promise<string> 
 const runOn = async ({ server }: Server, ...statements: ReadonlyArray<string>): Promise<void> => {
   const client = server.getPgClient("postgres", "127.0.0.1")
   await client.connect()
-  for (const statement of statements) await client.query(statement)
-  await client.end()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
 }
+
+/** The code of a statement that a standby cancels, because the replay of its primary's log conflicts with it. */
+const CONFLICT_WITH_RECOVERY = "40001"
 
 /** Has a standby take writes, and waits until it does. */
 const promote = async (standby: Server): Promise<string> => {
-  await runOn(standby, "SELECT pg_promote()")
+  try {
+    await runOn(standby, "SELECT pg_promote() WHERE pg_is_in_recovery()")
+  } catch (error) {
+    // It may have been cancelled before or after its request.
+    if (!(error instanceof Error && "code" in error && error.code === CONFLICT_WITH_RECOVERY)) throw error
+    return promote(standby)
+  }
   return standby.url
 }
 
