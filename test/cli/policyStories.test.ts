@@ -44,7 +44,7 @@ describe("the examples of docs/policy.md", () => {
     "fail it without their rules: %s",
     (_, example) => {
       const read = readPolicyText(example.text, { notifiers, keepsNotifiers: false })
-      const { receivers: defined } = Result.getOrThrow(read).document
+      const { receivers: defined } = Result.getOrThrow(read)
       const receivers = defined && Record.map(defined, ({ quiet: _, ...receiver }) => receiver)
       const { expectations = [], refused } = simulate(
         readFileSync(storyOf(example), "utf8").split("\n"),

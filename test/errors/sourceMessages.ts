@@ -64,7 +64,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "`${name} ${target.failure}`",
   // Problems of a policy, which name what was read.
   "read.failure",
-  "problems.map(locate)",
   "syntaxMessage(code, message)",
   // Faults of a request: their words are in `elsewhere`.
   'describeIssue(issue, "the request body")',

@@ -64,7 +64,12 @@ describe("the policy of a monitor", () => {
     )
     assert.deepStrictEqual(refused, [
       "validation",
-      ["policy.routes[0].to[0] names no receiver; the receivers are chat, debug, mail, pager"],
+      [
+        "policy.routes[0].to[0] names no receiver; the receivers are chat, debug, mail, pager",
+        "policy.receivers.chat is the name of a notifier of this monitor",
+        "policy.receivers.mail.url_env names a variable that is not set",
+        "policy.receivers.mail.secret_env names a variable that is not set",
+      ],
     ])
     assert.deepStrictEqual(await problemsOf(monitor.setPolicy({ receivers: { chat: { kind: "debug" } } })), [
       "validation",
@@ -128,11 +133,13 @@ describe("the policy of a monitor", () => {
     )
     const secret = {
       receivers: { mail: { kind: "webhook", url_env: "NO_SUCH_VARIABLE", secret_env: "B" } },
+      routes: [{ to: ["nobody"] }],
     } as const
     const unset = await problemsOf(createMonitor({ storage: memory(), policy: secret, log: false }))
     assert.deepStrictEqual(unset, [
       "options",
       [
+        "policy.routes[0].to[0] names no receiver; the receivers are mail",
         "policy.receivers.mail.url_env names a variable that is not set",
         "policy.receivers.mail.secret_env names a variable that is not set",
       ],

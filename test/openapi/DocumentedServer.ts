@@ -5,7 +5,7 @@ import type { Storage } from "@tocsin/core/ports/Storage"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import type { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Tocsin } from "../http/service/Tocsin.ts"
 import { send, type Sent } from "./send.ts"
 
@@ -32,10 +32,7 @@ const policySource: PolicySource = {
   source: "stored",
   read: (text) =>
     Effect.fromResult(
-      Result.map(
-        readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }),
-        ({ document }) => document,
-      ),
+      readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }),
     ),
   notifiers: () => Effect.succeed(notifiers),
 }

@@ -65,6 +65,9 @@ describe("a policy file", () => {
             "    kind: messenger",
             "    url_file: no-such-file",
             "  am: { kind: alert_router, url_file: url }",
+            "  bad: { kind: webhook, url_file: no-such-file, colour: red }",
+            "routes:",
+            "  - { to: [nobody], afte: 5m }",
           ].join("\n"),
         ),
         [
@@ -72,6 +75,9 @@ describe("a policy file", () => {
           "  policy.yaml:2: receivers.pager.secret_env names a variable that is not set",
           "  policy.yaml:5: receivers.chat.url_file names a file that cannot be read: check its path and owner",
           "  policy.yaml:6: receivers.am.url_file names a value that must be a URL that begins with http:// or https://",
+          "  policy.yaml:7: receivers.bad.colour is not a known field",
+          "  policy.yaml:9: routes[0].afte is not a known field",
+          "  policy.yaml:9: routes[0].to[0] names no receiver; the receivers are am, bad, chat, pager",
         ],
       )
     }),

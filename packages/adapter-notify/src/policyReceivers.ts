@@ -6,7 +6,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument, Receiver } from "@tocsin/contract/PolicyDocument"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
-import { Effect, Redacted, Result, type Scope } from "effect"
+import { Effect, Exit, Redacted, Result, Scope } from "effect"
 import { alertRouter } from "./alertrouter/alertRouter.ts"
 import type { BadNotifierSetting } from "./BadNotifierSetting.ts"
 import { email } from "./email/email.ts"
@@ -55,12 +55,35 @@ export const policyReceivers = Effect.fnUntraced(function* (
         )
     if (Result.isSuccess(notifier)) {
       made.set(name, receiver.shadow === true ? shadowOf(notifier.success) : notifier.success)
-    } else
-      problems.push(
-        ...notifier.failure.map(({ message, path }) => ({ message, path: ["receivers", name, ...path] })),
-      )
+    } else problems.push(...notifier.failure.map(ofReceiver(name)))
   }
   return { made, problems }
+})
+
+/** A document that was read, its receivers of which no problem is known, and the verdict on it with those found in them. */
+interface GivenReceivers<E> {
+  readonly receivers: NonNullable<PolicyDocument["receivers"]>
+  readonly accept: (found: ReadonlyArray<FieldProblem>) => Result.Result<PolicyDocument, E>
+}
+
+/** Makes the receivers of a policy, unless it is refused for their problems or others. */
+export const acceptedReceivers = Effect.fnUntraced(function* <E>(
+  { accept, receivers }: GivenReceivers<E>,
+  posting: PostingOptions,
+): Effect.fn.Return<
+  Pick<PolicyReceivers, "made"> & { readonly document: PolicyDocument },
+  E,
+  Scope.Scope | Ids
+> {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const { made, problems } = yield* Effect.provideService(
+    policyReceivers(receivers, posting),
+    Scope.Scope,
+    scope,
+  )
+  const accepted = accept(problems)
+  if (Result.isFailure(accepted)) yield* Scope.close(scope, Exit.void)
+  return { document: yield* Effect.fromResult(accepted), made }
 })
 
 const SHADOW = Effect.succeed({ outcome: "shadow" } as const)
@@ -86,12 +109,27 @@ const namedSecrets = (receiver: Receiver) =>
       : []
   })
 
+/** The secrets of a policy's receivers that cannot be read. */
+export const secretProblems = (
+  receivers: NonNullable<PolicyDocument["receivers"]>,
+): ReadonlyArray<FieldProblem> =>
+  Object.entries(receivers).flatMap(([name, receiver]) =>
+    Result.match(secretsOf(receiver, undefined), {
+      onSuccess: () => [],
+      onFailure: (problems) => problems.map(ofReceiver(name)),
+    }),
+  )
+
+const ofReceiver =
+  (name: NotifierName) =>
+  ({ message, path }: FieldProblem): FieldProblem => ({ message, path: ["receivers", name, ...path] })
+
 /** The secrets that a stored policy must not name, so that applying one reveals nothing of other files. */
 export const secretPlaceProblems = (
-  receivers: PolicyDocument["receivers"],
+  receivers: NonNullable<PolicyDocument["receivers"]>,
   isFolderMissing: boolean,
 ): ReadonlyArray<FieldProblem> =>
-  Object.entries(receivers ?? {}).flatMap(([name, receiver]) =>
+  Object.entries(receivers).flatMap(([name, receiver]) =>
     namedSecrets(receiver).flatMap(({ key, isVariable, place }) => {
       const path = ["receivers", name, key]
       if (isVariable) {

@@ -2,7 +2,7 @@ import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
 import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { readPolicy, soundReceivers } from "@tocsin/core/policy/readPolicy"
 import { Result } from "effect"
 import {
   type Document,
@@ -22,18 +22,29 @@ import {
 /** Bytes of a policy file at most. */
 export const MAX_POLICY_BYTES = 1_048_576
 
-/** A policy that was read, and where its parts are in the text. */
+/** A document that was read. */
 export interface PolicyText {
-  readonly document: PolicyDocument
-  /** The issue of a problem with a part of the document. */
-  readonly locate: (problem: FieldProblem) => PolicyIssue
+  /** The receivers of which no problem is known. */
+  readonly receivers: () => NonNullable<PolicyDocument["receivers"]>
+  /** The policy; or all its problems by line, with those that the caller has found in its receivers. */
+  readonly accept: (
+    found: ReadonlyArray<FieldProblem>,
+  ) => Result.Result<PolicyDocument, ReadonlyArray<PolicyIssue>>
 }
 
-/**
- * Reads a policy from YAML 1.2, of which JSON is a part. `given` are receivers that the
- * document need not define. Reports every problem by path and line.
- */
+/** Reads a policy, without the secrets that it names: see `openPolicyText`. */
 export const readPolicyText = (
+  text: string,
+  given: PolicyNotifiers,
+): Result.Result<PolicyDocument, ReadonlyArray<PolicyIssue>> =>
+  Result.flatMap(openPolicyText(text, given), ({ accept }) => accept([]))
+
+/**
+ * Reads a document from YAML 1.2, of which JSON is a part. `given` are receivers that the
+ * document need not define. Fails with what keeps it from being read; `accept` reports every other problem
+ * by path and line.
+ */
+export const openPolicyText = (
   text: string,
   given: PolicyNotifiers,
 ): Result.Result<PolicyText, ReadonlyArray<PolicyIssue>> => {
@@ -50,9 +61,14 @@ export const readPolicyText = (
   // A file that was truncated must not end all routes; {} states a policy without any.
   if (value === null || value === undefined) return refuse("is empty: write {} for a policy without rules")
   const locate = locator(yaml, lines)
-  return Result.mapBoth(readPolicy(value, receiversGiven(Object(value), given)), {
-    onSuccess: (document) => ({ document, locate }),
-    onFailure: (problems) => problems.map(locate).toSorted(byLine),
+  const read = readPolicy(value, receiversGiven(Object(value), given))
+  const problems = Result.isFailure(read) ? read.failure : []
+  return Result.succeed({
+    receivers: () => soundReceivers(value, read),
+    accept: (found) =>
+      found.length === 0 && Result.isSuccess(read)
+        ? Result.succeed(read.success)
+        : Result.fail([...problems, ...found].map(locate).toSorted(byLine)),
   })
 }
 

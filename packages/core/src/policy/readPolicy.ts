@@ -43,6 +43,20 @@ export const readPolicy = (
   return Result.fail([...malformed, ...more])
 }
 
+/**
+ * The receivers of a document of which no problem is known, so that their secrets can be read and reported with
+ * the problems of the others.
+ */
+export const soundReceivers = (
+  value: unknown,
+  read: ReturnType<typeof readPolicy>,
+): NonNullable<PolicyDocument["receivers"]> => {
+  const sound = Result.isSuccess(read)
+    ? read.success
+    : Result.getOrUndefined(decode(withoutMalformed(value, read.failure)))
+  return sound?.receivers ?? {}
+}
+
 /** The names of receivers that a document defines, well-formed or not. */
 const receiversIn = (value: unknown): ReadonlyArray<string> => {
   const { receivers } = Object(value)

@@ -8,7 +8,7 @@ import { readPolicyFile } from "./readPolicyFile.ts"
  * `others` if it defines none.
  */
 export const givenPolicy = Effect.fnUntraced(function* (file: string, others: ReadonlyArray<NotifierName>) {
-  const { document: policy } = yield* Effect.mapError(
+  const policy = yield* Effect.mapError(
     readPolicyFile(file, { notifiers: others, keepsNotifiers: false }),
     (issues) => new BadPolicy({ file, issues }),
   )

@@ -1,6 +1,6 @@
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
-import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
+import { acceptedReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { Ids } from "@tocsin/core/ports/Ids"
@@ -10,7 +10,7 @@ import { notifiersLayer } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { BadPolicy } from "./BadPolicy.ts"
-import { readPolicyFile } from "./readPolicyFile.ts"
+import { openPolicyFile } from "./readPolicyFile.ts"
 
 /** A valid policy, and the notifiers of all its receivers. */
 export interface LoadedPolicy {
@@ -30,14 +30,14 @@ export const loadPolicy = Effect.fnUntraced(function* (
     return { document: {}, receivers: yield* receiversOfSettings(settings) }
   }
   const refuse = (issues: ReadonlyArray<PolicyIssue>) => new BadPolicy({ file, issues })
-  const { document, locate } = yield* Effect.mapError(readPolicyFile(file, policyNotifiers(settings)), refuse)
-  if (document.receivers === undefined) {
-    return { document, receivers: yield* receiversOfSettings(settings) }
-  }
-  const { made, problems } = yield* policyReceivers(document.receivers, postingOf(settings))
-  return problems.length === 0
-    ? { document, receivers: made }
-    : yield* Effect.fail(refuse(problems.map(locate)))
+  const { document, made } = yield* openPolicyFile(file, policyNotifiers(settings)).pipe(
+    Effect.flatMap((text) =>
+      acceptedReceivers({ ...text, receivers: text.receivers() }, postingOf(settings)),
+    ),
+    Effect.mapError(refuse),
+  )
+  const receivers = document.receivers === undefined ? yield* receiversOfSettings(settings) : made
+  return { document, receivers }
 })
 
 /** How the receivers of a policy post. */

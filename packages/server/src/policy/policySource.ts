@@ -30,13 +30,12 @@ export const policySource = Effect.fnUntraced(function* (
     source: "stored",
     read: Effect.fnUntraced(function* (text, isNew) {
       // The parser of YAML is loaded by the first policy that is read.
-      const { readPolicyText } = yield* Effect.promise(
+      const { openPolicyText } = yield* Effect.promise(
         () => import("@tocsin/adapter-http/policy/readPolicyText"),
       )
-      const { document, locate } = yield* Effect.fromResult(readPolicyText(text, policyNotifiers(settings)))
+      const { accept, receivers } = yield* Effect.fromResult(openPolicyText(text, policyNotifiers(settings)))
       const isFolderMissing = isNew && settings.SERVICE_SECRETS_DIR === undefined
-      const problems = secretPlaceProblems(document.receivers, isFolderMissing)
-      return problems.length === 0 ? document : yield* Effect.fail(problems.map(locate))
+      return yield* Effect.fromResult(accept(secretPlaceProblems(receivers(), isFolderMissing)))
     }),
     notifiers: ({ receivers }) =>
       Effect.gen(function* () {

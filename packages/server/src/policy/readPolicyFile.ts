@@ -17,14 +17,18 @@ export const readPolicyFileText = Effect.fnUntraced(function* (
   return read.success ?? (yield* refuse("is larger than 1 MiB"))
 })
 
-/** Reads a policy file of at most 1 MiB, without the secrets that it names. */
-export const readPolicyFile = Effect.fnUntraced(function* (
+/** Reads a policy file of at most 1 MiB. */
+export const openPolicyFile = Effect.fnUntraced(function* (
   file: string,
   given: PolicyNotifiers,
 ): Effect.fn.Return<PolicyText, ReadonlyArray<PolicyIssue>> {
   const text = yield* readPolicyFileText(file)
-  const { readPolicyText } = yield* parser
-  return yield* Effect.fromResult(readPolicyText(text, given))
+  const { openPolicyText } = yield* parser
+  return yield* Effect.fromResult(openPolicyText(text, given))
 })
+
+/** Reads a policy file without the secrets that it names. */
+export const readPolicyFile = (file: string, given: PolicyNotifiers) =>
+  Effect.flatMap(openPolicyFile(file, given), ({ accept }) => Effect.fromResult(accept([])))
 
 const refuse = (message: string) => Effect.fail([{ path: "", line: 1, message }])

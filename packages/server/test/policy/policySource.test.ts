@@ -52,6 +52,19 @@ describe("the source of the policy", () => {
     }),
   )
 
+  it.effect("reports forbidden places with all other problems, by line", () =>
+    Effect.gen(function* () {
+      const receivers =
+        "{ kind: debug }, b: { kind: messenger, url_env: PATH }, c: { kind: debug, colour: red }"
+      assert.deepStrictEqual(yield* problemsOf(WITH_FOLDER, `${receivers} }\nroutes: [{ to: [d] }]\nx: {`), [
+        "receivers.c.colour is not a known field",
+        "receivers.b.url_env must begin with TOCSIN_SECRET_ in a stored policy",
+        "routes[0].to[0] names no receiver; the receivers are a, b, c",
+        "x is not a known field",
+      ])
+    }),
+  )
+
   it.effect("names variables of one prefix only", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* problemsOf(WITH_FOLDER, "{ kind: messenger, url_env: PATH }"), [

@@ -27,6 +27,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Layer, Redacted, Result } from "effect"
+import { secretProblems } from "@tocsin/adapter-notify/policyReceivers"
 import type { HttpOptions } from "../http/HttpApp.ts"
 import type { WatchdogOptions, TocsinOptions } from "../layers/Tocsin.ts"
 import { debug, type NotifierOption } from "../notifiers/builtInNotifiers.ts"
@@ -192,7 +193,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   const problemsOfNotifiers = notifierProblems(notifiers, { denyPrivateTargets })
   problems.push(...problemsOfNotifiers)
   const names = problemsOfNotifiers.length === 0 ? notifiers.map(({ name }) => name) : []
-  const policy = readGivenPolicy(document, names)
+  const policy = readGivenPolicy(document, names, secretProblems)
   if (problemsOfNotifiers.length === 0 && Result.isFailure(policy)) problems.push(...policy.failure)
   const watchdog = watchdogOf(read.watchdog, denyPrivateTargets, complain)
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))

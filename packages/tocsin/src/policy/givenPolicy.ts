@@ -1,15 +1,15 @@
-import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
+import { acceptedReceivers, policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { readPolicy, soundReceivers } from "@tocsin/core/policy/readPolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Policies } from "@tocsin/core/usecases/Policies"
-import { Context, Effect, Layer, Result, Scope } from "effect"
+import { Context, Effect, Layer, Record, Result, Scope } from "effect"
 import { readSigned } from "../api/signedCalls.ts"
 import { TocsinError } from "../TocsinError.ts"
 
@@ -26,29 +26,36 @@ export interface PolicySurroundings {
 const sentences = (problems: ReadonlyArray<FieldProblem>): ReadonlyArray<string> =>
   problems.map(({ message, path }) => `${fieldPath(["policy", ...path])} ${message}`)
 
-/** Reads a policy, or names every problem by its path. */
+type Receivers = NonNullable<PolicyDocument["receivers"]>
+
+/** Reads a policy. `accept` names every problem by its path, with those that the caller has found in `receivers`. */
+const openGivenPolicy = (given: unknown, notifiers: ReadonlyArray<NotifierName>) => {
+  const read = readPolicy(given, notifiers)
+  const receivers = soundReceivers(given, read)
+  const twice = Object.keys(receivers)
+    .filter((name) => notifiers.includes(name))
+    .map((name) => ({ path: ["receivers", name], message: "is the name of a notifier of this monitor" }))
+  return {
+    /** Those without a known problem. */
+    receivers: Record.filter(receivers, (_, name) => !notifiers.includes(name)),
+    accept: (found: ReadonlyArray<FieldProblem>): Result.Result<PolicyDocument, ReadonlyArray<string>> => {
+      const problems = [...(Result.isFailure(read) ? read.failure : []), ...twice, ...found]
+      return Result.isSuccess(read) && problems.length === 0
+        ? Result.succeed(read.success)
+        : Result.fail(sentences(problems))
+    },
+  }
+}
+
+/** Reads a policy, or names every problem by its path, with those that `problemsOf` finds in its receivers. */
 export const readGivenPolicy = (
   given: unknown,
   notifiers: ReadonlyArray<NotifierName>,
+  problemsOf: (receivers: Receivers) => ReadonlyArray<FieldProblem> = () => [],
 ): Result.Result<PolicyDocument, ReadonlyArray<string>> => {
-  const read = readPolicy(given, notifiers)
-  if (Result.isFailure(read)) return Result.fail(sentences(read.failure))
-  const twice = Object.keys(read.success.receivers ?? {})
-    .filter((name) => notifiers.includes(name))
-    .map((name) => ({ path: ["receivers", name], message: "is the name of a notifier of this monitor" }))
-  return twice.length === 0 ? Result.succeed(read.success) : Result.fail(sentences(twice))
+  const { accept, receivers } = openGivenPolicy(given, notifiers)
+  return accept(problemsOf(receivers))
 }
-
-const makeReceivers = <Code extends "options" | "validation">(
-  { receivers = {} }: PolicyDocument,
-  posting: PostingOptions,
-  code: Code,
-) =>
-  Effect.flatMap(policyReceivers(receivers, posting), ({ made, problems }) =>
-    problems.length === 0
-      ? Effect.succeed(made)
-      : Effect.fail(new TocsinError(code, sentences(problems).join("\n"))),
-  )
 
 /** Notifiers of a program, and those of the receivers that its policy defines. */
 export const withReceivers = <E>(
@@ -60,7 +67,10 @@ export const withReceivers = <E>(
     Notifiers,
     Effect.gen(function* () {
       const own = yield* Notifiers
-      return new Map([...own, ...(yield* makeReceivers(document, posting, "options"))])
+      const { made, problems } = yield* policyReceivers(document.receivers ?? {}, posting)
+      if (problems.length > 0)
+        return yield* Effect.fail(new TocsinError("options", sentences(problems).join("\n")))
+      return new Map([...own, ...made])
     }),
   ).pipe(Layer.provide(notifiers))
 
@@ -75,12 +85,8 @@ export const replacePolicy = Effect.fnUntraced(function* (
   scope: Scope.Scope,
 ) {
   const actor = (yield* Effect.fromResult(readSigned([by]))).by
-  const read = readGivenPolicy(given, notifiers)
-  if (Result.isFailure(read)) {
-    return yield* Effect.fail(new TocsinError("validation", read.failure.join("\n")))
-  }
-  const document = read.success
-  const made = yield* makeReceivers(document, posting, "validation").pipe(
+  const { document, made } = yield* acceptedReceivers(openGivenPolicy(given, notifiers), posting).pipe(
+    Effect.mapError((lines) => new TocsinError("validation", lines.join("\n"))),
     Effect.provideService(Ids, Context.get(services, Ids)),
     Effect.provideService(Scope.Scope, scope),
   )
