@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { claimSize, MOST_AHEAD } from "@tocsin/core/notifications/claimSize"
+import { claimSize, MOST_AHEAD } from "@tocsin/core/notifications/deliverItems"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"

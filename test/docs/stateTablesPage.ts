@@ -1,4 +1,4 @@
-import { JobTransitions } from "@tocsin/agent/jobs/JobTransitions"
+import { JobTransitions } from "@tocsin/agent/jobs/Job"
 import { SoftTransitions } from "@tocsin/agent/checks/confirmResult"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AcknowledgementTransitions } from "@tocsin/core/model/AcknowledgementTransitions"
@@ -56,7 +56,7 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Job",
     meaning:
       "A run of a job under `tocsin-agent run`, which keeps the state in memory. A note in the spool remembers its start.",
-    file: "packages/agent/src/jobs/JobTransitions.ts",
+    file: "packages/agent/src/jobs/Job.ts",
     rows: JobTransitions,
     isDrawn: true,
   },

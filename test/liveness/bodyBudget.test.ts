@@ -1,5 +1,4 @@
-import { RecentNames } from "@tocsin/core/engine/limits/RecentNames"
-import { UnknownSenders } from "@tocsin/core/engine/limits/UnknownSenders"
+import { RecentNames, UnknownSenders } from "@tocsin/core/engine/limits/UnknownSenders"
 import type { Arrival, Visit } from "@tocsin/core/usecases/BodyBudget"
 import { keyOf, heartbeatOf, start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

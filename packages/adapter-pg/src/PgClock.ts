@@ -3,9 +3,8 @@ import { Clock, Duration, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "./client/PgClient.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
-import { connect } from "./Database.ts"
+import { connect, readStorageTime } from "./Database.ts"
 import { POOLS } from "./processConnections.ts"
-import { readStorageTime } from "./readStorageTime.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
 
 /** Clocks of machines drift apart by a few milliseconds in this time. */

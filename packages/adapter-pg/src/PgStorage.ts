@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
-import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
+import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
 import type { SqlConnection } from "effect/sql"
@@ -13,7 +13,6 @@ import { remoteWakeups } from "./hints/remoteWakeups.ts"
 import { expire } from "./retention/expire.ts"
 import { readPage } from "./lists/readPage.ts"
 import { migrate } from "./migrations/migrate.ts"
-import { poolMetrics } from "./poolMetrics.ts"
 import { groupConnections, LANES, POOLS } from "./processConnections.ts"
 import { readMetricCounts, systemReads } from "./reads/systemReads.ts"
 import { readChecks, readDueExpectations, readExpectations } from "./reads/readExpectations.ts"
@@ -31,6 +30,42 @@ import {
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
+import { gauge, several } from "@tocsin/core/engine/metrics/Metric"
+
+/** Metrics that only PostgreSQL reports. */
+export const poolMetricDefinitions = {
+  connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", {
+    labels: ["pool", "state"],
+  }),
+  connectionsWaiting: gauge(
+    "tocsin_postgres_connections_waiting",
+    "Callers waiting for a connection, by pool",
+    {
+      labels: ["pool"],
+    },
+  ),
+}
+
+/** Counts the connections of pools, by the pools' names. */
+const poolMetrics = (pools: Readonly<Record<string, Database>>): MetricSource =>
+  Effect.gen(function* () {
+    const known = yield* Effect.forEach(Object.entries(pools), ([name, { pg }]) =>
+      Effect.map(pg.poolStatus, (status) => ({ name, ...status })),
+    )
+    return [
+      several(
+        poolMetricDefinitions.connections,
+        known.flatMap(({ name, total, idle }) => [
+          [[name, "in_use"], total - idle] as const,
+          [[name, "idle"], idle] as const,
+        ]),
+      ),
+      several(
+        poolMetricDefinitions.connectionsWaiting,
+        known.map(({ name, waiting }) => [[name], waiting] as const),
+      ),
+    ]
+  })
 
 /** Stores a value unless one is stored, and returns the stored one. */
 const establish = `INSERT INTO established AS kept (name, value) VALUES ($1, $2)

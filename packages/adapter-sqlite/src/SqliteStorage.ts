@@ -5,7 +5,7 @@ import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnUnit } from "./transactions/GroupCommit.ts"
 import { makePageReads } from "./lists/readPage.ts"
 import { loadRows } from "./transactions/loadRows.ts"
@@ -18,11 +18,49 @@ import { makeExpiry } from "./retention/expire.ts"
 import { makeTables, type Tables } from "./tables/makeTables.ts"
 import { isSearch } from "./transactions/searchRows.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
-import { remoteWakeups } from "./reads/remoteWakeups.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
 import { realFile } from "./connection/FileIdentity.ts"
 import { isLocked, SqliteFailures } from "./connection/SqliteFailures.ts"
 import { type LockOptions, whileLocked } from "./connection/whileLocked.ts"
+import { idlePause } from "@tocsin/core/ports/IdlePause"
+import { ALL_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
+
+/** With the second between two events of a stream, a change is visible within 2 s. */
+const POLL_EVERY = Duration.millis(500)
+
+/**
+ * All topics after each commit of another process, such as a command beside the server: the file
+ * says that there was one, not what it changed. A look reads no page.
+ */
+const remoteChanges = (connection: SqliteConnection): Stream.Stream<Topics> =>
+  Stream.unwrap(
+    Effect.sync(() => {
+      // A file that cannot be read for a moment may have changed meanwhile.
+      const version = Effect.orElseSucceed(
+        Effect.try(() => connection.dataVersion()),
+        () => undefined,
+      )
+      let seen: bigint | undefined
+      const look = Effect.map(version, (now) => {
+        const hasChanged = seen !== undefined && now !== undefined && now !== seen
+        seen = now ?? seen
+        return hasChanged
+      })
+      return Stream.fromEffectRepeat(Effect.andThen(idlePause(POLL_EVERY), look)).pipe(
+        Stream.filter((hasChanged) => hasChanged),
+        Stream.map(() => ALL_TOPICS),
+      )
+    }),
+  )
+
+/** Hints from other processes. */
+const remoteWakeups = (
+  connection: SqliteConnection,
+): Pick<Storage["Service"], "hints" | "remoteChanges"> => ({
+  // One server works on a file. Its next look at what is due finds what a command left.
+  hints: Stream.never,
+  remoteChanges: remoteChanges(connection),
+})
 
 /** Where an SQLite storage lives. */
 export interface SqliteStorageOptions {

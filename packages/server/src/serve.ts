@@ -2,14 +2,66 @@ import process from "node:process"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Cause, Deferred, Effect, Exit, Layer, Option, Result } from "effect"
+import { Cause, Deferred, Effect, Exit, Layer, Option, Result, Schedule } from "effect"
 import { EXIT_CODES } from "./CommandFailure.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
-import * as systemdNotices from "./systemdNotices.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import { unknownSettings } from "./settings/readSettings.ts"
 import { type StartProblem, startMessage } from "./StartFailure.ts"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const MICROS_PER_MILLI = 1_000
+/** Notifications within the watchdog's period, so that one may get lost. */
+const SIGNS_PER_PERIOD = 3
+const NOTIFY_TIMEOUT_MILLIS = 2_000
+
+/**
+ * Runs systemd-notify, because Node.js has no local datagram sockets. The program waits until
+ * systemd has read the message, so that systemd can identify the sender.
+ */
+const notify = (message: string, { NOTIFY_SOCKET, PATH }: Environment): Effect.Effect<void> =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const [{ execFile }, { promisify }] = await Promise.all([
+        import("node:child_process"),
+        import("node:util"),
+      ])
+      const options = { env: { NOTIFY_SOCKET, PATH }, signal, timeout: NOTIFY_TIMEOUT_MILLIS }
+      await promisify(execFile)("systemd-notify", [message], options)
+    },
+    catch: (cause) => cause,
+  }).pipe(
+    Effect.catch((cause) =>
+      Effect.logWarning("cannot notify systemd: check that systemd-notify can run", cause),
+    ),
+  )
+
+/** Notifies the watchdog if the unit sets WatchdogSec=. */
+const signsOfLife = (environment: Environment): Effect.Effect<void> => {
+  const micros = Number(environment["WATCHDOG_USEC"])
+  // A hanging event loop sends nothing, and systemd restarts the server.
+  return micros > 0
+    ? Effect.asVoid(
+        Effect.repeat(
+          notify("WATCHDOG=1", environment),
+          Schedule.spaced(micros / MICROS_PER_MILLI / SIGNS_PER_PERIOD),
+        ),
+      )
+    : Effect.void
+}
+
+/** Notifies systemd, if it asked, that the running service accepts requests and is alive. */
+const layer = (environment: Environment): Layer.Layer<never> =>
+  environment["NOTIFY_SOCKET"] === undefined
+    ? Layer.empty
+    : Layer.effectDiscard(
+        Effect.gen(function* () {
+          yield* notify("READY=1", environment)
+          yield* Effect.forkScoped(signsOfLife(environment))
+        }),
+      )
 
 const complain = (message: string): void => {
   process.stderr.write(`${message}\n`)
@@ -84,7 +136,7 @@ export const serve = (): void => {
   outliveReaders()
   const lost = Deferred.makeUnsafe<never, StorageError>()
   const provided = service(settings.success, (failure) => void Deferred.doneUnsafe(lost, failure))
-  const running = systemdNotices.layer(process.env).pipe(Layer.provide(provided))
+  const running = layer(process.env).pipe(Layer.provide(provided))
   const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
   const main = Effect.provide(Effect.raceFirst(Effect.tapCause(launched, report), endLost(lost)), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),

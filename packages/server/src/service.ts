@@ -9,7 +9,7 @@ import manifest from "../package.json" with { type: "json" }
 import { watchProbes } from "./watchProbes.ts"
 import { watchdogLayer } from "./watchdog.ts"
 import { consoleFiles } from "./consoleFiles.ts"
-import { linkKey } from "./linkKey.ts"
+import { linkKey, operatorTokens } from "./operatorTokens.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
 import { policySource } from "./policy/policySource.ts"
 import { policyReloading } from "./policy/policyReloading.ts"
@@ -25,7 +25,6 @@ import {
   storageLayer,
   storageName,
 } from "./storage.ts"
-import { operatorTokens } from "./operatorTokens.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */
 export const service = (settings: Settings, onStorageLost: OnStorageLost) =>

@@ -5,8 +5,7 @@ import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import type { PastResults } from "./BacktestChecks.ts"
-import type { KnownAgent } from "./registrationOf.ts"
-import { simulatedSignature } from "./simulatedSignature.ts"
+import { type KnownAgent, simulatedSignature } from "./registrationOf.ts"
 import { SimulatedService } from "./SimulatedService.ts"
 import {
   type HeldBy,

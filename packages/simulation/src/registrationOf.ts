@@ -2,6 +2,8 @@ import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
+import type { Signature } from "@tocsin/core/audit/Signature"
+import { AuditId } from "@tocsin/contract/Audit"
 
 /** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
@@ -22,4 +24,18 @@ export const registrationOf = ({ labelled: _, ...agent }: KnownAgent): Heartbeat
   ...agent,
   observed_at: LONG_AGO,
   features: { push: true, metrics: false },
+})
+
+/** The actor of an action without a name. */
+const SOMEBODY = "operator"
+
+// A simulation keeps no audit.
+const NO_ROW = AuditId.make("none")
+
+/** The signature of an act in a simulation. */
+export const simulatedSignature = (name = SOMEBODY): Signature => ({
+  actor: name,
+  via: "library",
+  request_id: undefined,
+  newAuditId: () => NO_ROW,
 })

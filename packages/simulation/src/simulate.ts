@@ -26,7 +26,7 @@ import type {
 } from "./SimulationReport.ts"
 import { readLines, type SimulationEntry } from "./readLines.ts"
 import type { IncidentLogEntry, SilenceAct } from "./readLog.ts"
-import { simulatedSignature } from "./simulatedSignature.ts"
+import { simulatedSignature } from "./registrationOf.ts"
 
 /** The silences of a simulation, by the names that the input gives them. */
 class SimulatedSilences {

@@ -24,7 +24,7 @@ export { isTocsinError, TocsinError } from "./TocsinError.ts"
 export type { AnyCallCode, TocsinErrorCode } from "./TocsinError.ts"
 export type { Outcome, Reply } from "./api/Calls.ts"
 
-export { keyValue } from "./storages/keyValue.ts"
+export { keyValue } from "./storages/storages.ts"
 export type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 export type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
 export { memory, postgres, sqlite } from "./storages/storages.ts"

@@ -6,7 +6,125 @@ import { FailedAuthentications } from "../request/authentication.ts"
 import { RequestId } from "../request/RequestId.ts"
 import { errorFields, type Failure, failureOfCause } from "../response/failures.ts"
 import { type KnownRoute, pathOf } from "../routes.ts"
-import { failedPage, LINK_FIELDS, linkPage, pageOf, UNKNOWN_LINK } from "./linkPage.ts"
+import { createHash } from "node:crypto"
+import * as Instant from "@tocsin/contract/Instant"
+import type { FollowedLink } from "@tocsin/core/acknowledgements/followLink"
+import { acknowledgeText, incidentText, plain } from "@tocsin/core/notifications/incidentText"
+
+/** One page, before it is written as HTML. */
+interface Page {
+  readonly status: number
+  readonly title: string
+  /** Its colour: a severity, or none. */
+  readonly tone?: string
+  /** A sentence each. */
+  readonly lines: ReadonlyArray<string>
+  /** The label of its only button. */
+  readonly button?: string
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+}
+const html = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "")
+
+/** The console's colours. */
+const STYLE = `:root{color-scheme:light dark;--ground:#f4f2ed;--card:#fffdf9;--ink:#1d2228;--line:#ddd8cd;--accent:#7a4a12;--on:#fffdf9;--critical:#b01d1d;--warning:#8a5300;--unknown:#63409b}
+@media(prefers-color-scheme:dark){:root{--ground:#13161a;--card:#1b1f25;--ink:#e9e6df;--line:#30353d;--accent:#e0a458;--on:#1b1408;--critical:#ff8f85;--warning:#f2bd5c;--unknown:#c3a8f2}}
+body{margin:0;padding:1rem;background:var(--ground);color:var(--ink);font:1.0625rem/1.45 system-ui,sans-serif;overflow-wrap:anywhere}
+main{max-width:38rem;margin:1rem auto;padding:1rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:.375rem solid var(--line);border-radius:.5rem}
+main.critical{border-left-color:var(--critical)}main.warning{border-left-color:var(--warning)}main.unknown{border-left-color:var(--unknown)}
+h1{font-size:1.25rem;line-height:1.25;margin:0 0 .75rem}p{margin:0 0 .5rem}
+button{font:inherit;font-weight:600;width:100%;min-height:3rem;margin-top:.75rem;border:0;border-radius:.5rem;background:var(--accent);color:var(--on)}`
+
+const HASH = createHash("sha256").update(STYLE).digest("base64")
+
+/** The header fields of the page: it runs nothing, loads nothing, stands in no frame and in no index. */
+const LINK_FIELDS = {
+  "content-security-policy": `default-src 'none'; style-src 'sha256-${HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  "referrer-policy": "no-referrer",
+  "x-robots-tag": "noindex, nofollow, noarchive",
+} as const
+
+/** The page as HTML. Its form posts to its own address, whatever a proxy has put before the path. */
+const linkPage = ({ button, lines, title, tone = "" }: Page): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${html(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main class="${tone}">
+<h1>${html(title)}</h1>
+${lines.map((line) => `<p>${html(line)}</p>`).join("\n")}
+${button === undefined ? "" : `<form method="post"><button>${html(button)}</button></form>`}
+</main>
+</body>
+</html>
+`
+
+/** The page of a token that no message has. */
+const UNKNOWN_LINK: Page = {
+  status: 404,
+  title: "This link is not known",
+  lines: ["Check that the whole address was copied, or open the incident in the console."],
+}
+
+const ENDED: Page = {
+  status: 410,
+  title: "This link has ended",
+  lines: [
+    "The incident has resolved, the message is older than a week, or its receiver has no such links any more.",
+    "Nothing was changed. Open the console to see what is firing now.",
+  ],
+}
+
+/** The page of a request that failed. */
+const failedPage = (status: number): Page => ({
+  status,
+  title: "Tocsin cannot answer now",
+  lines: ["Try again in a moment. Nothing is known to have changed."],
+})
+
+const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: plain }
+
+const momentOf = (instant: Instant.Instant): string =>
+  `${Instant.format(instant).slice(0, 16).replace("T", " ")} UTC`
+
+/** The page of a link in its state (docs/rules.md#links). */
+const pageOf = (link: FollowedLink): Page => {
+  if (link.outcome === "ended") return ENDED
+  const { acknowledgement, notification, outcome } = link
+  const [title = "", ...facts] = incidentText(notification, UNLIMITED).split("\n")
+  const who = acknowledgement && [
+    `Acknowledged by ${acknowledgement.by} until ${momentOf(acknowledgement.until)}, up to ${acknowledgement.severity}.`,
+  ]
+  const page = { status: 200, title, tone: notification.severity, lines: [...facts, ...(who ?? [])] }
+  switch (outcome) {
+    case "open":
+      return {
+        ...page,
+        lines: [
+          ...page.lines,
+          `Everyone who can read the message can use this link. It acknowledges as link:${notification.receiver}.`,
+        ],
+        button: acknowledgeText(link.for),
+      }
+    case "acknowledged":
+      return page
+    case "worse": {
+      const now = `The incident is ${link.severity} now, worse than this message stated. Use the link of a newer message, or the console.`
+      return { ...page, lines: [now, ...page.lines] }
+    }
+  }
+}
 
 const PATH = "/a/:token"
 const METHODS = ["GET", "POST"] as const

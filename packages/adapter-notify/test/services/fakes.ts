@@ -1,5 +1,5 @@
 import type { Receiver as Definition } from "@tocsin/contract/PolicyDocument"
-import type { ServiceType } from "../../src/services/services.ts"
+import type { ServiceType } from "../../src/services/serviceNotifier.ts"
 import type { Received } from "../Receiver.ts"
 
 /** A fake of a service: the receiver that writes to it, and the requests that the real one refuses. */

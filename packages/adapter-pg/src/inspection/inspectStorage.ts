@@ -8,9 +8,8 @@ import type { SqlClient } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
 import { checksumOf, findTables, foreignAmong, migrations, readLedger } from "../migrations/migrate.ts"
-import { readStorageTime } from "../readStorageTime.ts"
+import { readStorageTime, connect } from "../Database.ts"
 import { noSchema, toStorageError } from "../toStorageError.ts"
-import { connect } from "../Database.ts"
 
 /** One connection for an inspection, which waits 5 s for it and for each answer. */
 const connectForInspection = (options: PgPoolOptions) =>

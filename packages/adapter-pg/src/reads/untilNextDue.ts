@@ -3,7 +3,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import { STORAGE_TIME } from "../readStorageTime.ts"
+import { STORAGE_TIME } from "../Database.ts"
 
 /** The microseconds until the first of several moments, each the head of an index. */
 const findUntilNextDue = `SELECT least(

@@ -1,5 +1,5 @@
 import { storedTables } from "@tocsin/core/model/StoredTables"
-import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
+import { ADVISORY_LOCKS } from "../Database.ts"
 import { makeTable } from "./makeTable.ts"
 import { keyedTables } from "./keyedTables.ts"
 

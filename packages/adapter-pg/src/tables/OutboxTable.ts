@@ -1,4 +1,4 @@
-import { STORAGE_TIME } from "../readStorageTime.ts"
+import { STORAGE_TIME } from "../Database.ts"
 import { keyedTables } from "./keyedTables.ts"
 
 /** Notifications on their way. */

@@ -6,7 +6,7 @@ import {
   keyedShape,
 } from "@tocsin/core/model/keyedTables"
 import type { AnyShape, Locking } from "@tocsin/core/model/TableShape"
-import { ADVISORY_LOCKS } from "../advisoryLocks.ts"
+import { ADVISORY_LOCKS } from "../Database.ts"
 import { makeTable, SQL_TYPES, type Table } from "./makeTable.ts"
 
 /** A statement that finds rows by names, and how it is given these. */

@@ -29,7 +29,7 @@ import {
   lockSilenceCount,
   silenceTable,
 } from "../tables/keyedTables.ts"
-import { readStorageTime } from "../readStorageTime.ts"
+import { readStorageTime } from "../Database.ts"
 import type { Loading } from "./Loading.ts"
 
 /**

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { PgClient } from "../../src/client/PgClient.ts"
 import { SERVER_RUN } from "../../src/tables/makeTable.ts"
 import type { TransactionRef } from "../../src/transactions/persistChanges.ts"
-import { resolveUnknownCommit } from "../../src/transactions/resolveUnknownCommit.ts"
+import { resolveUnknownCommit } from "../../src/transactions/commandTransaction.ts"
 
 const connect = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })), (services) => ({

@@ -3,7 +3,7 @@ import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
 import type { TransactionRef } from "../../src/transactions/persistChanges.ts"
 import { SERVER_RUN } from "../../src/tables/makeTable.ts"
-import { resolveUnknownCommit } from "../../src/transactions/resolveUnknownCommit.ts"
+import { resolveUnknownCommit } from "../../src/transactions/commandTransaction.ts"
 
 layer(ScratchPostgres.layer)("the outcome of a transaction whose COMMIT was lost", (it) => {
   it.effect("is known to the primary, for ids that it has assigned and for others", () =>

@@ -2,7 +2,7 @@ import { statSync } from "node:fs"
 import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { MemoryTail } from "@tocsin/reporting/agent/MemoryTail"
 import { explainError } from "../sending/explainError.ts"
-import { quarantine } from "./quarantine.ts"
+import { quarantine } from "./openDatabase.ts"
 import {
   type CheckState,
   fitting,

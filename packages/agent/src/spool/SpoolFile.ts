@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
-import { BUSY_MILLIS, openDatabase } from "./openDatabase.ts"
-import { STATEMENTS } from "./spoolStatements.ts"
+import { BUSY_MILLIS, openDatabase, STATEMENTS } from "./openDatabase.ts"
 import {
   AHEAD_MILLIS,
   type CheckState,

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs"
+import { mkdirSync, statSync, lstatSync } from "node:fs"
 import { dirname } from "node:path"
 
 /** Nobody else may read the key. */
@@ -20,3 +20,7 @@ export const makeStateFolder = (path: string): void => {
     mkdirSync(path, { mode: MODE })
   }
 }
+
+/** Whether a file or link belongs neither to root, nor to this process's user, nor to its folder's owner. */
+export const isForeign = (path: string): boolean =>
+  ![0, process.geteuid?.(), statSync(dirname(path)).uid].includes(lstatSync(path).uid)

@@ -16,25 +16,66 @@ import {
   notAnAgentKey,
   tooManyHeartbeats,
   tooManyRegistrations,
+  declarationReply,
+  tooManyDeclarations,
 } from "./ingestReplies.ts"
 import { repeatingUnsettled } from "./repeatingUnsettled.ts"
 import { unlessOperatorToken } from "./unlessOperatorToken.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
 import type { BatchOutcome } from "../model/CheckRecord.ts"
-import type { RegistrationId } from "@tocsin/contract/Identifiers"
+import type { RegistrationId, AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
-import { declareExpectationsCall } from "./declareExpectationsCall.ts"
-import { incidentOptions } from "../incidents/incidentOptions.ts"
+import { incidentOptions, type IncidentOptions } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
-import { RuleSettings } from "../ports/RuleSettings.ts"
+import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
+import type { ValidationError } from "@tocsin/contract/Errors"
+import type { ExpectationsRequest, ExpectationsResponse } from "@tocsin/contract/Expectations"
+import { declareExpectations } from "../overdue/declareExpectations.ts"
+
+interface Parts extends Pick<Commits["Service"], "transact"> {
+  readonly hashing: Hashing["Service"]
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
+  /** The limit that declarations share with heartbeats. */
+  readonly heartbeats: TokenBuckets
+  readonly bodies: Pick<BodyBudget, "note">
+}
+
+/** The checks that an agent declares. */
+interface AgentDeclaration {
+  readonly agent_id: AgentId
+  readonly request: ExpectationsRequest
+}
+
+/** Takes declarations of expected checks (docs/rules.md#freshness). */
+const declareExpectationsCall = ({ bodies, hashing, heartbeats, incidents, rules, transact }: Parts) => {
+  const answer = unlessOperatorToken(transact)
+  return Effect.fn("Ingest.expectations")(function* (
+    presented: Redacted.Redacted,
+    { agent_id, request }: AgentDeclaration,
+  ): Effect.fn.Return<
+    ExpectationsResponse,
+    ValidationError | AgentBlocked | AgentNotAccepted | NotAnAgentKey | RateLimited | StorageError
+  > {
+    const { key_hash } = hashing.identify(presented)
+    const permission = heartbeats.take(key_hash, yield* Instant.now)
+    if (!permission.allowed) return yield* tooManyDeclarations(permission.retryAfterSeconds)
+    const { staleAfter } = rules
+    const result = yield* transact(
+      declareExpectations({ agent_id, key_hash, request, incidents, staleAfter }),
+    )
+    bodies.note(key_hash, result.outcome === "declared" || result.outcome === "invalid")
+    return yield* answer(declarationReply(result), { outcome: result.outcome, presented, key_hash })
+  })
+}
 
 const MICROS_PER_SECOND = 1_000_000
 

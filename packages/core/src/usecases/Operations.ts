@@ -22,19 +22,58 @@ import { release, type ReleaseOutcome } from "../notifications/release.ts"
 import { replay, type ReplayOutcome } from "../notifications/replay.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Hashing } from "../ports/Hashing.ts"
-import { Ids } from "../ports/Ids.ts"
+import { Ids, newId } from "../ports/Ids.ts"
 import { LinkTokens } from "../ports/LinkTokens.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
-import { RuleSettings } from "../ports/RuleSettings.ts"
+import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listings.ts"
 import { acknowledging, noSuchIncident } from "./acknowledging.ts"
 import { explain, type Explanation } from "./explain.ts"
-import { followingLinks } from "./followingLinks.ts"
 import { heldLists } from "./heldLists.ts"
 import type { HeldTimeline } from "./toResources.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { silencing } from "./silencing.ts"
+import { type FollowedLink, followLink } from "../acknowledgements/followLink.ts"
+import type { AuditId } from "@tocsin/contract/Audit"
+import { acknowledgesFor } from "../notifications/messageLinks.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+
+/** A request at a link. */
+interface LinkRequest {
+  readonly token: string
+  /** Whether to acknowledge; otherwise nothing changes. */
+  readonly isPressed: boolean
+  readonly requestId: string
+}
+
+interface Following extends Pick<RuleOptions, "longestAcknowledgement"> {
+  readonly transact: Commits["Service"]["transact"]
+  readonly ids: Ids["Service"]
+  readonly tokens: LinkTokens | undefined
+  readonly policy: () => Policy
+}
+
+/** Links in messages (docs/rules.md#links). */
+const followingLinks = ({ ids, longestAcknowledgement, policy, tokens, transact }: Following) => ({
+  /** Shows what the link of a message is about, or acknowledges it. Fails if no message has the token. */
+  followLink: Effect.fn("Operations.followLink")(function* ({
+    isPressed,
+    requestId,
+    token,
+  }: LinkRequest): Effect.fn.Return<FollowedLink, NotFound | StorageError> {
+    const id = tokens?.idOf(token)
+    if (id === undefined) return yield* new NotFound({ message: "no message has this link" })
+    const inForce = policy()
+    const input = {
+      id,
+      isPressed,
+      lengthOf: (receiver: string) => acknowledgesFor(inForce, receiver, longestAcknowledgement),
+    }
+    const by = { via: "link", request_id: requestId, newAuditId: newId<AuditId>(ids) } as const
+    return yield* transact(followLink(input, by))
+  }),
+})
 
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
 // changes. Who comes next depends on more notifications than it shows.

@@ -2,8 +2,14 @@ import { Duration, Effect, Layer, Queue, Stream } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import { liveReplicas, mayDecide, policyHashes, REPORT_EVERY } from "../replicas/listings.ts"
-import { compareReplicas, type PolicyDifference } from "../replicas/policyDifference.ts"
+import {
+  liveReplicas,
+  mayDecide,
+  policyHashes,
+  REPORT_EVERY,
+  compareReplicas,
+  type PolicyDifference,
+} from "../replicas/listings.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { ReplicaIdentity } from "./ReplicaIdentity.ts"
 

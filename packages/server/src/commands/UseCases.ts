@@ -14,8 +14,7 @@ import { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Effect, Layer } from "effect"
-import { commandOperator } from "./commandOperator.ts"
+import { Effect, Layer, Result } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
 import { loggingLayer } from "../logging.ts"
@@ -25,6 +24,24 @@ import { rulesOf } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { clockLayer, storageLayer } from "../storage.ts"
+import { userInfo } from "node:os"
+import { type ActingOperator, CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
+
+/** The user who runs this process. A container may run as a number that has no name. */
+const userName = (): string =>
+  Result.getOrElse(
+    Result.try(() => userInfo().username),
+    () => String(process.getuid?.() ?? "unknown"),
+  )
+
+/** The operator of a command: anyone who can open the storage may do anything. */
+const commandOperator = Layer.sync(CurrentOperator, (): ActingOperator => ({
+  name: `cli:${userName()}`,
+  role: "admin",
+  expires_at: undefined,
+  via: "cli",
+  request_id: undefined,
+}))
 
 /** The settings of the environment, for a command. */
 export const settingsOfCommand = Effect.suspend(() => Effect.fromResult(commandSettings(process.env)))

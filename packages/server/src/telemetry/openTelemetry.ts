@@ -6,7 +6,28 @@ import { FetchHttpClient, UrlParams } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpSerialization, OtlpTracer } from "effect/observability"
 import manifest from "../../package.json" with { type: "json" }
 import type { Settings } from "../settings/Settings.ts"
-import { type EndpointChoice, endpointOf, type Signal } from "./exports.ts"
+
+/** A signal for a collector. Metrics are read from /metrics instead. */
+export type Signal = "TRACES" | "LOGS"
+
+/** Where to send a signal; `undefined` if it is off. */
+export const endpointOf = (settings: Settings, signal: Signal): EndpointChoice | undefined => {
+  if (settings.OTEL_SDK_DISABLED || settings[`OTEL_${signal}_EXPORTER`] === "none") return undefined
+  const own = settings[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]
+  if (own !== undefined) return { address: own, path: "" }
+  const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT
+  return base && { address: base, path: `/v1/${signal.toLowerCase()}` }
+}
+
+/** An address, and a suffix for its path. */
+interface EndpointChoice {
+  readonly address: Redacted.Redacted
+  readonly path: string
+}
+
+/** Whether any signal goes to a collector. */
+export const exportsTelemetry = (settings: Settings): boolean =>
+  endpointOf(settings, "TRACES") !== undefined || endpointOf(settings, "LOGS") !== undefined
 
 /** The last part of the nine seconds in which the server must stop. */
 const FLUSH_WITHIN = Duration.seconds(2)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { examineTokens } from "@tocsin/server/commands/doctor/examineSettings"
+import { examineTokens } from "@tocsin/server/commands/doctor"
 import { Redacted } from "effect"
 
 const tokens = (...texts: ReadonlyArray<string>) => texts.map((text) => Redacted.make(text))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { examineSettings } from "@tocsin/server/commands/doctor/examineSettings"
+import { examineSettings } from "@tocsin/server/commands/doctor"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
 import { unknownSettings } from "@tocsin/server/settings/readSettings"
 import { Result } from "effect"

@@ -1,6 +1,5 @@
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
-import { endpointOf } from "@tocsin/server/telemetry/exports"
-import { exporterOf } from "@tocsin/server/telemetry/openTelemetry"
+import { endpointOf, exporterOf } from "@tocsin/server/telemetry/openTelemetry"
 import { assert, it } from "@effect/vitest"
 import { Result } from "effect"
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { readSettings } from "../../src/settings/readSettings.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
-import { endpointOf, exportsTelemetry, type Signal } from "../../src/telemetry/exports.ts"
+import { endpointOf, exportsTelemetry, type Signal } from "@tocsin/server/telemetry/openTelemetry"
 
 const settingsOf = (environment: Readonly<Record<string, string>>): Settings => {
   const { problems, values } = readSettings(environment)

@@ -6,7 +6,8 @@ import process from "node:process"
 import { hasNodeSqlite } from "@tocsin/adapter-sqlite/connection/nodeSqlite"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Layer, Redacted } from "effect"
-import { isText } from "@tocsin/client/options/readers"
+import { isText, group, required } from "@tocsin/client/options/readers"
+import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 
 /** A storage in memory, for tests and trials. It ends with the monitor. */
 export const memory = (): StorageChoice => ({
@@ -64,3 +65,26 @@ export interface StorageChoice {
 
 /** A storage, or an Effect layer of the port. */
 export type StorageOption = StorageChoice | Layer.Layer<Storage, StorageError>
+
+const read = group<KeyValueStorage.KeyValueOptions>()({
+  name: required(isText, "a string that is not empty"),
+  open: required((given) => typeof given === "function", "a function that opens the store"),
+})
+
+/**
+ * A storage over your own key-value store of three functions. It passes the suite of all storages
+ * if the store keeps its promises. Monitors of one process with the same choice share one opened
+ * store.
+ *
+ * @example
+ * ```ts
+ * const storage = keyValue({ name: "LevelDB", open: async () => levelStore(await openLevel("monitoring")) })
+ * const monitor = await createMonitor({ storage })
+ * ```
+ */
+export const keyValue = (options: KeyValueStorage.KeyValueOptions): StorageChoice => {
+  const problems: Array<string> = []
+  const given = Object(options) as KeyValueStorage.KeyValueOptions
+  read("", Object(options), (problem) => void problems.push(`keyValue: ${problem}`))
+  return { name: given.name, problems, layer: KeyValueStorage.layer(given) }
+}

@@ -1,6 +1,74 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import type { RateLimit } from "../../ports/RuleSettings.ts"
 import { type Permission, TokenBuckets } from "./TokenBuckets.ts"
+import { Effect } from "effect"
+import type { Instruments } from "../metrics/Instruments.ts"
+
+/**
+ * A set of recently used names in bounded memory, as two generations: the older one is dropped
+ * whole, so that a lookup never reorders.
+ */
+export class RecentNames {
+  #young = new Set<string>()
+  #old = new Set<string>()
+  readonly #capacity: number
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  has(name: string): boolean {
+    if (this.#young.has(name)) return true
+    if (!this.#old.has(name)) return false
+    this.add(name)
+    return true
+  }
+
+  add(name: string): void {
+    if (this.#young.size >= this.#capacity / 2 && !this.#young.has(name)) {
+      this.#old = this.#young
+      this.#young = new Set()
+    }
+    this.#young.add(name)
+  }
+
+  /** An upper bound: a name in both generations counts twice. */
+  get size(): number {
+    return this.#young.size + this.#old.size
+  }
+
+  delete(name: string): void {
+    this.#young.delete(name)
+    this.#old.delete(name)
+  }
+}
+
+/**
+ * One line a minute for each client address, so that a flood of requests does not flood the log.
+ */
+const LINES = { perMinute: 1, burst: 1 }
+const LOGGED_ADDRESSES = 10_000
+
+/** Counts what clients send too much of with keys that are not accepted, and logs their addresses. */
+export class ThrottledClients {
+  readonly #counter: Instruments["throttled"]["unknown_key"]
+  readonly #lines = new TokenBuckets(LINES, LOGGED_ADDRESSES)
+
+  constructor({ throttled }: Pick<Instruments, "throttled">) {
+    this.#counter = throttled.unknown_key
+  }
+
+  /** Records a refused request. */
+  note(address: string, now: Instant): Effect.Effect<void> {
+    this.#counter.value += 1
+    return this.#lines.take(address, now).allowed
+      ? Effect.annotateLogs(Effect.logWarning("a client is throttled"), {
+          client: address,
+          reason: "unknown_key",
+        })
+      : Effect.void
+  }
+}
 
 /**
  * The approximate cost of a request besides its body, so that many small requests are limited too.
