@@ -27,7 +27,9 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   operators: [{}],
   audit: [{}],
   silences: [{}],
-  checks: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
+  checks: maybe([LARGE_AGENT]).flatMap((agent_id) =>
+    maybe(["not_ok", "critical"] as const).map((status) => ({ agent_id, status })),
+  ),
   overdue: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
   history: maybe([LARGE_AGENT]).flatMap((agent_id) =>
     maybe([COMMON_CHECK]).map((check_id) => ({ agent_id, check_id })),

@@ -153,7 +153,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
           await page.getByRole("link", { name: "second is away" }).click()
           await page.getByRole("button", { name: "Acknowledge" }).click()
           await page.getByText(/has acknowledged it/).waitFor()
-          const agents = `${proxy}/watch/api/v1/agents?*`
+          const agents = `${proxy}/watch/ops/v1/agents?*`
           await page.route(agents, (route) => route.fulfill({ contentType: "text/html", body: "Sign in" }))
           await page.getByRole("link", { name: "Agents", exact: true }).click()
           await page.getByText("Another program answers at this address").waitFor()

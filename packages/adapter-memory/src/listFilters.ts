@@ -2,6 +2,7 @@ import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { ListFilters, ListName, ListRows } from "@tocsin/core/model/ListDefinitions"
 import { keyText } from "@tocsin/core/model/keyedTables"
+import { hasWords, isOfStatus, searchedOf } from "@tocsin/core/engine/lists/arms"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"
 import type { MemoryTables } from "./MemoryTables.ts"
@@ -35,7 +36,10 @@ const hadMember = (
 /** The filters of all lists. */
 export const listFilters: { readonly [L in ListName]: Passes<L> } = {
   agents: () => true,
-  checks: ofAgent,
+  checks: (tables, filter, row) =>
+    ofAgent(tables, filter, row) &&
+    isOfStatus(filter.status, row.status) &&
+    hasWords(filter.search, searchedOf(row)),
   overdue: ofAgent,
   history: (tables, filter, row) =>
     wants(filter.agent_id, row.agent_id) && wants(filter.check_id, row.check_id) && isRegistered(tables, row),

@@ -12,6 +12,9 @@ export type Unpaged<Parameters extends Paging> = Omit<Parameters, "cursor" | "ba
 /** Paging of the blacklist, which has no way back. */
 export interface BlacklistParameters extends Query<"listBlacklist"> {}
 
+/** Words, filters and paging of agents that are found. */
+export interface FoundAgentListParameters extends Query<"findAgents"> {}
+
 /** Filters and paging of checks. */
 export interface CheckListParameters extends Query<"listChecks"> {}
 

@@ -2,7 +2,15 @@ import { SilenceStateName } from "./Silences.ts"
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { optional } from "./Fields.ts"
 import { AgentId, CheckId } from "./Identifiers.ts"
-import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "./Status.ts"
+import {
+  AgentStatus,
+  IncidentState,
+  ListedStatus,
+  NotificationType,
+  NotifierKind,
+  OutboxState,
+  Severity,
+} from "./Status.ts"
 import { isPlainParameter } from "./Text.ts"
 
 const MAX_LIMIT = 500
@@ -172,6 +180,34 @@ export const OutboxListParameters = Schema.Struct({
   ...paging,
 })
 export type OutboxListParameters = typeof OutboxListParameters.Type
+
+const MAX_SEARCH = 200
+
+/** The parameters of lists of agents and their checks that are searched, or begin at an agent. */
+const searching = (texts: string) => ({
+  search: optional(
+    Schema.String.check(isPlainParameter({ min: 1, max: MAX_SEARCH })),
+    `Only what has each of these words in ${texts}; the case of ASCII letters does not count.`,
+  ),
+  from_agent: optional(AgentId, "The first page begins at this agent, or at the next one."),
+})
+
+/** Query of GET /ops/v1/agents. */
+export const FoundAgentListParameters = Schema.Struct({
+  ...searching("its ID, its hostname or a label, written name=value"),
+  status: optional(AgentStatus, "Only agents in this status."),
+  is_waiting: flag("Whether to list only agents of which a key waits for acceptance."),
+  ...paging,
+})
+export type FoundAgentListParameters = typeof FoundAgentListParameters.Type
+
+/** Query of GET /ops/v1/checks: that of v1, and more filters. */
+export const ExpectedCheckListParameters = Schema.Struct({
+  ...CheckListParameters.fields,
+  ...searching("its agent's ID, its own ID or its summary"),
+  status: optional(ListedStatus, "Only checks in this status; not_ok stands for all others than ok."),
+  is_overdue: flag("Whether to list overdue checks only, those included that never reported."),
+})
 
 /** Query of GET /ops/v1/incidents. */
 export const HeldIncidentListParameters = Schema.Struct({

@@ -10,6 +10,10 @@ export type CheckStatus = typeof CheckStatus.Type
 export const isCheckStatus = (value: unknown): value is CheckStatus =>
   value === "ok" || value === "warning" || value === "critical" || value === "unknown"
 
+/** The statuses by which checks are listed. */
+export const ListedStatus = Schema.Literals([...CheckStatus.literals, "not_ok"])
+export type ListedStatus = typeof ListedStatus.Type
+
 /** The severity of an incident: critical > unknown > warning (docs/rules.md#incidents). */
 export const Severity = Schema.Literals(["warning", "critical", "unknown"]).annotate({
   identifier: "Severity",

@@ -88,7 +88,8 @@ const opsDocumentation: Documentation = {
   server: "../..",
   tags: [
     { name: "Notifications", description: "Dead letters and tests." },
-    { name: "Checks", description: "Release, delete and explain checks." },
+    { name: "Agents", description: "Find agents." },
+    { name: "Checks", description: "Find, release, delete and explain checks." },
     { name: "Incidents", description: "Incidents in full." },
     { name: "Silences", description: "Hold the notifications of some agents or checks for a while." },
     { name: "Policy", description: "Receivers, routes and maintenance windows." },

@@ -140,6 +140,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  findAgents: lastPage(scenario.AGENT, "An agent that has the words"),
   listExpectedChecks: lastPage(
     {
       ...scenario.CHECK_STATE,
@@ -152,7 +153,6 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   listOutbox: lastPage(scenario.OUTBOX_ITEM, "A notification that is retried in a few seconds"),
   replay: { parameters: { id: scenario.OUTBOX_ID }, ...counted("It is pending again", 1) },
   release: { parameters: { id: scenario.OUTBOX_ID }, ...counted("It is sent now", 1) },
-  listHeldOutbox: lastPage(scenario.HELD_ITEM, "A notification that an acknowledgement holds"),
   testNotifier: {
     parameters: { notifier: "webhook" },
     success: {

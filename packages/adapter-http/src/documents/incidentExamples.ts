@@ -103,6 +103,7 @@ export const incidentExamples: Readonly<Record<string, OperationExamples>> = {
     },
     "A check that failed for five minutes, and for ten more in a maintenance window",
   ),
+  listHeldOutbox: lastPage(scenario.HELD_ITEM, "A notification that an acknowledgement holds"),
   listHeldIncidents: lastPage(scenario.HELD_INCIDENT, "An acknowledged incident"),
   showIncident: {
     parameters: { id: scenario.INCIDENT_ID },

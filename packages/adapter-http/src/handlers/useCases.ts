@@ -88,6 +88,7 @@ export const opsUseCases = (
   const queries = Context.get(services, Queries)
   return {
     operations: {
+      findAgents: ({ query }) => queries.findAgents(query),
       listExpectedChecks: ({ query }) => queries.expectedChecks(query),
       listAvailability: ({ query }) => operations.availability(query),
       listAudit: ({ query }) => queries.audit(query),

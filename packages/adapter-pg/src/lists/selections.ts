@@ -1,5 +1,5 @@
 import { NotificationType } from "@tocsin/contract/Status"
-import { listedStatesOf } from "@tocsin/core/engine/lists/arms"
+import { listedStatesOf, wordsOf } from "@tocsin/core/engine/lists/arms"
 import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
 
 /** A statement that reads one page, made of constant fragments; every value is a parameter. */
@@ -65,10 +65,23 @@ const ofAgent = (alias: string, agentId: string): ReadonlyArray<string> => [
   `${alias}.registration_id = (SELECT registration_id FROM agent WHERE agent_id = ${agentId})`,
 ]
 
-const checks: Select<"checks"> = ({ agent_id }, parameters) =>
-  agent_id === undefined
-    ? { from: ofPresentAgents("check_state", "c") }
-    : { conditions: ofAgent("c", parameters.add(agent_id, "text")), fixed: new Set(["agent_id"]) }
+/** The few checks that are not ok have an index. A search passes through the rows, and stops at a full page. */
+const checks: Select<"checks"> = ({ agent_id, search, status }, parameters) => {
+  const conditions = [
+    ...(status === undefined || status === "ok" ? [] : ["c.status <> 'ok'"]),
+    ...(status === undefined || status === "not_ok" ? [] : [`c.status = ${parameters.add(status, "text")}`]),
+    ...wordsOf(search).map(
+      (word) =>
+        `strpos(lower(c.agent_id || '/' || c.check_id || ' ' || coalesce(c.summary, '')), ${parameters.add(word, "text")}) > 0`,
+    ),
+  ]
+  return agent_id === undefined
+    ? { from: ofPresentAgents("check_state", "c"), conditions }
+    : {
+        conditions: [...ofAgent("c", parameters.add(agent_id, "text")), ...conditions],
+        fixed: new Set(["agent_id"]),
+      }
+}
 
 const overdue: Select<"overdue"> = ({ agent_id }, parameters) => {
   const isOverdue = "x.incident_id IS NOT NULL"

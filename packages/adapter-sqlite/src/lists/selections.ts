@@ -1,5 +1,12 @@
 import { NotificationType } from "@tocsin/contract/Status"
-import { BUSY_PHASE, type Fixed, listedStatesOf, phasesOf, ranOutBy } from "@tocsin/core/engine/lists/arms"
+import {
+  BUSY_PHASE,
+  type Fixed,
+  listedStatesOf,
+  phasesOf,
+  ranOutBy,
+  wordsOf,
+} from "@tocsin/core/engine/lists/arms"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
 import type { SQLInputValue } from "node:sqlite"
@@ -56,6 +63,22 @@ const plain = (from: string, parts: Partial<Selection> = {}): Selection => ({
   partitions: [],
   ...parts,
 })
+
+/** The few checks that are not ok have an index. A search passes through the rows, and stops at a full page. */
+const checks: Select<"checks"> = ({ agent_id, search, status }) => {
+  const isFew = status !== undefined && status !== "ok"
+  return plain(`check_state AS r ${isFew ? "INDEXED BY check_state_not_ok" : ""} ${PRESENT}`, {
+    fixed: fixed("agent_id", agent_id),
+    conditions: [
+      ...(isFew ? [constant("r.status <> 'ok'")] : []),
+      ...(status === undefined || status === "not_ok" ? [] : [{ sql: "r.status = ?", values: [status] }]),
+      ...wordsOf(search).map((word) => ({
+        sql: "instr(lower(r.agent_id || '/' || r.check_id || ' ' || coalesce(r.summary, '')), ?) > 0",
+        values: [word],
+      })),
+    ],
+  })
+}
 
 const history: Select<"history"> = ({ agent_id, check_id }) => {
   const ofCheck = fixed("check_id", check_id)
@@ -178,7 +201,7 @@ const silences: Select<"silences"> = ({ at, state }) => {
 /** How each list is selected from its table. */
 export const selections: { readonly [L in ListName]: Select<L> } = {
   agents: () => plain("agent AS r"),
-  checks: ({ agent_id }) => plain(`check_state AS r ${PRESENT}`, { fixed: fixed("agent_id", agent_id) }),
+  checks,
   overdue: ({ agent_id }) =>
     plain(`expectation AS r ${PRESENT}`, {
       conditions: [constant("r.incident_id IS NOT NULL")],

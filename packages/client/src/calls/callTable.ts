@@ -83,6 +83,8 @@ export const callTable = {
   /** Agents, by agent_id. */
   agents: {
     ...listing<P.Paging, R.Agent>()("listAgents"),
+    /** Those that have some words, a status, or a key that waits. */
+    find: listing<P.FoundAgentListParameters, R.Agent>()("findAgents"),
     get: call<[agentId: string], R.Agent>()("getAgent"),
     /**
      * Accepts the agent's pending key; a count of 0 if none is pending. Compare the fingerprint

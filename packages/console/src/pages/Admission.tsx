@@ -1,7 +1,7 @@
 import type { Agent, AgentBlacklistItem } from "@tocsin/client"
 import { countText, numberText } from "../format/times.ts"
-import { accept, acceptAll, block, isWaiting, unblock } from "../state/agentActions.ts"
-import { listOf, searched } from "../state/lists.ts"
+import { accept, acceptAll, block, unblock } from "../state/agentActions.ts"
+import { listOf } from "../state/lists.ts"
 import { focusedId, route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import { mayAdminister } from "../state/session.ts"
@@ -39,7 +39,7 @@ const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) =>
       </span>
       <Time at={agent.last_seen_at} />
       {mayAdminister.value && (
-        <span class="log">
+        <span class="actions">
           <ActionButton kind="main" does={() => accept([id])} describes={`Accept ${id}`}>
             Accept
           </ActionButton>
@@ -85,7 +85,7 @@ const Bar = ({ selected }: { readonly selected: Selection }) => (
 
 /** The keys that wait for a decision. */
 export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean }) => {
-  const listed = usePages({ ...searched<Agent>("api/v1/agents", {}, "waiting", isWaiting), isSlow: false })
+  const listed = usePages(listOf<Agent>("ops/v1/agents", { is_waiting: true }))
   const { pages } = listed
   // Those of another page of the list may have been accepted by another operator; the act says so.
   const selected = selectedIds()

@@ -63,9 +63,9 @@ const Actions = ({ agent }: { readonly agent: Agent }) => {
       Silence
     </button>
   )
-  if (!mayAdminister.value) return <div class="log">{silence}</div>
+  if (!mayAdminister.value) return <div class="actions">{silence}</div>
   return (
-    <div class="log">
+    <div class="actions">
       {isWaiting(agent) && (
         <ActionButton kind="main" does={() => accept([id])}>
           Accept

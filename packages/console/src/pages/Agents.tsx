@@ -1,6 +1,5 @@
 import type { Agent } from "@tocsin/client"
 import { numberText } from "../format/times.ts"
-import { isWaiting } from "../state/agentActions.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
@@ -9,7 +8,7 @@ import { Empty } from "../view/states.tsx"
 import { FilterField, Tabs } from "../view/navigation.tsx"
 import { Mark, Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
-import { agentMatches, listOf, searched } from "../state/lists.ts"
+import { listOf } from "../state/lists.ts"
 import { Labels } from "./AgentFacts.tsx"
 
 const TABS = [
@@ -40,18 +39,12 @@ const Row = ({ agent }: { readonly agent: Agent }) => (
 export const Agents = () => {
   const { filter = "", tab = "all" } = route.value.parameters
   const isSearch = filter.trim() !== "" || tab !== "all"
-  const matches = agentMatches(filter)
   const listed = usePages(
-    isSearch
-      ? searched<Agent>(
-          "api/v1/agents",
-          {},
-          `${tab} ${filter}`,
-          (agent) =>
-            (tab === "all" || agent.status === tab || (tab === "waiting" && isWaiting(agent))) &&
-            matches(agent),
-        )
-      : listOf<Agent>("api/v1/agents", {}),
+    listOf<Agent>("ops/v1/agents", {
+      search: filter.trim(),
+      status: tab === "all" || tab === "waiting" ? undefined : tab,
+      is_waiting: tab === "waiting" ? true : undefined,
+    }),
   )
   const counts = summary.value
   return (

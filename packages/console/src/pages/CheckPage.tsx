@@ -103,7 +103,7 @@ const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly chec
 }
 
 const Actions = (check: { readonly agent_id: string; readonly check_id: string }) => (
-  <div class="log">
+  <div class="actions">
     <button type="button" class="quiet" onClick={() => go(silenceOf(check))}>
       Silence
     </button>

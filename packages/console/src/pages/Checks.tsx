@@ -1,115 +1,85 @@
 import type { ExpectedCheckState } from "@tocsin/client"
-import { useMemo } from "preact/hooks"
+import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { linkTo, routeText, withParameters } from "../state/Route.ts"
-import {
-  type AgentChecks,
-  checkMatches,
-  type List,
-  listOf,
-  MOST,
-  readAgents,
-  search,
-  searched,
-  withLast,
-} from "../state/lists.ts"
+import { type AgentRow, FEW_CHECKS, gridOf } from "../state/checkGrid.ts"
+import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { summary } from "../state/summary.ts"
-import { Listing } from "../view/Listing.tsx"
+import { Listing, width } from "../view/Listing.tsx"
 import { Mark, Time } from "../view/marks.tsx"
 import { FilterField, Tabs } from "../view/navigation.tsx"
 import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 import { Labels } from "./AgentFacts.tsx"
 
-/** As many as fit on a wide screen. */
-const MOST_CELLS = 12
-const WORST = ["critical", "unknown", "warning"]
+type Cell = AgentRow["failing"][number]
 
-const rankOf = ({ status, is_overdue }: Check): number => {
-  const at = WORST.indexOf(status ?? "")
-  if (at !== -1) return at
-  return WORST.length + (is_overdue ? 0 : 1)
-}
+const wordOf = ({ is_overdue, status }: Cell): string =>
+  is_overdue ? `${status ?? "never reported"}, overdue` : (status ?? "never reported")
 
-/** The checks of a row, in the order of their names; if there are too many, the worst of them. */
-const cellsOf = (checks: ReadonlyArray<Check>): ReadonlyArray<Check> =>
-  checks.length <= MOST_CELLS ? checks : checks.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_CELLS)
-
-const Cell = ({
-  check: { agent_id, check_id, status, is_overdue, summary: text },
-}: {
-  readonly check: Check
-}) => {
-  const word = is_overdue ? `${status ?? "never reported"}, overdue` : (status ?? "never reported")
+const drawCell = (check: Cell) => {
+  const { agent_id, check_id, status, summary: text } = check
   return (
     <a
-      class={`cell is-${status ?? "unknown"}`}
+      key={check_id}
+      class={`cell is-${status ?? "pending"}`}
       href={linkTo("checks", [agent_id, check_id])}
-      title={`${check_id}: ${word}${text === undefined ? "" : `\n${text.slice(0, 200)}`}`}
-      aria-label={`${check_id}: ${word}`}
+      title={`${check_id}: ${wordOf(check)}${text === undefined ? "" : `\n${text.slice(0, 200)}`}`}
+      aria-label={`${check_id}: ${wordOf(check)}`}
     >
-      {check_id}
+      <span>{check_id}</span>
     </a>
   )
 }
 
-const drawAgent = ({ agent_id, checks }: AgentChecks<Check>) => (
-  <div class="row grid" data-id={agent_id}>
-    <a class="main" href={linkTo("agents", [agent_id])}>
-      {agent_id}
-    </a>
-    <span class="cells">
-      {cellsOf(checks).map((check) => (
-        <Cell key={check.check_id} check={check} />
-      ))}
-    </span>
-    {checks.length > MOST_CELLS && (
-      <a class="more" href={linkTo("checks", [], { filter: `${agent_id}/` })}>
-        {numberText(checks.length - MOST_CELLS)} more
+/** As many cells as a row of that width has room for. */
+const MOST_CELLS = { narrow: 4, medium: 3, wide: 6 }
+
+const drawAgent = ({ agent_id, failing, ok }: AgentRow, most: number) => {
+  const filter = (status: string) => linkTo("checks", [], { filter: `${agent_id}/`, status })
+  return (
+    <div class="row grid" data-id={agent_id}>
+      <a class="main" href={linkTo("agents", [agent_id])}>
+        {agent_id}
       </a>
-    )}
-  </div>
-)
-
-const agentsOf = (
-  query: { readonly is_overdue?: true },
-  words: string,
-  status: string,
-): List<AgentChecks<Check>> => {
-  const list = listOf<Check>("ops/v1/checks", query, MOST)
-  const hasWords = checkMatches(words)
-  const readChecks = withLast(list.read, () => performance.now())
-  const read = (cursor: string | undefined) => readAgents(readChecks, cursor)
-  const isWanted = (check: Check) => hasWords(check) && (status === "" || check.status === status)
-  return {
-    ...list,
-    key: `grid ${list.key} ${status} ${words}`,
-    isSlow: true,
-    read: (cursor) =>
-      words.trim() === "" && status === ""
-        ? read(cursor)
-        : search(read, ({ checks }) => checks.some(isWanted), cursor),
-  }
+      <span class="cells">{failing.slice(0, most).map(drawCell)}</span>
+      <span class="more">
+        {failing.length > most && <a href={filter("not_ok")}>{numberText(failing.length - most)} more</a>}
+      </span>
+      <a class="ok" href={filter(ok === undefined ? "" : "ok")}>
+        {ok === undefined ? "all checks" : `${numberText(ok)} ok`}
+      </a>
+    </div>
+  )
 }
 
-/** Every agent in a row, with the state of each of its checks. */
+/** Every agent in a row with its checks that are not well; the others are a count. */
 const CheckGrid = () => {
-  const { filter = "", status = "", overdue = "" } = route.value.parameters
-  const listed = usePages(
-    useMemo(
-      () => agentsOf(overdue === "yes" ? { is_overdue: true } : {}, filter, status),
-      [overdue, filter, status],
-    ),
-  )
+  const { overdue = "" } = route.value.parameters
+  const counts = summary.value
+  const isFew =
+    overdue === "yes" ||
+    (counts !== undefined && STATES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
+  const query = queryOf(route.value.parameters)
+  const listed = usePages(gridOf(query, isFew))
+  const most = MOST_CELLS[width.value]
+  const draw = useCallback((row: AgentRow) => drawAgent(row, most), [most])
   return (
     <Listing
       label="Agents and their checks"
       listed={listed}
-      keyOf={({ agent_id }) => agent_id}
-      empty={<Empty title="No checks here">Each check appears with its first result.</Empty>}
+      keyOf={({ key }) => key}
+      size="grid"
+      empty={
+        isFew ? (
+          <Empty title="No checks here">Each check appears with its first result.</Empty>
+        ) : (
+          <Empty title="Every check is ok" />
+        )
+      }
     >
-      {drawAgent}
+      {draw}
     </Listing>
   )
 }
@@ -144,8 +114,16 @@ const VIEWS = [
 
 const STATES = ["critical", "unknown", "warning", "ok"] as const
 
-/** The exact agent of a filter such as `web-1/`, which the API looks up itself. */
-const agentOf = (text: string): string | undefined => /^([A-Za-z0-9._:-]{1,128})\/$/.exec(text.trim())?.[1]
+/** The query of a filter. `web-1/` stands for exactly this agent. */
+const queryOf = ({ filter = "", overdue = "", status = "" }: Readonly<Record<string, string>>) => {
+  const [, agent_id] = /^([A-Za-z0-9._:-]{1,128})\/$/.exec(filter.trim()) ?? []
+  return {
+    agent_id,
+    search: agent_id === undefined ? filter.trim() : undefined,
+    status: status === "" ? undefined : status,
+    is_overdue: overdue === "yes" ? true : undefined,
+  }
+}
 
 const Filters = () => {
   const { filter = "", status = "", overdue = "" } = route.value.parameters
@@ -161,6 +139,7 @@ const Filters = () => {
         <span class="unseen">State</span>
         <select value={status} onChange={(event) => setParameters({ status: event.currentTarget.value })}>
           <option value="">every state</option>
+          <option value="not_ok">not ok</option>
           {STATES.map((each) => (
             <option key={each}>{each}</option>
           ))}
@@ -179,21 +158,9 @@ const Filters = () => {
 }
 
 const CheckList = () => {
-  const { filter = "", status = "", overdue = "" } = route.value.parameters
-  const agent = agentOf(filter)
-  const query = { agent_id: agent, is_overdue: overdue === "yes" ? true : undefined }
-  const words = agent === undefined ? filter : ""
-  const matches = checkMatches(words)
-  const listed = usePages(
-    words.trim() === "" && status === ""
-      ? listOf<Check>("ops/v1/checks", query)
-      : searched<Check>(
-          "ops/v1/checks",
-          query,
-          `${status} ${words}`,
-          (check) => (status === "" || check.status === status) && matches(check),
-        ),
-  )
+  const { parameters } = route.value
+  const { filter = "", status = "", overdue = "" } = parameters
+  const listed = usePages(listOf<Check>("ops/v1/checks", queryOf(parameters)))
   return (
     <Listing
       label="Checks"

@@ -60,7 +60,7 @@ export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentAc
   const isOpen = incident.state === "open"
   return (
     <>
-      <div class="log">
+      <div class="actions">
         {isOpen && (
           <>
             <ActionButton kind={acknowledgement === null ? "main" : "quiet"} does={acknowledges}>

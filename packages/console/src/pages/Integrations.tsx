@@ -91,7 +91,7 @@ export const Integrations = () => {
 }
 
 const Actions = ({ name, onKey }: { readonly name: string; readonly onKey: OnKey }) => (
-  <span class="log">
+  <span class="actions">
     <ActionButton
       describes={`Replace the key of ${name}`}
       does={async () => {

@@ -92,7 +92,7 @@ const Actions = ({
   readonly name: string
   readonly onToken: (made: OperatorWithToken) => void
 }) => (
-  <span class="log">
+  <span class="actions">
     <ActionButton
       describes={`Rotate the token of ${name}`}
       does={async () => {

@@ -55,7 +55,7 @@ const Row = ({ silence }: { readonly silence: Silence }) => (
     </span>
     <When silence={silence} />
     {mayRespond.value && silence.state !== "expired" && (
-      <span class="log">
+      <span class="actions">
         <ActionButton describes="Extend it by 1 hour" does={() => extend(silence)}>
           Extend
         </ActionButton>

@@ -49,7 +49,7 @@ const Confirmation = () => {
       onClose={() => asked.answer(dialog.current?.returnValue === YES)}
     >
       <p id="asked">{asked.text}</p>
-      <div class="log">
+      <div class="actions">
         <button type="button" class={asked.isDanger ? "main danger" : "main"} onClick={() => close(YES)}>
           {asked.goAhead}
         </button>

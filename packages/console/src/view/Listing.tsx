@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals"
+import { signal, useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { ApiFailure } from "../api/ApiFailure.ts"
@@ -20,13 +20,22 @@ interface RowsProps<Item> {
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
 const AROUND = 8
 
-const NARROW = window.matchMedia("(max-width: 71.99rem)")
+const NARROW = window.matchMedia("(max-width: 59.99rem)")
+const MEDIUM = window.matchMedia("(max-width: 79.99rem)")
+
+const currentWidth = () => (NARROW.matches ? "narrow" : MEDIUM.matches ? "medium" : "wide")
+
+/** How much room rows have: that of one, two or many columns. */
+export const width = signal<ReturnType<typeof currentWidth>>(currentWidth())
+window.addEventListener("resize", () => (width.value = currentWidth()))
 
 /** Heights of rows by the size of the root's text, for the lines that they have in the style sheet. */
 const ROW_HEIGHTS = {
   plain: { wide: 2.35, narrow: 5.4 },
   /** Four lines on a narrow screen, instead of three. */
   tall: { wide: 2.35, narrow: 7 },
+  /** Two lines of cells below the name. */
+  grid: { wide: 2.35, narrow: 6.4 },
   /** And two on a wide one. */
   double: { wide: 3.6, narrow: 7 },
 }
@@ -70,7 +79,7 @@ const draw = <Item,>(
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
 const Rows = <Item,>(props: RowsProps<Item>) => {
   const { label, pages, see, size = "plain" } = props
-  const rowHeight = () => ROW_HEIGHTS[size][NARROW.matches ? "narrow" : "wide"] * rootSize()
+  const rowHeight = () => ROW_HEIGHTS[size][width.peek() === "narrow" ? "narrow" : "wide"] * rootSize()
   const list = useRef<HTMLUListElement>(null)
   const left = useRef<string | undefined>(undefined)
   const height = useSignal(rowHeight())

@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import type { IncidentDetail } from "@tocsin/client"
 import fc from "fast-check"
 import { momentText, relativeText, spanText } from "../../src/format/times.ts"
-import { agentMatches } from "../../src/state/lists.ts"
 import { explanationOf, openingsOf } from "../../src/state/incidentTimeline.ts"
 import { nextKey } from "../../src/state/keys.ts"
 import { notifiedOf } from "../../src/state/notified.ts"
@@ -106,17 +105,6 @@ describe("texts that people read, type and select", () => {
     })
     const others = [at(30), at(0), at(-1), at(-60), at(-61), at(-2, "web-1/load")]
     assert.strictEqual(openingsOf(at(0), others), 3)
-  })
-
-  it("a search finds an agent by any part of its ID, host or labels", () => {
-    fc.assert(
-      fc.property(id, id, id, fc.nat(11), (agent_id, hostname, value, from) => {
-        const agent = { agent_id, hostname, labels: { env: value } }
-        for (const text of [agent_id, hostname, `env=${value}`])
-          assert.isTrue(agentMatches(text.slice(from).toUpperCase())(agent))
-        assert.isFalse(agentMatches(`${agent_id} no/such`)(agent))
-      }),
-    )
   })
 
   it("selecting twice changes nothing, and a range holds both ends and all between", () => {

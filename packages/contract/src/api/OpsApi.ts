@@ -6,10 +6,12 @@ import { ExpectationsRequest, ExpectationsResponse } from "../Expectations.ts"
 import {
   AgentPathParameters,
   CheckPathParameters,
+  ExpectedCheckListParameters,
+  FoundAgentListParameters,
   HeldIncidentListParameters,
   HeldOutboxListParameters,
 } from "../Parameters.ts"
-import { ActionCountResponse, pageOf } from "../Responses.ts"
+import { ActionCountResponse, AgentPage, pageOf } from "../Responses.ts"
 import { topicNames } from "../Topics.ts"
 import {
   AgentBlocked,
@@ -38,6 +40,7 @@ import * as resources from "./opsResources.ts"
 
 const liveViews = operationsOf("Live views")
 const notifications = operationsOf("Notifications")
+const agents = operationsOf("Agents")
 const checks = operationsOf("Checks")
 const incidents = operationsOf("Incidents")
 const operators = operationsOf("Operators")
@@ -187,12 +190,22 @@ class DeclarationsApi extends HttpApiGroup.make("agents")
   .middleware(AgentAuthentication) {}
 
 const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", {
-  query: resources.ExpectedCheckListParameters,
+  query: ExpectedCheckListParameters,
   success: resources.ExpectedCheckStatePage,
 }).annotateMerge(
   checks.read(
     "List checks with when they must report",
-    "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_overdue=true it lists overdue checks only, those included that never reported.",
+    "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_overdue=true it lists overdue checks only, those included that never reported; a page may then have fewer items than its limit.",
+  ),
+)
+
+const findAgents = HttpApiEndpoint.get("findAgents", "/agents", {
+  query: FoundAgentListParameters,
+  success: AgentPage,
+}).annotateMerge(
+  agents.read(
+    "Find agents by words, status or a waiting key",
+    "Lists agents as v1 does: those that have the words, the status, or a key that waits.",
   ),
 )
 
@@ -218,7 +231,7 @@ const listAudit = HttpApiEndpoint.get("listAudit", "/audit", {
 )
 
 class OperationsApi extends HttpApiGroup.make("operations")
-  .add(listExpectedChecks, listAvailability, replay, release, listHeldOutbox, testNotifier)
+  .add(findAgents, listExpectedChecks, listAvailability, replay, release, listHeldOutbox, testNotifier)
   .add(resetClock, removeCheck, explain)
   .add(listHeldIncidents, showIncident)
   .add(listAudit)

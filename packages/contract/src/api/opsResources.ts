@@ -6,7 +6,6 @@ import { timestamp } from "../Fields.ts"
 import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
 import { InstantFromString } from "../Instant.ts"
 import { Operator, OperatorName } from "../Operators.ts"
-import { CheckListParameters, flag } from "../Parameters.ts"
 import { Agent, CheckState, Incident, NotificationOutboxItem, StoredCheckResultEvent } from "../Resources.ts"
 import { CheckStatePage, pageOf } from "../Responses.ts"
 import { Silence } from "../Silences.ts"
@@ -77,12 +76,6 @@ export const SilencePage = pageOf(Silence, "SilencePage")
 
 /** One page of operators. */
 export const OperatorPage = pageOf(Operator, "OperatorPage")
-/** Query of GET /ops/v1/checks: that of v1, and a filter of overdue checks. */
-export const ExpectedCheckListParameters = Schema.Struct({
-  ...CheckListParameters.fields,
-  is_overdue: flag("Whether to list overdue checks only, those included that never reported."),
-})
-
 const expectedAt = InstantFromString.annotate({
   description: "When the check must have reported again; null if nothing is expected of it.",
 })

@@ -6,6 +6,7 @@ import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type {
   IncidentState,
+  ListedStatus,
   NotificationType,
   NotifierKind,
   OutboxState,
@@ -45,7 +46,12 @@ export interface ListRows {
 /** The filters of each list; absent fields do not filter. */
 export interface ListFilters {
   readonly agents: Record<never, never>
-  readonly checks: { readonly agent_id?: AgentId | undefined }
+  readonly checks: {
+    readonly agent_id?: AgentId | undefined
+    readonly status?: ListedStatus | undefined
+    /** Words that are all found in the check's names or its summary (docs/rules.md#lists). */
+    readonly search?: string | undefined
+  }
   /** Expectations of checks that are overdue. */
   readonly overdue: { readonly agent_id?: AgentId | undefined }
   readonly history: { readonly agent_id?: AgentId | undefined; readonly check_id?: CheckId | undefined }

@@ -16,6 +16,7 @@ import type {
 import type { Silence } from "@tocsin/contract/Silences"
 import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, type Page, type PageParameters, pagesAt, readPage } from "../engine/lists/readPage.ts"
+import { findAgents, type FoundAgentParameters } from "./findAgents.ts"
 import { expectedChecks, type ExpectedCheckParameters, type ExpectedCheckState } from "./expectedChecks.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
 import { serviceHeartbeatEvery } from "../liveness/outage.ts"
@@ -61,6 +62,8 @@ export class Queries extends Context.Service<
   Queries,
   {
     readonly agents: (parameters: PageParameters) => PageOf<Agent>
+    /** Agents that are found by words, their status or a waiting key. */
+    readonly findAgents: (parameters: FoundAgentParameters) => PageOf<Agent>
     readonly agent: (agentId: AgentId) => Effect.Effect<Agent, AgentNotFound | StorageError>
     readonly checks: (parameters: Narrowed<"checks">) => PageOf<CheckState>
     /** Checks with when they must report; with `is_overdue`, overdue ones only. */
@@ -108,6 +111,8 @@ export class Queries extends Context.Service<
       return Queries.of({
         agent,
         agents,
+        findAgents: (parameters) =>
+          Effect.flatMap(statusContext, (context) => findAgents(storage, sha256, context, parameters)),
         ...lists(page),
         expectedChecks: (parameters) => expectedChecks(storage, sha256, parameters),
         silences: (parameters) => silencesPage(storage, sha256, parameters),

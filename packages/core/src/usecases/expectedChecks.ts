@@ -5,7 +5,9 @@ import type { AgentId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckState } from "@tocsin/contract/Resources"
-import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import type { ListedStatus } from "@tocsin/contract/Status"
+import { hasWords, isOfStatus, searchedOf } from "../engine/lists/arms.ts"
+import { type Page, type PageParameters, readPage, startAt } from "../engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { toCheckState } from "./toResources.ts"
 import { dueOfStarts, dueTime } from "../overdue/dueTime.ts"
@@ -58,21 +60,31 @@ export type ExpectedCheckParameters = PageParameters & {
   readonly agent_id?: AgentId | undefined
   /** Whether to list overdue checks only, those included that never reported. */
   readonly is_overdue: boolean
+  readonly status?: ListedStatus | undefined
+  readonly search?: string | undefined
+  readonly from_agent?: AgentId | undefined
 }
 
 /** A page of checks with when they must report. */
 export const expectedChecks = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
-  { agent_id, is_overdue, ...parameters }: ExpectedCheckParameters,
+  { agent_id, from_agent, is_overdue, search, status, ...parameters }: ExpectedCheckParameters,
 ): Effect.fn.Return<Page<ExpectedCheckState>, ValidationError | StorageError> {
-  const query = { filter: { agent_id }, sort: "agent_id", direction: "asc" } as const
+  const order = { sort: "agent_id", direction: "asc" } as const
+  const start = startAt("checks", agent_id === undefined ? from_agent : undefined)
   if (is_overdue) {
-    const found = yield* readPage(storage, sha256, { ...query, list: "overdue" }, parameters)
+    const query = { ...order, list: "overdue", filter: { agent_id } } as const
+    const found = yield* readPage(storage, sha256, query, parameters, start)
     const checks = yield* storage.checks(found.items)
-    return { ...found, items: toExpectedChecks(found.items, checks, found.items) }
+    // Few checks are overdue.
+    const items = toExpectedChecks(found.items, checks, found.items).filter(
+      (check) => isOfStatus(status, check.status) && hasWords(search, searchedOf(check)),
+    )
+    return { ...found, items }
   }
-  const found = yield* readPage(storage, sha256, { ...query, list: "checks" }, parameters)
+  const query = { ...order, list: "checks", filter: { agent_id, search, status } } as const
+  const found = yield* readPage(storage, sha256, query, parameters, start)
   const expectations = yield* storage.expectations(found.items)
   return { ...found, items: toExpectedChecks(found.items, found.items, expectations) }
 })

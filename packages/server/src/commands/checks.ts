@@ -1,6 +1,7 @@
 import { AgentId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { ExpectedCheckState } from "@tocsin/core/usecases/expectedChecks"
+import { ListedStatus } from "@tocsin/contract/Status"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Command } from "effect/cli"
 import type { Column } from "../output/makeTable.ts"
@@ -32,6 +33,8 @@ export const checks = listCommand({
   name: "checks",
   filters: {
     is_overdue: flags.flag("overdue", "Only overdue checks, those included that never reported"),
+    search: flags.text("search", "Only checks with these words in their names or their summary"),
+    status: flags.filter("status", ListedStatus.literals, "Only checks in this status; not_ok: all but ok"),
     agent_id: flags.id("agent-id", AgentId, "Only checks of this agent"),
   },
   query: (filters, page) => Queries.use((queries) => queries.expectedChecks({ ...filters, ...page })),

@@ -8,8 +8,8 @@ const disk = CheckId.make("disk")
 export const AGENTS = listing({ list: "agents", filter: {}, sort: "agent_id", direction: "asc" })
 export const BLACKLIST = listing({ list: "blacklist", filter: {}, sort: "stored", direction: "desc" })
 
-const checks = [{}, { agent_id: severalChecks }].map((filter) =>
-  listing({ list: "checks", filter, sort: "agent_id", direction: "asc" }),
+const checks = [{}, { agent_id: severalChecks }, { status: "not_ok" as const }, { search: "D" }].map(
+  (filter) => listing({ list: "checks", filter, sort: "agent_id", direction: "asc" }),
 )
 
 const history = [{}, { agent_id: b }, { agent_id: b, check_id: disk }, { check_id: disk }].map((filter) =>

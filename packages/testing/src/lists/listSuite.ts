@@ -4,6 +4,7 @@ import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
 import { acknowledgedFilters, isAcknowledgedAt } from "./acknowledgedFilters.ts"
+import { checksAreFound } from "./foundChecks.ts"
 import { populate, population } from "./population.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { incidentRecord, outboxRecord, write } from "../records.ts"
@@ -268,6 +269,7 @@ export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("agents and checks in bytewise order", () =>
       Effect.flatMap(open(subject), agentsAndChecksAreListed),
     )
+    it.effect("checks by every status, word and agent", () => Effect.flatMap(open(subject), checksAreFound))
     it.effect("history, newest stored first, by agent and check", () =>
       Effect.flatMap(open(subject), historyIsListed),
     )

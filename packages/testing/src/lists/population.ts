@@ -5,6 +5,7 @@ import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import * as Instant from "@tocsin/contract/Instant"
+import { CheckStatus } from "@tocsin/contract/Status"
 import {
   agentRecord,
   blockedKeyRecord,
@@ -31,7 +32,11 @@ const CHECKS = ["disk", "CPU", "cpu", "a"] as const
 const agents: ReadonlyArray<AgentRecord> = AGENTS.map((name) => agentRecord(name))
 
 const checks: ReadonlyArray<CheckRecord> = agents.flatMap((agent, n) =>
-  CHECKS.slice(0, 1 + (n % CHECKS.length)).map((check) => checkRecord(agent, check)),
+  CHECKS.slice(0, 1 + (n % CHECKS.length)).map((check, place) => ({
+    ...checkRecord(agent, check),
+    status: pick(CheckStatus.literals, n + place),
+    ...(n % 3 > 0 && { summary: `${check.toUpperCase()} is É ${place}%` }),
+  })),
 )
 
 const history: ReadonlyArray<HistoryRecord> = Array.from({ length: 60 }, (_, n) => {

@@ -62,6 +62,8 @@ CREATE TABLE check_state (
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) WITH (fillfactor = 50);
 
+CREATE INDEX check_state_not_ok ON check_state (agent_id, check_id) WHERE status <> 'ok';
+
 CREATE TABLE check_event (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   agent_id text COLLATE "C" NOT NULL,

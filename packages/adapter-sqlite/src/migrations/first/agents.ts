@@ -58,6 +58,8 @@ CREATE TABLE check_state (
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX check_state_not_ok ON check_state (agent_id, check_id) WHERE status <> 'ok';
+
 CREATE TABLE check_event (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   agent_id TEXT NOT NULL,

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { ValidationError } from "@tocsin/contract/Errors"
+import type { AgentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Storage, StorageError } from "../../ports/Storage.ts"
 import { decodeCursor, encodeCursor } from "./Cursor.ts"
@@ -34,6 +35,18 @@ export const firstRows = <L extends ListName>(
   limit: number,
 ): Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError> =>
   storage.page({ ...query, from: undefined, isBackward: false, limit })
+
+/** Before all IDs. */
+const FIRST_ID = "-"
+
+/** Where lists by agent begin at an agent. */
+export const startAt = (
+  list: "agents" | "checks" | "overdue",
+  agentId: AgentId | undefined,
+): Position | undefined =>
+  agentId === undefined
+    ? undefined
+    : { values: list === "agents" ? [agentId] : [agentId, FIRST_ID], isInclusive: true }
 
 /** All agents, by their IDs. */
 export const ALL_AGENTS = {
@@ -104,21 +117,47 @@ export const pagesAt = (
   page: (request) => page({ ...request, filter: { ...request.filter, at } }),
 })
 
+/** Pages of the rows of a list that match. They are read in pieces: between two, requests are answered. */
+export const matchingPages = <L extends ListName>(
+  storage: Storage["Service"],
+  matches: (row: ListRows[L]) => boolean,
+) => ({
+  page: Effect.fnUntraced(function* (
+    request: PageRequest<L>,
+  ): Effect.fn.Return<ReadonlyArray<ListRows[L]>, StorageError> {
+    const { rows: piece } = yield* PieceSizes
+    const found: Array<ListRows[L]> = []
+    let from = request.from
+    for (;;) {
+      const rows = yield* storage.page({ ...request, from, limit: piece })
+      found.push(...rows.filter(matches))
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < piece || found.length >= request.limit)
+        return found.slice(0, request.limit)
+      from = positionAfter(request, last)
+    }
+  }),
+})
+
 /**
  * Reads one page of a list, and one row more to see whether another page follows. In the other
  * direction there is a page whenever a cursor led here; `back=true` without a cursor is the first
  * page (docs/rules.md#lists).
  */
 export const readPage = Effect.fnUntraced(function* <L extends ListName>(
-  storage: Pick<Storage["Service"], "page">,
+  storage: {
+    readonly page: (request: PageRequest<L>) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>
+  },
   sha256: (text: string) => string,
   query: ListQuery<L>,
   { cursor, back, limit }: PageParameters,
+  /** Where the list begins, if not with its first row. */
+  start?: Position,
 ): Effect.fn.Return<Page<ListRows[L]>, ValidationError | StorageError> {
   const isBackward = back === true && cursor !== undefined
   const side = back === true ? "prev" : "next"
   const from =
-    cursor === undefined ? undefined : yield* Effect.fromResult(decodeCursor(query, side, cursor, sha256))
+    cursor === undefined ? start : yield* Effect.fromResult(decodeCursor(query, side, cursor, sha256))
   const found = yield* storage.page({ ...query, from, isBackward, limit: limit + 1 })
   const hasMore = found.length > limit
   const nearest = found.slice(0, limit)

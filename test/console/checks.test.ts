@@ -1,0 +1,84 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Site } from "./Site.ts"
+
+const shared = Layer.merge(Browser.layer, Site.layer)
+
+describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () => {
+  layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("the grid shows the worst first, and counts the checks that have no room", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-a")
+          await demo.report("host-a", [{ check_id: "disk", status: "ok", output: "fine" }])
+          await demo.join("host-b")
+          await demo.report("host-b", [{ check_id: "disk", status: "warning", output: "nearly full" }])
+          await demo.join("host-c")
+          const count = 44
+          await demo.report(
+            "host-c",
+            Array.from({ length: count + 3 }, (_, index) => ({
+              check_id: `check-${index}`,
+              status: index < 3 ? "ok" : index % 2 === 0 ? "critical" : "warning",
+              output: `${index}`,
+            })),
+          )
+          const { page } = await openConsole(context, `${baseUrl}/#/checks?view=grid&filter=host-`)
+          await signIn(page)
+          const rows = page.getByRole("list", { name: "Agents and their checks" }).getByRole("listitem")
+          const links = (row: number) => rows.nth(row).getByRole("link").allTextContents()
+          for (const width of [1440, 1024, 390]) {
+            await page.setViewportSize({ width, height: 844 })
+            await rows.filter({ hasText: "host-a" }).getByText("1 ok").waitFor()
+            await rows.filter({ hasText: "host-c" }).getByText("3 ok").waitFor()
+            const names = await Promise.all([0, 1, 2].map(async (row) => (await links(row))[0]))
+            assert.deepStrictEqual(names, ["host-c", "host-b", "host-a"])
+            const cells = rows.first().locator(".cell")
+            const shown = await cells.count()
+            await rows
+              .first()
+              .getByText(`${count - shown} more`)
+              .waitFor()
+            for (const cell of await cells.all()) {
+              const { x = 0, width: size = 0 } = (await cell.boundingBox()) ?? {}
+              assert.isAtMost(x + size, width)
+              assert.include((await cell.getAttribute("class")) ?? "", "is-critical")
+            }
+          }
+          await rows.first().getByText("more").click()
+          const list = page.getByRole("list", { name: "Checks" }).getByRole("listitem")
+          await list.first().getByText("host-c/").waitFor()
+          await page.getByText("host-b").waitFor({ state: "detached" })
+        })
+      }),
+    )
+
+    it.effect("are searched on the server, by one request", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-found")
+          const names = Array.from({ length: 700 }, (_, index) => `part-${index}`)
+          await demo.report(
+            "host-found",
+            names.map((check_id) => ({ check_id, status: "ok", output: `Answer of ${check_id}` })),
+          )
+          const { page } = await openConsole(context, `${baseUrl}/#/checks?filter=ANSWER+part-69`)
+          const asked: Array<string> = []
+          page.on("request", (request) => {
+            if (request.url().includes("/ops/v1/checks")) asked.push(request.url())
+          })
+          await signIn(page)
+          const rows = page.getByRole("list", { name: "Checks" }).getByRole("link")
+          await rows.first().waitFor()
+          assert.strictEqual(await rows.count(), 11)
+          assert.strictEqual(new Set(asked).size, 1)
+        })
+      }),
+    )
+  })
+})
