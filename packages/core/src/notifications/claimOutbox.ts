@@ -7,7 +7,14 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type FiringOptions, type Gathered, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import {
+  firstPiece,
+  type FiringOptions,
+  type Gathered,
+  gatherFacts,
+  MOST_EVALUATED,
+  WITHOUT_POLICY,
+} from "../firings/gatherFacts.ts"
 import { heldAtClaim } from "../firings/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/DeliveryAttempt.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
@@ -52,13 +59,13 @@ export const claimOutbox = commandOf(function* (
 ): Decision<ReadonlyArray<ClaimedItem>> {
   const { digestOver } = input
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
-  const { free, held, runbookOf } = yield* search(unit, { ...input, limit }, now)
+  const { due, free, held, runbookOf } = yield* search(unit, { ...input, limit }, now)
   const { expiredOutbox, storageTime } = unit.searchResults
   if (storageTime === undefined) throw new Error("the storage gave no time")
   yield* endLeases(unit, expiredOutbox, input.random, now)
   for (const item of held) unit.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)
-  const isDigest = digestOver !== undefined && free.length > digestOver
+  const isDigest = digestOver !== undefined && due > digestOver
   return free.slice(0, isDigest ? MOST_IN_DIGEST : input.limit).map((found) => {
     const { item, notification: bare } = claim(found, leased_until, now)
     const runbook = item.event_type === "firing" ? runbookOf(found.incident) : undefined
@@ -83,12 +90,17 @@ export const claim = (
 const MOST_READ = 512
 const WIDENING = 8
 
-/** Finds due items, and parts those that are to be held from at most `limit` that are free. */
+/**
+ * Finds due items, and parts those that are to be held from at most `limit` that are free. Judges as many as
+ * have so many members in their incidents: the next claim judges the others.
+ */
 function* search(
   unit: UnitOfWork,
   { holds: options = WITHOUT_POLICY, limit, receivers }: ClaimInput,
   now: Instant.Instant,
 ): Decision<{
+  /** How many are due and not held, as far as they were judged. */
+  readonly due: number
   readonly free: ReadonlyArray<WithIncident<OutboxRecord>>
   readonly runbookOf: Gathered["runbookOf"]
   readonly held: ReadonlyArray<OutboxRecord>
@@ -96,20 +108,26 @@ function* search(
   for (let width = limit; ; width *= WIDENING) {
     yield { claimableOutbox: { receivers, limit: width } }
     const { claimableOutbox } = unit.searchResults
-    const firings = claimableOutbox.filter(({ row }) => row.event_type === "firing")
-    const incidents = firings.map(({ incident }) => incident)
-    const { onDue, runbookOf } = yield* gatherFacts(unit, incidents, options, now)
+    const judged = claimableOutbox.slice(
+      0,
+      firstPiece(claimableOutbox.map(incidentOf), MOST_EVALUATED).length,
+    )
+    const firings = judged.filter(({ row }) => row.event_type === "firing")
+    const { onDue, runbookOf } = yield* gatherFacts(unit, firings.map(incidentOf), options, now)
     const free: Array<WithIncident<OutboxRecord>> = []
     const held: Array<OutboxRecord> = []
-    for (const found of claimableOutbox) {
+    for (const found of judged) {
       const holds = onDue(found.incident, found.row)
       if (holds.length > 0) held.push(heldAtClaim(found, holds, now))
       else if (free.length < limit) free.push(found)
     }
-    if (free.length === limit || claimableOutbox.length < width || width >= MOST_READ)
-      return { free, held, runbookOf }
+    const mayFindMore = judged.length === width && width < MOST_READ
+    if (free.length === limit || !mayFindMore)
+      return { due: Math.min(claimableOutbox.length - held.length, limit), free, held, runbookOf }
   }
 }
+
+const incidentOf = ({ incident }: WithIncident<OutboxRecord>): IncidentRecord => incident
 
 const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant.Instant): Sending => {
   if (item.state !== "pending" && item.state !== "retry")
