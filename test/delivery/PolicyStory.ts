@@ -36,7 +36,7 @@ export const openUnder = Effect.fnUntraced(function* (document: object, at = STA
   const held = Effect.gen(function* () {
     const options = { policy: () => policy, staleAfter: Duration.minutes(2) }
     const ids = Array.from(service.rows().incidents.values(), ({ id }) => id)
-    const ofItems = yield* process.commits.transact(heldItems(items(), options))
+    const { held: ofItems } = yield* process.commits.transact(heldItems(items(), options))
     const ofIncidents = yield* process.commits.transact(heldIncidents(ids, options))
     assert.deepStrictEqual(Array.from(ofItems.values()), Array.from(ofIncidents.values()))
     return Array.from(ofItems.values(), ({ held_by, held_until }) => {

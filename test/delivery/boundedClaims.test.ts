@@ -1,12 +1,16 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert, describe, it } from "@effect/vitest"
-import { MOST_EVALUATED } from "@tocsin/core/firings/gatherFacts"
+import * as Instant from "@tocsin/contract/Instant"
+import { MOST_EVALUATED, WITHOUT_POLICY } from "@tocsin/core/firings/gatherFacts"
 import { MOST_MEMBERS } from "@tocsin/core/firings/nameReceivers"
+import { heldItems } from "@tocsin/core/firings/readHolds"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { range } from "@tocsin/testing/numbers"
 import { incidentRecord, outboxRecord, write } from "@tocsin/testing/records"
 import { openReplica } from "@tocsin/testing/Replica"
-import { START_MILLIS } from "@tocsin/testing/samples"
+import { START_MILLIS, start } from "@tocsin/testing/samples"
 import { transact } from "@tocsin/testing/transact"
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -17,13 +21,13 @@ const TOGETHER = MOST_EVALUATED / MOST_MEMBERS
 const ITEMS = range(2 * TOGETHER + 1).map((n) => outboxRecord(`${n}`, `${n}`))
 
 /** A storage with a due item for each of some incidents that have as many members as are read. */
-const openLarge = () =>
+const openLarge = (acknowledged: Partial<IncidentRecord> = {}) =>
   Effect.gen(function* () {
     yield* TestClock.setTime(START_MILLIS)
     const replica = yield* openReplica(memory)
     yield* write(replica, [], (unit) => {
       for (const [n, item] of ITEMS.entries()) {
-        unit.incidents.put(incidentRecord(`${n}`, { members_critical: MOST_MEMBERS }))
+        unit.incidents.put(incidentRecord(`${n}`, { members_critical: MOST_MEMBERS, ...acknowledged }))
         unit.outbox.put(item)
       }
     })
@@ -58,6 +62,26 @@ describe("a claim", () => {
         range(TOGETHER).map(() => false),
       )
       assert.deepStrictEqual(yield* claim(), [false])
+    }),
+  )
+})
+
+describe("the holds of listed items", () => {
+  it.effect("are those of so many members in one transaction", () =>
+    Effect.gen(function* () {
+      const [ack_at, ack_until] = [start, Instant.plus(start, Duration.hours(1))]
+      const { storage } = yield* openLarge({ ack_by: "ann", ack_at, ack_until, ack_severity: "critical" })
+      const sizes: Array<number> = []
+      for (let left: ReadonlyArray<OutboxRecord> = ITEMS; left.length > 0;) {
+        const { held, rest } = yield* transact(storage, heldItems(left, WITHOUT_POLICY))
+        assert.deepStrictEqual(
+          Array.from(held.values(), ({ held_by }) => held_by),
+          range(held.size).map(() => ["ack"] as const),
+        )
+        sizes.push(held.size)
+        left = rest
+      }
+      assert.deepStrictEqual(sizes, [TOGETHER, TOGETHER, 1])
     }),
   )
 })

@@ -108,8 +108,10 @@ export class SimulatedCommits {
   }
 
   #noteHeld(items: ReadonlyArray<OutboxRecord>, at: Instant.Instant): void {
-    const holds = this.#decide(heldItems(items, this.#options), new UnitOfWork(), at)
-    for (const { id } of items) this.#noteHolds(id, holds.get(id)?.held_by ?? [])
+    const { held, rest } = this.#decide(heldItems(items, this.#options), new UnitOfWork(), at)
+    for (const item of items)
+      if (!rest.includes(item)) this.#noteHolds(item.id, held.get(item.id)?.held_by ?? [])
+    if (rest.length > 0) this.#noteHeld(rest, at)
   }
 
   #noteHolds(id: OutboxId, heldBy: HeldBy): void {

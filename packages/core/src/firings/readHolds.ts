@@ -5,7 +5,7 @@ import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type HoldName, isFiring, type OutboxRecord } from "../model/OutboxRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
-import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
+import { firstPiece, gatherFacts, type FiringOptions, type Gathered, MOST_EVALUATED } from "./gatherFacts.ts"
 import { type Hold, lastEnd, UNTIL_A_CHANGE } from "./Hold.ts"
 import { type NextFiring, nextFirings } from "./nextFirings.ts"
 
@@ -19,33 +19,32 @@ export interface HeldBy {
 export const isPendingFiring = ({ event_type, state }: OutboxRecord): boolean =>
   event_type === "firing" && state === "pending"
 
-/** Reads incidents. Locks nothing. */
-export const readIncidents = commandOf(function* (
-  unit,
-  _now,
-  ids: ReadonlyArray<IncidentId>,
-): Decision<ReadonlyArray<IncidentRecord>> {
-  yield { incidentsToRead: Array.from(new Set(ids)) }
-  return Array.from(unit.searchResults.incidentsToRead.values())
-})
-
 /**
  * Of these outbox items, those that are held now (docs/rules.md#holds): what a claim would find, and what
- * only an evaluation finds, as the last one did. Locks and changes nothing.
+ * only an evaluation finds, as the last one did. `rest` are items that another transaction has to judge: the
+ * incidents before theirs have enough members for one. Locks and changes nothing.
  */
 export const heldItems = commandOf(function* (
   unit,
   now,
   items: ReadonlyArray<OutboxRecord>,
   options: FiringOptions,
-): Decision<ReadonlyMap<OutboxId, HeldBy>> {
+): Decision<{
+  readonly held: ReadonlyMap<OutboxId, HeldBy>
+  readonly rest: ReadonlyArray<OutboxRecord>
+}> {
   const firings = items.filter(isPendingFiring)
-  const held = new Map<OutboxId, HeldBy>()
-  if (firings.length === 0) return held
+  if (firings.length === 0) return { held: new Map(), rest: [] }
   yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }
   const { incidentsToRead } = unit.searchResults
-  const gathered = yield* gatherFacts(unit, Array.from(incidentsToRead.values()), options, now)
-  return holdsOfItems(firings, incidentsToRead, gathered, now)
+  const incidents = Array.from(incidentsToRead.values())
+  const piece = firstPiece(incidents, MOST_EVALUATED)
+  const gathered = yield* gatherFacts(unit, piece, options, now)
+  const judged = new Map(piece.map((incident) => [incident.id, incident]))
+  return {
+    held: holdsOfItems(firings, judged, gathered, now),
+    rest: firings.filter(({ incident_id: id }) => incidentsToRead.has(id) && !judged.has(id)),
+  }
 })
 
 const holdsOfItems = (

@@ -4,14 +4,7 @@ import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { pagesAt, readPage } from "../engine/lists/readPage.ts"
 import { type FiringOptions, MOST_EVALUATED, piecesOf } from "../firings/gatherFacts.ts"
-import {
-  heldIncidents,
-  heldItems,
-  isPendingFiring,
-  readIncidents,
-  readOutlook,
-  type HeldBy,
-} from "../firings/readHolds.ts"
+import { heldIncidents, heldItems, isPendingFiring, readOutlook, type HeldBy } from "../firings/readHolds.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
@@ -37,19 +30,13 @@ const readHolds = ({ commits: { transact }, options }: Sources) => {
     return new Map(held.flatMap((piece) => Array.from(piece)))
   })
   const ofItems = Effect.fnUntraced(function* (items: ReadonlyArray<OutboxRecord>) {
-    const firings = items.filter(isPendingFiring)
-    if (firings.length === 0) return new Map<OutboxId, HeldBy>()
-    const incidents = yield* transact(readIncidents(firings.map(({ incident_id }) => incident_id)))
-    const held = yield* Effect.forEach(piecesOf(incidents, MOST_EVALUATED), (piece) => {
-      const ids = new Set(idsOf(piece))
-      return transact(
-        heldItems(
-          firings.filter(({ incident_id }) => ids.has(incident_id)),
-          options,
-        ),
-      )
-    })
-    return new Map(held.flatMap((piece) => Array.from(piece)))
+    const found = new Map<OutboxId, HeldBy>()
+    for (let left = items.filter(isPendingFiring); left.length > 0;) {
+      const { held, rest } = yield* transact(heldItems(left, options))
+      for (const [id, by] of held) found.set(id, by)
+      left = rest.slice()
+    }
+    return found
   })
   return { ofIncidents, ofItems }
 }
