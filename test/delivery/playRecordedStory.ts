@@ -123,10 +123,11 @@ export const playRecordedStory = Effect.fnUntraced(
     let running: Process = yield* open
     yield* byTheirClock(enroll(running, ...AGENTS.map((id) => AgentId.make(id))))
 
+    /** The work of the steps before it ends at their instant: the clock would move while it is under way. */
     const adjust = (seconds: number) =>
-      Effect.andThen(TestClock.adjust(Duration.millis(seconds * 1_000)), settled).pipe(
-        Effect.provideService(Clock.Clock, testClock),
-      )
+      Effect.all([settled, TestClock.adjust(Duration.millis(seconds * 1_000)), settled], {
+        discard: true,
+      }).pipe(Effect.provideService(Clock.Clock, testClock))
     const beats = Effect.suspend(() =>
       Effect.forEach(alive, (id) => Effect.ignore(heartbeat(running, AgentId.make(id))), { discard: true }),
     ).pipe(byTheirClock)
