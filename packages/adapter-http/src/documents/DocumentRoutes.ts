@@ -50,21 +50,12 @@ export const layer = (documents: ReadonlyArray<ServedDocument>) =>
           StaticContent.served(document.path, text),
         ),
       )
-      return Layer.mergeAll(
+      const file = (path: `/${string}`, name: "html" | "script" | "style") =>
         StaticContent.served(
-          PAGE,
-          Effect.map(viewer, ({ html }) => html),
-        ),
-        StaticContent.served(
-          SCRIPT,
-          Effect.map(viewer, ({ script }) => script),
-        ),
-        StaticContent.served(
-          STYLE,
-          Effect.map(viewer, ({ style }) => style),
-        ),
-        ...texts,
-      )
+          path,
+          Effect.map(viewer, (files) => files[name]),
+        )
+      return Layer.mergeAll(file(PAGE, "html"), file(SCRIPT, "script"), file(STYLE, "style"), ...texts)
     }),
   )
 

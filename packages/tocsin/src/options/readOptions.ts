@@ -230,33 +230,25 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   }
 }
 
-const rulesOf = ({
-  staleAfter,
-  deadAfter,
-  acknowledgedFor,
-  longestAcknowledgement,
-  longestSilence,
-  heartbeatRate,
-  registrationRate,
-  integrationRate,
-  integrationCheckRate,
-  publicUrl: address,
-  maxPendingAgents,
-  acceptFingerprints,
-}: Partial<Given>): Partial<RuleOptions> => ({
-  ...(staleAfter && { staleAfter }),
-  ...(deadAfter && { deadAfter }),
-  ...(acknowledgedFor && { acknowledgedFor }),
-  ...(longestAcknowledgement && { longestAcknowledgement }),
-  ...(longestSilence && { longestSilence }),
-  ...(heartbeatRate && { heartbeatRate }),
-  ...(registrationRate && { registrationRate }),
-  ...(integrationRate && { integrationRate }),
-  ...(integrationCheckRate && { integrationCheckRate }),
-  ...(address !== undefined && { publicUrl: address }),
-  ...(maxPendingAgents !== undefined && { maxPendingAgents }),
-  ...(acceptFingerprints && {
-    acceptFingerprints: new Set(acceptFingerprints.map((print) => KeyFingerprint.make(print))),
+/** The options that are rules of the same name. */
+const RULES = [
+  "staleAfter",
+  "deadAfter",
+  "acknowledgedFor",
+  "longestAcknowledgement",
+  "longestSilence",
+  "heartbeatRate",
+  "registrationRate",
+  "integrationRate",
+  "integrationCheckRate",
+  "publicUrl",
+  "maxPendingAgents",
+] as const satisfies ReadonlyArray<keyof RuleOptions>
+
+const rulesOf = (read: Partial<Given>): Partial<RuleOptions> => ({
+  ...Object.fromEntries(RULES.map((name) => [name, read[name]]).filter(([, value]) => value !== undefined)),
+  ...(read.acceptFingerprints && {
+    acceptFingerprints: new Set(read.acceptFingerprints.map((print) => KeyFingerprint.make(print))),
   }),
 })
 
