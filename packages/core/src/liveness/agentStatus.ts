@@ -31,7 +31,7 @@ export const agentStatus = (
 export const aliveSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
   Instant.minus(now, rules.staleAfter)
 
-/** The shortest threshold: four service heartbeats of the service fit into it, each of which takes a commit. */
+/** The shortest threshold: four service heartbeats fit into it, each of which takes a commit. */
 export const SHORTEST_THRESHOLD = Duration.seconds(2)
 
 /** The faults of these thresholds, one sentence each. */
