@@ -20,6 +20,7 @@ const TABLES: Readonly<Record<ListName, string>> = {
   incidents: "incident",
   outbox: "outbox",
   integrations: "integration",
+  enrolments: "enrolment",
   operators: "operator",
   audit: "audit",
   silences: "silence",

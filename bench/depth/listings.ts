@@ -24,6 +24,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
   integrations: [{}],
+  enrolments: [{}],
   operators: [{}],
   audit: [{}],
   silences: [{}],

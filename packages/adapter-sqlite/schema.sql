@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:d54363d5569cb08e8dbca9a56f65e8537e2123b99580f9064822a8f7d0d01e3f
+-- 1 first breaking sha256:c077ac16f239eef51c8eb0fe4e6ba82a290aa4678ac56690f40a787783a82173
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -181,6 +181,20 @@ CREATE TABLE check_state (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX check_state_not_ok ON check_state (agent_id, check_id) WHERE status <> 'ok';
+
+CREATE TABLE enrolment (
+  id TEXT NOT NULL PRIMARY KEY,
+  agent_id TEXT,
+  uses INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX enrolment_by_created ON enrolment (created_at, id);
+
+CREATE INDEX enrolment_by_end ON enrolment (expires_at);
 
 CREATE TABLE established (
   name TEXT NOT NULL PRIMARY KEY,

@@ -52,6 +52,7 @@ describe.concurrent("tocsin copy", () => {
           return { shown: now, agent: first, lastEvent: last }
         }),
       )
+      yield* jsonOf(source, "enrolments", "create")
       yield* jsonOf(source, "operators", "add", "ann", "--role", "read")
       const postgres = yield* emptyPostgres
       const there = yield* copied({ ...source, environment: postgres.environment }, "--to", "env:TARGET")

@@ -59,6 +59,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
           outbox,
           blacklist: agents / 20,
           integrations: 0,
+          enrolments: 0,
           operators: 0,
           overdue: 0,
           audit: 0,

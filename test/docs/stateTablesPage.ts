@@ -9,6 +9,7 @@ import { CheckTransitions } from "@tocsin/core/model/CheckTransitions"
 import { ExpectationTransitions } from "@tocsin/core/model/ExpectationTransitions"
 import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
+import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentTransitions"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
 import { EventThrottleTransitions } from "@tocsin/core/model/EventThrottleTransitions"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaTransitions"
@@ -88,6 +89,12 @@ export const subjects: ReadonlyArray<Subject> = [
       "A person has taken care of an open incident. It ends by itself, at the latest with the incident.",
     file: "packages/core/src/model/AcknowledgementTransitions.ts",
     rows: AcknowledgementTransitions,
+  },
+  {
+    title: "Enrolment",
+    meaning: "A token by which pending agents are accepted. Nothing stores its state.",
+    file: "packages/core/src/model/EnrolmentTransitions.ts",
+    rows: EnrolmentTransitions,
   },
   {
     title: "Silence",

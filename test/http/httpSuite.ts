@@ -21,6 +21,7 @@ import { eventFieldSuite } from "./requests/eventFieldSuite.ts"
 import { headerSuite } from "./requests/headerSuite.ts"
 import { heartbeatFieldSuite } from "./requests/heartbeatFieldSuite.ts"
 import { hostileBodySuite } from "./requests/hostileBodySuite.ts"
+import { enrolmentSuite } from "./requests/enrolmentSuite.ts"
 import { integrationSuite } from "./requests/integrationSuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
 import { orderSuite } from "./requests/orderSuite.ts"
@@ -68,6 +69,7 @@ const sampled: Suites = { admission: admissionSuite, events: eventSemanticsSuite
 const suites: Suites = {
   operators: operatorSuite,
   integrations: integrationSuite,
+  enrolments: enrolmentSuite,
   policy: policySuite,
   "hostile connections": hostileConnectionSuite,
   interruptions: interruptionSuite,

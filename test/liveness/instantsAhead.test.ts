@@ -84,6 +84,8 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "integration.former_valid_until": MAY_BE_AHEAD,
   "integration.last_request_at": HISTORY,
   "integration.last_refused_at": HISTORY,
+  "enrolment.expires_at": MAY_BE_AHEAD,
+  "enrolment.created_at": HISTORY,
   "operator.created_at": HISTORY,
   "operator.expires_at": MAY_BE_AHEAD,
   "operator.former_valid_until": MAY_BE_AHEAD,

@@ -21,7 +21,9 @@ const isBeyondSchemas = ({ placed, query, body }: Generated): boolean =>
   // A span ends by now, and its matchers have fields and operators.
   placed.operation.operationId === "listAvailability" ||
   query.some(([name]) => name === "cursor") ||
-  /\\u0000|\\ud800|"(?:checks|ends_at|expires_at|for|matchers|starts_at|grace|until)":/.test(String(body))
+  /\\u0000|\\ud800|"(?:checks|ends_at|expires_at|expires_in|for|matchers|starts_at|grace|until)":/.test(
+    String(body),
+  )
 
 /** The message of an error answer; `undefined` for another answer. */
 export const messageOf = (body: unknown): string | undefined => {

@@ -28,6 +28,7 @@ const DESTRUCTIVE = new Set([
   "removeOperator",
   "expireSilence",
   "removeIntegration",
+  "removeEnrolment",
 ])
 
 const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }

@@ -95,6 +95,16 @@ const silences = Effect.gen(function* () {
   return [active, ended]
 })
 
+/** Enrolments that nobody uses. Returns their IDs. */
+const enrolments = Effect.gen(function* () {
+  const { ask } = yield* DocumentedServer
+  const create = Effect.map(
+    ask("POST", "/ops/v1/enrolments", UI_TOKEN, {}),
+    ({ body }) => (body as { readonly id: string }).id,
+  )
+  return [yield* create, yield* create]
+})
+
 /**
  * Rows of every kind: agents and keys in every state, checks of every status, open and resolved
  * incidents, and sent, failed and retried notifications. Returns their IDs.
@@ -120,6 +130,7 @@ export const populatePools: Effect.Effect<Pools, never, DocumentedServer> = Effe
     Effect.map(failed, (ids) => ids.length > 0),
   )
   yield* hold
+  const dead = yield* failed
   const held = yield* idsAt("/notifiers/outbox?state=pending&sort=created_at")
   const resolved = yield* idsAt("/incidents?state=resolved")
   const outbox = yield* idsAt("/notifiers/outbox")
@@ -141,12 +152,14 @@ export const populatePools: Effect.Effect<Pools, never, DocumentedServer> = Effe
   return {
     OperatorName: names,
     IntegrationName: names,
+    EnrolmentId: yield* enrolments,
     name: names,
     AgentId: ["web", "db", "guest", "stranger"],
     CheckId: ["fine", "disk", "load", "odd", "brief"],
     EventId: results.map(({ event_id }) => event_id),
     IncidentId: [...(yield* idsAt("/incidents")), ...resolved, ...resolved],
-    OutboxId: [...outbox, ...(yield* failed), ...held],
+    // Only these can be replayed.
+    OutboxId: [...outbox, ...outbox.flatMap(() => dead), ...held],
     SilenceId: yield* silences,
     key_id: yield* idsAt("/agents/admission/blacklist"),
     cursor: cursors.flat(),

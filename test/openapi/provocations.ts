@@ -67,15 +67,17 @@ const ofOperators = (request: Generated): ReadonlyArray<Generated> =>
     .map((shown) => withToken(shown, UI_TOKEN))
 
 /**
- * With the body that the document shows: for the agent whose key it is, and as agents in trouble send
- * it, by a key that is blocked, and too often.
+ * With the body that the document shows: for the agent whose key it is, also if it is not accepted, and
+ * as agents in trouble send it, by a key that is blocked, and too often.
  */
 const ofAgents = (request: Generated): ReadonlyArray<Generated> => {
   const [shown] = asShown(request)
   if (shown === undefined) return []
   const often = Array.from({ length: 20 }, () => withToken(shown, HASTY))
   const own = ofExamples(shown, { agent_id: "web" })
-  return [withToken(own, KEYS.accepted), withToken(shown, KEYS.blocked), ...often]
+  const pending = withToken(ofExamples(shown, { agent_id: "guest" }), KEYS.pending)
+  const replacing = withToken(ofExamples(shown, { agent_id: "db" }), KEYS.replacement)
+  return [withToken(own, KEYS.accepted), withToken(shown, KEYS.blocked), pending, replacing, ...often]
 }
 
 /** In place of a policy that is not in force. */

@@ -51,6 +51,7 @@ const keyMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       registered: is(observed, "heartbeat"),
       preseeded: is(observed, "heartbeat") && rules.acceptFingerprints.has(key.key_fingerprint),
       integrated: false,
+      enrolled: false,
       accepted: is(observed, "accept", "accept_all"),
       blocked: is(observed, "block", "block_all"),
       forgotten: is(observed, "heartbeat") && key.last_seen_at <= silentSince,

@@ -46,11 +46,14 @@ export const unlimitedBodies: Ingest["Service"]["bodies"] = {
   enterEvents: () => Effect.succeed(visit),
 }
 
+const unexpected = () => Effect.die("no request of these tests concerns enrolments")
+const noEnrolments = { list: unexpected, create: unexpected, remove: unexpected }
+
 /** The services that the API requires, as stubs. */
 export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =>
   Layer.mergeAll(
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
-    Layer.mock(Admission, { ...admission }),
+    Layer.mock(Admission, { enrolments: noEnrolments, ...admission }),
     Layer.mock(Integrations, {}),
     Layer.mock(Queries, { ...queries }),
     Layer.mock(Operators, {}),

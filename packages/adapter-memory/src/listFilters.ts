@@ -55,6 +55,7 @@ export const listFilters: { readonly [L in ListName]: Passes<L> } = {
     wants(filter.held, isHeld(row)),
   operators: () => true,
   integrations: () => true,
+  enrolments: () => true,
   audit: (_, filter, row) =>
     wants(filter.actor, row.actor) &&
     wants(filter.action, row.action) &&

@@ -40,6 +40,7 @@ const lists: {
   outbox: ({ keyed }) => keyed.outbox.values(),
   operators: ({ keyed }) => keyed.operator.values(),
   integrations: ({ keyed }) => keyed.integration.values(),
+  enrolments: ({ keyed }) => keyed.enrolment.values(),
   audit: ({ audit }) => audit.values(),
   silences: ({ keyed }) => keyed.silence.values(),
   blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),

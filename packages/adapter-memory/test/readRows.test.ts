@@ -51,6 +51,7 @@ const filters: { readonly [L in ListName]: fc.Arbitrary<ListFilters[L]> } = {
   }),
   blacklist: none,
   integrations: none,
+  enrolments: none,
   operators: none,
   audit: fc.record({
     actor: maybe(agentName),
@@ -107,6 +108,7 @@ const look = fc.oneof(
   { weight: 2, arbitrary: lookAt("outbox", "created_at", "updated_at") },
   lookAt("blacklist", "stored"),
   lookAt("integrations", "name"),
+  lookAt("enrolments", "created_at"),
   lookAt("operators", "name"),
   lookAt("audit", "recorded_at"),
   lookAt("silences", "created_at"),

@@ -164,6 +164,18 @@ export interface RotationOptions extends Body<"rotateOperator"> {}
 /** An operator with its new `token`, which is not shown again. */
 export interface OperatorWithToken extends Answer<"createOperator"> {}
 
+/** An enrolment, without its token. */
+export interface Enrolment extends Item<"listEnrolments"> {}
+
+/** A new enrolment. */
+export interface NewEnrolment extends Body<"createEnrolment"> {}
+
+/** An enrolment with its token, which is shown this once. */
+export interface EnrolmentWithToken extends Answer<"createEnrolment"> {}
+
+/** The token by which an agent asks to be accepted. */
+export interface EnrolRequest extends Body<"enrol"> {}
+
 /** An integration, without its key. */
 export interface Integration extends Answer<"getIntegration"> {}
 

@@ -9,6 +9,7 @@ export const AuditSubjectKinds = {
   agent: "the agent_id",
   check: "the agent_id and the check_id, joined by a slash",
   key: "the id of its row in the blacklist",
+  enrolment: "the id of the enrolment",
   notification: "the id of the outbox item",
   incident: "the id of the incident",
   integration: "the integration's name",
@@ -38,6 +39,12 @@ export const AuditActions = {
     parameters: [],
   },
   "agent.deleted": { subject: "agent", change: "deleted with all it owned", parameters: [] },
+  "enrolment.created": {
+    subject: "enrolment",
+    change: "created; its only agent, if it has one",
+    parameters: ["uses", "expires_at", "agent_id"],
+  },
+  "enrolment.removed": { subject: "enrolment", change: "deleted", parameters: [] },
   "key.unblocked": { subject: "key", change: "removed from the blacklist", parameters: [] },
   "check.deleted": { subject: "check", change: "deleted, or deleted before its agent", parameters: [] },
   "check.clock_reset": {
@@ -118,7 +125,7 @@ export const auditActionNames = Object.keys(AuditActions) as ReadonlyArray<Audit
 /** The longest name of an actor. */
 const ACTOR_LENGTH = { min: 1, max: 256 }
 
-/** The actor of a change: an operator, `cli:` and a user of the system, or a name that a program gives. */
+/** The actor of a change: an operator, `cli:` and a user of the system, `enrolment:` and its ID, or a name that a program gives. */
 export const ActorName = Schema.String.check(isPlainParameter(ACTOR_LENGTH))
 
 /** ID of an audit row: UUIDv7, lower case. */

@@ -1,5 +1,6 @@
 import { Predicate, Result, type Schema, SchemaParser } from "effect"
 import { ValidationError } from "./Errors.ts"
+import { EnrolRequest } from "./Enrolments.ts"
 import { DECLARATION_SIZE_RULE, ExpectationsRequest, MAX_EXPECTATIONS } from "./Expectations.ts"
 import { isNonNegativeInteger } from "./Fields.ts"
 import { isAgentId, isCheckId, isEventId, isIncidentKey } from "./Identifiers.ts"
@@ -166,3 +167,12 @@ export const decodeEventBatchRequest = (body: unknown): Result.Result<EventBatch
 
 /** Decodes the parsed JSON body of PUT /ops/v1/agents/{agent_id}/expectations. */
 export const decodeExpectationsRequest = decodeCounted(ExpectationsRequest, "checks", Array.isArray)
+
+const decodeEnrol = SchemaParser.decodeUnknownResult(EnrolRequest)
+
+/** Decodes the parsed JSON body of PUT /ops/v1/agents/{agent_id}/enrolment. */
+export const decodeEnrolRequest = (body: unknown): Result.Result<EnrolRequest, ValidationError> =>
+  Result.mapError(
+    decodeEnrol(body),
+    (issue) => new ValidationError({ message: describeIssue(issue, "the request body") }),
+  )

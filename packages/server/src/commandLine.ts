@@ -11,6 +11,7 @@ import { checks } from "./commands/checks.ts"
 import { availability } from "./commands/availability.ts"
 import { copy } from "./commands/copy.ts"
 import { doctor } from "./commands/doctor.ts"
+import { enrolments } from "./commands/enrolments.ts"
 import { incidents } from "./commands/incidents.ts"
 import { integrations } from "./commands/integrations.ts"
 import { migrate } from "./commands/migrate.ts"
@@ -51,7 +52,17 @@ const tocsin = Command.make("tocsin").pipe(
     { group: "The service", commands: [serve, doctor, migrate] },
     {
       group: "Agents, incidents and notifications",
-      commands: [agents, integrations, checks, availability, incidents, silences, outbox, summary],
+      commands: [
+        agents,
+        enrolments,
+        integrations,
+        checks,
+        availability,
+        incidents,
+        silences,
+        outbox,
+        summary,
+      ],
     },
     { group: "Operators", commands: [operators, audit] },
     { group: "Policy and simulation", commands: [policy, windows, simulate] },

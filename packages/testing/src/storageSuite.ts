@@ -22,6 +22,8 @@ import { listSuite } from "./lists/listSuite.ts"
 import { livenessSuite } from "./livenessSuite.ts"
 import { modelSuite } from "./model/modelSuite.ts"
 import { pagingSuite } from "./lists/pagingSuite.ts"
+import { enrolmentRaceSuite } from "./enrolmentRaceSuite.ts"
+import { enrolmentSuite } from "./enrolmentSuite.ts"
 import { integrationSuite } from "./integrationSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
@@ -94,6 +96,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     outboxSuite(subject)
     operatorSuite(subject)
     integrationSuite(subject)
+    enrolmentSuite(subject)
     replicaSuite(subject)
     policySuite(subject)
     auditSuite(subject)
@@ -109,6 +112,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     rollbackSuite(subject)
     ingestRaceSuite(subject)
     admissionRaceSuite(subject)
+    enrolmentRaceSuite(subject)
     departureRaceSuite(subject)
     largeIncidentSuite(subject)
     modelSuite(subject)

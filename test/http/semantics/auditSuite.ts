@@ -255,6 +255,20 @@ export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           { method: "DELETE", path: `${silences}/${silence}`, rows: [["silence.expired", silence]] },
           105,
         )
+        const enrolled = yield* call("POST", "/ops/v1/enrolments", { token, json: {} })
+        const enrolment = String((enrolled.body as { readonly id: string }).id)
+        for (const { id, action } of yield* itemsOf("/ops/v1/audit?action=enrolment.created")) {
+          seen.add(id)
+          met.add(action)
+        }
+        yield* take(
+          {
+            method: "DELETE",
+            path: `/ops/v1/enrolments/${enrolment}`,
+            rows: [["enrolment.removed", enrolment]],
+          },
+          106,
+        )
         assert.sameMembers<unknown>(
           Array.from(met),
           auditActionNames.filter((name) => !BY_TIME.includes(name)),

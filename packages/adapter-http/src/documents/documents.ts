@@ -95,6 +95,7 @@ const opsDocumentation: Documentation = {
     { name: "Policy", description: "Receivers, routes and maintenance windows." },
     { name: "Operators", description: "Named operators, their tokens, and who changed what." },
     { name: "Watches", description: "Probes of the server." },
+    { name: "Admission", description: "Tokens by which new agents are accepted." },
     { name: "Integrations", description: "Reports of senders that do not speak this API." },
     { name: "Live views", description: "Topics to fetch again." },
   ],

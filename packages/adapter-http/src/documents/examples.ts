@@ -1,21 +1,9 @@
+import { tokenExamples } from "./tokenExamples.ts"
 import { integrationExamples } from "./integrationExamples.ts"
 import { watchExamples } from "./watchExamples.ts"
 import { incidentExamples, silenceExamples } from "./incidentExamples.ts"
 import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
 import * as scenario from "./scenario.ts"
-
-const operator = {
-  name: "ann",
-  role: "respond",
-  created_at: "2026-01-31T08:00:00.000Z",
-  created_by: "token-5f6a1b2c",
-  expires_at: null,
-  last_used_at: null,
-}
-
-const withToken = (summary: string): OperationExamples["success"] => ({
-  shown_once: { summary, value: { ...operator, token: `tocsin_${"0123456789".repeat(4)}abc` } },
-})
 
 const explanation = {
   agent: scenario.AGENT,
@@ -187,26 +175,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
     parameters: {},
     request_id: "0195514a-1c40-7a00-8000-000000000001",
   }),
-  listOperators: lastPage(operator),
-  createOperator: {
-    request: { usual: { summary: "Someone on call", value: { name: "ann", role: "respond" } } },
-    success: withToken("The operator is created"),
-  },
-  changeOperator: {
-    request: {
-      role: { summary: "Another role", value: { role: "respond" } },
-      forever: { summary: "No longer expires", value: { expires_at: null } },
-    },
-    success: { changed: { summary: "The operator as changed", value: operator } },
-  },
-  rotateOperator: {
-    request: {
-      usual: { summary: "The former token stays valid for a day", value: {} },
-      leaked: { summary: "The former token ends now", value: { grace: "0s" } },
-    },
-    success: withToken("The token is replaced"),
-  },
-  removeOperator: counted("The operator is removed", 1),
+  ...tokenExamples,
   ...integrationExamples,
   ...watchExamples,
   listWindows: {

@@ -1,7 +1,8 @@
 import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import type { Arrival, Visit } from "@tocsin/core/usecases/BodyBudget"
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { AgentKey } from "@tocsin/contract/api/operation"
@@ -10,7 +11,9 @@ import { requestAddress } from "../request/clientAddress.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import { announcedBytes, MAX_BODY_BYTES, readJson } from "../request/RequestBody.ts"
 import { type CoreError, toApiError } from "../response/failures.ts"
-import { agentCalls, agentNamedIn, expectationsCall, type Sender } from "./agentCalls.ts"
+import { FailedAuthentications } from "../request/authentication.ts"
+import { RequestId } from "../request/RequestId.ts"
+import { agentCalls, agentNamedIn, enrolCall, expectationsCall, type Sender } from "./agentCalls.ts"
 
 // No more than the largest body is ever read.
 const arrivalOf = (request: HttpServerRequest.HttpServerRequest, sender: Sender): Arrival => ({
@@ -66,21 +69,39 @@ export const v1 = (trustedHops: number) =>
     }),
   )
 
-/** The agents' endpoint of /ops/v1. */
+/** The agents' endpoints of /ops/v1. A token that is not valid counts as a failed authentication. */
 export const ops = (trustedHops: number) =>
   HttpApiBuilder.group(
     OpsApi,
     "agents",
     Effect.fnUntraced(function* (handlers) {
       const ingest = yield* Ingest
-      const call = expectationsCall(ingest)
+      const declare = expectationsCall(ingest)
+      const enrol = enrolCall(ingest)
+      const { noteToken } = yield* FailedAuthentications
       const taking = yield* makeTaking(trustedHops)
-      return handlers.handleRaw("declareExpectations", ({ params, request }) =>
-        taking(
-          request,
-          (arrival) => ingest.bodies.enterEvents(arrival),
-          (sender, body) => call(sender, params.agent_id, body),
-        ),
-      )
+      return handlers
+        .handleRaw("declareExpectations", ({ params, request }) =>
+          taking(
+            request,
+            (arrival) => ingest.bodies.enterEvents(arrival),
+            (sender, body) => declare(sender, params.agent_id, body),
+          ),
+        )
+        .handleRaw("enrol", ({ params, request }) =>
+          taking(
+            request,
+            (arrival) => ingest.bodies.enterHeartbeat(arrival),
+            Effect.fnUntraced(function* (sender: Sender, body: unknown) {
+              const acting = { ...libraryOperator(), via: "api", request_id: yield* RequestId } as const
+              return yield* enrol(sender, params.agent_id, body).pipe(
+                Effect.provideService(CurrentOperator, acting),
+                Effect.tapErrorTag("NotFound", () =>
+                  Effect.provideService(noteToken, HttpServerRequest.HttpServerRequest, request),
+                ),
+              )
+            }),
+          ),
+        )
     }),
   )

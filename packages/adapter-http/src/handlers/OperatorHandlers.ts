@@ -93,6 +93,7 @@ export const ops = [
   opsGroup("operations"),
   opsGroup("operators"),
   opsGroup("integrations"),
+  opsGroup("enrolments"),
   opsGroup("incidentActions"),
   opsGroup("policy"),
   opsGroup("watches"),

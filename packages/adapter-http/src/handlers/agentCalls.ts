@@ -1,4 +1,5 @@
 import {
+  decodeEnrolRequest,
   decodeEventBatchRequest,
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
@@ -52,6 +53,14 @@ export const expectationsCall =
       ? ingest.expectations(key, { agent_id: agentId, request: decoded.success })
       : Effect.fail(decoded.failure)
   }
+
+/** The call that enrols an agent, likewise of /ops/v1. */
+export const enrolCall =
+  (ingest: Service) =>
+  ({ key }: Pick<Sender, "key">, agentId: AgentId, body: unknown) =>
+    Effect.flatMap(Effect.fromResult(decodeEnrolRequest(body)), ({ token }) =>
+      ingest.enrol(key, { agent_id: agentId, token }),
+    )
 
 /** The agent that a body names, as a field of log lines; none where it names no valid one. */
 export const agentNamedIn = (body: unknown): { readonly agent_id?: string } =>

@@ -79,8 +79,9 @@ const policyUseCases = (policies: Policies["Service"]) =>
 
 /** The use case of each operators' endpoint of /ops/v1, by group. */
 export const opsUseCases = (
-  services: Context.Context<Integrations | Operations | Operators | Policies | Queries>,
+  services: Context.Context<Admission | Integrations | Operations | Operators | Policies | Queries>,
 ) => {
+  const { enrolments } = Context.get(services, Admission)
   const integrations = Context.get(services, Integrations)
   const operations = Context.get(services, Operations)
   const operators = Context.get(services, Operators)
@@ -117,6 +118,11 @@ export const opsUseCases = (
       changeIntegration: ({ params, payload }) => integrations.change(params.name, payload),
       rotateIntegration: ({ params, payload }) => integrations.rotate(params.name, payload),
       removeIntegration: ({ params }) => integrations.remove(params.name),
+    },
+    enrolments: {
+      listEnrolments: ({ query }) => enrolments.list(query),
+      createEnrolment: ({ payload }) => enrolments.create(payload),
+      removeEnrolment: ({ params }) => enrolments.remove(params.id),
     },
     incidentActions: {
       acknowledge: ({ params, payload }) =>

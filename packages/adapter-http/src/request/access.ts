@@ -2,6 +2,7 @@ import { isWellFormed } from "@tocsin/contract/BearerToken"
 import * as Roles from "@tocsin/core/operators/roleOf"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { OperatorIdentity } from "@tocsin/core/ports/CurrentOperator"
+import { isEnrolmentToken } from "@tocsin/core/admission/enrolmentToken"
 import { isIntegrationKey } from "@tocsin/core/integrations/integrationKey"
 import { isOperatorToken } from "@tocsin/core/operators/operatorToken"
 import { includesRole, type Role } from "@tocsin/contract/Operators"
@@ -112,7 +113,7 @@ export const make = (
     agent: (authorization) => {
       const key = tokenOf(authorization)
       if (key === undefined) return Result.fail(notWellFormed)
-      const isAgents = roleOf(key) === undefined && !isIntegrationKey(key)
+      const isAgents = roleOf(key) === undefined && !isIntegrationKey(key) && !isEnrolmentToken(key)
       return isAgents ? Result.succeed(key) : Result.fail(notForAgents)
     },
     operator: (authorization) => {

@@ -35,6 +35,8 @@ export class FailedAuthentications extends Context.Service<
   {
     /** Counts a refusal of the present request. */
     readonly note: (refusal: Failure) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+    /** Counts the present request, whose body has a token that is not valid. */
+    readonly noteToken: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
   }
 >()("@tocsin/adapter-http/request/FailedAuthentications") {
   /** `trustedHops` is how many proxies stand before the server. */
@@ -46,16 +48,17 @@ export class FailedAuthentications extends Context.Service<
         const { failedAuthenticationRate } = yield* RuleSettings
         const failures = new TokenBuckets(failedAuthenticationRate, ADDRESSES_KEPT)
         const addressOf = requestAddress(trustedHops)
+        const noteToken = Effect.gen(function* () {
+          failedAuthentications.value += 1
+          const address = addressOf(yield* HttpServerRequest.HttpServerRequest)
+          if (address === undefined || failures.take(address, yield* Instant.now).allowed) return
+          throttled.failed_authentication.value += 1
+          yield* HttpEffect.appendPreResponseHandler(closing)
+        })
         return FailedAuthentications.of({
-          note: Effect.fnUntraced(function* ({ code }) {
-            // A valid token that does not suffice is 403, and no failed authentication.
-            if (code !== "unauthorized") return
-            failedAuthentications.value += 1
-            const address = addressOf(yield* HttpServerRequest.HttpServerRequest)
-            if (address === undefined || failures.take(address, yield* Instant.now).allowed) return
-            throttled.failed_authentication.value += 1
-            yield* HttpEffect.appendPreResponseHandler(closing)
-          }),
+          // A valid token that does not suffice is 403, and no failed authentication.
+          note: ({ code }) => (code === "unauthorized" ? noteToken : Effect.void),
+          noteToken,
         })
       }),
     )

@@ -63,6 +63,7 @@ const ingest = (taken: Way["taken"]): Service => {
   return {
     bodies: unlimitedBodies,
     expectations: () => Effect.die("no request of this test declares checks"),
+    enrol: () => Effect.die("no request of this test enrols"),
     heartbeat: (key, { agent_id: id }, address) => {
       // So that both are seen outside.
       const conflict = new KeyConflict({

@@ -33,6 +33,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   outbox: outboxTable,
   operators: operatorTable,
   integrations: keyedTables.integration,
+  enrolments: keyedTables.enrolment,
   audit: auditTable,
   silences: silenceTable,
   // The list selects blocked keys only.
@@ -87,6 +88,7 @@ const statements: { readonly [L in ListName]: (request: PageRequest<L>) => PageS
   outbox: pageOfTable,
   operators: pageOfTable,
   integrations: pageOfTable,
+  enrolments: pageOfTable,
   audit: pageOfTable,
   silences: pageOfTable,
   blacklist: pageOfTable,

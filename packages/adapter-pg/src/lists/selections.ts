@@ -175,6 +175,7 @@ export const selections: { readonly [L in Exclude<ListName, "incidents">]: Selec
   outbox,
   operators: () => ({}),
   integrations: () => ({}),
+  enrolments: () => ({}),
   audit,
   silences,
   blacklist: () => ({ conditions: ["k.state = 'blocked'"] }),

@@ -42,6 +42,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   agents: [{}],
   blacklist: [{}],
   integrations: [{}],
+  enrolments: [{}],
   operators: [{}],
   audit: maybe(["ann"]).flatMap((actor) =>
     maybe(["agent.accepted" as const]).flatMap((action) =>

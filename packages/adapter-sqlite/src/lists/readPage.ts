@@ -36,6 +36,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   outbox: listed<ListRows["outbox"]>(storedTables.outbox),
   operators: listed<ListRows["operators"]>(storedTables.operator),
   integrations: listed<ListRows["integrations"]>(storedTables.integration),
+  enrolments: listed<ListRows["enrolments"]>(storedTables.enrolment),
   audit: listed(storedTables.audit),
   silences: listed<ListRows["silences"]>(storedTables.silence),
   // The list selects blocked keys only, which have all columns.

@@ -212,6 +212,7 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   outbox,
   operators: () => plain("operator AS r"),
   integrations: () => plain("integration AS r"),
+  enrolments: () => plain("enrolment AS r"),
   audit,
   silences,
   blacklist: () => plain("agent_key AS r", { conditions: [constant("r.state = 'blocked'")] }),

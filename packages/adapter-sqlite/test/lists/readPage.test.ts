@@ -40,6 +40,7 @@ const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
   outbox: { state: "retry", notifier: "webhook", event_type: "firing", held: true },
   blacklist: {},
   integrations: {},
+  enrolments: {},
   operators: {},
   audit: {
     actor: "ann",

@@ -159,6 +159,7 @@ export const endpointCalls = Effect.fnUntraced(
       testNotifier,
       ...ops.operators,
       ...ops.integrations,
+      ...ops.enrolments,
       ...ops.incidentActions,
       ...ops.policy,
       ...ops.watches,

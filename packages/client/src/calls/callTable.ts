@@ -80,6 +80,11 @@ export const callTable = {
   expectations: call<[agentId: string, declaration: R.ExpectationsRequest], R.ExpectationsResponse>()(
     "declareExpectations",
   ),
+  /**
+   * Has a pending agent accepted by the token of an enrolment, after its first heartbeat with the same
+   * key. Safe to repeat: an accepted key spends no use.
+   */
+  enrol: call<[agentId: string, request: R.EnrolRequest], R.AcceptedResponse>()("enrol"),
   /** Agents, by agent_id. */
   agents: {
     ...listing<P.Paging, R.Agent>()("listAgents"),
@@ -101,6 +106,14 @@ export const callTable = {
     blockAll: action("blockAll"),
     /** Removes all pending agents. */
     removeAll: action("removeAll"),
+  },
+  /** Tokens by which new agents are accepted, the newest first. */
+  enrolments: {
+    ...listing<P.Paging, R.Enrolment>()("listEnrolments"),
+    /** Creates an enrolment; the answer has the token, this once. */
+    create: call<[enrolment: R.NewEnrolment], R.EnrolmentWithToken>()("createEnrolment"),
+    /** Deletes an enrolment: its token admits nobody from now on. A count of 0 if there is none. */
+    remove: rowAction("removeEnrolment"),
   },
   /** Blocked keys, latest first. */
   blacklist: {

@@ -27,6 +27,7 @@ type Endpoints = V1["agents"]["endpoints"] &
   Ops["operations"]["endpoints"] &
   Ops["operators"]["endpoints"] &
   Ops["integrations"]["endpoints"] &
+  Ops["enrolments"]["endpoints"] &
   Ops["incidentActions"]["endpoints"] &
   Ops["policy"]["endpoints"] &
   Ops["silences"]["endpoints"] &
@@ -199,6 +200,7 @@ const endpoints: Endpoints = {
   ...OpsApi.groups.operations.endpoints,
   ...OpsApi.groups.operators.endpoints,
   ...OpsApi.groups.integrations.endpoints,
+  ...OpsApi.groups.enrolments.endpoints,
   ...OpsApi.groups.incidentActions.endpoints,
   ...OpsApi.groups.policy.endpoints,
   ...OpsApi.groups.watches.endpoints,

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AuditListParameters } from "../Audit.ts"
 import { AvailabilityParameters, CheckAvailability } from "../Availability.ts"
+import { EnrolRequest } from "../Enrolments.ts"
 import { ExpectationsRequest, ExpectationsResponse } from "../Expectations.ts"
 import {
   AgentPathParameters,
@@ -11,7 +12,7 @@ import {
   HeldIncidentListParameters,
   HeldOutboxListParameters,
 } from "../Parameters.ts"
-import { ActionCountResponse, AgentPage, pageOf } from "../Responses.ts"
+import { AcceptedResponse, ActionCountResponse, AgentPage, pageOf } from "../Responses.ts"
 import { topicNames } from "../Topics.ts"
 import {
   AgentBlocked,
@@ -22,6 +23,7 @@ import {
   PayloadTooLarge,
   RateLimited,
 } from "./ApiErrors.ts"
+import { EnrolmentsApi } from "./EnrolmentsApi.ts"
 import { IncidentActionsApi } from "./IncidentActionsApi.ts"
 import { IntegrationsApi } from "./IntegrationsApi.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
@@ -164,7 +166,7 @@ const explain = HttpApiEndpoint.get("explain", "/explain", {
   ),
 )
 
-/** Agents' declarations beyond the frozen contract, with their accepted keys. */
+/** Agents' calls beyond the frozen contract, with their own keys. */
 class DeclarationsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.put("declareExpectations", "/agents/:agent_id/expectations", {
@@ -183,6 +185,26 @@ class DeclarationsApi extends HttpApiGroup.make("agents")
         "Checks",
         "Declare which checks of an agent must report, and how often",
         "Declares checks that must report. One that stops is overdue, and joins the incident of its agent's overdue checks. Needs the agent's accepted key. Limited like heartbeats. An equal declaration changes nothing.",
+      ),
+    ),
+    HttpApiEndpoint.put("enrol", "/agents/:agent_id/enrolment", {
+      params: AgentPathParameters,
+      payload: EnrolRequest,
+      success: AcceptedResponse,
+      error: [
+        AgentBlocked.wire,
+        AgentNotAccepted.wire,
+        Conflict.wire,
+        NotFound.wire,
+        PayloadTooLarge.wire,
+        RateLimited.wire,
+        Internal.wire,
+      ],
+    }).annotateMerge(
+      operation(
+        "Admission",
+        "Accept a pending agent by the token of an enrolment",
+        "Accepts a pending agent without an operator. Send a heartbeat with the same key first. An accepted key is answered without a use of the token, so a repeat is safe. Answers 404 for a token that is unknown, used, expired or of another agent, and the agent stays pending; 409 for a replacement key, which only an operator accepts. Limited like heartbeats.",
       ),
     ),
   )
@@ -243,7 +265,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 /** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
   .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi, IntegrationsApi)
-  .add(PolicyApi, SilencesApi, StreamApi, WatchesApi)
+  .add(EnrolmentsApi, PolicyApi, SilencesApi, StreamApi, WatchesApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

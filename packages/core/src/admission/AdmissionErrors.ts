@@ -33,6 +33,7 @@ export class KeyConflict extends Schema.TaggedError<KeyConflict>()("KeyConflict"
     "key_of_another_agent",
     "name_of_integration",
     "another_key_pending",
+    "replacement_key",
   ]),
   message: Schema.String,
 }) {}

@@ -79,7 +79,7 @@ export function* acceptKey(
   unit: UnitOfWork,
   agent: AgentRecord,
   key: AgentsKeyRecord & { readonly state: "pending" },
-  trigger: "accepted" | "preseeded",
+  trigger: "accepted" | "enrolled" | "preseeded",
 ): Decision<void> {
   yield* supersede(unit, agent)
   unit.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, trigger) })

@@ -12,7 +12,7 @@ export const AgentTransitions = stateTable({
   },
   pending: {
     "key_accepted -> accepted":
-      "its pending key, or a preseeded one, is accepted | its events count from now on",
+      "its pending key, or a preseeded one, is accepted, also by a token | its events count from now on",
     "removed -> absent":
       "it is deleted, all pending agents are removed, or its only usable key is blocked | its keys are deleted, except blocked ones",
   },
@@ -38,6 +38,8 @@ export const AgentKeyTransitions = stateTable({
       "a heartbeat with a pending key whose fingerprint is listed in SERVICE_ACCEPT_FINGERPRINTS | the agent is accepted; an accepted key that it had is superseded",
     "accepted -> accepted":
       "an operator accepts the agent, or accepts all | the agent is accepted; an accepted key that it had is superseded",
+    "enrolled -> accepted":
+      "its agent has no accepted key and shows the token of an open enrolment | the agent is accepted; the enrolment has a use less",
     "blocked -> blocked":
       "an operator blocks the agent, or blocks all pending keys | listed in the blacklist; an agent left without a usable key is deleted",
     "forgotten -> absent":

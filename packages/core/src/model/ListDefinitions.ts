@@ -17,6 +17,7 @@ import type { IncidentRecord } from "./IncidentRecord.ts"
 import { SEVERITY_RANK } from "./MemberRecord.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import type { SilenceRecord, SilenceState } from "./SilenceRecord.ts"
+import type { EnrolmentRecord } from "./EnrolmentRecord.ts"
 import type { IntegrationRecord } from "./IntegrationRecord.ts"
 import type { OperatorRecord } from "./OperatorRecord.ts"
 
@@ -39,6 +40,7 @@ export interface ListRows {
   readonly blacklist: BlockedKeyRecord
   readonly operators: OperatorRecord
   readonly integrations: IntegrationRecord
+  readonly enrolments: EnrolmentRecord
   readonly audit: AuditRecord
   readonly silences: SilenceRecord
 }
@@ -78,6 +80,7 @@ export interface ListFilters {
   readonly blacklist: Record<never, never>
   readonly operators: Record<never, never>
   readonly integrations: Record<never, never>
+  readonly enrolments: Record<never, never>
   readonly audit: {
     readonly actor?: string | undefined
     readonly action?: AuditActionName | undefined
@@ -169,6 +172,12 @@ export const ListOrders = {
   },
   operators: { name: [text<OperatorRecord>("name", (row) => row.name)] },
   integrations: { name: [text<IntegrationRecord>("name", (row) => row.name)] },
+  enrolments: {
+    created_at: [
+      instant<EnrolmentRecord>("created_at", (row) => row.created_at),
+      text<EnrolmentRecord>("id", (row) => row.id),
+    ],
+  },
   audit: {
     recorded_at: [
       instant<AuditRecord>("recorded_at", (row) => row.recorded_at),

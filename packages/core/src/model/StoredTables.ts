@@ -4,6 +4,7 @@ import { type ExpectationRecord, NEVER_DUE } from "./ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "./ListDefinitions.ts"
 import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
+import { enrolment } from "./EnrolmentRecord.ts"
 import { operator } from "./OperatorRecord.ts"
 import { integration } from "./IntegrationRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
@@ -231,6 +232,7 @@ export const storedTables = {
   alert,
   operator,
   integration,
+  enrolment,
   replica,
   policy_version,
   audit,

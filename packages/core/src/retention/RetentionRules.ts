@@ -5,6 +5,7 @@ import type { StoredName } from "../model/StoredTables.ts"
 export const agedTables = {
   audit: { table: "audit", key: "id", agesFrom: "recorded_at" },
   silences: { table: "silence", key: "id", agesFrom: "ends_at" },
+  enrolments: { table: "enrolment", key: "id", agesFrom: "expires_at" },
 } as const
 export type AgedName = keyof typeof agedTables
 
@@ -53,6 +54,7 @@ export const removedRows = {
   audit_subjects: { table: "audit_subject", by: "audit_id" },
   audit: { table: "audit", by: "id" },
   silences: { table: "silence", by: "id" },
+  enrolments: { table: "enrolment", by: "id" },
 } as const satisfies Readonly<Record<string, { readonly table: StoredName; readonly by: string }>>
 export type RemovedRows = keyof typeof removedRows
 
@@ -143,6 +145,14 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
     expires: "ended before the bound of incidents",
     stays: "nothing",
     removes: ["silences"],
+    setsAside: false,
+    judge: () => "expired",
+  },
+  enrolments: {
+    subject: "an enrolment",
+    expires: "its end came before the bound of pending agents",
+    stays: "nothing",
+    removes: ["enrolments"],
     setsAside: false,
     judge: () => "expired",
   },

@@ -42,6 +42,7 @@ export const topicsOfExpectation = (
 const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   agent: AGENTS,
   check: CHECKS,
+  enrolment: topic("agents"),
   key: topic("blacklist"),
   notification: topic("outbox"),
   incident: topic("incidents"),

@@ -20,6 +20,7 @@ import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Ids } from "../ports/Ids.ts"
+import { type EnrolmentCalls, enrolmentCalls } from "./enrolling.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 
@@ -68,6 +69,8 @@ export class Admission extends Context.Service<
     readonly unblock: (keyId: string) => Effect.Effect<ActionCountResponse, StorageError>
     /** Deletes all blacklist rows, in bounded pieces. */
     readonly unblockAll: Effect.Effect<ActionCountResponse, StorageError>
+    /** The tokens by which agents are accepted. */
+    readonly enrolments: EnrolmentCalls
   }
 >()("@tocsin/core/usecases/Admission") {
   static readonly layer = Layer.effect(
@@ -131,6 +134,7 @@ export class Admission extends Context.Service<
         unblockAll: Effect.flatMap(signature, (by) => unblockAll(storage, commits, by)).pipe(
           Effect.uninterruptible,
         ),
+        enrolments: enrolmentCalls({ storage, commits, hashing, ids }),
       })
     }),
   )

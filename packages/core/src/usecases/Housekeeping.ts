@@ -81,10 +81,10 @@ const retentionChores = (
     pause: idlePause(PURGE_EVERY),
     piece: expiry(storage, { rule: "deleted_agents", limit, time: () => Duration.zero }),
   },
-  ...(["history", "outbox", "incidents", "silences", "audit"] as const).flatMap((rule) => {
+  ...(["history", "outbox", "incidents", "silences", "enrolments", "audit"] as const).flatMap((rule) => {
     // The timelines of incidents name silences.
     const isOfIncidents = rule === "incidents" || rule === "silences"
-    const time = retention[isOfIncidents ? "incidents" : rule]
+    const time = retention[isOfIncidents ? "incidents" : rule === "enrolments" ? "pending" : rule]
     if (time === undefined) return []
     return {
       name: `removing ${RetentionRules[rule].subject} after its retention`,

@@ -29,6 +29,7 @@ import type { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Reque
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
+import { enrolCall } from "./enrolCall.ts"
 import { incidentOptions, type IncidentOptions } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"
@@ -143,6 +144,11 @@ export class Ingest extends Context.Service<
      * declaration changes nothing. Limited like heartbeats, and together with them.
      */
     readonly expectations: ReturnType<typeof declareExpectationsCall>
+    /**
+     * Accepts a pending agent by the token of an enrolment. Safe to repeat. Limited like heartbeats,
+     * and together with them.
+     */
+    readonly enrol: ReturnType<typeof enrolCall>
   }
 >()("@tocsin/core/usecases/Ingest") {
   static readonly layer = Layer.effect(
@@ -152,6 +158,8 @@ export class Ingest extends Context.Service<
       const hashing = yield* Hashing
       const ids = yield* Ids
       const rules = yield* RuleSettings
+      const { staleAfter } = rules
+      const { sha256 } = hashing
       const newRegistrationId = newId<RegistrationId>(ids)
       const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
       const heartbeats = new TokenBuckets(rules.heartbeatRate, BUCKETS_KEPT)
@@ -205,13 +213,7 @@ export class Ingest extends Context.Service<
         events: (presented, request) =>
           Effect.flatMap(Instant.now, (now) => {
             const { key_hash } = hashing.identify(presented)
-            const command = applyBatch({
-              request,
-              key_hash,
-              incidents,
-              staleAfter: rules.staleAfter,
-              sha256: hashing.sha256,
-            })
+            const command = applyBatch({ request, key_hash, incidents, staleAfter, sha256 })
             return Effect.flatMap(transact(command), (result) => {
               meter.batch(request, result, now)
               bodies.note(key_hash, result.outcome === "applied")
@@ -219,6 +221,7 @@ export class Ingest extends Context.Service<
             })
           }),
         expectations: declareExpectationsCall({ bodies, hashing, heartbeats, incidents, rules, transact }),
+        enrol: enrolCall({ bodies, enrolments: instruments.enrolments, hashing, heartbeats, ids, transact }),
       })
     }),
   )

@@ -11,7 +11,9 @@ import {
   NotAnAgentKey,
   RateLimited,
 } from "../admission/AdmissionErrors.ts"
+import type { EnrolOutcome } from "../model/EnrolmentRecord.ts"
 import type { HeartbeatOutcome } from "../model/AgentRecord.ts"
+import { NotFound } from "./OperationErrors.ts"
 
 // A registration becomes possible when an operator empties the queue, which takes a person's time.
 const PENDING_RETRY_SECONDS = 60
@@ -51,6 +53,10 @@ export const tooManyHeartbeats = limited(
 
 export const tooManyDeclarations = limited(
   (seconds) => `too many declarations of expected checks; slow down and try again in ${seconds} s`,
+)
+
+export const tooManyEnrolments = limited(
+  (seconds) => `too many enrolments; slow down and try again in ${seconds} s`,
 )
 
 export const tooManyRegistrations = limited(
@@ -116,4 +122,27 @@ export const declarationReply = (
   if (result.outcome === "invalid") return Effect.fail(result.error)
   if (result.outcome !== "declared") return result.outcome === "agent_blocked" ? blocked : notAccepted
   return Effect.succeed(result.counts)
+}
+
+/** The reply to each outcome of an enrolment. */
+export const enrolReplies: Readonly<
+  Record<
+    EnrolOutcome,
+    Effect.Effect<AcceptedResponse, AgentBlocked | AgentNotAccepted | KeyConflict | NotFound>
+  >
+> = {
+  enrolled: taken(true),
+  repeated: taken(true),
+  unknown_token: Effect.fail(
+    new NotFound({
+      message:
+        "this enrolment token is unknown, used, expired or of another agent; get a new one, or have an operator accept the agent",
+    }),
+  ),
+  replacement_key: conflict(
+    "replacement_key",
+    "an enrolment accepts no replacement key; compare its fingerprint, then have an operator accept it",
+  ),
+  agent_blocked: blocked,
+  agent_not_accepted: notAccepted,
 }

@@ -34,6 +34,7 @@ const names: { readonly [L in ListName]: (row: ListRows[L]) => string } = {
   blacklist: (row) => row.blacklist_id,
   operators: (row) => row.name,
   integrations: (row) => row.name,
+  enrolments: (row) => row.id,
   audit: (row) => row.id,
   silences: (row) => row.id,
 }

@@ -69,6 +69,8 @@ export const followEvaluation = (replica: Replica, look: Look) => {
       }
       return pagesOf(replica, { list: "audit", filter, sort: "recorded_at", direction }, look)
     }
+    case "enrolments":
+      return pagesOf(replica, { list: "enrolments", filter: {}, sort: "created_at", direction }, look)
     case "silences":
       return pagesOf(replica, { list: "silences", filter: {}, sort: "created_at", direction }, look)
     case "checks":

@@ -1,5 +1,6 @@
 import {
   agentCalls as callsOf,
+  enrolCall,
   expectationsCall,
   type Sender,
 } from "@tocsin/adapter-http/handlers/agentCalls"
@@ -8,6 +9,7 @@ import { isWellFormed } from "@tocsin/contract/BearerToken"
 import type { RoleOf } from "@tocsin/core/operators/roleOf"
 import type {
   AcceptedResponse,
+  EnrolRequest,
   EventBatchAcceptedResponse,
   EventBatchRequest,
   ExpectationsRequest,
@@ -90,6 +92,25 @@ export interface AgentCalls {
     ExpectationsResponse,
     AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted" | "rate_limited"
   >
+  /**
+   * Has a pending agent accepted by the token of an enrolment, after its first heartbeat with the same
+   * key. Safe to repeat.
+   */
+  readonly enrol: (
+    key: string,
+    agentId: string,
+    request: EnrolRequest,
+  ) => Reply<
+    AcceptedResponse,
+    | AnyCallCode
+    | "unauthorized"
+    | "validation"
+    | "agent_blocked"
+    | "agent_not_accepted"
+    | "conflict"
+    | "not_found"
+    | "rate_limited"
+  >
   /** Whether the storage could be written to at the last look, and the monitor is not closing. */
   readonly isReady: () => Promise<boolean>
 }
@@ -134,7 +155,19 @@ export const agentCalls = (
 ): AgentCalls => {
   const ingest = Context.get(services, Ingest)
   const { heartbeat, events } = callsOf(ingest)
-  const declare = expectationsCall(ingest)
+  /** A call about an agent that its path names. */
+  const ofAgent =
+    <A, E extends CallError>(
+      call: (sender: Sender, agentId: AgentId, body: unknown) => Effect.Effect<A, E>,
+    ) =>
+    (text: string, agentId: string, request: object) =>
+      calls.reply(
+        Effect.flatMap(keyOf(text), (key) => {
+          const send = (sender: Sender, body: unknown) =>
+            Effect.flatMap(Effect.fromResult(readAgentId(agentId)), (id) => call(sender, id, body))
+          return sendingAsJson(send, { key, address: undefined }, request)
+        }),
+      )
   const keyOf = (key: unknown) => {
     if (typeof key !== "string") return notWellFormed
     const redacted = Redacted.make(key)
@@ -154,14 +187,8 @@ export const agentCalls = (
       calls.reply(
         Effect.flatMap(keyOf(text), (key) => sendingAsJson(events, { key, address: undefined }, request)),
       ),
-    expectations: (text, agentId, declaration) =>
-      calls.reply(
-        Effect.flatMap(keyOf(text), (key) => {
-          const send = (sender: Sender, body: unknown) =>
-            Effect.flatMap(Effect.fromResult(readAgentId(agentId)), (id) => declare(sender, id, body))
-          return sendingAsJson(send, { key, address: undefined }, declaration)
-        }),
-      ),
+    expectations: ofAgent(expectationsCall(ingest)),
+    enrol: ofAgent(enrolCall(ingest)),
     isReady: async () => {
       const outcome = await calls.reply(Context.get(services, Readiness).isReady).outcome()
       return outcome.ok && outcome.value

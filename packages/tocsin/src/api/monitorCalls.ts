@@ -25,9 +25,17 @@ import { readSigned, type SignedInput } from "./signedCalls.ts"
 const useCasesOf = (
   services: Context.Context<Admission | Integrations | Queries | Operations | Operators | Policies>,
 ) => {
-  const { incidentActions, integrations, operations, operators, policy, silences } = opsUseCases(services)
-  const { operators: v1 } = v1UseCases(services)
-  return { ...v1, ...operations, ...operators, ...integrations, ...incidentActions, ...policy, ...silences }
+  const ops = opsUseCases(services)
+  return {
+    ...v1UseCases(services).operators,
+    ...ops.operations,
+    ...ops.operators,
+    ...ops.integrations,
+    ...ops.enrolments,
+    ...ops.incidentActions,
+    ...ops.policy,
+    ...ops.silences,
+  }
 }
 
 type UseCases = ReturnType<typeof useCasesOf>
@@ -57,13 +65,14 @@ const {
   heartbeat: _heartbeat,
   events: _events,
   expectations: _expectations,
+  enrol: _enrol,
   me: _me,
   ...operatorsTable
 } = callTable
 
 /** The operators' calls of the API, answered by this process. */
 export interface MonitorCalls extends AsReplies<
-  Omit<typeof callTable, "heartbeat" | "events" | "expectations" | "me" | "notifiers">
+  Omit<typeof callTable, "heartbeat" | "events" | "expectations" | "enrol" | "me" | "notifiers">
 > {
   readonly notifiers: {
     /**

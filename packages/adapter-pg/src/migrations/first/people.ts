@@ -30,6 +30,18 @@ CREATE TABLE integration (
   last_refusal text COLLATE "C"
 );
 
+CREATE TABLE enrolment (
+  id text COLLATE "C" PRIMARY KEY,
+  agent_id text COLLATE "C",
+  uses integer NOT NULL,
+  used integer NOT NULL,
+  expires_at bigint NOT NULL,
+  created_at bigint NOT NULL,
+  created_by text COLLATE "C" NOT NULL
+);
+CREATE INDEX enrolment_by_created ON enrolment (created_at, id);
+CREATE INDEX enrolment_by_end ON enrolment (expires_at);
+
 CREATE TABLE audit (
   id text COLLATE "C" PRIMARY KEY,
   recorded_at bigint NOT NULL,

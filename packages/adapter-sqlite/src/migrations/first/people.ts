@@ -31,6 +31,19 @@ CREATE TABLE integration (
   last_refusal TEXT
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE enrolment (
+  id TEXT NOT NULL PRIMARY KEY,
+  agent_id TEXT,
+  uses INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX enrolment_by_created ON enrolment (created_at, id);
+CREATE INDEX enrolment_by_end ON enrolment (expires_at);
+
 CREATE TABLE audit (
   id TEXT NOT NULL PRIMARY KEY,
   recorded_at INTEGER NOT NULL,

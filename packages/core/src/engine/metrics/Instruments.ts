@@ -1,4 +1,5 @@
 import { Context, Effect, type Scope } from "effect"
+import type { EnrolOutcome } from "../../model/EnrolmentRecord.ts"
 import type { HeartbeatOutcome } from "../../model/AgentRecord.ts"
 import type { BatchOutcome, EventOutcome } from "../../model/CheckRecord.ts"
 import { StorageFailure } from "../../ports/Storage.ts"
@@ -38,6 +39,15 @@ const RESULTS: Readonly<Record<EventOutcome, true>> = {
   known_event: true,
 }
 
+const ENROLMENTS: Readonly<Record<EnrolOutcome, true>> = {
+  enrolled: true,
+  repeated: true,
+  unknown_token: true,
+  replacement_key: true,
+  agent_blocked: true,
+  agent_not_accepted: true,
+}
+
 const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): ReadonlyArray<Name> =>
   Object.keys(names) as Array<Name>
 
@@ -52,6 +62,7 @@ export class Instruments {
   readonly failedAuthentications = this.#counters(metrics.failedAuthentications).of()
   readonly throttled = this.#counters(metrics.throttled).forEach(["failed_authentication", "unknown_key"])
   readonly heartbeats = this.#counters(metrics.heartbeats).forEach(namesOf(HEARTBEATS))
+  readonly enrolments = this.#counters(metrics.enrolments).forEach(namesOf(ENROLMENTS))
   readonly batches = this.#counters(metrics.batches).forEach(namesOf(BATCHES))
   readonly results = this.#counters(metrics.results).forEach(namesOf(RESULTS))
   readonly integrationRequests = this.#counters(metrics.integrationRequests)

@@ -34,6 +34,9 @@ const ingestion = {
   heartbeats: counter("tocsin_heartbeats_total", "Heartbeats by outcome", {
     labels: ["outcome"],
   }),
+  enrolments: counter("tocsin_enrolments_total", "Agents' requests to be accepted by a token, by outcome", {
+    labels: ["outcome"],
+  }),
   batches: counter("tocsin_event_batches_total", "Batches of check results by outcome", {
     labels: ["outcome"],
   }),

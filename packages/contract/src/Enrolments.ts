@@ -1,0 +1,87 @@
+import { Schema } from "effect"
+import { DurationText } from "./DurationText.ts"
+import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
+import { AgentId } from "./Identifiers.ts"
+import { InstantFromString } from "./Instant.ts"
+import { paging } from "./Parameters.ts"
+import { pageOf } from "./Responses.ts"
+
+/** ID of an enrolment, derived from its token: 32 hex digits. */
+export const EnrolmentId = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{32}$/u, {
+    identifier: "EnrolmentId",
+    description: "Names an enrolment.",
+    expected: "the ID of an enrolment: 32 hexadecimal digits",
+  }),
+).pipe(Schema.brand("EnrolmentId"))
+export type EnrolmentId = typeof EnrolmentId.Type
+
+/** The most agents that one token admits. */
+const MOST_USES = 1_000
+
+/** The body of POST enrolments. */
+export const CreateEnrolmentRequest = closedStruct({
+  uses: optional(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MOST_USES })),
+    "How many agents the token admits: 1 unless given.",
+  ),
+  expires_in: optional(
+    DurationText({ min: "1 minute", max: "7 days" }),
+    "How long the token is valid: 1h unless given.",
+  ),
+  agent_id: optional(AgentId, "The only agent that the token admits; any agent unless given."),
+}).annotate({ identifier: "CreateEnrolmentRequest", description: "A new enrolment." })
+export type CreateEnrolmentRequest = typeof CreateEnrolmentRequest.Type
+
+/** Whether a token still admits agents. */
+export const EnrolmentState = Schema.Literals(["open", "used", "expired"]).annotate({
+  identifier: "EnrolmentState",
+  description: "open: it admits agents. used: every use is spent. expired: its time is over.",
+})
+export type EnrolmentState = typeof EnrolmentState.Type
+
+/** An enrolment, without its token. */
+export const Enrolment = Schema.Struct({
+  id: EnrolmentId,
+  state: EnrolmentState,
+  agent_id: Schema.NullOr(AgentId).annotateKey({ description: "The only agent; null for any." }),
+  uses: NonNegativeInteger.annotate({ description: "How many agents it admits." }),
+  used: NonNegativeInteger.annotate({ description: "How many it has admitted." }),
+  expires_at: InstantFromString,
+  created_at: InstantFromString,
+  created_by: Schema.String.annotateKey({ description: "The operator who created it." }),
+}).annotate({ identifier: "Enrolment", description: "A token by which agents are accepted." })
+export type Enrolment = typeof Enrolment.Type
+
+/** An enrolment with a token that is shown this once. */
+export const EnrolmentWithToken = Schema.Struct({
+  ...Enrolment.fields,
+  token: Schema.String.annotateKey({ description: "The token. It is not shown again." }),
+}).annotate({ identifier: "EnrolmentWithToken", description: "A new enrolment with its token." })
+export type EnrolmentWithToken = typeof EnrolmentWithToken.Type
+
+const TOKEN = /^enrol_[A-Za-z0-9_-]{43}$/u
+
+/** Whether a text has the shape of an enrolment's token. No agent registers with such a token. */
+export const isEnrolmentTokenText = (text: string): boolean => TOKEN.test(text)
+
+/** The body of PUT agents/{agent_id}/enrolment. */
+export const EnrolRequest = closedStruct({
+  token: Schema.RedactedFromValue(
+    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)).annotate({
+      description: "The token of an enrolment.",
+    }),
+  ),
+}).annotate({ identifier: "EnrolRequest", description: "A token by which an agent is accepted." })
+export type EnrolRequest = typeof EnrolRequest.Type
+
+/** Query of GET /ops/v1/enrolments. */
+export const EnrolmentListParameters = Schema.Struct(paging)
+
+/** Path of one enrolment. */
+export const EnrolmentPath = Schema.Struct({
+  id: EnrolmentId.annotateKey({ description: "The ID of an enrolment." }),
+})
+
+/** One page of enrolments. */
+export const EnrolmentPage = pageOf(Enrolment, "EnrolmentPage")

@@ -1,0 +1,80 @@
+import type { EnrolmentId } from "@tocsin/contract/Enrolments"
+import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import { type EnrolmentRecord, enrolmentState, type EnrolOutcome } from "../model/EnrolmentRecord.ts"
+import { EnrolmentTransitions } from "../model/EnrolmentTransitions.ts"
+import { acceptKey, recognise } from "./agentKeys.ts"
+
+/** A new enrolment. */
+export type NewEnrolment = Pick<EnrolmentRecord, "id" | "agent_id" | "uses" | "expires_at">
+
+/** Creates an enrolment. */
+export const createEnrolment = commandOf(function* (
+  unit,
+  now,
+  { agent_id, expires_at, id, uses }: NewEnrolment,
+  by: Signature,
+): Decision<EnrolmentRecord> {
+  yield* load(unit, { rows: { enrolment: [id] } })
+  const enrolment = { id, agent_id, uses, used: 0, expires_at, created_at: now, created_by: by.actor }
+  unit.of("enrolment").put(enrolment)
+  recordAudit(unit, now, by, "enrolment.created", [id], {
+    uses,
+    expires_at: Instant.format(expires_at),
+    agent_id,
+  })
+  return enrolment
+})
+
+/** Deletes an enrolment in any state. Returns how many there were. */
+export const removeEnrolment = commandOf(function* (
+  unit,
+  now,
+  id: EnrolmentId,
+  by: Signature,
+): Decision<number> {
+  yield* load(unit, { rows: { enrolment: [id] } })
+  const enrolment = unit.of("enrolment").get(id)
+  if (enrolment === undefined) return 0
+  move(EnrolmentTransitions, enrolmentState(enrolment, now), "removed")
+  unit.of("enrolment").delete(id)
+  recordAudit(unit, now, by, "enrolment.removed", [id], {})
+  return 1
+})
+
+/** A key that asks to be accepted, and the enrolment of its token. */
+export interface Enrolling {
+  readonly agent_id: AgentId
+  readonly key_hash: KeyHash
+  readonly enrolment: EnrolmentId
+}
+
+/** Accepts a pending agent for one use of an open enrolment (docs/rules.md#enrolment). */
+export const enrol = commandOf(function* (
+  unit,
+  now,
+  { agent_id, enrolment: id, key_hash }: Enrolling,
+  by: Signature,
+): Decision<EnrolOutcome> {
+  const found = yield* recognise(unit, { agent_id, key_hash })
+  if (found.standing === "accepted") return "repeated"
+  if (found.standing === "blocked") return "agent_blocked"
+  if (found.standing !== "pending") return "agent_not_accepted"
+  if (found.agent.accepted_key_hash !== undefined) return "replacement_key"
+  yield* load(unit, { rows: { enrolment: [id] } })
+  const enrolment = unit.of("enrolment").get(id)
+  if (enrolment === undefined || (enrolment.agent_id ?? agent_id) !== agent_id) return "unknown_token"
+  const state = enrolmentState(enrolment, now)
+  if (state !== "open") return "unknown_token"
+  const used = enrolment.used + 1
+  move(EnrolmentTransitions, state, used < enrolment.uses ? "enrolled" : "last_enrolled")
+  unit.of("enrolment").put({ ...enrolment, used })
+  yield* acceptKey(unit, found.agent, { ...found.key, state: "pending" }, "enrolled")
+  recordAudit(unit, now, by, "agent.accepted", [agent_id], {})
+  return "enrolled"
+})
