@@ -171,13 +171,16 @@ export const linkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const first = yield* message(0)
       yield* turns(agent, "ok", { observed_at: "2026-03-01T12:00:01Z" })
       for (const method of ["GET", "POST"])
-        assert.match(textOf(yield* call(method, first.path)), /^410 .*This link has ended/)
+        assert.match(
+          textOf(yield* call(method, first.path)),
+          /^410 .*This link has ended The incident of this message has resolved\./,
+        )
       yield* turns(agent, "critical", { check_id: "cpu" })
       const { path } = yield* message(2)
       clock.advance("167 hours")
       assert.strictEqual((yield* call("GET", path)).status, 200)
       clock.advance("1 hour")
-      assert.match(textOf(yield* call("POST", path)), /^410 /)
+      assert.match(textOf(yield* call("POST", path)), /^410 .*The message is older than a week\./)
       assert.deepStrictEqual(yield* shownLog, [])
     }),
   )

@@ -8,7 +8,7 @@ import { errorFields, type Failure, failureOfCause } from "../response/failures.
 import { type KnownRoute, pathOf } from "../routes.ts"
 import { createHash } from "node:crypto"
 import * as Instant from "@tocsin/contract/Instant"
-import type { FollowedLink } from "@tocsin/core/acknowledgements/followLink"
+import type { EndOfLink, FollowedLink } from "@tocsin/core/acknowledgements/followLink"
 import { acknowledgeText, incidentText, plain } from "@tocsin/core/notifications/incidentText"
 
 /** One page, before it is written as HTML. */
@@ -77,14 +77,17 @@ const UNKNOWN_LINK: Page = {
   lines: ["Check that the whole address was copied, or open the incident in the console."],
 }
 
-const ENDED: Page = {
+const ENDS: Readonly<Record<EndOfLink, string>> = {
+  resolved: "The incident of this message has resolved.",
+  removed: "The receiver of this message has no links that acknowledge any more.",
+  old: "The message is older than a week.",
+}
+
+const endedPage = (reason: EndOfLink): Page => ({
   status: 410,
   title: "This link has ended",
-  lines: [
-    "The incident has resolved, the message is older than a week, or its receiver has no such links any more.",
-    "Nothing was changed. Open the console to see what is firing now.",
-  ],
-}
+  lines: [ENDS[reason], "Nothing was changed. Open the console to see what is firing now."],
+})
 
 /** The page of a request that failed. */
 const failedPage = (status: number): Page => ({
@@ -100,7 +103,7 @@ const momentOf = (instant: Instant.Instant): string =>
 
 /** The page of a link in its state (docs/rules.md#links). */
 const pageOf = (link: FollowedLink): Page => {
-  if (link.outcome === "ended") return ENDED
+  if (link.outcome === "ended") return endedPage(link.reason)
   const { acknowledgement, notification, outcome } = link
   const [title = "", ...facts] = incidentText(notification, UNLIMITED).split("\n")
   const who = acknowledgement && [

@@ -21,9 +21,12 @@ export interface FollowInput {
   readonly lengthOf: (receiver: NotifierName) => Duration.Duration | undefined
 }
 
+/** Why a link has ended: its incident resolved, its receiver has no such links any more, or its message is too old. */
+export type EndOfLink = "resolved" | "removed" | "old"
+
 /** The state of a link. */
 export type FollowedLink =
-  | { readonly outcome: "ended" }
+  | { readonly outcome: "ended"; readonly reason: EndOfLink }
   | {
       /** `worse`: the incident is worse than the message stated, so the link acknowledges nothing. */
       readonly outcome: "open" | "acknowledged" | "worse"
@@ -57,11 +60,14 @@ export const followLink = commandOf(function* (
   yield* load(unit, { rows: { outbox: [id] } })
   const found = unit.outbox.get(id)
   const length = found && lengthOf(found.receiver)
-  if (found === undefined || length === undefined) return { outcome: "ended" }
+  // Retention removes a row once its incident has resolved.
+  if (found === undefined) return { outcome: "ended", reason: "resolved" }
+  if (length === undefined) return { outcome: "ended", reason: "removed" }
   yield* load(unit, { incidents: [found.incident_id] })
   const incident = unit.incidents.get(found.incident_id)
   const item = unit.outbox.get(id) ?? found
-  if (incident?.state !== "open" || hasEnded(item, now)) return { outcome: "ended" }
+  if (incident?.state !== "open") return { outcome: "ended", reason: "resolved" }
+  if (hasEnded(item, now)) return { outcome: "ended", reason: "old" }
   const inForce = acknowledgementInForce(incident, now)
   const { receiver, severity } = item
   const notification = toNotification(item, incident, { due_at: now, now })
