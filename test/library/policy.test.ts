@@ -118,6 +118,25 @@ describe("the policy of a monitor", () => {
     )
   })
 
+  it("must be confirmed where it sends a receiver more than 100 firings immediately", async () => {
+    const { notifiers, sent } = recording()
+    await using monitor = await createTestMonitor({ notifiers, policy: { routes: [{ to: ["chat"] }] } })
+    await enroll(monitor, "a")
+    await send(monitor, "a", ...Array.from({ length: 101 }, (_, n) => critical(`check-${n}`)))
+    await monitor.settle()
+    sent.splice(0)
+    const next: PolicyOption = { routes: [{ to: ["pager"] }] }
+    const expected = "the policy would send 101 firings to pager immediately; set confirm if that is meant"
+    assert.deepStrictEqual(await problemsOf(monitor.setPolicy(next)), ["conflict", [expected]])
+    assert.deepStrictEqual(await problemsOf(monitor.setPolicy(next, { confirm: "yes" as never })), [
+      "validation",
+      ["confirm must be true or false"],
+    ])
+    await monitor.setPolicy(next, { confirm: true, by: "ann" })
+    await monitor.advance("20s")
+    assert.strictEqual(sent.length, 101)
+  })
+
   it("is checked with all other options", async () => {
     const policy = { windows: [{ name: "w", cron: "0 0 3 2 *", tz: "Nowhere", for: "1h", match: [] }] }
     const refused = await problemsOf(createMonitor({ storage: memory(), policy, staleAfter: -1 as never }))

@@ -199,4 +199,52 @@ describe("a stored policy", () => {
       assert.deepStrictEqual(sendersOf(receiver), ["a", "a"])
     }),
   )
+
+  it.live(
+    "that sends a receiver more than 100 firings immediately must be confirmed; a file states them",
+    () =>
+      Effect.gen(function* () {
+        const receiver = yield* startReceiver(() => ({ status: 204 }))
+        const { cwd, environment } = yield* siteOf(receiver, ["a", "b", "c"])
+        const place = { cwd, environment }
+        const server = yield* startServer(place)
+        assert.deepInclude((yield* put(server, policyOf("a"))).body, { firings: [] })
+        const agent = yield* enroll(server, "web-1")
+        const checks = Array.from({ length: 101 }, (_, n) => `check-${n}`)
+        yield* report(server, agent, ...checks.map((check_id) => ({ check_id, status: "critical" as const })))
+        yield* arrive(receiver, checks.length)
+
+        const firings = [{ receiver: "b", count: checks.length }]
+        writeFileSync(join(cwd, "policy.yaml"), policyOf("b"))
+        const checked = yield* tocsin(place, "policy", "check", "policy.yaml")
+        assert.strictEqual(checked.stdout, "policy.yaml is valid\nb gets 101 firings immediately\n")
+        const answer = yield* operate(server, "POST", "/ops/v1/policy/check", {
+          json: {
+            receivers: { b: { kind: "webhook", url_file: "b-url", secret_file: "b-secret" } },
+            routes: [{ to: ["b"] }],
+          },
+        })
+        assert.deepStrictEqual(JSON.parse(answer.text), { issues: [], firings })
+        const message = "the policy would send 101 firings to b immediately; set confirm if that is meant"
+        const refused = yield* put(server, policyOf("b"))
+        assert.deepStrictEqual([refused.status, refused.message], [409, message])
+        const unconfirmed = yield* tocsin(place, "policy", "apply", "policy.yaml")
+        assert.deepStrictEqual([unconfirmed.code, unconfirmed.stderr.includes(message)], [5, true])
+        const applied = yield* jsonOf(place, "policy", "apply", "policy.yaml", "--confirm")
+        assert.deepInclude(applied, { version: 2, firings })
+        yield* arrive(receiver, 2 * checks.length)
+        yield* server.stop
+
+        writeFileSync(join(cwd, "policy.yaml"), policyOf("c").replaceAll("_file: ", `_file: ${cwd}/`))
+        const fromFile = yield* startServer({
+          cwd,
+          environment: { ...environment, SERVICE_POLICY_FILE: "policy.yaml" },
+        })
+        yield* until(
+          "the log states the firings",
+          Effect.sync(() => fromFile.output.stderr.includes('"firings":"c 101"')),
+        )
+        yield* arrive(receiver, 3 * checks.length)
+      }),
+  )
 })

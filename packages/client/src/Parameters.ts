@@ -54,8 +54,8 @@ export interface SilenceListParameters extends Query<"listSilences"> {}
 /** Whether a silence is only previewed. */
 export interface SilenceCreationParameters extends Query<"createSilence"> {}
 
-/** The hash of the only policy that another one may replace, as `if-match`. */
-export interface ApplyPolicyHeaders extends Headers<"applyPolicy"> {}
+/** The hash of the only policy that another one may replace, as `if-match`, and whether many firings are meant. */
+export interface PolicyApplicationParameters extends Query<"applyPolicy">, Headers<"applyPolicy"> {}
 
 /** Which agents are accepted. */
 export interface AcceptAllParameters extends Query<"acceptAll"> {}

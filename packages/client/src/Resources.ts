@@ -232,8 +232,8 @@ export interface PolicySchema extends Answer<"getPolicySchema"> {}
 /** The problems of a policy by path and line; none if it is valid. */
 export interface PolicyCheck extends Answer<"checkPolicy"> {}
 
-/** A policy that was applied, with its text. */
-export interface PolicyVersion extends Answer<"applyPolicy"> {}
+/** A policy that was applied, with its text and with what it sends immediately. */
+export interface AppliedPolicy extends Answer<"applyPolicy"> {}
 
 /** The last policies that were applied, the newest first. */
 export interface PolicyVersionList extends Answer<"listPolicyVersions"> {}

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { InstantFromString } from "./Instant.ts"
+import { flag } from "./Parameters.ts"
 import { NotifierName } from "./Status.ts"
 import { PolicyDocument, Window } from "./PolicyDocument.ts"
 
@@ -60,15 +61,39 @@ export const PolicyInForceState = Schema.Struct({
 })
 export type PolicyInForceState = typeof PolicyInForceState.Type
 
-/** A policy that was applied, as its text. */
-export const PolicyVersion = Schema.Struct({
+const FiringCount = Schema.Struct({
+  receiver: NotifierName,
+  count: Schema.Int,
+}).annotate({
+  identifier: "FiringCount",
+  description: "Firings of one receiver.",
+})
+/** The firings that a receiver gets immediately under another policy. */
+export type FiringCount = typeof FiringCount.Type
+
+const firings = Schema.Array(FiringCount).annotateKey({
+  description: "The firings of open incidents that each receiver gets immediately, the most first.",
+})
+
+/** Query of PUT /ops/v1/policy. */
+export const PolicyApplicationParameters = Schema.Struct({
+  confirm: flag("Whether a receiver may get more than 100 firings immediately."),
+})
+
+const PolicyVersion = Schema.Struct({
   version: Schema.Int.annotateKey({ description: "Counts from 1; the greatest one is in force." }),
   hash: Schema.String.annotateKey({ description: "Names the policy; equal policies have equal hashes." }),
   applied_at: InstantFromString,
   applied_by: Schema.String,
   text: Schema.String.annotateKey({ description: "YAML or JSON, as it was applied." }),
 }).annotate({ identifier: "PolicyVersion", description: "A stored version of the policy." })
-export type PolicyVersion = typeof PolicyVersion.Type
+
+/** A policy that was just applied. */
+export const AppliedPolicy = Schema.Struct({ ...PolicyVersion.fields, firings }).annotate({
+  identifier: "AppliedPolicy",
+  description: "The stored version, and what it sends immediately.",
+})
+export type AppliedPolicy = typeof AppliedPolicy.Type
 
 /** The last versions. */
 export const PolicyVersionList = Schema.Struct({
@@ -87,4 +112,6 @@ export type PolicyIssue = typeof PolicyIssue.Type
 /** The faults in the text of a policy. */
 export const PolicyCheck = Schema.Struct({
   issues: Schema.Array(PolicyIssue).annotateKey({ description: "Empty if the policy is valid." }),
+  firings: Schema.optionalKey(firings),
 }).annotate({ identifier: "PolicyCheck", description: "Every problem of a policy." })
+export type PolicyCheck = typeof PolicyCheck.Type

@@ -72,14 +72,18 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
 
   /**
    * Puts another policy in force, as `createMonitor` takes it. Rejects with code `validation` and
-   * every problem by its path; the policy in force then stays.
+   * every problem by its path, and with `conflict` where a receiver would get more than 100 firings
+   * immediately, unless `confirm` is set; the policy in force then stays.
    *
    * @example
    * ```ts
    * await monitor.setPolicy({ routes: [{ match: ["severity = critical"], to: ["pager"] }] })
    * ```
    */
-  readonly setPolicy: (policy: PolicyOption, by?: By) => Reply<void, AnyCallCode | "validation" | "conflict">
+  readonly setPolicy: (
+    policy: PolicyOption,
+    options?: By & { readonly confirm?: boolean | undefined },
+  ) => Reply<void, AnyCallCode | "validation" | "conflict">
 
   /**
    * An agent of this process, registered and accepted. It sends its own heartbeats, reports and runs

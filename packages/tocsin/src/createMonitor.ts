@@ -131,7 +131,8 @@ export const assemble = (
   return {
     ...ofApi,
     agent: agents.open,
-    setPolicy: (policy, by) => calls.reply(replacePolicy({ policy, by }, surroundings, services, scope)),
+    setPolicy: (policy, options) =>
+      calls.reply(replacePolicy({ policy, options }, surroundings, services, scope)),
     changes: ({ signal } = {}) =>
       calls.isClosed ? refused() : new LiveChanges(topicChanges(services), signal),
     incidentChanges: ({ signal } = {}) => (calls.isClosed ? refused() : subscribe(signal)),

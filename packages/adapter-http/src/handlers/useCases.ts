@@ -1,3 +1,5 @@
+import type { PolicyCheck } from "@tocsin/contract/Policies"
+import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -10,7 +12,7 @@ import {
   toIncidentDetail,
   toNotifierTest,
 } from "@tocsin/core/usecases/toResources"
-import { Context, Effect } from "effect"
+import { Context, Effect, Result } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import type { OpsApi } from "@tocsin/contract/api/OpsApi"
@@ -65,15 +67,24 @@ const policyUseCases = (policies: Policies["Service"]) =>
     getPolicySchema: () => Effect.sync(policySchema),
     listPolicyVersions: () => policies.versions,
     // It is stored: a process that cannot put it in force now tries again within seconds.
-    applyPolicy: ({ headers, payload }) =>
-      Effect.tap(policies.apply(payload, unquoted(headers["if-match"])), () =>
-        Effect.ignore(policies.follow),
+    applyPolicy: ({ headers, payload, query }) =>
+      Effect.tap(
+        policies.apply(payload, { replaces: unquoted(headers["if-match"]), confirm: query.confirm }),
+        () => Effect.ignore(policies.follow),
       ),
     // The parser of YAML is loaded by the first policy that is read.
     checkPolicy: ({ payload }) =>
-      Effect.map(
+      Effect.flatMap(
         Effect.promise(() => import("../policy/readPolicyText.ts")),
-        ({ policyIssues }) => ({ issues: policyIssues(payload, policies.given) }),
+        ({ readPolicyText }) =>
+          Result.match(readPolicyText(payload, policies.given), {
+            onFailure: (issues): Effect.Effect<PolicyCheck> => Effect.succeed({ issues }),
+            onSuccess: (document) =>
+              Effect.map(
+                policies.firings(compileGiven(document, policies.given)),
+                (firings): PolicyCheck => ({ issues: [], firings }),
+              ),
+          }),
       ),
   }) satisfies GroupsOf<typeof OpsApi>["policy"]
 

@@ -72,10 +72,6 @@ export const openPolicyText = (
   })
 }
 
-/** The faults in the text of a policy. Opens no file and no variable that the text names. */
-export const policyIssues = (text: string, given: PolicyNotifiers): ReadonlyArray<PolicyIssue> =>
-  Result.match(readPolicyText(text, given), { onSuccess: () => [], onFailure: (issues) => issues })
-
 const byLine = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line
 
 const refuse = (message: string) => Result.fail([{ path: "", line: 1, message }])

@@ -238,10 +238,14 @@ export const callTable = {
     versions: call<[], R.PolicyVersionList>()("listPolicyVersions"),
     /**
      * Stores a policy in YAML or JSON, and puts it in force on every server within 5 s. With the hash of a
-     * policy as `if-match`, it replaces only that one.
+     * policy as `if-match`, it replaces only that one; with `confirm`, a receiver may get more than 100
+     * firings immediately.
      */
-    apply: call<[text: string, headers?: P.ApplyPolicyHeaders], R.PolicyVersion>()("applyPolicy"),
-    /** Names every problem of a policy in YAML or JSON. Opens nothing that the text names. */
+    apply: call<[text: string, parameters?: P.PolicyApplicationParameters], R.AppliedPolicy>()("applyPolicy"),
+    /**
+     * Names every problem of a policy in YAML or JSON, and of a valid one, the firings that it would send
+     * immediately. Opens nothing that the text names.
+     */
     check: call<[text: string], R.PolicyCheck>()("checkPolicy"),
   },
   /** Maintenance windows. */

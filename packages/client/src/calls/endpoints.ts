@@ -81,7 +81,9 @@ export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] e
       ? [Endpoints[Name]["~Headers"]] extends [never]
         ? [body: Body<Name>]
         : [body: Body<Name>, headers?: Headers<Name>]
-      : [body: Body<Name>, parameters?: Query<Name>]
+      : [Endpoints[Name]["~Headers"]] extends [never]
+        ? [body: Body<Name>, parameters?: Query<Name>]
+        : [body: Body<Name>, parameters?: Query<Name> & Headers<Name>]
     : [value: string, body: Body<Name>]
 type IsUnion<T, Each = T> = T extends unknown ? ([Each] extends [T] ? false : true) : never
 
@@ -105,7 +107,7 @@ interface EndpointCodec {
   /** How many arguments a call of it takes. */
   readonly inputs: number
   /** Decodes the arguments of a call, or refuses them with the service's own message. */
-  readonly read: (...input: ReadonlyArray<unknown>) => Result.Result<DecodedRequest, ValidationError>
+  readonly read: (...input: ReadonlyArray<unknown>) => Read
   /** Turns a decoded answer into plain data. */
   readonly write: (answer: unknown) => unknown
   /** Whether a call of it may change something. */
@@ -123,9 +125,13 @@ interface AnyEndpoint {
   readonly success: ReadonlySet<Codec>
 }
 
-const reader = (part: keyof DecodedRequest, schema: Codec) => {
+const reader = (
+  part: keyof DecodedRequest,
+  schema: Codec,
+  onExcessProperty: "error" | "ignore" = "error",
+) => {
   // A request's body has a schema that refuses other fields; a URL may have other parameters.
-  const decode = SchemaParser.decodeUnknownResult(schema, { onExcessProperty: "error" })
+  const decode = SchemaParser.decodeUnknownResult(schema, { onExcessProperty })
   const whole = part === "payload" ? "the request body" : "the parameters"
   return (input: unknown) =>
     Result.mapBoth(decode(input), {
@@ -133,6 +139,12 @@ const reader = (part: keyof DecodedRequest, schema: Codec) => {
       onFailure: (issue) => new ValidationError({ message: describeIssue(issue, whole) }),
     })
 }
+
+type Read = Result.Result<DecodedRequest, ValidationError>
+
+/** Two parts of a request; the second is read if the first fits. */
+const both = (first: Read, second: () => Read): Read =>
+  Result.flatMap(first, (one) => Result.map(second(), (other) => ({ ...one, ...other })))
 
 const toText = (value: unknown): unknown =>
   typeof value === "number" || typeof value === "boolean" ? String(value) : value
@@ -160,6 +172,13 @@ const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): Endp
   const part = query === undefined ? "headers" : "query"
   const read = reader(params === undefined ? part : "params", schema)
   const [first, ...others] = Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
+  if (query !== undefined && headers !== undefined) {
+    const [readQuery, readHeaders] = [reader("query", query, "ignore"), reader("headers", headers, "ignore")]
+    return (input) => {
+      const given = asTexts(Object(input))
+      return both(readQuery(given), () => readHeaders(given))
+    }
+  }
   return first !== undefined && others.length === 0
     ? (value) => read(asTexts({ [first]: value }))
     : (input) => read(asTexts(Object(input)))
@@ -171,14 +190,8 @@ const readerOf = (endpoint: AnyEndpoint): EndpointCodec["read"] => {
   if (readBody === undefined) return readParameters
   if ((endpoint.params ?? endpoint.query ?? endpoint.headers) === undefined) return readBody
   if (endpoint.params === undefined)
-    return (body, parameters) =>
-      Result.flatMap(readBody(body), (decoded) =>
-        Result.map(readParameters(parameters), (query) => ({ ...decoded, ...query })),
-      )
-  return (value, body) =>
-    Result.flatMap(readParameters(value), (path) =>
-      Result.map(readBody(body), (decoded) => ({ ...path, ...decoded })),
-    )
+    return (body, parameters) => both(readBody(body), () => readParameters(parameters))
+  return (value, body) => both(readParameters(value), () => readBody(body))
 }
 
 const codecOf = (endpoint: AnyEndpoint): EndpointCodec => {

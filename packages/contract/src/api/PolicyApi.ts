@@ -1,4 +1,11 @@
-import { PolicyCheck, PolicyInForceState, PolicyVersion, PolicyVersionList, WindowList } from "../Policies.ts"
+import {
+  AppliedPolicy,
+  PolicyApplicationParameters,
+  PolicyCheck,
+  PolicyInForceState,
+  PolicyVersionList,
+  WindowList,
+} from "../Policies.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Conflict, PayloadTooLarge, PreconditionFailed, Validation } from "./ApiErrors.ts"
@@ -49,12 +56,13 @@ const applyPolicy = HttpApiEndpoint.put("applyPolicy", "/policy", {
     }),
   }),
   payload: POLICY_TEXT,
-  success: PolicyVersion,
+  query: PolicyApplicationParameters,
+  success: AppliedPolicy,
   error: [Validation.wire, PayloadTooLarge.wire, Conflict.wire, PreconditionFailed.wire],
 }).annotateMerge(
   operation.admin(
     "Apply a policy",
-    "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
+    "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 if a receiver gets more than 100 firings immediately, or where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
   ),
 )
 

@@ -5,13 +5,14 @@ import { type Chore, type ChoreServices } from "../engine/commits/Chore.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import { type Signature, systemSignature } from "../audit/Signature.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import { decideFirings, type HeldFiring } from "../firings/decideFirings.ts"
-import { firstPiece, gatherFacts, type Gathered, MOST_EVALUATED } from "../firings/gatherFacts.ts"
+import { decideFirings, type Evaluation, type HeldFiring } from "../firings/decideFirings.ts"
+import { type FiringOptions, firstPiece, gatherFacts, MOST_EVALUATED } from "../firings/gatherFacts.ts"
 import { coalesced, freed, heldItem } from "../firings/heldItems.ts"
 import { lastEnd } from "../firings/Hold.ts"
 import { recordLogEntry } from "../incidents/recordLogEntry.ts"
@@ -34,7 +35,7 @@ export const evaluateDueIncidents = commandOf(function* (
   yield { dueIncidents: { limit }, heldOutbox: { limit } }
   const { dueIncidents, heldOutbox } = unit.searchResults
   const ids = Array.from(new Set([...dueIncidents, ...heldOutbox]))
-  const left = yield* evaluate(unit, ids, options, now)
+  const { left } = yield* evaluate(unit, ids, options, now)
   const isMore = left.length > 0 || dueIncidents.length >= limit || heldOutbox.length >= limit
   return { found: ids.length, isMore }
 })
@@ -51,14 +52,33 @@ export const evaluationChore = ({ commits, pieces }: ChoreServices, options: Inc
   ),
 })
 
-/** Evaluates these incidents, due or not. Returns those that are left for another transaction. */
+/** A piece of incidents that was evaluated. */
+interface EvaluatedPiece {
+  /** The receiver of each firing that is due immediately. */
+  readonly due: ReadonlyArray<NotifierName>
+  /** The incidents that are left for another transaction. */
+  readonly left: ReadonlyArray<IncidentId>
+}
+
+/** Evaluates these incidents, due or not. */
 export const evaluateIncidents = commandOf(function* (
   unit,
   now,
   options: IncidentOptions,
   ids: ReadonlyArray<IncidentId>,
-): Decision<ReadonlyArray<IncidentId>> {
+): Decision<EvaluatedPiece> {
   return yield* evaluate(unit, ids, options, now)
+})
+
+/** The same under other options, to see what it would send. Writes nothing. */
+export const previewEvaluation = commandOf(function* (
+  unit,
+  now,
+  options: FiringOptions,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<EvaluatedPiece> {
+  const { decided, left } = yield* decide(unit, ids, options, now)
+  return { due: dueOf(decided), left }
 })
 
 interface EvaluateOptions extends EnqueueOptions {
@@ -70,29 +90,53 @@ function* evaluate(
   ids: ReadonlyArray<IncidentId>,
   options: IncidentOptions,
   now: Instant.Instant,
-): Decision<ReadonlyArray<IncidentId>> {
-  if (ids.length === 0) return []
+): Decision<EvaluatedPiece> {
+  const { decided, left } = yield* decide(unit, ids, options, now)
+  const { newAuditId, newOutboxId, policy } = options
+  const evaluating = { policy: policy(), newOutboxId, now, by: systemSignature(newAuditId) }
+  for (const one of decided) writeEvaluation(unit, one, evaluating)
+  return { due: dueOf(decided), left }
+}
+
+interface DecidedIncident {
+  readonly incident: IncidentRecord
+  readonly evaluation: Evaluation
+}
+
+const dueOf = (decided: ReadonlyArray<DecidedIncident>): EvaluatedPiece["due"] =>
+  decided.flatMap(({ evaluation: { held, written } }) => [
+    ...written.filter(({ holds }) => holds.length === 0).map(({ receiver }) => receiver),
+    ...held.filter(({ becomes }) => becomes === "due").map(({ item }) => item.receiver),
+  ])
+
+/** Decides on as many of these incidents as one transaction evaluates. */
+function* decide(
+  unit: UnitOfWork,
+  ids: ReadonlyArray<IncidentId>,
+  options: FiringOptions,
+  now: Instant.Instant,
+): Decision<{ readonly decided: ReadonlyArray<DecidedIncident>; readonly left: EvaluatedPiece["left"] }> {
+  if (ids.length === 0) return { decided: [], left: [] }
   // Incidents are locked before their outbox items, everywhere; their locks guard their members.
   yield* load(unit, { incidents: ids })
   const found = ids.flatMap((id) => unit.incidents.get(id) ?? [])
   const open = found.filter(({ state }) => state === "open")
   const piece = firstPiece(open, MOST_EVALUATED)
-  const gathered = yield* gatherFacts(unit, piece, options, now)
-  const { newAuditId, newOutboxId, policy } = options
-  const evaluating = { policy: policy(), newOutboxId, now, by: systemSignature(newAuditId) }
-  for (const incident of piece) evaluateOne(unit, incident, gathered, evaluating)
-  return open.slice(piece.length).map(({ id }) => id)
+  const { facts } = yield* gatherFacts(unit, piece, options, now)
+  const decided = piece.map((incident) => ({
+    incident,
+    evaluation: decideFirings(facts(incident, firingsOf(unit, incident)), now),
+  }))
+  return { decided, left: open.slice(piece.length).map(({ id }) => id) }
 }
 
 /** Writes what is due, moves what was held, and sets the time of the next evaluation. */
-const evaluateOne = (
+const writeEvaluation = (
   unit: UnitOfWork,
-  before: IncidentRecord,
-  { facts }: Gathered,
+  { evaluation: { held, nextEvaluationAt, written }, incident: before }: DecidedIncident,
   options: EvaluateOptions,
 ): void => {
   const { now } = options
-  const { held, nextEvaluationAt, written } = decideFirings(facts(before, firingsOf(unit, before)), now)
   const hasAckRunOut = before.ack_until !== undefined && before.ack_until <= now
   const incident = {
     ...(hasAckRunOut ? endAcknowledgement(unit, before, options) : before),

@@ -11,6 +11,7 @@ import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
+import { FiringTally } from "./countFirings.ts"
 import { EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
 
 /** Labels of agents change unnoticed: what depends on them is evaluated this often. */
@@ -30,6 +31,8 @@ const silencesInForce: Command<string> = function* (unit, now) {
     .toSorted()
     .join()
 }
+
+const FOLLOWED = "open incidents were evaluated under the policy"
 
 interface PassOptions {
   readonly incidents: IncidentOptions
@@ -55,9 +58,16 @@ export const evaluationPass = (
   { transact }: Pick<Commits["Service"], "transact">,
   { incidents, limit }: PassOptions,
 ): Effect.Effect<boolean, StorageError> => {
+  let followed: Policy | undefined
+  // Counts the firings of the first passes under a policy.
+  let tally: FiringTally | undefined
   const evaluate = Effect.fnUntraced(function* (found: ReadonlyArray<IncidentId>) {
     let left: ReadonlyArray<IncidentId> = Array.from(new Set(found))
-    while (left.length > 0) left = yield* transact(evaluateIncidents(incidents, left))
+    while (left.length > 0) {
+      const piece = yield* transact(evaluateIncidents(incidents, left))
+      tally?.add(piece.due)
+      left = piece.left
+    }
   })
   const due = (isDue: (before: Begun | undefined, now: Begun) => boolean) => {
     let begun: Begun | undefined
@@ -94,9 +104,17 @@ export const evaluationPass = (
     evaluate: (rows) => evaluate(rows.map(({ id }) => id)),
   })
   return Effect.gen(function* () {
+    if (followed !== incidents.policy()) {
+      followed = incidents.policy()
+      tally = new FiringTally()
+    }
     const isMoreHeld = yield* held
     const isMoreOpen = yield* open
-    return isMoreHeld || isMoreOpen
+    if (isMoreHeld || isMoreOpen) return true
+    const firings = tally?.text ?? ""
+    tally = undefined
+    if (firings !== "") yield* Effect.annotateLogs(Effect.logInfo(FOLLOWED), { firings })
+    return false
   })
 }
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, PubSub, Stream } from "effect"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { compilePolicy, type Policy, receiversGiven } from "./compilePolicy.ts"
+import { compileGiven, type Policy } from "./compilePolicy.ts"
 
 /** The policy that decisions follow at this moment. Another one may replace it while the service runs. */
 export class PolicyInForce extends Context.Service<
@@ -20,11 +20,7 @@ export class PolicyInForce extends Context.Service<
     Effect.gen(function* () {
       const settings = yield* RuleSettings
       const replacements = yield* PubSub.unbounded<void>()
-      let policy = compilePolicy(
-        settings.policy,
-        receiversGiven(settings.policy, settings),
-        settings.notifierKinds,
-      )
+      let policy = compileGiven(settings.policy, settings)
       return PolicyInForce.of({
         current: () => policy,
         replace: (next) =>

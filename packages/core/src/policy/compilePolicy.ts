@@ -69,6 +69,10 @@ export const receiversGiven = (
   { keepsNotifiers, notifiers }: PolicyNotifiers,
 ): ReadonlyArray<NotifierName> => (document.receivers === undefined || keepsNotifiers ? notifiers : [])
 
+/** Compiles a valid policy beside the notifiers outside it. */
+export const compileGiven = (document: PolicyDocument, given: PolicyNotifiers): Policy =>
+  compilePolicy(document, receiversGiven(document, given), given.notifierKinds)
+
 /** Compiles a valid policy. `notifiers` are the receivers that it may name without defining them. */
 export const compilePolicy = (
   document: PolicyDocument,

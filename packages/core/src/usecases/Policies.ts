@@ -5,16 +5,19 @@ import { currentSignature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
 import { Commits } from "../engine/commits/Commits.ts"
+import { countFirings, MOST_UNCONFIRMED } from "../evaluation/countFirings.ts"
 import { applyPolicy } from "../policy/applyPolicy.ts"
-import { type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
+import { compileGiven, type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { policyHash } from "../policy/policyHash.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { PolicySource } from "../ports/PolicySource.ts"
+import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { KEPT_VERSIONS } from "../model/PolicyVersionRecord.ts"
 import type {
+  AppliedPolicy,
+  FiringCount,
   PolicyInForceState,
-  PolicyVersion,
   PolicyVersionList,
   WindowList,
 } from "@tocsin/contract/Policies"
@@ -27,6 +30,40 @@ import { AnotherPolicy, StateConflict } from "./OperationErrors.ts"
 import { followStoredPolicy, issuesText } from "./followStoredPolicy.ts"
 import { ReplicaIdentity } from "./ReplicaIdentity.ts"
 import { currentReceivers, liveReplicas, policyHashes } from "../replicas/listings.ts"
+
+/** Refuses a policy that was not confirmed, if it would send too many firings to a receiver. */
+export const refuseMany = ([most]: ReadonlyArray<FiringCount>): Effect.Effect<void, StateConflict> =>
+  most === undefined || most.count <= MOST_UNCONFIRMED
+    ? Effect.void
+    : Effect.fail(
+        new StateConflict({
+          message: `the policy would send ${most.count} firings to ${most.receiver} immediately; set confirm if that is meant`,
+        }),
+      )
+
+const shownPolicy = (
+  { document, receivers }: Policy,
+  sending: ReadonlyMap<NotifierName, Notifier>,
+  live: ReadonlyArray<ReplicaRecord>,
+  hashing: Hashing["Service"],
+): PolicyInForceState => ({
+  policy: document,
+  hash: policyHash(document, hashing),
+  receivers: Array.from(receivers, ([name, { kind: notifier }]) =>
+    sending.has(name) ? { name, notifier } : { name, notifier, unavailable: true as const },
+  ).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  replicas: live
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ id, policy_hash: hash, receivers: listed, seen_at, started_at, version }) => ({
+      id,
+      version,
+      hash,
+      receivers: currentReceivers(listed),
+      started_at,
+      seen_at,
+    })),
+  replicas_differ: policyHashes(live).length > 1,
+})
 
 /** Occurrences of each listed window. */
 export const SHOWN_OCCURRENCES = 5
@@ -47,14 +84,16 @@ export class Policies extends Context.Service<
       policy: Policy,
       receivers: ReadonlyMap<NotifierName, Notifier>,
     ) => Effect.Effect<void, StateConflict | StorageError>
+    /** Counts the firings that each receiver would get immediately under a policy. */
+    readonly firings: (policy: Policy) => Effect.Effect<ReadonlyArray<FiringCount>, StorageError>
     /**
      * Stores a policy for all servers, and puts it in force in none: {@link follow} does. `replaces` is the
-     * hash of the one that it must replace.
+     * hash of the one that it must replace. Without `confirm`, {@link refuseMany} applies.
      */
     readonly apply: (
       text: string,
-      replaces?: string,
-    ) => Effect.Effect<PolicyVersion, AnotherPolicy | StateConflict | StorageError | ValidationError>
+      options: { readonly replaces?: string | undefined; readonly confirm: boolean },
+    ) => Effect.Effect<AppliedPolicy, AnotherPolicy | StateConflict | StorageError | ValidationError>
     /** The stored versions, the newest first. */
     readonly versions: Effect.Effect<PolicyVersionList, StorageError>
     /** Puts the newest stored version in force here if it is not yet. */
@@ -86,50 +125,35 @@ export class Policies extends Context.Service<
           yield* replica.report(policy, yield* currentSignature(ids))
           yield* put(policy, notifiers)
         }).pipe(Effect.uninterruptible, inTurn)
+      const firings: Policies["Service"]["firings"] = (policy) =>
+        countFirings(storage, { transact }, { ...given, policy: () => policy })
       return Policies.of({
         ...(yield* followStoredPolicy(given, { begin: put, replace })),
-        apply: Effect.fn("Policies.apply")(function* (text, replaces) {
+        apply: Effect.fn("Policies.apply")(function* (text, { confirm, replaces }) {
           if (source.source === "given") return yield* new StateConflict({ message: source.advice })
           const document = yield* Effect.mapError(
             source.read(text, true),
             (issues) => new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` }),
           )
+          const counts = yield* firings(compileGiven(document, given))
+          if (!confirm) yield* refuseMany(counts)
           const hash = policyHash(document, hashing)
           const signature = yield* currentSignature(ids)
           const applied = yield* transact(
             applyPolicy({ hash, text, replaces }, policyHash({}, hashing), signature),
           )
-          if (applied.outcome === "applied") return applied.version
+          if (applied.outcome === "applied") return { ...applied.version, firings: counts }
           return yield* new AnotherPolicy({
             message: "another policy is in force: compare with GET /ops/v1/policy, and apply yours again",
           })
         }),
         versions: Effect.map(storage.policyVersions(0, KEPT_VERSIONS), (items) => ({ items })),
         replace,
+        firings,
         given,
-        current: Effect.gen(function* () {
-          const live = liveReplicas(yield* storage.replicas, yield* Instant.now)
-          const replicas = live.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-          const { document, receivers } = inForce.current()
-          return {
-            policy: document,
-            hash: policyHash(document, hashing),
-            receivers: Array.from(receivers, ([name, { kind: notifier }]) =>
-              sending().has(name) ? { name, notifier } : { name, notifier, unavailable: true as const },
-            ).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-            replicas: replicas.map(
-              ({ id, policy_hash: hash, receivers: listed, seen_at, started_at, version }) => ({
-                id,
-                version,
-                hash,
-                receivers: currentReceivers(listed),
-                started_at,
-                seen_at,
-              }),
-            ),
-            replicas_differ: policyHashes(replicas).length > 1,
-          }
-        }),
+        current: Effect.map(Effect.all([storage.replicas, Instant.now]), ([replicas, now]) =>
+          shownPolicy(inForce.current(), sending(), liveReplicas(replicas, now), hashing),
+        ),
         windows: Effect.map(Instant.now, (now) => ({
           items: inForce.current().windows.map((window) => ({
             ...window,

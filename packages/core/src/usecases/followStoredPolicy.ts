@@ -1,7 +1,7 @@
 import { Effect, Semaphore } from "effect"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { compilePolicy, type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
+import { compileGiven, type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { PolicySource } from "../ports/PolicySource.ts"
 import { Storage, StorageError } from "../ports/Storage.ts"
@@ -45,8 +45,7 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   const use = Effect.fnUntraced(function* <F>(text: string, put: Put<F>) {
     const read = yield* Effect.result(source.read(text, false))
     if (read._tag === "Failure") return issuesText(read.failure)
-    const policy = compilePolicy(read.success, receiversGiven(read.success, given), given.notifierKinds)
-    yield* put(policy, yield* source.notifiers(read.success))
+    yield* put(compileGiven(read.success, given), yield* source.notifiers(read.success))
     current = text
     return undefined
   })

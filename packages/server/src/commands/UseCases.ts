@@ -55,10 +55,14 @@ export const commandLogging = (settings: Settings) => {
   )
 }
 
+/** The storage of the settings. */
+export const storageOfCommand = (settings: Settings) =>
+  Layer.provide(storageStack(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings))
+
 /** The ports of the server with these settings. */
 const portsOf = (settings: Settings, loaded: LoadedPolicy, source: PolicySource) =>
   Layer.mergeAll(
-    Layer.provide(storageStack(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings)),
+    storageOfCommand(settings),
     Receivers.layer.pipe(Layer.provide(Layer.succeed(Notifiers, loaded.receivers))),
     NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
   ).pipe(

@@ -1,19 +1,31 @@
 import process from "node:process"
+import type { FiringCount } from "@tocsin/contract/Policies"
 import { NotifierKind } from "@tocsin/contract/Status"
-import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
+import { countFirings } from "@tocsin/core/evaluation/countFirings"
+import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import { Storage } from "@tocsin/core/ports/Storage"
 import { Effect, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
-import { writeResult } from "../output/Output.ts"
+import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
+import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
+import { Output, writeResult } from "../output/Output.ts"
+import { plural } from "../output/texts.ts"
 import { issueLines } from "../policy/BadPolicy.ts"
 import { readPolicyFile, readPolicyFileText } from "../policy/readPolicyFile.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
 import { testPolicy } from "./policyTest.ts"
+import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
 import { tryPolicy } from "./policyTry.ts"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { act, onStorage } from "./act.ts"
+
+/** The firings that a policy sends immediately, a line for each receiver. */
+const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
+  firings.map(({ count, receiver }) => `${receiver} gets ${plural(count, "firing")} immediately\n`).join("")
 
 const textOf = (file: string) =>
   Effect.mapError(
@@ -33,14 +45,18 @@ const apply = act({
     replaces: flags
       .text("if-match", "Replace only the policy with this hash (default: whichever is in force)")
       .pipe(Flag.withMetavar("HASH")),
+    confirm: flags.flag("confirm", "Let a receiver get more than 100 firings immediately"),
   },
-  run: Effect.fnUntraced(function* ({ file, replaces }) {
+  run: Effect.fnUntraced(function* ({ confirm, file, replaces }) {
     const text = yield* textOf(file)
-    const answer = yield* onStorage(Policies.use((policies) => policies.apply(text, replaces))).pipe(
-      Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))),
-    )
-    const { hash, version } = answer
-    return { answer, text: `version ${version} (${hash}) is in force on every server within 5 s\n` }
+    const answer = yield* onStorage(
+      Policies.use((policies) => policies.apply(text, { confirm, replaces })),
+    ).pipe(Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))))
+    const { firings, hash, version } = answer
+    return {
+      answer,
+      text: `version ${version} (${hash}) is in force on every server within 5 s\n${firingsText(firings)}`,
+    }
   }),
 }).pipe(
   Command.withDescription(
@@ -74,6 +90,22 @@ const knownNotifiers = (): PolicyNotifiers => {
     : { notifiers: NotifierKind.literals, keepsNotifiers: false }
 }
 
+/** The firings that a policy would send immediately, of a database of the settings. */
+const firingsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
+  const settings = yield* settingsOfCommand
+  const place = placeOfSettings(settings)
+  if (place === undefined) return yield* usageFailure("with DATABASE_URL=memory, only its API can count them")
+  yield* requireSchema(place)
+  const policy = compileGiven(document, policyNotifiers(settings))
+  const options = { policy: () => policy, staleAfter: settings.SERVICE_STALE_AFTER }
+  return yield* Effect.provide(
+    Effect.gen(function* () {
+      return yield* countFirings(yield* Storage, yield* Commits, options)
+    }),
+    storageOfCommand(settings),
+  )
+})
+
 /** `tocsin policy check` */
 const check = Command.make(
   "check",
@@ -83,17 +115,28 @@ const check = Command.make(
   },
   Effect.fnUntraced(function* ({ file, json }) {
     const read = yield* Effect.result(readPolicyFile(file, knownNotifiers()))
-    const issues = Result.isSuccess(read) ? [] : read.failure
+    if (Result.isSuccess(read)) {
+      const counted = yield* Effect.result(firingsOf(read.success))
+      const firings = Result.getOrUndefined(counted)
+      yield* writeResult(
+        json,
+        { issues: [], ...(firings !== undefined && { firings }) },
+        () => `${file} is valid\n${firingsText(firings ?? [])}`,
+      )
+      if (Result.isFailure(counted))
+        yield* (yield* Output).note(`firings are not counted: ${counted.failure.message}`)
+      return
+    }
+    const issues = read.failure
     const lines = issueLines(file, issues)
-    yield* writeResult(json, { issues }, () =>
-      lines.length === 0 ? `${file} is valid\n` : lines.map((line) => `${line}\n`).join(""),
-    )
-    if (issues.length === 0) return
+    yield* writeResult(json, { issues }, () => lines.map((line) => `${line}\n`).join(""))
     return yield* new CommandFailure({ exit: "failed", message: `${file} is not a valid policy` })
   }),
 ).pipe(
   Command.withDescription(
-    "Check a policy, and name its problems by line and path; correcting some may show others. Opens no file and no variable that the policy names",
+    "Check a policy, and name its problems by line and path; correcting some may show others. Of a valid one,\n" +
+      "  count the firings that each receiver would get immediately, if the settings name a database. Opens no file\n" +
+      "  and no variable that the policy names",
   ),
   Command.withShortDescription("Check a policy"),
 )

@@ -1,5 +1,5 @@
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
-import { compilePolicy, receiversGiven } from "@tocsin/core/policy/compilePolicy"
+import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { StateConflict } from "@tocsin/core/usecases/OperationErrors"
@@ -40,8 +40,7 @@ export const policyReloading = (secrets: Secrets) =>
             )
           }
           const { document, receivers } = loaded.success
-          const given = policyNotifiers(settings)
-          const policy = compilePolicy(document, receiversGiven(document, given), given.notifierKinds)
+          const policy = compileGiven(document, policyNotifiers(settings))
           yield* orComplain(
             Effect.andThen(policies.replace(policy, receivers), Effect.logInfo("the policy was read again")),
           )

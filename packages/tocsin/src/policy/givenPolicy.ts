@@ -1,6 +1,7 @@
 import { acceptedReceivers, policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
-import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
+import { describeIssue, type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
+import { ValidationError } from "@tocsin/contract/Errors"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
@@ -8,8 +9,9 @@ import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { readPolicy, soundReceivers } from "@tocsin/core/policy/readPolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Policies } from "@tocsin/core/usecases/Policies"
-import { Context, Effect, Layer, Record, Result, Scope } from "effect"
+import { Policies, refuseMany } from "@tocsin/core/usecases/Policies"
+import { Context, Effect, Layer, Record, Result, Schema, SchemaParser, Scope } from "effect"
+import { asJson } from "@tocsin/client/calls/endpoints"
 import { readSigned } from "../api/signedCalls.ts"
 import { TocsinError } from "../TocsinError.ts"
 
@@ -22,6 +24,16 @@ export interface PolicySurroundings {
   readonly notifiers: ReadonlyArray<NotifierName>
   readonly posting: PostingOptions
 }
+
+const decodeOptions = SchemaParser.decodeUnknownResult(
+  Schema.Struct({ confirm: Schema.optionalKey(Schema.Boolean) }),
+)
+
+const readOptions = (given: unknown) =>
+  Result.mapError(
+    decodeOptions(asJson(given ?? {})),
+    (issue) => new ValidationError({ message: describeIssue(issue, "the arguments") }),
+  )
 
 const sentences = (problems: ReadonlyArray<FieldProblem>): ReadonlyArray<string> =>
   problems.map(({ message, path }) => `${fieldPath(["policy", ...path])} ${message}`)
@@ -79,19 +91,25 @@ export const withReceivers = <E>(
  * be under way.
  */
 export const replacePolicy = Effect.fnUntraced(function* (
-  { by, policy: given }: { readonly policy: unknown; readonly by: unknown },
+  { options, policy: given }: { readonly policy: unknown; readonly options: unknown },
   { notifiers, posting }: PolicySurroundings,
   services: Context.Context<Notifiers | Policies | Ids>,
   scope: Scope.Scope,
 ) {
-  const actor = (yield* Effect.fromResult(readSigned([by]))).by
+  const { by, input } = yield* Effect.fromResult(readSigned([options]))
+  const { confirm } = yield* Effect.fromResult(readOptions(input[0]))
   const { document, made } = yield* acceptedReceivers(openGivenPolicy(given, notifiers), posting).pipe(
     Effect.mapError((lines) => new TocsinError("validation", lines.join("\n"))),
     Effect.provideService(Ids, Context.get(services, Ids)),
     Effect.provideService(Scope.Scope, scope),
   )
   const own = Array.from(Context.get(services, Notifiers)).filter(([name]) => notifiers.includes(name))
-  yield* Context.get(services, Policies)
-    .replace(compilePolicy(document, notifiers), new Map([...own, ...made]))
-    .pipe(Effect.provideService(CurrentOperator, libraryOperator(actor)))
+  const { firings, replace } = Context.get(services, Policies)
+  const policy = compilePolicy(document, notifiers)
+  if (confirm !== true) yield* refuseMany(yield* firings(policy))
+  yield* Effect.provideService(
+    replace(policy, new Map([...own, ...made])),
+    CurrentOperator,
+    libraryOperator(by),
+  )
 })
