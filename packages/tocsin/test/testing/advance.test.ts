@@ -104,6 +104,20 @@ const ACTS: ReadonlyArray<Story> = [
   // A policy with `after`, and one without.
   plain(stepsOf("policy", "result", "policy")),
   plain(stepsOf("declare", ...Array<Step["act"]>(20).fill("heartbeat"))),
+  // A policy is found in the first round after passes that a walk makes, and an advance leaves out.
+  {
+    ...plain([]),
+    thresholds: [2, 3.5],
+    lease: 7,
+    answers: ["deferred"],
+    steps: [
+      { act: "silence", agent: "a", status: "ok", seconds: 0 },
+      { act: "heartbeat", agent: "a", status: "ok", seconds: 899.081 },
+      { act: "heartbeat", agent: "a", status: "ok", seconds: 0.001 },
+      { act: "policy", agent: "a", status: "ok", seconds: 0.001 },
+      { act: "nothing", agent: "a", status: "ok", seconds: 4.917 },
+    ],
+  },
 ]
 
 const BEGINNING: ReadonlyArray<Step> = [

@@ -27,6 +27,7 @@ export const passes = <L extends ListName>(
     const { next, rows } = yield* readPiece(storage, query, { ...pass, limit })
     yield* evaluate(rows)
     pass = next && { from: next }
-    return true
+    if (pass === undefined && (yield* begin)) pass = { from: undefined }
+    return pass !== undefined
   })
 }
