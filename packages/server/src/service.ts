@@ -9,7 +9,7 @@ import manifest from "../package.json" with { type: "json" }
 import { watchProbes } from "./watchProbes.ts"
 import { watchdogLayer } from "./watchdog.ts"
 import { consoleFiles } from "./consoleFiles.ts"
-import { linkKey, operatorTokens } from "./operatorTokens.ts"
+import { linkKey, operatorTokens } from "./keptSecret.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
 import { policySource } from "./policy/policySource.ts"
 import { policyReloading } from "./policy/policyReloading.ts"

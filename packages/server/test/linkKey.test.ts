@@ -4,7 +4,7 @@ import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
-import { linkKey } from "@tocsin/server/operatorTokens"
+import { linkKey } from "../src/keptSecret.ts"
 import { Effect, Redacted } from "effect"
 
 const scratchFolder = Effect.acquireRelease(
