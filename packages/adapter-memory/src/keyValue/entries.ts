@@ -98,7 +98,7 @@ const tablesOf = (rowsOf: <Kind extends RowKind>(kind: Kind) => ReadonlyArray<Ro
     removed_registration: rowsOf("removed_registration"),
     check_event: [],
   })
-  // Not by persistChanges, which numbers rows anew.
+  // Not by persistChanges, which gives rows new numbers.
   for (const row of rowsOf("check_event").toSorted((a, b) => a.seq - b.seq)) addResult(tables, row)
   for (const { seq } of rowsOf("sequence")) tables.lastSeq = seq
   for (const { name, value } of rowsOf("established")) tables.established.set(name, value)

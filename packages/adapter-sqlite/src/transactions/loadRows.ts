@@ -59,7 +59,7 @@ const LOADERS: Loaders<Reading> = {
     }
   },
   worstMembers: ({ rows: { tables }, unit }, { incident_id, limit }) => {
-    // One more tells whether these are all.
+    // One more row shows whether these are all.
     const found = tables.incident_member.worst(incident_id, limit + 1)
     const worst = found.slice(0, limit)
     for (const member of worst) unit.members.load(member, member)

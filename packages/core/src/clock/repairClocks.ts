@@ -52,7 +52,7 @@ const repairAlerts = (unit: UnitOfWork, id: IncidentId, now: Instant.Instant): v
 const movedBack = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => {
   const { age_starts_at, leased_until, next_attempt_at, updated_at } = item
   const back = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - updated_at + now)
-  // Its age when it failed tells a refusal from the bounds on attempts and age.
+  // Its age when it failed distinguishes a refusal from the bounds on attempts and age.
   if (item.state === "failed") return { ...item, age_starts_at: back(age_starts_at), updated_at: now }
   const young = { ...item, age_starts_at: Instant.min(age_starts_at, now) }
   // A lease goes by the storage's clock. One that ends before the item was written shows that this was right.

@@ -31,7 +31,7 @@ import * as resources from "./toResources.ts"
 type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
 
 // Reading the service heartbeat once a second is enough: its effects last minutes.
-const MARK_KEPT_FOR = Duration.seconds(1)
+const HEARTBEAT_KEPT_FOR = Duration.seconds(1)
 
 /** The parameters of a list: paging and filters. */
 type Narrowed<L extends ListName> = PageParameters & ListFilters[L]
@@ -90,7 +90,7 @@ export class Queries extends Context.Service<
       const page = pageReader(storage, sha256)
 
       const serviceHeartbeat = yield* Effect.cachedWithTTL(storage.serviceHeartbeat, (exit) =>
-        Exit.isSuccess(exit) ? Duration.min(MARK_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
+        Exit.isSuccess(exit) ? Duration.min(HEARTBEAT_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
       )
       const statusContext = Effect.gen(function* () {
         return { rules, serviceHeartbeat: yield* serviceHeartbeat, now: yield* Instant.now }

@@ -87,7 +87,7 @@ export const writeList = Effect.fnUntraced(function* <Item, E, R>(
   const writer: Writer<Item> = options.json ? jsonWriter(output) : tableWriter(output, list)
   const limit = options.all ? Number.POSITIVE_INFINITY : options.limit
   let found = 0
-  // One row beyond the limit tells whether there are more.
+  // One row beyond the limit shows whether there are more.
   yield* Stream.runForEachArray(Stream.take(list.items, limit + 1), (items) => {
     const shown = items.slice(0, limit - found)
     found += items.length

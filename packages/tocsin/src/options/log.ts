@@ -48,7 +48,7 @@ const writeEntry = (log: Log, entry: LogEntry): void => {
   try {
     log(entry)
   } catch {
-    // A log that fails is no reason to stop what it is told of.
+    // A log that fails is no reason to stop the work that it records.
   }
 }
 

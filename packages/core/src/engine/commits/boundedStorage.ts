@@ -18,8 +18,8 @@ const READERS = 6
 
 /**
  * A storage of which no caller waits longer than `limit` (SERVICE_STORAGE_TIMEOUT,
- * docs/rules.md#failures-of-the-storage). A command that was given up may still be kept: callers
- * are told that it failed, and repeat it if it is safe to repeat.
+ * docs/rules.md#failures-of-the-storage). A command that was abandoned may still commit: its
+ * caller gets a failure, and repeats it if it is safe to repeat.
  */
 export const boundedStorage = (limit: Duration.Duration) =>
   Layer.effect(
