@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:c077ac16f239eef51c8eb0fe4e6ba82a290aa4678ac56690f40a787783a82173
+-- 1 first breaking sha256:450fe86e9a81cb23867bfabfeaf26d99405582e542f85484cf0b9abf14640bd3
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -177,6 +177,7 @@ CREATE TABLE check_state (
   seen_event_ids TEXT NOT NULL,
   summary TEXT,
   overdue_incident_id TEXT,
+  declaration TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -333,7 +334,8 @@ CREATE TABLE integration (
   created_by TEXT NOT NULL,
   last_request_at INTEGER,
   last_refused_at INTEGER,
-  last_refusal TEXT
+  last_refusal TEXT,
+  sources TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE listed_member (

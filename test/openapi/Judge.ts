@@ -20,6 +20,8 @@ const isBeyondSchemas = ({ placed, query, body }: Generated): boolean =>
   placed.operation.operationId === "tryWatch" ||
   // A span ends by now, and its matchers have fields and operators.
   placed.operation.operationId === "listAvailability" ||
+  // Each kind of integration has its options.
+  /^(?:create|change)Integration$/.test(placed.operation.operationId) ||
   query.some(([name]) => name === "cursor") ||
   /\\u0000|\\ud800|"(?:checks|ends_at|expires_at|expires_in|for|matchers|starts_at|grace|until)":/.test(
     String(body),

@@ -143,6 +143,7 @@ export const viewOfFold = (fold: FoldedEvents): View => ({
     summary: output,
     incident: fold.incidentOf(agent_id, check_id)?.name,
     overdue_incident_id: undefined,
+    declaration: undefined,
     seen: fold
       .latestOf(agent_id, check_id)
       .map((result) => result.event_id)

@@ -125,6 +125,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       last_request_at: undefined,
       last_refused_at: undefined,
       last_refusal: undefined,
+      sources: [],
     })
     unit.of("silence").put({
       id: SilenceId.make(idOf("silence")),

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { boundedMillis, durationExpected } from "./durationMillis.ts"
 import { closedStruct, optional } from "./Fields.ts"
 import { AgentId, CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
@@ -19,32 +20,92 @@ export const IntegrationName = AgentId.check(
 )
 export type IntegrationName = typeof IntegrationName.Type
 
-/** The most checks of an integration. */
-export const MOST_INTEGRATION_CHECKS = 1_000
-
 /** The protocol of each kind of sender (docs/rules.md#integrations). */
-export const IntegrationKinds = {
-  ping: "the protocol of Healthchecks: curl in a crontab, runitor, borgmatic",
-  push: "the push URL of Uptime Kuma",
-} as const
-export type IntegrationKind = keyof typeof IntegrationKinds
-export const IntegrationKind = Schema.Literals(["ping", "push"]).annotate({
+export const IntegrationKind = Schema.Literals(["ping", "push", "alertmanager", "webhook"]).annotate({
   identifier: "IntegrationKind",
   description: "The protocol of its senders.",
+})
+export type IntegrationKind = typeof IntegrationKind.Type
+
+const MOST_CHECKS = 10_000
+
+const MOST_WORDS = 32
+const WORD_RULE = { expected: "a text of 1 to 256 characters" }
+const word = Schema.String.check(Schema.isMinLength(1, WORD_RULE), Schema.isMaxLength(256, WORD_RULE))
+const words = Schema.Array(word).check(
+  Schema.isMaxLength(MOST_WORDS, { expected: `at most ${MOST_WORDS} texts` }),
+)
+
+/** A duration that is stored as it was written. */
+const duration = (min: number, max: number) =>
+  Schema.String.check(
+    Schema.makeFilter<string>((text) => boundedMillis(text, { min, max }) !== undefined, {
+      expected: durationExpected({ min, max }),
+    }),
+  )
+
+const SECONDS = 1_000
+const DAYS = 86_400 * SECONDS
+
+const POINTER_RULE = { expected: "a JSON Pointer such as /monitor/name" }
+const pointer = Schema.String.check(
+  Schema.isPattern(/^(?:\/(?:[^~/]|~[01])*)+$/u, POINTER_RULE),
+  Schema.isMaxLength(256, POINTER_RULE),
+)
+
+const lists = <const Names extends ReadonlyArray<string>>(names: Names) =>
+  // The names of the record are those given.
+  Object.fromEntries(names.map((name) => [name, Schema.optionalKey(words)])) as {
+    readonly [Name in Names[number]]: Schema.optionalKey<typeof words>
+  }
+
+/** The senders' severities; a value in no list, or none, is critical. */
+const SeverityOption = closedStruct({
+  label: Schema.optionalKey(word),
+  ...lists(["critical", "warning", "ignore"]),
+}).annotate({
+  identifier: "IntegrationSeverity",
+  description: "By a label: severity; critical, page, error; warning; info, none unless given.",
+})
+
+const MapOption = closedStruct({
+  check: pointer,
+  status: pointer,
+  output: Schema.optionalKey(pointer),
+}).annotate({ identifier: "IntegrationMap", description: "Where a body states a result." })
+
+const ValuesOption = closedStruct(lists(["ok", "warning", "critical"])).annotate({
+  identifier: "IntegrationValues",
+  description: "Values by status: its name unless given.",
 })
 
 /** How an integration reads what its senders report. */
 export const IntegrationOptions = closedStruct({
-  check: optional(CheckId, "Its only check, which the URL of the key alone then means."),
+  check: optional(CheckId, "Its only check, which the URL of the key then means."),
   methods: optional(
     Schema.Array(Schema.Literals(["GET", "HEAD", "POST"])).check(Schema.isMinLength(1)),
     "The methods that report: all unless given. POST alone refuses previews of links, which open URLs.",
   ),
   create: optional(Schema.Boolean, "Whether a report for an unknown check creates it: true unless given."),
   max_checks: optional(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MOST_INTEGRATION_CHECKS })),
-    `The most checks: ${MOST_INTEGRATION_CHECKS} unless given.`,
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MOST_CHECKS })),
+    "The most checks: 1000 for ping and push, else 10000 unless given.",
   ),
+  severity: Schema.optionalKey(SeverityOption),
+  group_by: optional(words, "Alerts with equal values of these labels share an incident."),
+  resend: optional(duration(15 * SECONDS, DAYS), "How often a source is heard: 5m unless given."),
+  lapse: optional(
+    Schema.Literals(["resolve", "never"]),
+    "Whether an alert ends that a source no longer sends: resolve unless given.",
+  ),
+  repeats: optional(Schema.Boolean, "Whether senders repeat alerts: true unless given."),
+  watchdog: optional(word, "An alert that always fires."),
+  forget_after: optional(
+    duration(60 * SECONDS, 93 * DAYS),
+    "When a check that is ok and not reported is deleted: 24h unless given.",
+  ),
+  map: Schema.optionalKey(MapOption),
+  values: Schema.optionalKey(ValuesOption),
 }).annotate({ identifier: "IntegrationOptions", description: "How to read what its senders report." })
 export type IntegrationOptions = typeof IntegrationOptions.Type
 
@@ -65,6 +126,13 @@ export type ChangeIntegrationRequest = typeof ChangeIntegrationRequest.Type
 /** The body of POST integrations/{name}/rotate. */
 export const RotateIntegrationRequest = RotateOperatorRequest
 
+const Source = Schema.Struct({
+  source: Schema.String.annotateKey({
+    description: "Its address; empty for alerts without one.",
+  }),
+  heard_at: InstantFromString.annotateKey({ description: "When it last sent an alert, to 5 s." }),
+}).annotate({ identifier: "IntegrationSource", description: "A sender of alerts." })
+
 const Refusal = Schema.Struct({
   at: InstantFromString,
   message: Schema.String.annotateKey({ description: "What its sender was answered." }),
@@ -84,6 +152,9 @@ export const Integration = Schema.Struct({
     description: "When it last took a report, to 15 s; null before the first.",
   }),
   last_refusal: Schema.NullOr(Refusal).annotateKey({ description: "The last refused request, to 15 s." }),
+  sources: Schema.Array(Source).annotateKey({
+    description: "At most 100, the last heard first.",
+  }),
 }).annotate({ identifier: "Integration", description: "Reports of senders that do not speak this API." })
 export type Integration = typeof Integration.Type
 

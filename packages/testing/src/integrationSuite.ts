@@ -24,7 +24,7 @@ const RUNS = 40
 
 const integrationRecord: fc.Arbitrary<IntegrationRecord> = fc.record({
   name: fc.stringMatching(/^[A-Za-z0-9._:-]{1,64}$/).map((name) => AgentId.make(name)),
-  kind: fc.constantFrom("ping", "push"),
+  kind: fc.constantFrom("ping", "push", "alertmanager", "webhook"),
   options: fc.record(
     {
       check: fc.constant(CheckId.make("job")),
@@ -41,6 +41,9 @@ const integrationRecord: fc.Arbitrary<IntegrationRecord> = fc.record({
   last_request_at: maybe(instant),
   last_refused_at: maybe(instant),
   last_refusal: maybe(plain(200)),
+  sources: fc.array(fc.record({ source: plain(256), since: fc.maxSafeNat(), heard_at: fc.maxSafeNat() }), {
+    maxLength: 3,
+  }),
 })
 
 const roundTrip = (replica: Replica) =>

@@ -83,6 +83,7 @@ export const checkRecord = (
   seen_event_ids: [],
   incident_id: undefined,
   overdue_incident_id: undefined,
+  declaration: undefined,
 })
 
 /** The blocked key of that name. */

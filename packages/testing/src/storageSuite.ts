@@ -25,6 +25,7 @@ import { pagingSuite } from "./lists/pagingSuite.ts"
 import { enrolmentRaceSuite } from "./enrolmentRaceSuite.ts"
 import { enrolmentSuite } from "./enrolmentSuite.ts"
 import { integrationSuite } from "./integrationSuite.ts"
+import { reportedAlertSuite } from "./reportedAlertSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
 import { portSuite } from "./portSuite.ts"
@@ -96,6 +97,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     outboxSuite(subject)
     operatorSuite(subject)
     integrationSuite(subject)
+    reportedAlertSuite(subject)
     enrolmentSuite(subject)
     replicaSuite(subject)
     policySuite(subject)

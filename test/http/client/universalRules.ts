@@ -70,7 +70,7 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
       `Content-Type is ${headers["content-type"]}`,
     ),
     ...whenFalse(
-      hasBody === (answer.text !== ""),
+      hasBody === (answer.text !== "") || (isSenders && status === 200),
       hasBody ? "there is no body" : "HEAD was answered with a body",
     ),
     ...(hasBody && status >= 400 && !isSenders ? ofError(answer) : []),

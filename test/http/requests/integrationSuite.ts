@@ -153,4 +153,88 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       assert.strictEqual((yield* sent("GET", `/in/ping/${key}/another`))[0], 200)
     }),
   )
+
+  scenario("alerts are taken as Alertmanager takes them, by a key in any of its places", () =>
+    Effect.gen(function* () {
+      const { key, urls } = yield* created({ name: "prometheus", kind: "alertmanager" })
+      assert.deepStrictEqual(urls, ["/in/alertmanager", `/in/alertmanager/${key}`])
+      const path = "/in/alertmanager/api/v2/alerts"
+      const labels = { alertname: "HighLoad", team: "db" }
+      const ids = new Set<string>()
+      const check = Effect.gen(function* () {
+        const { items } = (yield* operate("GET", "/ops/v1/checks?agent_id=prometheus")).body as {
+          readonly items: ReadonlyArray<{
+            readonly check_id: string
+            readonly status: string
+            readonly labels: object
+          }>
+        }
+        for (const { check_id } of items) ids.add(check_id)
+        assert.deepStrictEqual(items[0]?.labels, labels)
+        return items[0]?.status
+      })
+      const answers = [200, "", "critical"]
+      const basic = Buffer.from(`anyone:${key}`).toString("base64")
+      for (const headers of [{ authorization: `Bearer ${key}` }, { authorization: `Basic ${basic}` }]) {
+        const { status, text } = yield* call("POST", path, { json: [{ labels }], headers })
+        assert.deepStrictEqual([status, text, yield* check], answers)
+      }
+      const inPath = `/in/alertmanager/${key}/api/v2/alerts`
+      const { status, text } = yield* call("POST", inPath, { json: [{ labels }] })
+      assert.deepStrictEqual([status, text, yield* check], answers)
+      assert.strictEqual(ids.size, 1)
+      assert.include(
+        (yield* operate("GET", "/ops/v1/integrations/prometheus")).text,
+        '"sources":[{"source":""',
+      )
+    }),
+  )
+
+  scenario("alerts that cannot be read are refused, and the others taken", () =>
+    Effect.gen(function* () {
+      const { key } = yield* created({ name: "prometheus", kind: "alertmanager" })
+      const path = `/in/alertmanager/${key}/api/v2/alerts`
+      const bad = Array.from({ length: 12 }, () => 7)
+      const mixed = yield* call("POST", path, { json: [...bad, { labels: { alertname: "A" } }] })
+      assert.strictEqual(mixed.status, 400)
+      assert.deepStrictEqual(
+        mixed.text.split("\n"),
+        Array.from({ length: 10 }, (_, index) => `alert ${index + 1} must be an object`),
+      )
+      const { items } = (yield* operate("GET", "/ops/v1/checks?agent_id=prometheus")).body as {
+        readonly items: ReadonlyArray<object>
+      }
+      assert.strictEqual(items.length, 1)
+      for (const [body, status] of [
+        ["{", 400],
+        ["{}", 400],
+        ["[]", 200],
+        [new Uint8Array([0xff]), 400],
+        [" ".repeat(1_048_577), 413],
+      ] as const)
+        assert.strictEqual((yield* call("POST", path, { body })).status, status)
+      const headers = { authorization: `Bearer in_${"a".repeat(43)}` }
+      const unknown = yield* call("POST", "/in/alertmanager/api/v2/alerts", { body: "[]", headers })
+      assert.deepStrictEqual([unknown.status, unknown.text], [404, "not found"])
+      const encoded = yield* call("POST", path, { body: "[]", headers: { "content-encoding": "gzip" } })
+      assert.strictEqual(encoded.status, 400)
+    }),
+  )
+
+  scenario("webhooks are read by their form, and other JSON by a map", () =>
+    Effect.gen(function* () {
+      const options = { map: { check: "/name", status: "/state" }, values: { critical: ["down"] } }
+      const { key } = yield* created({ name: "hooks", kind: "webhook", options })
+      const token = { headers: { authorization: `Bearer ${key}` } }
+      const post = (json: object) => call("POST", "/in/webhook", { json, ...token })
+      assert.strictEqual((yield* post({ name: "web", state: "down" })).status, 200)
+      assert.deepStrictEqual(yield* checkOf("hooks", "web"), ["critical", 2, undefined])
+      assert.strictEqual((yield* post({ name: "web", state: "odd" })).status, 400)
+      const alerts = [{ status: "firing", labels: { alertname: "A" } }]
+      assert.strictEqual((yield* post({ version: "4", alerts })).status, 200)
+      const json = { name: "bad", kind: "webhook", options: { watchdog: "W" } }
+      const refused = yield* operate("POST", "/ops/v1/integrations", { json })
+      assert.include(refused.text, "options.watchdog must be absent: webhook has no such option")
+    }),
+  )
 }

@@ -9,6 +9,7 @@ const integration = {
   is_closed: false,
   last_request_at: "2026-03-01T08:30:00.000Z",
   last_refusal: null,
+  sources: [],
 } as const
 
 const key = `in_${"0123456789".repeat(4)}abc`
@@ -31,6 +32,14 @@ export const integrationExamples: Readonly<Record<string, OperationExamples>> = 
       one: {
         summary: "One check, reported by POST alone",
         value: { name: "backup", kind: "ping", options: { check: "backup", methods: ["POST"] } },
+      },
+      alerts: {
+        summary: "Alerts of Prometheus, one incident for each name",
+        value: {
+          name: "prometheus",
+          kind: "alertmanager",
+          options: { group_by: ["alertname"], watchdog: "Watchdog" },
+        },
       },
     },
     success: withKey("The integration is created"),

@@ -1,19 +1,24 @@
-import type { IntegrationKind } from "@tocsin/contract/Integrations"
-import type { SenderRequest } from "@tocsin/core/integrations/Report"
+import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { isIntegrationKey } from "@tocsin/core/integrations/integrationKey"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Effect, Redacted, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { errorStatus } from "@tocsin/contract/api/ApiErrors"
+import { errorStatus, type PayloadTooLarge, type Validation } from "@tocsin/contract/api/ApiErrors"
 import { FailedAuthentications } from "../request/authentication.ts"
 import { AgentIntake } from "../request/Intake.ts"
+import { readText } from "../request/RequestBody.ts"
 import { errorFields, type Failure, failureOfCause } from "../response/failures.ts"
 import { type KnownRoute, pathOf } from "../routes.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** A path and the methods of a kind of integration, and its senders' language for an outcome. */
+/** The methods of a kind of integration, where its key is, and its senders' language for an outcome. */
 interface Dialect {
   readonly methods: ReadonlyArray<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">
+  /** The body as text: the start of any text, or a whole one of at most 1 MiB. */
+  readonly body: (request: Request) => Effect.Effect<string, PayloadTooLarge | Validation>
+  /** Whether the header Authorization may have the key, instead of the path. */
+  readonly hasHeader: boolean
   readonly answer: (failure: Failure | undefined) => HttpServerResponse.HttpServerResponse
 }
 
@@ -25,9 +30,45 @@ const fieldsOf = (failure: Failure | undefined): Readonly<Record<string, string>
   ...(failure !== undefined && errorFields(failure)),
 })
 
+const MOST_BODY_BYTES = 65_536
+const decoder = new TextDecoder()
+
+/** The beginning of a body as text. Tocsin drops the rest: a job's output may have any length. */
+const readStart = (request: Request): Effect.Effect<string> =>
+  Effect.suspend(() => {
+    const parts: Array<Uint8Array> = []
+    let size = 0
+    const read = Stream.runForEachWhile(request.stream, (part) =>
+      Effect.sync(() => {
+        parts.push(part.subarray(0, MOST_BODY_BYTES - size))
+        size += part.length
+        return size < MOST_BODY_BYTES
+      }),
+    )
+    return Effect.match(read, {
+      onSuccess: () => decoder.decode(Buffer.concat(parts)),
+      onFailure: () => "",
+    })
+  })
+
+/** Senders of JSON: they log the status, and at most the text. */
+const json: Dialect = {
+  methods: ["POST"],
+  body: readText,
+  hasHeader: true,
+  answer: (failure) =>
+    failure === undefined
+      ? HttpServerResponse.empty({ status: statusOf(failure), headers: fieldsOf(failure) })
+      : HttpServerResponse.text(failure.message, { status: statusOf(failure), headers: fieldsOf(failure) }),
+}
+
 const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
+  alertmanager: json,
+  webhook: json,
   ping: {
     methods: ["GET", "POST"],
+    body: readStart,
+    hasHeader: false,
     answer: (failure) =>
       HttpServerResponse.text(failure === undefined ? "OK" : failure.message, {
         status: statusOf(failure),
@@ -36,6 +77,8 @@ const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
   },
   push: {
     methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+    body: readStart,
+    hasHeader: false,
     answer: (failure) =>
       HttpServerResponse.jsonUnsafe(
         failure === undefined ? { ok: true } : { ok: false, msg: failure.message },
@@ -44,30 +87,15 @@ const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
   },
 }
 
+/** Also the path without anything after it. */
 const pathsOf = (kind: IntegrationKind) => `/in/${kind}/*` as const
 
+const KINDS = IntegrationKind.literals
+
 /** The routes of senders that do not speak the API. */
-export const routes: ReadonlyArray<KnownRoute> = Object.entries(DIALECTS).flatMap(([kind, { methods }]) =>
-  // The keys of the table are kinds.
-  methods.map((method) => ({ method, path: pathsOf(kind as IntegrationKind) })),
+export const routes: ReadonlyArray<KnownRoute> = KINDS.flatMap((kind) =>
+  DIALECTS[kind].methods.map((method) => ({ method, path: pathsOf(kind) })),
 )
-
-const MOST_BODY_BYTES = 65_536
-const decoder = new TextDecoder()
-
-/** The beginning of a body as text. Tocsin drops the rest: a job's output may have any length. */
-const readStart = Effect.fnUntraced(function* (request: Request) {
-  const parts: Array<Uint8Array> = []
-  let size = 0
-  yield* Stream.runForEachWhile(request.stream, (part) =>
-    Effect.sync(() => {
-      parts.push(part.subarray(0, MOST_BODY_BYTES - size))
-      size += part.length
-      return size < MOST_BODY_BYTES
-    }),
-  )
-  return decoder.decode(Buffer.concat(parts))
-})
 
 const decoded = (segment: string): string => {
   try {
@@ -78,11 +106,28 @@ const decoded = (segment: string): string => {
   }
 }
 
-/** The key in a path, and the segments after it. A slash at the end means nothing. */
-const partsOf = (url: string): { readonly key: Redacted.Redacted; readonly path: ReadonlyArray<string> } => {
-  const [, , , key = "", ...rest] = pathOf(url).split("/")
-  const path = rest.at(-1) === "" ? rest.slice(0, -1) : rest
-  return { key: Redacted.make(key), path: path.map(decoded) }
+/** The key that a header Authorization has: as a bearer token, or as the password. */
+const keyOfHeader = (authorization = ""): string | undefined => {
+  const [, scheme = "", credentials = ""] = /^(Bearer|Basic) +([^ ]+) *$/iu.exec(authorization) ?? []
+  if (scheme.toLowerCase() !== "basic") return credentials === "" ? undefined : credentials
+  const text = Buffer.from(credentials, "base64").toString()
+  return text.slice(text.indexOf(":") + 1)
+}
+
+/** The key of a request, and the segments of its path after it. A slash at the end means nothing. */
+const partsOf = (
+  { headers, url }: Request,
+  { hasHeader }: Dialect,
+): { readonly key: Redacted.Redacted; readonly path: ReadonlyArray<string> } => {
+  const [, , , ...segments] = pathOf(url).split("/")
+  const path = segments.at(-1) === "" ? segments.slice(0, -1) : segments
+  const [first = "", ...rest] = path
+  const inHeader = hasHeader ? keyOfHeader(headers["authorization"]) : undefined
+  const key = Redacted.make(first)
+  // A key in the path counts alone: a proxy may have added a header.
+  return inHeader === undefined || isIntegrationKey(key)
+    ? { key, path: rest.map(decoded) }
+    : { key: Redacted.make(inHeader), path: path.map(decoded) }
 }
 
 /** The first value of each parameter. */
@@ -95,6 +140,12 @@ const queryOf = (url: string): Readonly<Record<string, string>> => {
 /** Whether a request has a body that matters. */
 const hasBody = ({ method }: Request): boolean => method !== "GET" && method !== "HEAD"
 
+/** A body that could not be read. */
+const unread =
+  (code: "payload_too_large" | "validation") =>
+  ({ message }: PayloadTooLarge | Validation): Effect.Effect<Failure> =>
+    Effect.succeed({ code, message })
+
 const unauthorized: Failure = { code: "unauthorized", message: "not found" }
 
 /** Takes the requests of senders: each is decided by its integration (docs/rules.md#integrations). */
@@ -106,29 +157,34 @@ export const layer = HttpRouter.use((router) =>
     const taking = (kind: IntegrationKind) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const { key, path } = partsOf(request.url)
-        const taken = Effect.gen(function* () {
+        const dialect = DIALECTS[kind]
+        const { key, path } = partsOf(request, dialect)
+        const { method, url } = request
+        const take = Effect.gen(function* () {
           // Bodies of unknown senders stay unread, and their keys count as failed authentications.
           const sender = yield* Effect.tapError(integrations.recognise(key), (error) =>
             error._tag === "NotFound" ? note(unauthorized) : Effect.void,
           )
-          const body = hasBody(request)
-            ? yield* intake.within(
-                request,
-                Effect.orElseSucceed(readStart(request), () => ""),
-              )
-            : ""
-          const { method, url } = request
-          const sent: SenderRequest = { method, path, query: queryOf(url), body }
-          yield* integrations.report(kind, sender, sent)
+          if (!hasBody(request))
+            return yield* integrations.report(kind, sender, { method, path, query: queryOf(url), body: "" })
+          yield* intake.within(
+            request,
+            Effect.flatMap(dialect.body(request), (body) =>
+              integrations.report(kind, sender, { method, path, query: queryOf(url), body }),
+            ),
+          )
         })
-        return yield* taken.pipe(
+        return yield* take.pipe(
           Effect.as(undefined),
+          Effect.catchTags({
+            PayloadTooLarge: unread("payload_too_large"),
+            Validation: unread("validation"),
+          }),
           Effect.catchCause(failureOfCause),
-          Effect.map(DIALECTS[kind].answer),
+          Effect.map(dialect.answer),
         )
       })
-    for (const kind of ["ping", "push"] as const)
+    for (const kind of KINDS)
       for (const method of DIALECTS[kind].methods) yield* router.add(method, pathsOf(kind), taking(kind))
   }),
 )

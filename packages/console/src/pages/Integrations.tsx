@@ -14,13 +14,60 @@ import { usePages } from "../view/usePages.ts"
 const KINDS = [
   ["ping", "ping: cron jobs, curl, Healthchecks"],
   ["push", "push: Uptime Kuma"],
+  ["alertmanager", "alertmanager: Prometheus, vmalert, Loki, Grafana"],
+  ["webhook", "webhook: Alertmanager, Grafana, other JSON"],
 ] as const
+
+/** Options of each kind, as an example of how to write them. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  ping: '{"check": "backup", "methods": ["POST"]}',
+  push: '{"check": "web"}',
+  alertmanager: '{"watchdog": "Watchdog", "group_by": ["alertname"]}',
+  webhook: '{"map": {"check": "/name", "status": "/status"}}',
+}
+
+/** The lines that a Prometheus needs to report to this server. */
+const prometheusLines = ({ key }: IntegrationWithKey): string => {
+  const { host, protocol } = globalThis.location
+  return `# prometheus.yml
+alerting:
+  alertmanagers:
+    - scheme: ${protocol.slice(0, -1)}
+      path_prefix: /in/alertmanager
+      authorization: {credentials: ${key}}
+      static_configs: [{targets: ["${host}"]}]
+# a rule that always fires, for the option watchdog
+groups:
+  - name: watchdog
+    rules: [{alert: Watchdog, expr: vector(1), labels: {severity: none}}]`
+}
+
+/** An address as a sender reaches this server. */
+const whole = (url: string): string => new URL(url, globalThis.location.origin).href
+
+/** The texts to copy of a new integration. */
+const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> => {
+  const addresses = made.urls.map(whole)
+  if (addresses.every((address) => address.includes(made.key))) return addresses
+  const lines = made.kind === "alertmanager" ? [prometheusLines(made)] : []
+  return [...addresses, made.key, ...lines]
+}
+
+/** The options that a form's text states; `undefined` if it is no JSON. */
+const optionsIn = (text: string): unknown => {
+  try {
+    return text.trim() === "" ? {} : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 type OnKey = (made: IntegrationWithKey) => void
 
 const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
   const name = useSignal("")
   const kind = useSignal<string>("ping")
+  const options = useSignal("")
   const fault = useSignal("")
   return (
     <>
@@ -43,13 +90,25 @@ const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
             ))}
           </select>
         </label>
+        <label>
+          Options (JSON)
+          <input
+            value={options}
+            placeholder={OPTIONS[kind.value]}
+            onInput={(event) => (options.value = event.currentTarget.value)}
+            autoComplete="off"
+          />
+        </label>
         <ActionButton
           kind="main"
           does={async () => {
-            const body = { name: name.value.trim(), kind: kind.value }
+            const given = optionsIn(options.value)
+            if (given === undefined) return void (fault.value = "The options must be a JSON object.")
+            const body = { name: name.value.trim(), kind: kind.value, options: given }
             const made = await created<IntegrationWithKey>("ops/v1/integrations", body, fault)
             if (made === undefined) return undefined
             name.value = ""
+            options.value = ""
             onKey(made)
             return { text: `Created ${made.name}` }
           }}
@@ -65,9 +124,6 @@ const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
   )
 }
 
-/** An address as a sender reaches this server. */
-const whole = (url: string): string => new URL(url, globalThis.location.origin).href
-
 const path = (name: string): string => `ops/v1/integrations/${segment(name)}`
 
 /** Reports of senders that do not speak the API. */
@@ -81,7 +137,7 @@ export const Integrations = () => {
       {shown.value !== undefined && (
         <ShownOnce
           what={`Addresses of ${shown.value.name}`}
-          texts={shown.value.urls.map(whole)}
+          texts={textsOf(shown.value)}
           onDone={() => (shown.value = undefined)}
         />
       )}

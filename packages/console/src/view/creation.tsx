@@ -42,9 +42,9 @@ export const ShownOnce = ({
       <b>{what}</b>. Copy it now: it is not shown again.
     </p>
     {texts.map((text) => (
-      <p key={text}>
-        <code>{text}</code> <CopyButton text={text} />
-      </p>
+      <div key={text}>
+        {text.includes("\n") ? <pre>{text}</pre> : <code>{text}</code>} <CopyButton text={text} />
+      </div>
     ))}
     <button type="button" class="quiet" onClick={onDone}>
       Done

@@ -170,6 +170,7 @@ function* change(
     seen_event_ids: seenWith(check, event),
     incident_id,
     overdue_incident_id: check?.overdue_incident_id,
+    declaration: check?.declaration,
   })
   return "changed"
 }

@@ -9,6 +9,7 @@ import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { removeExpectation } from "../overdue/overdueIncident.ts"
+import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import type { CheckName, CheckRecord } from "../model/CheckRecord.ts"
 
@@ -60,12 +61,28 @@ export const removeCheck = commandOf(function* (
   yield* load(unit, { rows: { expectation: [expected] } })
   const expectation = unit.expectations.get(expected)
   if (check === undefined && expectation === undefined) return { outcome: "no_such_check" }
-  const incidents = new Incidents(unit, now, options)
-  if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
-  if (check !== undefined) yield* removeReported(unit, incidents, { agent, check })
+  yield* removeFound(unit, new Incidents(unit, now, options), { agent, check, expectation })
   recordAudit(unit, now, by, "check.deleted", [auditedCheck(ref)], {})
   return { outcome: "done", count: 1 }
 })
+
+/** Deletes a check with its expectation; both are loaded. */
+export function* removeFound(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  {
+    agent,
+    check,
+    expectation,
+  }: {
+    readonly agent: AgentRecord
+    readonly check: CheckRecord | undefined
+    readonly expectation: ExpectationRecord | undefined
+  },
+): Decision<void> {
+  if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
+  if (check !== undefined) yield* removeReported(unit, incidents, { agent, check })
+}
 
 function* find(unit: UnitOfWork, { agent_id, check_id }: CheckName) {
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } })

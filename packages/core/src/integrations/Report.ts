@@ -1,5 +1,7 @@
-import { type CheckId, isCheckId } from "@tocsin/contract/Identifiers"
+import { type AgentId, type CheckId, isCheckId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import { cleanOutput, isShortOutput, utf8Length } from "@tocsin/contract/Text"
 
@@ -19,9 +21,20 @@ interface OfCheck {
   readonly check_id: CheckId
   /** Ties the start of a run to its end; empty where the sender gives none. */
   readonly rid: string
-  /** Terms of an expectation, as a declaration gives them; without any, the expectation stays. */
-  readonly terms: Readonly<Record<string, string>>
+  readonly expects: Expects
 }
+
+/** When the next report must follow. */
+export type Expects =
+  /** Terms as a declaration gives them; without any, the expectation stays. */
+  | { readonly by: "terms"; readonly terms: Readonly<Record<string, string>> }
+  /** An alert: while it fires, its source sends it again within the lease, if it repeats alerts at all. */
+  | { readonly by: "source"; readonly source: string; readonly lease_millis: number | undefined }
+  /** The alert that always fires. */
+  | { readonly by: "watchdog" }
+
+/** The expectation of a check stays as it is. */
+export const NOTHING_EXPECTED: Expects = { by: "terms", terms: {} }
 
 /** A run of a check has begun: no result. */
 export interface Started extends OfCheck {
@@ -36,24 +49,66 @@ export interface Logged extends OfCheck {
 
 /** A result of one check, as a sender reports it. */
 export interface Report
-  extends OfCheck, Pick<CheckResultEvent, "exit_code" | "output" | "output_truncated" | "status"> {
+  extends
+    OfCheck,
+    Pick<CheckResultEvent, "exit_code" | "incident_key" | "output" | "output_truncated" | "status"> {
   readonly signal: "result"
   /** Zero where the sender states none: the start of its run then decides. */
   readonly duration_ms: number
+  /** Labels of the check; absent where senders of the kind have none. */
+  readonly labels?: Labels
+  /** Whether it is ignored for a check that is not known. */
+  readonly isOfKnownCheck?: boolean
 }
 
-/** Why a sender's request is refused. */
+export type AnyReport = Report | Started | Logged
+
+/** Why a sender's request, or a part of it, is refused. */
 export interface Refusal {
   readonly refused: "not_found" | "invalid" | "too_many_checks"
   readonly message: string
 }
 
-/** The report in a request, or why it is refused. A pure function for each kind of integration. */
-export type Translate = (
-  request: SenderRequest,
-  options: IntegrationOptions,
-  sha256: (text: string) => string,
-) => Report | Started | Logged | Refusal
+/** The reports in a request, in order. */
+export interface Reading {
+  readonly reports: ReadonlyArray<AnyReport>
+  /** Parts that cannot be read. The others are stored nevertheless. */
+  readonly refusals: ReadonlyArray<Refusal>
+  /** The sources that sent the request. */
+  readonly heard: ReadonlyArray<string>
+}
+
+/** The reading of a single report. */
+export const readingOf = (report: AnyReport): Reading => ({ reports: [report], refusals: [], heard: [] })
+
+/** The integration of a request, and when it arrived. */
+export interface TranslationContext {
+  /** The integration. */
+  readonly name: AgentId
+  readonly options: IntegrationOptions
+  readonly now: Instant
+  readonly sha256: (text: string) => string
+}
+
+/** The reports in a request, or why it is refused. */
+export type Translate = (request: SenderRequest, context: TranslationContext) => Reading | Refusal
+
+/** A kind of integration: how its senders' requests are read, and what they may do. */
+export interface Kind {
+  readonly translate: Translate
+  /** Whether requests have limits of rate. Senders of the others drop what is refused. */
+  readonly isLimited: boolean
+  /** Whether a check may exist that has begun and never reported. */
+  readonly hasRuns: boolean
+  /** The most checks of an integration. */
+  readonly mostChecks: number
+  /** The options that it has, beyond those of all kinds. */
+  readonly options: ReadonlyArray<keyof IntegrationOptions>
+  /** The addresses to paste, below `/in/KIND`, for a key. */
+  readonly paths: (key: string, options: IntegrationOptions) => ReadonlyArray<string>
+}
+
+export const NOT_FOUND: Refusal = { refused: "not_found", message: "not found" }
 
 const LONGEST_ID = 128
 const HASH_DIGITS = 12

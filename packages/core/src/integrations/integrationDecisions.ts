@@ -4,17 +4,21 @@ import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import type { AgentId, RegistrationId } from "@tocsin/contract/Identifiers"
-import type * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
+import type { ValidationError } from "@tocsin/contract/Errors"
 import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
 import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { formerSecret } from "../model/replacedSecret.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
+import { optionProblem } from "./kinds.ts"
+import { expectWatchdog, type WatchdogRules } from "./expected.ts"
 
 /** How many integrations there may be (docs/rules.md#integrations). */
 const MOST_INTEGRATIONS = 1_000
@@ -30,6 +34,26 @@ export interface NewIntegration {
 export interface NewKey {
   readonly key: KeyIdentity
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
+}
+
+/** The rules by which options take effect. */
+export interface OptionRules extends WatchdogRules {
+  readonly incidents: IncidentOptions
+}
+
+const NO_OPTIONS: IntegrationOptions = {}
+
+/** Makes what an integration expects follow its options. Needs its agent. */
+function* followOptions(
+  unit: UnitOfWork,
+  { name, options }: Pick<IntegrationRecord, "name" | "options">,
+  before: IntegrationOptions,
+  now: Instant.Instant,
+  { incidents, ...rules }: OptionRules,
+): Decision<void> {
+  const agent = unit.agents.get(name)
+  if (agent === undefined) return
+  yield* expectWatchdog(unit, new Incidents(unit, now, incidents), { agent, options, now }, before, rules)
 }
 
 const acceptedKey = ({ key }: NewKey, agent_id: AgentId, now: Instant.Instant) => ({
@@ -76,8 +100,11 @@ export const createIntegration = commandOf(function* (
   now,
   { kind, name, options }: NewIntegration,
   opening: NewKey,
+  rules: OptionRules,
   by: Signature,
-): Decision<IntegrationRecord | "name_in_use" | "too_many"> {
+): Decision<IntegrationRecord | ValidationError | "name_in_use" | "too_many"> {
+  const problem = optionProblem(kind, options)
+  if (problem !== undefined) return problem
   yield* load(unit, { agents: [name], groups: { integration: ["all"] } })
   const all = unit.of("integration").group("all")
   if (unit.agents.get(name) !== undefined || all.some((other) => other.name === name)) return "name_in_use"
@@ -94,9 +121,11 @@ export const createIntegration = commandOf(function* (
     last_request_at: undefined,
     last_refused_at: undefined,
     last_refusal: undefined,
+    sources: [],
   }
   unit.of("integration").put(integration)
   createAgent(unit, integration, opening, now)
+  yield* followOptions(unit, integration, NO_OPTIONS, now, rules)
   recordAudit(unit, now, by, "integration.created", [name], { kind })
   return integration
 })
@@ -116,18 +145,28 @@ export const readIntegration = commandOf(function* (
   return unit.of("integration").get(name)
 })
 
-/** Replaces the options; `undefined` if there is no such integration. */
+/** Replaces the options; `undefined` if there is no such integration, a text if its kind cannot have them. */
 export const changeIntegration = commandOf(function* (
   unit,
   now,
   name: AgentId,
   options: IntegrationOptions,
+  rules: OptionRules,
   by: Signature,
-): Decision<IntegrationRecord | undefined> {
+): Decision<IntegrationRecord | ValidationError | undefined> {
   const integration = yield* find(unit, name)
   if (integration === undefined) return undefined
+  const problem = optionProblem(integration.kind, options)
+  if (problem !== undefined) return problem
   const changed = { ...integration, options }
   unit.of("integration").put(changed)
+  const agent = unit.agents.get(name)
+  // Its time is the version of the options.
+  if (agent !== undefined) {
+    const observed_at = Instant.max(now, Instant.fromMicros(agent.observed_at + 1n))
+    unit.putAgent({ ...agent, observed_at })
+  }
+  yield* followOptions(unit, changed, integration.options, now, rules)
   recordAudit(unit, now, by, "integration.changed", [name], {})
   return changed
 })
@@ -138,6 +177,7 @@ export const rotateKey = commandOf(function* (
   now,
   name: AgentId,
   { grace, ...opening }: NewKey & { readonly grace: Duration.Duration },
+  rules: OptionRules,
   by: Signature,
 ): Decision<IntegrationRecord | undefined> {
   const integration = yield* find(unit, name)
@@ -151,8 +191,10 @@ export const rotateKey = commandOf(function* (
   }
   unit.of("integration").put(changed)
   const agent = unit.agents.get(name)
-  if (agent === undefined) createAgent(unit, integration, opening, now)
-  else {
+  if (agent === undefined) {
+    createAgent(unit, integration, opening, now)
+    yield* followOptions(unit, integration, NO_OPTIONS, now, rules)
+  } else {
     yield* load(unit, { groups: { agent_key: [name] } })
     for (const key of unit.keys.group(name))
       if (key.state === "accepted")

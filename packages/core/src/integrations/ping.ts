@@ -1,14 +1,14 @@
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import {
   checkIdOf,
+  type Kind,
   lastOutput,
-  type Refusal,
+  NOT_FOUND,
+  readingOf,
   type Report,
   type SenderRequest,
   type Translate,
 } from "./Report.ts"
-
-const NOT_FOUND: Refusal = { refused: "not_found", message: "not found" }
 
 const EXIT_CODE = /^(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/u
 
@@ -47,22 +47,38 @@ const termsOf = (query: SenderRequest["query"]): Readonly<Record<string, string>
     }),
   )
 
-/**
- * The protocol of Healthchecks: `CHECK`, `CHECK/fail`, `CHECK/N`, `CHECK/start`, `CHECK/log`
- * (docs/rules.md#integrations).
- */
-export const ping: Translate = ({ body, path, query }, options, sha256) => {
+const translate: Translate = ({ body, path, query }, { options, sha256 }) => {
   const parts = partsOf(path, options)
   if (parts === undefined) return NOT_FOUND
   const { rid = "" } = query
   if (rid !== "" && !UUID.test(rid)) return { refused: "invalid", message: "rid must be a UUID" }
   const { segment } = parts
-  const ofCheck = { check_id: checkIdOf(parts.name, sha256), rid: rid.toLowerCase(), terms: termsOf(query) }
-  if (segment === "start") return { signal: "start", ...ofCheck }
+  const ofCheck = {
+    check_id: checkIdOf(parts.name, sha256),
+    rid: rid.toLowerCase(),
+    expects: { by: "terms", terms: termsOf(query) },
+  } as const
+  if (segment === "start") return readingOf({ signal: "start", ...ofCheck })
   const output = lastOutput(body)
-  if (segment === "log") return { signal: "log", text: output.output ?? "", ...ofCheck }
+  if (segment === "log") return readingOf({ signal: "log", text: output.output ?? "", ...ofCheck })
   const result = resultOf(segment)
   return result === undefined
     ? NOT_FOUND
-    : { signal: "result", ...ofCheck, ...result, duration_ms: 0, ...output }
+    : readingOf({ signal: "result", ...ofCheck, ...result, duration_ms: 0, ...output })
+}
+
+/**
+ * The protocol of Healthchecks: `CHECK`, `CHECK/fail`, `CHECK/N`, `CHECK/start`, `CHECK/log`
+ * (docs/rules.md#integrations).
+ */
+export const ping: Kind = {
+  translate,
+  isLimited: true,
+  hasRuns: true,
+  mostChecks: 1_000,
+  options: ["check", "methods"],
+  paths: (key, { check }) => {
+    const path = `/${key}${check === undefined ? "/CHECK" : ""}`
+    return [path, `${path}/fail`]
+  },
 }

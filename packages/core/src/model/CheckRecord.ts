@@ -62,6 +62,11 @@ export interface CheckRecord extends CheckRef {
   readonly incident_id: IncidentId | undefined
   /** The open incident of its agent's overdue checks, while it is one (docs/rules.md#freshness). */
   readonly overdue_incident_id: IncidentId | undefined
+  /**
+   * A digest of the labels and terms that the last report of an integration gave, while its
+   * expectation follows it: an equal report need not read that.
+   */
+  readonly declaration: string | undefined
 }
 
 /**

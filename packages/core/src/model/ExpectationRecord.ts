@@ -30,6 +30,10 @@ export interface Terms {
   readonly starts?: ReadonlyArray<Start>
   /** A text that a sender left for the output of the next result. */
   readonly log?: string
+  /** Of an alert: the server that last sent it; empty if it states none. */
+  readonly source?: string
+  /** Of an alert that fires: for how long its source vouches for it; absent if none repeats it. */
+  readonly lease_millis?: number
 }
 
 const NEVER_MILLIS = 3_155_760_000_000

@@ -1,9 +1,18 @@
 import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
-import { instant, object, orUndefined, text } from "./columns.ts"
+import { array, instant, object, orUndefined, text } from "./columns.ts"
 import { isValidSecret } from "./replacedSecret.ts"
 import type { KeyedShape } from "./TableShape.ts"
+
+/** A server that sends alerts; times are in microseconds since 1970. */
+export interface AlertSource {
+  /** Its origin and path prefix; empty for alerts that state none. */
+  readonly source: string
+  /** When it was first heard of those times that no silence of `resend` separates. */
+  readonly since: number
+  readonly heard_at: number
+}
 
 /** One integration as stored; the agent of its name has its checks (docs/rules.md#integrations). */
 export interface IntegrationRecord {
@@ -21,6 +30,8 @@ export interface IntegrationRecord {
   readonly last_request_at: Instant | undefined
   readonly last_refused_at: Instant | undefined
   readonly last_refusal: string | undefined
+  /** The sources of its alerts, the last heard first. */
+  readonly sources: ReadonlyArray<AlertSource>
 }
 
 /** Whether a key with this hash is valid for an integration at this moment. */
@@ -47,5 +58,6 @@ export const integration: KeyedShape<IntegrationRecord, readonly ["name"], reado
     last_request_at: orUndefined(instant),
     last_refused_at: orUndefined(instant),
     last_refusal: orUndefined(text),
+    sources: array,
   },
 }

@@ -108,6 +108,7 @@ const check_state: TableShape<CheckRecord> = {
     seen_event_ids: moving(uuids),
     incident_id: orUndefined(text),
     overdue_incident_id: orUndefined(text),
+    declaration: orUndefined(text),
   },
 }
 

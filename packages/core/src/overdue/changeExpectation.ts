@@ -102,6 +102,8 @@ const TERMS = [
   "grace_millis",
   "severity",
   "notifications_enabled",
+  "source",
+  "lease_millis",
 ] as const satisfies ReadonlyArray<keyof Terms>
 
 /** Whether terms are the same. */

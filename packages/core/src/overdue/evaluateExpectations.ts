@@ -3,7 +3,7 @@ import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { type Command, commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
@@ -19,7 +19,8 @@ import { followPolicy } from "./followPolicy.ts"
 import { judgeExpectation } from "./judgeExpectation.ts"
 import { becomeOverdue } from "./overdueIncident.ts"
 
-interface EvaluateInput {
+/** Expectations of one agent that may be due. */
+export interface EvaluateInput {
   readonly agentId: AgentId
   readonly checkIds: ReadonlyArray<CheckId>
   readonly outageEnd: Instant.Instant | undefined
@@ -29,7 +30,8 @@ interface EvaluateInput {
 
 /**
  * Evaluates expectations of one agent that may be overdue: these join their incident, the others are
- * evaluated again later. Ignores what changed since they were found. Safe with several replicas.
+ * evaluated again later. Ignores what changed since they were found, and alerts of integrations. Safe with
+ * several replicas.
  */
 export const evaluateExpectations = commandOf(function* (unit, now, input: EvaluateInput): Decision<void> {
   const { agentId: agent_id, checkIds: check_ids, rules } = input
@@ -45,6 +47,7 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: Evalu
     const expectation = unit.expectations.get(ref)
     if (
       !hasTerms(expectation) ||
+      expectation.terms.source !== undefined ||
       expectation.next_evaluation_at === undefined ||
       expectation.next_evaluation_at > now
     )
@@ -76,6 +79,7 @@ const EVALUATE_EVERY = Duration.seconds(5)
 export const overdueChore = (
   { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
   incidents: IncidentOptions,
+  evaluate: (input: EvaluateInput) => Command<void> = evaluateExpectations,
 ): Chore => ({
   name: "looking for overdue checks",
   pause: idlePause(EVALUATE_EVERY),
@@ -90,7 +94,7 @@ export const overdueChore = (
           byAgent(due),
           ([agentId, found]) => {
             const checkIds = found.map(({ check_id }) => check_id)
-            return commits.transact(evaluateExpectations({ agentId, checkIds, outageEnd, rules, incidents }))
+            return commits.transact(evaluate({ agentId, checkIds, outageEnd, rules, incidents }))
           },
           { concurrency: AT_A_TIME, discard: true },
         )

@@ -23,13 +23,15 @@ const overdueMember = ({ agent_id, check_id, incident_id }: ExpectationRecord): 
   incident_id === undefined ? undefined : { incident_id, agent_id, check_id }
 
 const summaryOf = (
-  { check_id }: ExpectationRecord,
+  { check_id, terms }: WithTerms,
   check: CheckRecord | undefined,
   due: Instant.Instant,
-): string =>
-  check === undefined
-    ? `${check_id} never reported; it was due at ${Instant.format(due)}`
-    : `${check_id} has not reported since ${Instant.format(check.received_at)}`
+): string => {
+  if (check === undefined) return `${check_id} never reported; it was due at ${Instant.format(due)}`
+  const at = Instant.format(check.received_at)
+  if (terms.source === undefined) return `${check_id} has not reported since ${at}`
+  return `${check_id} is as last heard at ${at}: ${terms.source || "its source"} is silent`
+}
 
 /** A check is found overdue: it joins the incident of its agent's overdue checks. */
 export function* becomeOverdue(

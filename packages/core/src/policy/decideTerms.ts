@@ -21,7 +21,8 @@ const MARGIN = Duration.seconds(30)
 const GRACE = Duration.hours(1)
 
 /** The shortest time without a result that may make a check overdue. */
-const shortestAfter = (staleAfter: Duration.Duration): Duration.Duration => Duration.sum(staleAfter, MARGIN)
+export const shortestAfter = (staleAfter: Duration.Duration): Duration.Duration =>
+  Duration.sum(staleAfter, MARGIN)
 
 /** The faults of terms that need no settings to judge. */
 export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): ReadonlyArray<FieldProblem> => {

@@ -4,10 +4,12 @@ import { type Chore, type ChoreServices, isWhole, repeatChore } from "../engine/
 import { Commits } from "../engine/commits/Commits.ts"
 import { PieceSizes } from "../engine/lists/PieceSizes.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
+import type { EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { overdueChore } from "../overdue/evaluateExpectations.ts"
 import { overdueRulesChore } from "../overdue/applyOverdueRules.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
+import { evaluateReported } from "../integrations/sweepAlerts.ts"
 import { integrationsChore } from "../integrations/seeIntegrations.ts"
 import { evaluationChore } from "../evaluation/evaluateIncidents.ts"
 import { evaluationPassChore } from "../evaluation/evaluationPass.ts"
@@ -16,7 +18,8 @@ import { unclaimedChore } from "../notifications/discardUnclaimed.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import { Ids } from "../ports/Ids.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { Ids, newId } from "../ports/Ids.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
@@ -110,17 +113,20 @@ const retentionChores = (
 ]
 
 /** Runs all background work until the layer closes. Safe with several replicas. */
-export const layer: Layer.Layer<never, never, Commits | Storage | Ids | Receivers | PolicyInForce> =
+export const layer: Layer.Layer<never, never, Commits | Storage | Hashing | Ids | Receivers | PolicyInForce> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       const rules = yield* RuleSettings
       const policy = yield* PolicyInForce
       const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
-      const incidents = incidentOptions(yield* Ids, policy, rules)
+      const ids = yield* Ids
+      const incidents = incidentOptions(ids, policy, rules)
+      const newEventId = newId<EventId>(ids)
+      const { sha256 } = yield* Hashing
       const chores = [
         serviceHeartbeatChore(services),
         deadAgentsChore(services, incidents),
-        overdueChore(services, incidents),
+        overdueChore(services, incidents, (input) => evaluateReported({ ...input, newEventId, sha256 })),
         evaluationChore(services, incidents),
         evaluationPassChore(services, incidents),
         overdueRulesChore(services, policy, incidents),

@@ -1,12 +1,12 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { currentSignature } from "../audit/Signature.ts"
-import type { ValidationError } from "@tocsin/contract/Errors"
+import { ValidationError } from "@tocsin/contract/Errors"
 import type { AgentId, RegistrationId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type {
   ChangeIntegrationRequest,
   CreateIntegrationRequest,
   Integration,
-  IntegrationKind,
   IntegrationWithKey,
 } from "@tocsin/contract/Integrations"
 import type { RotateOperatorRequest } from "@tocsin/contract/Operators"
@@ -16,6 +16,7 @@ import { type Page, type PageParameters, readPage } from "../engine/lists/readPa
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import * as decisions from "../integrations/integrationDecisions.ts"
+import { KINDS } from "../integrations/kinds.ts"
 import { integrationKey } from "../integrations/integrationKey.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -49,16 +50,15 @@ const toIntegration = (record: IntegrationRecord): Integration => ({
     record.last_refused_at === undefined || record.last_refusal === undefined
       ? null
       : { at: record.last_refused_at, message: record.last_refusal },
+  sources: record.sources.map(({ heard_at, source }) => ({
+    source,
+    heard_at: Instant.fromMicros(BigInt(heard_at)),
+  })),
 })
 
-/** The addresses to paste into senders of each kind. */
-const URLS: Readonly<Record<IntegrationKind, (base: string) => ReadonlyArray<string>>> = {
-  ping: (base) => [base, `${base}/fail`],
-  push: (base) => [`${base}?status=up&msg=OK&ping=`],
-}
-
+/** The addresses to paste into senders. */
 const urlsOf = ({ kind, options }: IntegrationRecord, key: string): ReadonlyArray<string> =>
-  URLS[kind](`/in/${kind}/${key}${options.check === undefined ? "/CHECK" : ""}`)
+  KINDS[kind].paths(key, options).map((path) => `/in/${kind}${path}`)
 
 /** Integrations, and the reports of their senders (docs/rules.md#integrations). */
 export class Integrations extends Context.Service<
@@ -97,6 +97,7 @@ export class Integrations extends Context.Service<
       const ids = yield* Ids
       const rules = yield* RuleSettings
       const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+      const optionRules = { incidents, sha256: hashing.sha256, staleAfter: rules.staleAfter }
       const signature = currentSignature(ids)
       const { integrationRequests } = yield* CurrentInstruments
       const newRegistrationId = newId<RegistrationId>(ids)
@@ -127,21 +128,23 @@ export class Integrations extends Context.Service<
         create: Effect.fn("Integrations.create")(function* ({ kind, name, options = {} }) {
           const { opening, secret } = yield* newKey
           const created = yield* commits.transact(
-            decisions.createIntegration({ kind, name, options }, opening, yield* signature),
+            decisions.createIntegration({ kind, name, options }, opening, optionRules, yield* signature),
           )
+          if (created instanceof ValidationError) return yield* created
           if (typeof created === "string") return yield* new StateConflict({ message: CONFLICTS[created] })
           return withKey(created, secret)
         }),
         change: Effect.fn("Integrations.change")(function* (name, { options }) {
           const changed = yield* commits.transact(
-            decisions.changeIntegration(name, options, yield* signature),
+            decisions.changeIntegration(name, options, optionRules, yield* signature),
           )
+          if (changed instanceof ValidationError) return yield* changed
           return toIntegration(yield* required(changed))
         }),
         rotate: Effect.fn("Integrations.rotate")(function* (name, { grace = USUAL_GRACE }) {
           const { opening, secret } = yield* newKey
           const rotated = yield* commits.transact(
-            decisions.rotateKey(name, { ...opening, grace }, yield* signature),
+            decisions.rotateKey(name, { ...opening, grace }, optionRules, yield* signature),
           )
           return withKey(yield* required(rotated), secret)
         }),

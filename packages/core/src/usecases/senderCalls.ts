@@ -8,9 +8,17 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import type { Instruments } from "../engine/metrics/Instruments.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import { applyReport, integrationOfKey, type SenderInput } from "../integrations/applyReport.ts"
+import {
+  applyReports,
+  integrationOfKey,
+  type KnownIntegration,
+  MOST_REPORTS,
+  readRequest,
+  type SenderInput,
+} from "../integrations/applyReports.ts"
 import { isIntegrationKey } from "../integrations/integrationKey.ts"
-import type { SenderRequest } from "../integrations/Report.ts"
+import { KINDS } from "../integrations/kinds.ts"
+import type { Refusal, SenderRequest } from "../integrations/Report.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -57,6 +65,36 @@ interface Parts extends Pick<Instruments, "integrationRequests"> {
   readonly incidents: IncidentOptions
 }
 
+/** Takes one request of a sender, and one for its check, from their limits. */
+const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
+  const perIntegration = new TokenBuckets(integrationRate, KEYS_KEPT)
+  const perCheck = new TokenBuckets(integrationCheckRate, BUCKETS_KEPT)
+  return Effect.fnUntraced(function* (name: AgentId, { path }: SenderRequest) {
+    const now = yield* Instant.now
+    for (const permission of [perIntegration.take(name, now), perCheck.take(`${name}/${path[0] ?? ""}`, now)])
+      if (!permission.allowed) return yield* tooMany(permission.retryAfterSeconds)
+  })
+}
+
+/** Takes a request in parts, each in its own transaction, and returns why it refuses some of it. */
+const takingParts = (transact: Commits["Service"]["transact"], known: Map<KeyHash, KnownIntegration>) =>
+  Effect.fnUntraced(function* (
+    shared: Omit<SenderInput, "known" | "reading" | "start">,
+  ): Effect.fn.Return<ReadonlyArray<Refusal> | "unknown_key", StorageError> {
+    const { key_hash } = shared
+    const before = known.get(key_hash)
+    let reading = before && readRequest(shared, before.integration, yield* Instant.now)
+    const refusals: Array<Refusal> = []
+    for (let start = 0; ; start += MOST_REPORTS) {
+      const taken = yield* transact(applyReports({ ...shared, start, known: known.get(key_hash), reading }))
+      if (taken === "unknown_key") return taken
+      known.set(key_hash, taken.known)
+      reading = taken.reading
+      refusals.push(...taken.refusals)
+      if ("refused" in reading || start + MOST_REPORTS >= reading.reports.length) return refusals
+    }
+  })
+
 /** Makes the calls of senders. */
 export const senderCalls = ({
   commits,
@@ -66,30 +104,27 @@ export const senderCalls = ({
   integrationRequests,
   rules,
 }: Parts): SenderCalls => {
-  const perIntegration = new TokenBuckets(rules.integrationRate, KEYS_KEPT)
-  const perCheck = new TokenBuckets(rules.integrationCheckRate, BUCKETS_KEPT)
+  const limit = limiting(rules)
   const newEventId = newId<EventId>(ids)
   const transact = repeatingUnsettled(commits)
   // Which integration had a key; the transaction of a report decides whether it still has it.
   const names = new Map<KeyHash, AgentId>()
+  const known = new Map<KeyHash, KnownIntegration>()
+  const take = takingParts(transact, known)
 
   const recognise = Effect.fnUntraced(function* (key: Redacted.Redacted) {
     if (!isIntegrationKey(key)) return yield* UNKNOWN_KEY
     const { key_hash } = hashing.identify(key)
-    const known = names.get(key_hash)
-    if (known !== undefined) return { key_hash, name: known }
+    const found = names.get(key_hash)
+    if (found !== undefined) return { key_hash, name: found }
     const name = yield* commits.transact(integrationOfKey(key_hash))
     if (name === undefined) return yield* UNKNOWN_KEY
-    if (names.size >= KEYS_KEPT) names.clear()
+    if (names.size >= KEYS_KEPT) {
+      names.clear()
+      known.clear()
+    }
     names.set(key_hash, name)
     return { key_hash, name }
-  })
-
-  /** Takes one request of a sender, and one for its check, from their limits. */
-  const limit = Effect.fnUntraced(function* (name: AgentId, { path }: SenderRequest) {
-    const now = yield* Instant.now
-    for (const permission of [perIntegration.take(name, now), perCheck.take(`${name}/${path[0] ?? ""}`, now)])
-      if (!permission.allowed) return yield* tooMany(permission.retryAfterSeconds)
   })
 
   const report = Effect.fnUntraced(function* (
@@ -100,23 +135,36 @@ export const senderCalls = ({
     const count = (outcome: string) => {
       integrationRequests.of(name, outcome).value += 1
     }
-    yield* Effect.tapError(limit(name, request), () => Effect.sync(() => count("rate_limited")))
+    if (KINDS[kind].isLimited)
+      yield* Effect.tapError(limit(name, request), () => Effect.sync(() => count("rate_limited")))
     const { sha256 } = hashing
     const { staleAfter } = rules
-    const outcome = yield* transact(
-      applyReport({ kind, name, key_hash, request, incidents, staleAfter, sha256, newEventId }),
-    )
-    if (outcome === "unknown_key") {
+    const shared = { kind, name, key_hash, request, incidents, staleAfter, sha256, newEventId }
+    const refusals = yield* take(shared)
+    if (refusals === "unknown_key") {
       names.delete(key_hash)
+      known.delete(key_hash)
       return yield* UNKNOWN_KEY
     }
-    if ("applied" in outcome) return count("applied")
-    count(outcome.refused)
-    const { message } = outcome
-    if (outcome.refused === "not_found") return yield* new NotFound({ message })
-    if (outcome.refused === "invalid") return yield* new ValidationError({ message })
-    return yield* new StateConflict({ message })
+    const [first] = refusals
+    count(first?.refused ?? "applied")
+    if (first !== undefined) return yield* refused(first, refusals)
   })
 
   return { recognise, report }
+}
+
+const MOST_SENTENCES = 10
+
+/** A request of which parts are refused, with a sentence for each. */
+const refused = (
+  { refused: why }: Refusal,
+  refusals: ReadonlyArray<Refusal>,
+): Effect.Effect<never, SenderError> => {
+  const message = refusals
+    .slice(0, MOST_SENTENCES)
+    .map((refusal) => refusal.message)
+    .join("\n")
+  if (why === "not_found") return Effect.fail(new NotFound({ message }))
+  return Effect.fail(why === "invalid" ? new ValidationError({ message }) : new StateConflict({ message }))
 }

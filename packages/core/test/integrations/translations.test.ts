@@ -1,11 +1,17 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
-import { isCheckId } from "@tocsin/contract/Identifiers"
+import { AgentId, isCheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import * as fc from "fast-check"
 import { ping } from "../../src/integrations/ping.ts"
 import { push } from "../../src/integrations/push.ts"
-import { checkIdOf, lastOutput, type SenderRequest } from "../../src/integrations/Report.ts"
+import {
+  checkIdOf,
+  lastOutput,
+  type SenderRequest,
+  type TranslationContext,
+} from "../../src/integrations/Report.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
@@ -17,10 +23,18 @@ const request = (path: string, given: Partial<SenderRequest> = {}): SenderReques
   ...given,
 })
 
+const context: TranslationContext = {
+  name: AgentId.make("cron"),
+  options: {},
+  now: Instant.fromMillis(0),
+  sha256,
+}
+
 /** The signal of a ping, or why it is refused. */
 const read = (path: string, options: IntegrationOptions = {}, given: Partial<SenderRequest> = {}) => {
-  const report = ping(request(path, given), options, sha256)
-  if ("refused" in report) return report.refused
+  const reading = ping.translate(request(path, given), { ...context, options })
+  if ("refused" in reading) return reading.refused
+  const [report = assert.fail("no report")] = reading.reports
   return report.signal === "result"
     ? `${report.check_id} ${report.status} ${report.exit_code}`
     : report.signal
@@ -127,8 +141,9 @@ describe("a ping", () => {
 
 describe("a push", () => {
   const readPush = (query: Readonly<Record<string, string>>, path = "web") => {
-    const report = push(request(path, { query }), {}, sha256)
-    if ("refused" in report) return report.refused
+    const reading = push.translate(request(path, { query }), context)
+    if ("refused" in reading) return reading.refused
+    const [report = assert.fail("no report")] = reading.reports
     return report.signal === "result" ? [report.status, report.duration_ms, report.output] : report.signal
   }
 
@@ -143,9 +158,13 @@ describe("a push", () => {
   it("to an integration of one check has no name", () => {
     // The name is an ID.
     const options = { check: "job" } as IntegrationOptions
-    const report = push(request("", { query: { status: "down" } }), options, sha256)
-    assert.strictEqual("status" in report && `${report.check_id} ${report.status}`, "job critical")
-    const named = push(request("web"), options, sha256)
+    const reading = push.translate(request("", { query: { status: "down" } }), { ...context, options })
+    const reports = "refused" in reading ? [] : reading.reports
+    assert.deepStrictEqual(
+      reports.map((report) => "status" in report && `${report.check_id} ${report.status}`),
+      ["job critical"],
+    )
+    const named = push.translate(request("web"), { ...context, options })
     assert.strictEqual("refused" in named && named.refused, "not_found")
   })
 

@@ -6,6 +6,7 @@ import {
   type Integration,
   IntegrationKind,
   IntegrationName,
+  IntegrationOptions,
   type IntegrationWithKey,
   RotateIntegrationRequest,
 } from "@tocsin/contract/Integrations"
@@ -33,20 +34,27 @@ const readName = (text: string) =>
 const noSuchIntegration = (given: { readonly name: string }) =>
   notFound(`there is no integration ${given.name}: list integrations with tocsin integrations list`)
 
-/** The text is the addresses to paste: they contain the key. */
-const keyResult = (integration: IntegrationWithKey) => ({
-  answer: integration,
-  text: `${integration.urls.join("\n")}\n`,
-})
+/** The text is the addresses to paste, and the key where an address lacks it. */
+const keyResult = (integration: IntegrationWithKey) => {
+  const { key, urls } = integration
+  const texts = urls.every((url) => url.includes(key)) ? urls : [...urls, key]
+  return { answer: integration, text: `${texts.join("\n")}\n` }
+}
 
 const options = {
   check: flags.text("check", "The only check, which the address without a name means"),
   methods: flags.text("methods", "The methods that report, such as POST or GET,POST"),
   create: flags.flag("known-checks-only", "Refuse reports for checks that do not exist"),
   max_checks: Flag.Int("max-checks").pipe(
-    Flag.withDescription("The most checks, up to 1000 (default: 1000)"),
+    Flag.withDescription(
+      "The most checks (default and largest: 1000 for ping and push, 10000 for alertmanager and webhook)",
+    ),
     Flag.optional,
     Flag.map(Option.getOrUndefined),
+  ),
+  others: flags.text(
+    "options",
+    'Other options as a JSON object, as the API takes them, such as {"group_by": ["alertname"]}',
   ),
 }
 
@@ -56,12 +64,22 @@ const optionsOf = (given: {
   readonly methods: string | undefined
   readonly create: boolean
   readonly max_checks: number | undefined
-}) => ({
-  ...(given.check !== undefined && { check: given.check }),
-  ...(given.methods !== undefined && { methods: given.methods.split(",") }),
-  ...(given.create && { create: false }),
-  ...(given.max_checks !== undefined && { max_checks: given.max_checks }),
-})
+  readonly others: string | undefined
+}) =>
+  Effect.map(readOthers(given.others), (others) => ({
+    ...others,
+    ...(given.check !== undefined && { check: given.check }),
+    ...(given.methods !== undefined && { methods: given.methods.split(",") }),
+    ...(given.create && { create: false }),
+    ...(given.max_checks !== undefined && { max_checks: given.max_checks }),
+  }))
+
+const OptionsText = Schema.Struct({ options: Schema.fromJsonString(IntegrationOptions) })
+
+const readOthers = (text: string | undefined) =>
+  text === undefined
+    ? Effect.succeed({})
+    : Effect.map(flags.readArguments(OptionsText, { options: text }), ({ options: others }) => others)
 
 const add = act({
   name: "add",
@@ -70,7 +88,9 @@ const add = act({
       Argument.withDescription("1 to 64 letters, digits or the characters . _ : -; no agent has this name"),
     ),
     kind: Flag.Literals("kind", IntegrationKind.literals).pipe(
-      Flag.withDescription("The protocol of the senders: ping as Healthchecks, push as Uptime Kuma"),
+      Flag.withDescription(
+        "The protocol of the senders: ping as Healthchecks, push as Uptime Kuma, alertmanager as Alertmanager's API, webhook as its webhooks, Grafana's, or other JSON",
+      ),
     ),
     ...options,
   },
@@ -79,7 +99,7 @@ const add = act({
     const request = yield* flags.readArguments(CreateIntegrationRequest, {
       name: text,
       kind,
-      options: optionsOf(given),
+      options: yield* optionsOf(given),
     })
     return keyResult(yield* onStorage(Integrations.use((integrations) => integrations.create(request))))
   }),
@@ -94,7 +114,9 @@ const change = act({
   parameters: { name, ...options },
   run: Effect.fnUntraced(function* (given) {
     const integration = yield* readName(given.name)
-    const request = yield* flags.readArguments(ChangeIntegrationRequest, { options: optionsOf(given) })
+    const request = yield* flags.readArguments(ChangeIntegrationRequest, {
+      options: yield* optionsOf(given),
+    })
     const changed = yield* onStorage(
       Integrations.use((integrations) => integrations.change(integration, request)),
     )
@@ -161,6 +183,7 @@ export const integrations = Command.make("integrations").pipe(
   Command.withDescription("List integrations, create, change or remove them, and replace their keys"),
   Command.withExamples([
     { command: "tocsin integrations add cron --kind ping" },
+    { command: "tocsin integrations add prometheus --kind alertmanager" },
     { command: "tocsin integrations rotate cron --grace 0s" },
   ]),
   Command.withSubcommands([list, add, change, rotate, remove]),

@@ -96,6 +96,7 @@ export const checkRecord: fc.Arbitrary<CheckRecord> = fc
     ),
     incident_id: uuid.map((text) => IncidentId.make(text)),
     overdue_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
+    declaration: maybe(hex(16)),
   })
   .map((check) => (check.status === "ok" ? { ...check, incident_id: undefined } : check))
 

@@ -59,6 +59,7 @@ CREATE TABLE check_state (
   seen_event_ids json NOT NULL,
   incident_id text COLLATE "C",
   overdue_incident_id text COLLATE "C",
+  declaration text COLLATE "C",
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) WITH (fillfactor = 50);
 
@@ -102,7 +103,7 @@ CREATE TABLE expectation (
   labels json,
   labelled_at bigint,
   PRIMARY KEY (agent_id, check_id, registration_id),
-  CHECK (num_nonnulls(next_evaluation_at, incident_id) = num_nonnulls(terms))
+  CHECK ((num_nonnulls(next_evaluation_at, incident_id) = 0) = (terms IS NULL))
 ) WITH (fillfactor = 70);
 
 CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)

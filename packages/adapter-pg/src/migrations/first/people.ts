@@ -27,7 +27,8 @@ CREATE TABLE integration (
   created_by text COLLATE "C" NOT NULL,
   last_request_at bigint,
   last_refused_at bigint,
-  last_refusal text COLLATE "C"
+  last_refusal text COLLATE "C",
+  sources json NOT NULL
 );
 
 CREATE TABLE enrolment (

@@ -55,6 +55,7 @@ CREATE TABLE check_state (
   seen_event_ids TEXT NOT NULL,
   summary TEXT,
   overdue_incident_id TEXT,
+  declaration TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 

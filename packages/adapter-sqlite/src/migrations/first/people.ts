@@ -28,7 +28,8 @@ CREATE TABLE integration (
   created_by TEXT NOT NULL,
   last_request_at INTEGER,
   last_refused_at INTEGER,
-  last_refusal TEXT
+  last_refusal TEXT,
+  sources TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE enrolment (

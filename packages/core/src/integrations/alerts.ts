@@ -1,0 +1,290 @@
+/// <reference lib="es2024.string" />
+import { Duration, Result } from "effect"
+import type { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
+import { type Labels, MAX_LABELS } from "@tocsin/contract/Labels"
+import type { CheckStatus } from "@tocsin/contract/Status"
+import { resendOf } from "./alertTimes.ts"
+import {
+  checkIdOf,
+  type Expects,
+  lastOutput,
+  type Reading,
+  type Refusal,
+  type Report,
+  type TranslationContext,
+} from "./Report.ts"
+
+type Texts = Readonly<Record<string, string>>
+
+/** An alert as its sender states it. */
+interface Alert {
+  readonly labels: Texts
+  readonly annotations: Texts
+  /** Absent if it states none, which the year 1 also means. */
+  readonly ends_at: Instant.Instant | undefined
+  /** Where the alert comes from; empty if it states no address. */
+  readonly source: string
+  /** Its own word on whether it fires, if it has one. */
+  readonly status: unknown
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isTexts = (value: unknown): value is Texts =>
+  isRecord(value) && Object.values(value).every((text) => typeof text === "string")
+
+const YEAR_ONE = /^0001-/
+
+const OFFSET = /([+-])(\d\d):(\d\d)$/u
+
+/** A time as senders write it: RFC 3339 with any offset. */
+const instantOf = (text: unknown): Instant.Instant | "absent" | undefined => {
+  if (text === undefined || text === null || text === "") return "absent"
+  if (typeof text !== "string") return undefined
+  if (YEAR_ONE.test(text)) return "absent"
+  const [offset, sign, hours, minutes] = OFFSET.exec(text) ?? []
+  if (offset === undefined) return Instant.parse(text)
+  const local = Instant.parse(`${text.slice(0, -offset.length)}Z`)
+  const ahead = Duration.minutes(Number(`${sign}${Number(hours) * 60 + Number(minutes)}`))
+  return local && Instant.minus(local, ahead)
+}
+
+const ADDRESS = /^(https?):\/\/(?:[^/?#@\s]*@)?([^/?#@\s]+)([^?#\s]*)/iu
+const PREFIX = /^(.*?)\/(?:graph|alerting|explore)(?:\/|$)/u
+const LONGEST_SOURCE = 256
+
+/** The origin and path prefix of the server that sends an alert, without a user. */
+const sourceOf = (generatorURL: unknown): string => {
+  const [, scheme, host, path = ""] =
+    typeof generatorURL === "string" ? (ADDRESS.exec(generatorURL) ?? []) : []
+  if (scheme === undefined || host === undefined) return ""
+  const source = plainText(`${scheme}://${host}`.toLowerCase() + (PREFIX.exec(path)?.[1] ?? ""))
+  return source.length > LONGEST_SOURCE ? "" : source
+}
+
+/** One alert, or why it is refused. */
+const readAlert = (given: unknown, place: number): Alert | Refusal => {
+  if (!isRecord(given)) return { refused: "invalid", message: `alert ${place} must be an object` }
+  const { annotations = {}, generatorURL, labels, status } = given
+  if (!isTexts(labels))
+    return { refused: "invalid", message: `alert ${place} must have labels with texts as values` }
+  const present = Object.fromEntries(Object.entries(labels).filter(([, text]) => text !== ""))
+  if (Object.keys(present).length === 0)
+    return { refused: "invalid", message: `alert ${place} must have a label` }
+  const ends_at = instantOf(given["endsAt"])
+  if (ends_at === undefined)
+    return {
+      refused: "invalid",
+      message: `alert ${place} must have a time such as 2026-03-01T08:30:00Z as endsAt`,
+    }
+  return {
+    labels: present,
+    annotations: isTexts(annotations) ? annotations : {},
+    ends_at: ends_at === "absent" ? undefined : ends_at,
+    source: sourceOf(generatorURL),
+    status,
+  }
+}
+
+const USUAL = { critical: ["critical", "page", "error"], warning: ["warning"], ignore: ["info", "none"] }
+
+/** The status of an alert that fires; `undefined` if it is ignored. */
+const firingStatus = (
+  labels: Texts,
+  { severity = {} }: IntegrationOptions,
+): "critical" | "warning" | undefined => {
+  const {
+    critical = USUAL.critical,
+    ignore = USUAL.ignore,
+    label = "severity",
+    warning = USUAL.warning,
+  } = severity
+  const value = labels[label] ?? ""
+  if (critical.includes(value)) return "critical"
+  if (warning.includes(value)) return "warning"
+  return ignore.includes(value) ? undefined : "critical"
+}
+
+const FIRST_LABELS = ["alertname", "severity", "instance", "job", "team", "runbook_url"]
+const LONGEST_NAME = 64
+const LONGEST_VALUE = 256
+const OUTSIDE_NAME = /[^A-Za-z0-9._:-]/gu
+// oxlint-disable-next-line no-control-regex -- These are the characters to replace.
+const CONTROLS = /[\u0000-\u001f]/gu
+
+const plainText = (text: string): string => text.toWellFormed().replace(CONTROLS, " ")
+
+const cleanValue = (text: string): string => {
+  const plain = plainText(text)
+  return plain.length <= LONGEST_VALUE ? plain : Array.from(plain).slice(0, LONGEST_VALUE).join("")
+}
+
+const isLink = (text: string | undefined): text is string =>
+  text !== undefined && text.length <= LONGEST_VALUE && /^https?:\/\/\S+$/u.test(text)
+
+/** The labels of a check: cleaned, and the most important where there are too many. They never refuse an alert. */
+const checkLabels = ({ annotations, labels }: Alert, { group_by = [] }: IntegrationOptions): Labels => {
+  const link = annotations["runbook_url"]
+  const given: Texts = isLink(link) ? { runbook_url: link, ...labels } : labels
+  const cleaned = new Map<string, string>()
+  const names = Object.keys(given).toSorted()
+  const rank = new Map([...FIRST_LABELS, ...group_by].toReversed().map((name, place) => [name, place]))
+  // A stable sort: of equal rank, by name.
+  for (const name of names.toSorted((a, b) => (rank.get(b) ?? -1) - (rank.get(a) ?? -1))) {
+    const key = name.toWellFormed().replace(OUTSIDE_NAME, "_").slice(0, LONGEST_NAME)
+    if (cleaned.size === MAX_LABELS) break
+    if (key !== "" && !cleaned.has(key) && !isSecretLikeLabelKey(key))
+      cleaned.set(key, cleanValue(given[name] ?? ""))
+  }
+  return Object.fromEntries(cleaned)
+}
+
+const LONGEST_PLAIN = 115
+const HASH_DIGITS = 12
+
+/** The ID of an alert's check: its identity is the whole label set. */
+const alertId = (labels: Texts, sha256: (text: string) => string): CheckId => {
+  const set = Object.keys(labels)
+    .toSorted()
+    .map((name) => [name, labels[name]])
+  const hash = sha256(JSON.stringify(set)).slice(0, HASH_DIGITS)
+  const plain = (labels["alertname"] ?? "alert")
+    .toWellFormed()
+    .replace(OUTSIDE_NAME, "_")
+    .slice(0, LONGEST_PLAIN)
+  // The characters that remain are those of an ID.
+  return `${plain}.${hash}` as CheckId
+}
+
+const LONGEST_KEY = 256
+
+/** The incident that alerts with equal labels share. */
+const groupKey = (
+  labels: Texts,
+  { name, options: { group_by = [] }, sha256 }: TranslationContext,
+): IncidentKey | undefined => {
+  if (group_by.length === 0) return undefined
+  const pairs = group_by.map((label) => `${label}=${JSON.stringify(labels[label] ?? "")}`)
+  const text = `${name}{${plainText(pairs.join(", "))}}`
+  // Plain text of a bounded length is a key.
+  return (Array.from(text).length <= LONGEST_KEY ? text : `${name}{sha256:${sha256(text)}}`) as IncidentKey
+}
+
+const outputOf = ({ annotations, labels }: Alert): string => {
+  const texts = [annotations["summary"], annotations["description"]].filter(
+    (text) => text !== undefined && text !== "",
+  )
+  if (texts.length > 0) return texts.join("\n")
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(", ")
+}
+
+const EXIT_CODES = { ok: 0, warning: 1, critical: 2, unknown: 3 } as const satisfies Record<
+  CheckStatus,
+  number
+>
+
+/** A result without a run, with its exit code. */
+export const resultOf = (
+  check_id: CheckId,
+  status: CheckStatus,
+  output: string,
+  expects: Expects,
+): Report => ({
+  signal: "result",
+  check_id,
+  rid: "",
+  expects,
+  status,
+  exit_code: EXIT_CODES[status],
+  duration_ms: 0,
+  isOfKnownCheck: status === "ok",
+  ...lastOutput(output),
+})
+
+/** Leases are rounded up to this, so that what senders repeat is equal. */
+const LEASE_STEP = 15_000
+const MICROS_PER_MILLI = 1_000
+
+const leaseOf = ({ ends_at }: Alert, { now, options }: TranslationContext): number => {
+  if (ends_at === undefined || ends_at <= now) return Duration.toMillis(resendOf(options))
+  const millis = Number(ends_at - now) / MICROS_PER_MILLI
+  return Math.ceil(millis / LEASE_STEP) * LEASE_STEP
+}
+
+/** How alerts of a request are read. */
+export interface AlertRules {
+  /** Whether an alert still fires. */
+  readonly isFiring: (alert: Alert, now: Instant.Instant) => boolean
+  /** Whether senders repeat firing alerts. */
+  readonly repeats: boolean
+}
+
+const reportOf = (alert: Alert, context: TranslationContext, rules: AlertRules): Report | undefined => {
+  const { now, options, sha256 } = context
+  const { labels } = alert
+  const isFiring = rules.isFiring(alert, now)
+  if (options.watchdog !== undefined && labels["alertname"] === options.watchdog) {
+    const check_id = checkIdOf(options.watchdog, sha256)
+    const status = isFiring ? "ok" : "critical"
+    const report = resultOf(check_id, status, outputOf(alert), { by: "watchdog" })
+    return { ...report, isOfKnownCheck: false, labels: checkLabels(alert, options) }
+  }
+  const firing = firingStatus(labels, options)
+  if (firing === undefined) return undefined
+  const incident_key = groupKey(labels, context)
+  const expects: Expects = {
+    by: "source",
+    source: alert.source,
+    lease_millis: isFiring && rules.repeats ? leaseOf(alert, context) : undefined,
+  }
+  return {
+    ...resultOf(alertId(labels, sha256), isFiring ? firing : "ok", outputOf(alert), expects),
+    labels: checkLabels(alert, options),
+    ...(incident_key !== undefined && { incident_key }),
+  }
+}
+
+const MOST_ALERTS = 10_000
+
+/** The alerts of a request, each on its own: one that cannot be read refuses no other. */
+export const readAlerts = (
+  given: ReadonlyArray<unknown>,
+  context: TranslationContext,
+  rules: AlertRules,
+): Reading | Refusal => {
+  if (given.length > MOST_ALERTS)
+    return { refused: "invalid", message: `the request body must contain at most ${MOST_ALERTS} alerts` }
+  const reports: Array<Report> = []
+  const refusals: Array<Refusal> = []
+  const heard = new Set<string>()
+  for (const [index, one] of given.entries()) {
+    const alert = readAlert(one, index + 1)
+    if ("refused" in alert) {
+      refusals.push(alert)
+      continue
+    }
+    heard.add(alert.source)
+    const report = reportOf(alert, context, rules)
+    if (report !== undefined) reports.push(report)
+  }
+  return { reports, refusals, heard: Array.from(heard) }
+}
+
+/** The options of kinds that take alerts. */
+export const ALERT_OPTIONS = ["severity", "group_by", "forget_after"] as const
+
+/** The JSON of a body; a refusal if it is none. */
+export const readJsonBody = (body: string): { readonly json: unknown } | Refusal =>
+  Result.match(
+    Result.try(() => JSON.parse(body) as unknown),
+    {
+      onSuccess: (json): { readonly json: unknown } | Refusal => ({ json }),
+      onFailure: () => ({ refused: "invalid", message: "the request body must be valid JSON" }),
+    },
+  )

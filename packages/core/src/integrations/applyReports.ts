@@ -1,0 +1,270 @@
+import { Result } from "effect"
+import type { AgentId, CheckId, EventId, KeyHash, RegistrationId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { IntegrationKind } from "@tocsin/contract/Integrations"
+import { move } from "@tocsin/contract/TransitionTable"
+import { applyResults } from "../checks/applyBatch.ts"
+import type { BatchInput } from "../checks/applyEvent.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import { hasTerms, type Terms } from "../model/ExpectationRecord.ts"
+import { type IntegrationRecord, isValidKey } from "../model/IntegrationRecord.ts"
+import { alertStateOf, ReportedAlertTransitions } from "../model/ReportedAlertTransitions.ts"
+import { expectCheck } from "../overdue/changeExpectation.ts"
+import { evaluateLabelled, labelCheck } from "../overdue/labelCheck.ts"
+import { type Bounded, refusalOfNew } from "./bounds.ts"
+import { forgetInTime, termsOf } from "./expected.ts"
+import { KINDS } from "./kinds.ts"
+import { isRefusal, noted } from "./noted.ts"
+import type { AnyReport, Reading, Refusal, Report, SenderRequest } from "./Report.ts"
+import { forgetRun, remember, withRun } from "./runs.ts"
+
+/** How many reports one transaction takes (docs/rules.md#integrations). */
+export const MOST_REPORTS = 200
+
+/** An integration as it was read: it is so while its agent's row has this key and version. */
+export interface KnownIntegration {
+  readonly integration: IntegrationRecord
+  readonly registration_id: RegistrationId
+  readonly version: Instant.Instant
+}
+
+/** A part of a sender's request, and the key in it. */
+export interface SenderInput extends Pick<BatchInput, "incidents" | "sha256" | "staleAfter"> {
+  readonly kind: IntegrationKind
+  /** The integration that had the key when this was last looked up. */
+  readonly name: AgentId
+  readonly key_hash: KeyHash
+  readonly request: SenderRequest
+  /** The first report to take. */
+  readonly start: number
+  /** The integration as last read, and the request by its options. */
+  readonly known: KnownIntegration | undefined
+  readonly reading: Reading | Refusal | undefined
+  readonly newEventId: (now: Instant.Instant) => EventId
+}
+
+/** The outcome of a part of a request. */
+export interface Taken {
+  readonly known: KnownIntegration
+  readonly reading: Reading | Refusal
+  readonly refusals: ReadonlyArray<Refusal>
+}
+
+/** Finds the integration of a key by its hash; the key may be no longer valid. Changes nothing. */
+export const integrationOfKey = commandOf(function* (
+  unit,
+  _now,
+  key_hash: KeyHash,
+): Decision<AgentId | undefined> {
+  yield* load(unit, { rows: { agent_key: [key_hash] } })
+  return unit.keys.get(key_hash)?.agent_id
+})
+
+/** The request by an integration's options. */
+export const readRequest = (
+  { kind, request, sha256 }: Pick<SenderInput, "kind" | "request" | "sha256">,
+  { name, options }: Pick<IntegrationRecord, "name" | "options">,
+  now: Instant.Instant,
+): Reading | Refusal => {
+  const { methods } = options
+  return methods === undefined || methods.some((allowed) => allowed === request.method)
+    ? KINDS[kind].translate(request, { name, options, now, sha256 })
+    : { refused: "invalid", message: `method not allowed; use ${methods.join(", ")}` }
+}
+
+const partOf = (reading: Reading | Refusal | undefined, start: number): ReadonlyArray<AnyReport> =>
+  reading === undefined || isRefusal(reading) ? [] : reading.reports.slice(start, start + MOST_REPORTS)
+
+const idsOf = (reports: ReadonlyArray<AnyReport>): ReadonlyArray<CheckId> =>
+  reports.map(({ check_id }) => check_id)
+
+/** Whether what was read of an integration still holds. */
+const isCurrent = (
+  known: KnownIntegration | undefined,
+  agent: AgentRecord,
+  { key_hash, kind }: Pick<SenderInput, "key_hash" | "kind">,
+): known is KnownIntegration =>
+  known !== undefined &&
+  known.integration.kind === kind &&
+  known.integration.key_hash === key_hash &&
+  agent.accepted_key_hash === key_hash &&
+  agent.registration_id === known.registration_id &&
+  agent.observed_at === known.version
+
+/**
+ * Decides a part of a sender's request (docs/rules.md#integrations). Usually it needs the rows of its agent
+ * and checks alone, so that storages commit it with others.
+ */
+export const applyReports = commandOf(function* (
+  unit,
+  now,
+  input: SenderInput,
+): Decision<Taken | "unknown_key"> {
+  const { key_hash, kind, name, start } = input
+  const asked = idsOf(partOf(input.reading, start))
+  yield* load(unit, {
+    agents: [name],
+    ...(asked.length > 0 && { checks: { agent_id: name, check_ids: asked } }),
+  })
+  const agent = unit.agents.get(name)
+  if (agent === undefined) return "unknown_key"
+  let { known, reading } = input
+  if (!isCurrent(known, agent, input) || reading === undefined) {
+    yield* load(unit, { rows: { integration: [name] } })
+    const integration = unit.of("integration").get(name)
+    if (integration?.kind !== kind || !isValidKey(integration, key_hash, now)) return "unknown_key"
+    known = { integration, registration_id: agent.registration_id, version: agent.observed_at }
+    reading = readRequest(input, integration, now)
+  }
+  const refusals = isRefusal(reading)
+    ? [reading]
+    : yield* takeAll(unit, { ...input, integration: known.integration, agent, now }, reading)
+  if (noted(known.integration, reading, refusals, now) === undefined) return { known, reading, refusals }
+  yield* load(unit, { rows: { integration: [name] } })
+  const present = unit.of("integration").get(name)
+  const integration = present && noted(present, reading, refusals, now)
+  if (integration !== undefined) unit.of("integration").put(integration)
+  return { known: { ...known, integration: integration ?? present ?? known.integration }, reading, refusals }
+})
+
+interface Accepted extends SenderInput, Bounded {
+  readonly now: Instant.Instant
+}
+
+/** A report that is taken, with what it needs beyond its check. */
+interface Item {
+  readonly ref: CheckRef
+  readonly report: AnyReport
+  readonly declaration: string
+  /** The terms that it gives, if its expectation may have to change. */
+  readonly terms: Terms | undefined
+  readonly isDeclaring: boolean
+}
+
+const UNDECLARED = "-"
+
+/** Stands for the labels and terms of a report. */
+const declarationOf = ({ expects, ...report }: AnyReport, sha256: (text: string) => string): string => {
+  const labels = "labels" in report ? report.labels : undefined
+  const isNothing = labels === undefined && expects.by === "terms" && Object.keys(expects.terms).length === 0
+  return isNothing ? UNDECLARED : sha256(JSON.stringify([labels, expects])).slice(0, 16)
+}
+
+/** Takes the reports of a part, and returns why it refuses some. */
+function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decision<ReadonlyArray<Refusal>> {
+  const { agent, now, start } = accepted
+  const { agent_id } = agent
+  const reports = partOf(reading, start)
+  yield* load(unit, { checks: { agent_id, check_ids: idsOf(reports) } })
+  const refusals = start === 0 ? Array.from(reading.refusals) : []
+  const items: Array<Item> = []
+  const created = new Set<CheckId>()
+  for (const report of reports) {
+    const judged = yield* judge(unit, accepted, report, created)
+    if (judged === undefined) continue
+    if ("refused" in judged) refusals.push(judged)
+    else items.push(judged)
+  }
+  const declaring = items.filter(({ isDeclaring }) => isDeclaring)
+  yield* load(unit, { rows: { expectation: declaring.map(({ ref }) => ref) } })
+  // Routes compare labels when an incident opens.
+  const relabelled = declaring.filter(({ ref, report }) =>
+    "labels" in report ? labelCheck(unit, ref, report.labels, now) === "changed" : false,
+  )
+  yield* applyAll(unit, accepted, items)
+  for (const item of declaring) yield* declare(unit, accepted, item)
+  const refs = relabelled.map(({ ref }) => ref)
+  if (refs.length > 0) yield* evaluateLabelled(unit, refs, accepted.incidents.policy(), now)
+  return refusals
+}
+
+/** Whether a report is taken; `undefined` if it is ignored. */
+function* judge(
+  unit: UnitOfWork,
+  accepted: Accepted,
+  report: AnyReport,
+  created: Set<CheckId>,
+): Decision<Item | Refusal | undefined> {
+  const { agent, integration, sha256, staleAfter } = accepted
+  const ref = { agent_id: agent.agent_id, registration_id: agent.registration_id, check_id: report.check_id }
+  const check = unit.checks.get(ref)
+  const declaration = declarationOf(report, sha256)
+  const isDeclaring = report.signal !== "result" || check?.declaration !== declaration
+  const terms = isDeclaring ? termsOf(report, integration.options, staleAfter) : Result.succeed(undefined)
+  if (Result.isFailure(terms)) return terms.failure
+  if (check === undefined && !created.has(report.check_id)) {
+    if (report.signal === "result" && report.isOfKnownCheck === true) return undefined
+    yield* load(unit, { rows: { expectation: [ref] } })
+    const refusal =
+      unit.expectations.get(ref) === undefined ? yield* refusalOfNew(unit, accepted, created.size) : undefined
+    if (refusal !== undefined) return refusal
+    created.add(report.check_id)
+  }
+  return { ref, report, declaration, isDeclaring, terms: terms.success }
+}
+
+/** Applies the results among these reports, in their order. */
+function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<Item>): Decision<void> {
+  const { agent, now } = accepted
+  const events = items.flatMap(({ isDeclaring, ref, report }) => {
+    if (report.signal !== "result") return []
+    const check = unit.checks.get(ref)
+    if (report.expects.by === "source")
+      move(ReportedAlertTransitions, alertStateOf(check), report.status === "ok" ? "resolved" : "fired")
+    return eventOf(isDeclaring ? withRun(unit.expectations.get(ref), report, now) : report, {
+      event_id: accepted.newEventId(now),
+      // A result of an integration is never late.
+      observed_at: check === undefined ? now : Instant.max(now, check.last_observed_at),
+    })
+  })
+  if (events.length === 0) return
+  yield* applyResults(unit, now, agent, { ...accepted, request: { agent_id: agent.agent_id, events } })
+}
+
+const eventOf = (
+  { check_id, duration_ms, exit_code, incident_key, output, output_truncated, status }: Report,
+  at: { readonly event_id: EventId; readonly observed_at: Instant.Instant },
+) => ({
+  ...at,
+  check_id,
+  status,
+  exit_code,
+  duration_ms,
+  output_truncated,
+  notifications_enabled: true,
+  ...(output !== undefined && { output }),
+  ...(incident_key !== undefined && { incident_key }),
+})
+
+/** Makes the expectation of a check follow a report. Needs its expectation, after its result. */
+function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<void> {
+  const { now } = accepted
+  const { declaration, ref, report, terms } = item
+  if (terms !== undefined) {
+    const incidents = new Incidents(unit, now, accepted.incidents)
+    yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
+  }
+  if (report.signal === "result") forgetRun(unit, ref, report)
+  else remember(unit, ref, report, now)
+  const check = unit.checks.get(ref)
+  if (check === undefined) return
+  if (report.expects.by === "source" && check.status === "ok")
+    forgetInTime(unit, ref, accepted.integration.options, now)
+  const follows = report.signal === "result" && isFollowed(unit, ref, report)
+  const next = follows ? declaration : undefined
+  if (check.declaration !== next) unit.checks.put({ ...check, declaration: next })
+}
+
+/** Whether nothing is left of a check's runs, and its labels, which change once a minute, are those given. */
+const isFollowed = (unit: UnitOfWork, ref: CheckRef, { labels }: Report): boolean => {
+  const expectation = unit.expectations.get(ref)
+  if (labels !== undefined && !isSameReport(expectation?.labels ?? {}, labels)) return false
+  return (
+    !hasTerms(expectation) || (expectation.terms.starts === undefined && expectation.terms.log === undefined)
+  )
+}

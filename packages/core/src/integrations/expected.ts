@@ -1,0 +1,135 @@
+import { Duration, Result, SchemaParser } from "effect"
+import { describeIssue } from "@tocsin/contract/describeIssue"
+import { ExpectedCheck } from "@tocsin/contract/Expectations"
+import * as Instant from "@tocsin/contract/Instant"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { Incidents } from "../incidents/Incidents.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import { hasTerms, type Terms, WHILE_RUNNING } from "../model/ExpectationRecord.ts"
+import { expectCheck, withdrawExpectation } from "../overdue/changeExpectation.ts"
+import { decideTerms, shortestAfter } from "../policy/decideTerms.ts"
+import { forgetAfter, resendOf } from "./alertTimes.ts"
+import { type AnyReport, checkIdOf, type Expects, type Refusal } from "./Report.ts"
+
+/** The place of the only check in a declaration, which its sender has not seen. */
+const PLACE = /^checks\[0\][. ]/u
+
+/** Terms that a sender declares by parameters. */
+const declaredTerms = (
+  { check_id }: Pick<AnyReport, "check_id">,
+  terms: Readonly<Record<string, string>>,
+  staleAfter: Duration.Duration,
+): Result.Result<Terms | undefined, Refusal> => {
+  if (Object.keys(terms).length === 0) return Result.succeed(undefined)
+  const invalid = (message: string): Refusal => ({ refused: "invalid", message })
+  const declared = SchemaParser.decodeUnknownResult(ExpectedCheck)({ check_id, ...terms })
+  if (Result.isFailure(declared))
+    return Result.fail(invalid(describeIssue(declared.failure, "the parameters")))
+  const decided = decideTerms({ checks: [declared.success], complete: false }, staleAfter)
+  return Result.mapBoth(decided, {
+    onFailure: ({ message }) => invalid(message.replace(PLACE, "")),
+    onSuccess: ([check]) => check?.terms,
+  })
+}
+
+/** Terms by which a check is overdue after a time without a report, and no sooner than every check may be. */
+const within = (millis: number, severity: Terms["severity"], staleAfter: Duration.Duration): Terms => ({
+  after_millis: Math.max(millis, Duration.toMillis(shortestAfter(staleAfter))),
+  severity,
+  notifications_enabled: true,
+})
+
+const watchdogTerms = (options: IntegrationOptions, staleAfter: Duration.Duration): Terms =>
+  within(Duration.toMillis(resendOf(options)), "critical", staleAfter)
+
+/** The terms of an alert. One that does not fire, or is not repeated, is not expected again. */
+const alertTerms = (
+  { lease_millis, source }: Omit<Extract<Expects, { readonly by: "source" }>, "by">,
+  staleAfter: Duration.Duration,
+): Terms =>
+  lease_millis === undefined
+    ? { ...WHILE_RUNNING, source }
+    : { ...within(lease_millis, "unknown", staleAfter), source, lease_millis }
+
+/** The terms that a report gives, if any, or why they are none. */
+export const termsOf = (
+  report: AnyReport,
+  options: IntegrationOptions,
+  staleAfter: Duration.Duration,
+): Result.Result<Terms | undefined, Refusal> => {
+  const { expects } = report
+  switch (expects.by) {
+    case "terms":
+      return declaredTerms(report, expects.terms, staleAfter)
+    case "source":
+      return Result.succeed(alertTerms(expects, staleAfter))
+    case "watchdog":
+      return Result.succeed(watchdogTerms(options, staleAfter))
+  }
+}
+
+/** Makes an alert that is ok be forgotten in time. Needs its expectation. */
+export const forgetInTime = (
+  unit: UnitOfWork,
+  ref: CheckRef,
+  options: IntegrationOptions,
+  from: Instant.Instant,
+): void => {
+  const expectation = unit.expectations.get(ref)
+  if (expectation === undefined) return
+  unit.expectations.put({ ...expectation, next_evaluation_at: Instant.plus(from, forgetAfter(options)) })
+}
+
+interface OfAgent {
+  readonly agent: Pick<AgentRecord, "agent_id" | "registration_id">
+  readonly options: IntegrationOptions
+  readonly now: Instant.Instant
+}
+
+const watchdogRef = (
+  { agent: { agent_id, registration_id }, options: { watchdog } }: OfAgent,
+  sha256: (text: string) => string,
+): CheckRef | undefined =>
+  watchdog === undefined ? undefined : { agent_id, registration_id, check_id: checkIdOf(watchdog, sha256) }
+
+/** The rules by which a watchdog is expected. */
+export interface WatchdogRules {
+  readonly sha256: (text: string) => string
+  readonly staleAfter: Duration.Duration
+}
+
+/**
+ * Expects the alert that always fires, from the creation of its integration on, instead of the one before.
+ * Needs the agent.
+ */
+export function* expectWatchdog(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  present: OfAgent,
+  before: IntegrationOptions,
+  { sha256, staleAfter }: WatchdogRules,
+): Decision<void> {
+  const { agent, now, options } = present
+  const [ref, former] = [options, before].map((each) => watchdogRef({ ...present, options: each }, sha256))
+  const refs = [ref, former].filter((each) => each !== undefined)
+  if (refs.length === 0) return
+  yield* load(unit, {
+    checks: { agent_id: agent.agent_id, check_ids: refs.map(({ check_id }) => check_id) },
+    rows: { expectation: refs },
+  })
+  if (former !== undefined && former.check_id !== ref?.check_id) {
+    const expectation = unit.expectations.get(former)
+    if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
+  }
+  if (ref !== undefined)
+    yield* expectCheck(unit, incidents, {
+      ref,
+      origin: "agent",
+      terms: watchdogTerms(options, staleAfter),
+      now,
+    })
+}

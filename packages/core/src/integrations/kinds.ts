@@ -1,0 +1,26 @@
+import { ValidationError } from "@tocsin/contract/Errors"
+import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
+import { alertmanager } from "./alertApi.ts"
+import { ping } from "./ping.ts"
+import { push } from "./push.ts"
+import type { Kind } from "./Report.ts"
+import { webhook } from "./webhook.ts"
+
+/** Every kind of integration. */
+export const KINDS: Readonly<Record<IntegrationKind, Kind>> = { ping, push, alertmanager, webhook }
+
+const COMMON: ReadonlyArray<string> = ["create", "max_checks"]
+
+/** Why an integration cannot have these options; `undefined` if it can. */
+export const optionProblem = (
+  kind: IntegrationKind,
+  options: IntegrationOptions,
+): ValidationError | undefined => {
+  const { mostChecks, options: own } = KINDS[kind]
+  const isKnown = (name: string) => COMMON.includes(name) || own.some((each) => each === name)
+  const foreign = Object.keys(options).find((name) => !isKnown(name))
+  if (foreign !== undefined)
+    return new ValidationError({ message: `options.${foreign} must be absent: ${kind} has no such option` })
+  if ((options.max_checks ?? 0) <= mostChecks) return undefined
+  return new ValidationError({ message: `options.max_checks must be at most ${mostChecks} for ${kind}` })
+}

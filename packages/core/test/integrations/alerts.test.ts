@@ -1,0 +1,226 @@
+import { createHash } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId, isCheckId, isIncidentKey } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { isLabels } from "@tocsin/contract/Labels"
+import * as fc from "fast-check"
+import { alertmanager } from "../../src/integrations/alertApi.ts"
+import type { Reading, Refusal, Report } from "../../src/integrations/Report.ts"
+import { webhook } from "../../src/integrations/webhook.ts"
+
+const now = Instant.parse("2026-03-03T12:00:00Z") ?? assert.fail("no time")
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+const read = (
+  kind: typeof alertmanager,
+  json: unknown,
+  options: IntegrationOptions = {},
+  path = kind === alertmanager ? "api/v2/alerts" : "",
+): Reading | Refusal =>
+  kind.translate(
+    {
+      method: "POST",
+      path: path === "" ? [] : path.split("/"),
+      query: {},
+      body: typeof json === "string" ? json : JSON.stringify(json),
+    },
+    { name: AgentId.make("prometheus"), options, now, sha256 },
+  )
+
+const resultsOf = (reading: Reading | Refusal): ReadonlyArray<Report> =>
+  "refused" in reading
+    ? assert.fail(reading.message)
+    : reading.reports.map((report) => (report.signal === "result" ? report : assert.fail(report.signal)))
+
+const one = (alert: object, options?: IntegrationOptions): Report => {
+  const [report = assert.fail("no report")] = resultsOf(read(alertmanager, [alert], options))
+  return report
+}
+
+const labels = { alertname: "HighLoad", instance: "db1:9100", severity: "warning", team: "db" }
+const generatorURL = "http://prom.example.org:9090/graph?g0.expr=up"
+
+describe("an alert of Alertmanager's API", () => {
+  it("is a result of a check of its label set", () => {
+    const annotations = { summary: "load is 9", description: "for 5m", runbook_url: "https://wiki/load" }
+    const endsAt = "2026-03-03T14:03:59.123456789+02:00"
+    const report = one({ labels, annotations, endsAt, generatorURL })
+    assert.match(report.check_id, /^HighLoad\.[0-9a-f]{12}$/)
+    assert.deepStrictEqual(
+      { ...report, check_id: "" },
+      {
+        signal: "result",
+        check_id: "",
+        rid: "",
+        status: "warning",
+        exit_code: 1,
+        duration_ms: 0,
+        isOfKnownCheck: false,
+        output: "load is 9\nfor 5m",
+        output_truncated: false,
+        labels: { ...labels, runbook_url: "https://wiki/load" },
+        expects: { by: "source", source: "http://prom.example.org:9090", lease_millis: 240_000 },
+      },
+    )
+  })
+
+  it.each([
+    [undefined, "warning"],
+    ["0001-01-01T00:00:00Z", "warning"],
+    ["", "warning"],
+    ["2026-03-03T12:00:00.001Z", "warning"],
+    ["2026-03-03T12:00:00Z", "ok"],
+    ["2026-03-03T13:59:00+02:00", "ok"],
+  ])("that ends at %s is %s", (endsAt, expected) => {
+    assert.strictEqual(one({ labels, endsAt }).status, expected)
+  })
+
+  it("keeps its check whatever the order of its labels, and has another for other labels", () => {
+    const id = (given: Readonly<Record<string, string>>) => one({ labels: given }).check_id
+    assert.strictEqual(id(labels), id(Object.fromEntries(Object.entries(labels).toReversed())))
+    assert.strictEqual(id(labels), id({ ...labels, empty: "" }))
+    assert.notStrictEqual(id(labels), id({ ...labels, instance: "db2:9100" }))
+    assert.match(id({ alertname: "ä".repeat(200) }), /^_{115}\.[0-9a-f]{12}$/)
+    assert.match(id({ job: "x" }), /^alert\.[0-9a-f]{12}$/)
+  })
+
+  it.each([
+    [{}, ["warning", "critical", "critical", "critical", undefined, undefined]],
+    [
+      { severity: { ignore: ["odd"], warning: ["page"], critical: ["info"] } },
+      ["critical", "warning", undefined, "critical", "critical", "critical"],
+    ],
+    [{ severity: { label: "team" } }, Array.from({ length: 6 }, () => "critical")],
+  ] satisfies ReadonlyArray<readonly [IntegrationOptions, ReadonlyArray<string | undefined>]>)(
+    "has the severity that %j gives",
+    (options, expected) => {
+      const statuses = ["warning", "page", "odd", "", "info", "none"].map((severity) => {
+        const reading = read(alertmanager, [{ labels: { ...labels, severity } }], options)
+        return resultsOf(reading)[0]?.status
+      })
+      assert.deepStrictEqual(statuses, expected)
+    },
+  )
+
+  it.each([
+    [generatorURL, "http://prom.example.org:9090"],
+    ["https://mon.example.org/prom/graph?x", "https://mon.example.org/prom"],
+    ["https://g.example.org/grafana/alerting/grafana/u1/view", "https://g.example.org/grafana"],
+    ["http://loki:3000/explore?left=%7B", "http://loki:3000"],
+    ["http://vm:8880/vmalert/alert?group_id=1", "http://vm:8880"],
+    ["http://user:secret@prom:9090/graph", "http://prom:9090"],
+    ["not an address", ""],
+    [undefined, ""],
+  ])("from %s has the source %s", (given, expected) => {
+    const { expects } = one({ labels, generatorURL: given })
+    assert.strictEqual(expects.by === "source" && expects.source, expected)
+  })
+
+  it("is heard also where it is ignored", () => {
+    const reading = read(alertmanager, [{ labels: { ...labels, severity: "none" }, generatorURL }])
+    assert.deepStrictEqual(reading, { reports: [], refusals: [], heard: ["http://prom.example.org:9090"] })
+  })
+
+  it("shares an incident with others of equal labels", () => {
+    const options = { group_by: ["alertname", "cluster"] }
+    assert.strictEqual(one({ labels }, options).incident_key, 'prometheus{alertname="HighLoad", cluster=""}')
+    const key = one({ labels: { ...labels, cluster: "\n".repeat(300) } }, options).incident_key
+    assert.isTrue(isIncidentKey(key), key)
+    assert.isUndefined(one({ labels }).incident_key)
+  })
+
+  it("is the watchdog's check, reversed", () => {
+    const options = { watchdog: "Watchdog" }
+    const firing = one({ labels: { alertname: "Watchdog", severity: "none" } }, options)
+    assert.deepStrictEqual(
+      [firing.check_id, firing.status, firing.expects.by],
+      ["Watchdog", "ok", "watchdog"],
+    )
+    const endsAt = "2026-03-03T11:00:00Z"
+    assert.strictEqual(one({ labels: { alertname: "Watchdog" }, endsAt }, options).status, "critical")
+  })
+
+  it("is not expected again where senders do not repeat alerts", () => {
+    const { expects } = one({ labels }, { repeats: false })
+    assert.deepStrictEqual(expects, { by: "source", source: "", lease_millis: undefined })
+  })
+
+  it("that cannot be read refuses no other", () => {
+    const reading = read(alertmanager, [{ labels }, { labels: {} }, 7, { labels, endsAt: "soon" }])
+    assert.strictEqual(resultsOf(reading).length, 1)
+    assert.deepStrictEqual("refused" in reading ? [] : reading.refusals.map(({ message }) => message), [
+      "alert 2 must have a label",
+      "alert 3 must be an object",
+      "alert 4 must have a time such as 2026-03-01T08:30:00Z as endsAt",
+    ])
+  })
+
+  it("never has labels, an ID or a key that its limits refuse", () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 300 }),
+      fc.constantFrom("a b", "a_b", "password", "alertname", "__proto__", "\ud83d"),
+    )
+    const options = { group_by: ["team", "a b"] }
+    fc.assert(
+      fc.property(fc.dictionary(text, text, { maxKeys: 60 }), (given) => {
+        const reading = read(alertmanager, [{ labels: given }], options)
+        if ("refused" in reading) assert.fail(reading.message)
+        for (const report of resultsOf(reading)) {
+          assert.isTrue(isLabels(report.labels), JSON.stringify(report.labels))
+          assert.isTrue(isCheckId(report.check_id) && isIncidentKey(report.incident_key))
+        }
+      }),
+    )
+  })
+
+  it.each([["{}"], ["x"], [""]])("is in a list: not in %j", (body) => {
+    const reading = read(alertmanager, body)
+    assert.strictEqual("refused" in reading && reading.refused, "invalid")
+  })
+
+  it("is posted to one path", () => {
+    const reading = read(alertmanager, [], {}, "api/v1/alerts")
+    assert.strictEqual("refused" in reading && reading.refused, "not_found")
+  })
+})
+
+describe("a webhook", () => {
+  const firing = { status: "firing", labels, endsAt: "0001-01-01T00:00:00Z", generatorURL }
+  const resolved = { ...firing, status: "resolved", endsAt: "2026-03-03T11:59:00Z" }
+
+  it.each(["4", "1"])("of version %s has alerts that are not repeated", (version) => {
+    const reports = resultsOf(read(webhook, { version, alerts: [firing, resolved] }))
+    assert.deepStrictEqual(
+      reports.map(({ expects, status }) => [status, expects.by === "source" && expects.lease_millis]),
+      [
+        ["warning", undefined],
+        ["ok", undefined],
+      ],
+    )
+  })
+
+  const map = { check: "/monitor/na~1me", status: "/up", output: "/texts/0" }
+  const values = { ok: ["true", "1"], critical: ["false"] }
+
+  it.each([
+    [{ monitor: { "na/me": "web 1" }, up: true, texts: ["fine"] }, "ok fine"],
+    [{ monitor: { "na/me": 7 }, up: 1 }, "ok undefined"],
+    [{ monitor: { "na/me": "web" }, up: false }, "critical undefined"],
+    [{ monitor: { "na/me": "web" }, up: "warning" }, "warning undefined"],
+    [{ monitor: { "na/me": "web" }, up: "odd" }, "the status at /up must be one of the option values"],
+    [{ monitor: {}, up: true }, "the request body must name a check at /monitor/na~1me"],
+    [{ monitor: { "na/me": "web" } }, "the request body must have a status at /up"],
+    [null, "the request body must name a check at /monitor/na~1me"],
+  ])("of another form, %j, is read by a map as %s", (json, expected) => {
+    const reading = read(webhook, json, { map, values })
+    if ("refused" in reading) return assert.strictEqual(reading.message, expected)
+    const [report] = resultsOf(reading)
+    assert.strictEqual(`${report?.status} ${report?.output}`, expected)
+  })
+
+  it("of another form is refused without a map", () => {
+    const reading = read(webhook, { version: "2", alerts: [] })
+    assert.strictEqual("refused" in reading && reading.refused, "invalid")
+  })
+})

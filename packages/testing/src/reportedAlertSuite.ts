@@ -1,0 +1,222 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { NAME, open, passes, sends, shown } from "./alertSender.ts"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
+import { outcomeOf } from "./race.ts"
+import { openReplica, type Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const RUNS = 20
+
+const FIVE_MINUTES = 300
+const LEASE = 240
+
+const takesAlerts = Effect.fnUntraced(function* (replica: Replica) {
+  const site = yield* open(replica, { group_by: ["team"] })
+  yield* sends(site, "a:9090", ["Load", "Disk"], LEASE)
+  assert.deepStrictEqual(yield* shown(site), { Load: "critical", Disk: "critical" })
+  const [incident, ...others] = yield* rowsOf(replica, "incidents")
+  assert.strictEqual(incident?.incident_key, 'prometheus{team="db"}')
+  assert.deepStrictEqual(others, [])
+  const [check = assert.fail("no check")] = yield* rowsOf(replica, "checks")
+  const [row] = yield* replica.storage.expectations([check])
+  assert.strictEqual(row?.labels?.["team"], "db")
+  yield* TestClock.adjust("1 minute")
+  yield* sends(site, "a:9090", ["Load", "Disk"], LEASE)
+  yield* sends(site, "a:9090", ["Load", "Disk", "Unknown"], undefined)
+  assert.deepStrictEqual(yield* shown(site), { Load: "ok", Disk: "ok" })
+  assert.strictEqual((yield* rowsOf(replica, "history")).length, 4)
+  yield* passes(site, 24 * 3_600 - 60)
+  assert.deepStrictEqual(yield* shown(site), { Load: "ok", Disk: "ok" })
+  yield* passes(site, 120)
+  assert.deepStrictEqual(yield* shown(site), {})
+  assert.strictEqual((yield* rowsOf(replica, "incidents")).length, 1)
+})
+
+const keepsWhatWasHeard = Effect.fnUntraced(function* (replica: Replica) {
+  const site = yield* open(replica)
+  yield* sends(site, "a:9090", ["Load"], LEASE)
+  yield* sends(site, "b:9090", ["Disk"], LEASE)
+  // One source is silent, the other goes on without its alert.
+  for (let minute = 0; minute < 25; minute++) {
+    yield* passes(site, 60)
+    yield* sends(site, "b:9090", ["Other"], LEASE)
+  }
+  assert.deepStrictEqual(yield* shown(site), {
+    Load: "critical as last heard",
+    Disk: "lapsed",
+    Other: "critical",
+  })
+  const overdue = (yield* rowsOf(replica, "incidents")).filter(({ incident_key }) =>
+    incident_key.endsWith("/@overdue"),
+  )
+  assert.deepStrictEqual(
+    overdue.map(({ state }) => state),
+    ["open"],
+  )
+  // It is back, without the alert.
+  for (let minute = 0; minute < 13; minute++) {
+    yield* sends(site, "a:9090", ["Back"], LEASE)
+    yield* passes(site, 60)
+  }
+  assert.strictEqual((yield* shown(site))["Load"], "critical as last heard")
+  for (let minute = 0; minute < 5; minute++) {
+    yield* sends(site, "a:9090", ["Back"], LEASE)
+    yield* passes(site, 60)
+  }
+  assert.strictEqual((yield* shown(site))["Load"], "lapsed")
+})
+
+const watches = Effect.fnUntraced(function* (replica: Replica) {
+  const site = yield* open(replica, { watchdog: "Watchdog" })
+  const overdue = Effect.map(rowsOf(replica, "overdue"), (rows) => rows.map(({ check_id }) => check_id))
+  yield* passes(site, FIVE_MINUTES + 30)
+  assert.deepStrictEqual(yield* overdue, ["Watchdog"])
+  yield* sends(site, "a:9090", ["Watchdog"], LEASE)
+  assert.deepStrictEqual(yield* overdue, [])
+  const [row] = yield* rowsOf(replica, "checks")
+  assert.deepStrictEqual([row?.check_id, row?.status], ["Watchdog", "ok"])
+  yield* passes(site, FIVE_MINUTES + 30)
+  assert.deepStrictEqual(yield* overdue, ["Watchdog"])
+  yield* replica.integrations.change(NAME, { options: {} })
+  assert.deepStrictEqual(yield* overdue, [])
+})
+
+const bounds = Effect.fnUntraced(function* (replica: Replica) {
+  const site = yield* open(replica, { max_checks: 205 })
+  const names = Array.from({ length: 210 }, (_, index) => `Alert${index}`)
+  assert.strictEqual(
+    yield* outcomeOf(Effect.as(sends(site, "a:9090", names, LEASE), "taken")),
+    "StateConflict",
+  )
+  assert.strictEqual(Object.keys(yield* shown(site)).length, 205)
+  assert.strictEqual(
+    yield* outcomeOf(Effect.as(sends(site, "a:9090", names.slice(0, 205), undefined), "taken")),
+    "taken",
+  )
+  // Options count from the next request on.
+  yield* replica.integrations.change(NAME, { options: { severity: { ignore: [""] } } })
+  yield* sends(site, "a:9090", names.slice(0, 1), LEASE)
+  assert.strictEqual((yield* shown(site))["Alert0"], "ok")
+  yield* replica.integrations.change(NAME, { options: {} })
+  yield* sends(site, "a:9090", names.slice(0, 1), LEASE)
+  assert.strictEqual((yield* shown(site))["Alert0"], "critical")
+  const refused = outcomeOf(replica.integrations.change(NAME, { options: { methods: ["POST"] } }))
+  assert.strictEqual(yield* refused, "ValidationError")
+})
+
+const RESEND = 60
+const SOURCES = ["a:9090", "b:9090"] as const
+const ALERTS = ["One", "Two"] as const
+
+interface Step {
+  readonly seconds: number
+  readonly source: (typeof SOURCES)[number] | undefined
+  readonly firing: ReadonlyArray<string>
+  readonly ended: ReadonlyArray<string>
+}
+
+const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
+  fc.record({
+    seconds: fc.constantFrom(20, 30, 50, 70, 200),
+    source: fc.option(fc.constantFrom(...SOURCES), { nil: undefined, freq: 4 }),
+    firing: fc.subarray([...ALERTS]),
+    ended: fc.oneof(
+      { weight: 4, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.subarray([...ALERTS]) },
+    ),
+  }),
+  { minLength: 20, maxLength: 60 },
+)
+
+/** An alert that fires, as a model has it: when it was last heard, and from where. */
+interface Heard {
+  readonly at: number
+  readonly source: string
+}
+
+/** For how long, before a moment, a source was heard without a gap of more than a period. */
+const heardFor = (times: ReadonlyArray<number>, now: number): number => {
+  let since = now
+  for (const at of times.toReversed()) {
+    if (since - at > RESEND + 10) break
+    since = at
+  }
+  return now - since
+}
+
+/**
+ * Plays random senders. An alert ends only when a sender says so, or after its source was heard in three
+ * periods without it, and then soon; it is as last heard only while its source is silent.
+ */
+const followsModel = (replica: Replica) =>
+  forAll(steps, { runs: RUNS }, (story) =>
+    Effect.gen(function* () {
+      yield* replica.integrations.remove(NAME)
+      const site = yield* open(replica, { resend: "60s", severity: { ignore: [] } })
+      const heard = new Map<string, Array<number>>()
+      const firing = new Map<string, Heard>()
+      const known = new Set<string>()
+      let now = 0
+      for (const { ended, firing: sent, seconds, source } of story) {
+        yield* passes(site, seconds)
+        now += seconds
+        const found = yield* shown(site)
+        for (const [name, last] of firing) {
+          const quiet = now - last.at
+          const hearing = heardFor(heard.get(last.source) ?? [], now)
+          const without = Math.min(hearing, quiet - LEASE - 60)
+          if (found[name] === "lapsed") {
+            assert.isAtLeast(without, 3 * RESEND, `${name} lapsed`)
+            firing.delete(name)
+            continue
+          }
+          assert.match(String(found[name]), /^critical/, name)
+          assert.isAtMost(without, 3 * RESEND + RESEND + 60, `${name} has not lapsed`)
+          const silence = now - Math.max(...(heard.get(last.source) ?? [0]))
+          const isAsHeard = found[name] !== "critical"
+          if (isAsHeard) assert.isAtLeast(quiet, LEASE, `${name} is as last heard`)
+          if (quiet < LEASE) assert.isFalse(isAsHeard, name)
+          if (silence > LEASE + RESEND + 60) assert.isTrue(isAsHeard, `${name} is as last heard`)
+        }
+        for (const name of known) if (!firing.has(name)) assert.match(String(found[name]), /^(?:ok|lapsed)$/)
+        if (source === undefined) continue
+        const names = sent.filter((name) => !ended.includes(name))
+        yield* sends(site, source, names, LEASE)
+        yield* sends(site, source, ended, undefined)
+        yield* sends(site, source, ["Always"], LEASE)
+        heard.set(source, [...(heard.get(source) ?? []), now])
+        for (const name of names) {
+          firing.set(name, { at: now, source })
+          known.add(name)
+        }
+        for (const name of ended) firing.delete(name)
+      }
+    }),
+  )
+
+/** Alerts that integrations take (docs/rules.md#alerts). */
+export const reportedAlertSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  describe("reported alerts", () => {
+    it.effect("are checks, which join incidents, end and are forgotten", () =>
+      Effect.flatMap(openReplica(subject), takesAlerts),
+    )
+    it.effect("stay as last heard while their source is silent, and lapse when it is not", () =>
+      Effect.flatMap(openReplica(subject), keepsWhatWasHeard),
+    )
+    it.effect("are missed if one always fires, from the integration's creation on", () =>
+      Effect.flatMap(openReplica(subject), watches),
+    )
+    it.effect("are taken in parts, as many as there may be, by the present options", () =>
+      Effect.flatMap(openReplica(subject), bounds),
+    )
+    it.effect(
+      "never end because their source went silent",
+      () => Effect.flatMap(openReplica(subject), followsModel),
+      PROPERTY_TIMEOUT_MILLIS,
+    )
+  })
+}
