@@ -172,6 +172,29 @@ describe("a simulation", () => {
     { arbitrary: { runs: propertyRuns(40) } },
   )
 
+  it.effect("frees a firing in the round after its silence was ended by hand, as a service does", () =>
+    Effect.gen(function* () {
+      const result = { check: 0, exitCode: 2, key: undefined, isLoud: true, skew: 0, output: undefined }
+      const silence = "upgrade"
+      const course = yield* runService(
+        [
+          { step: "add", silence, match: "check_id = 0", delay: 0, seconds: 60 },
+          { step: "results", agent: 0, results: [{ ...result, status: "critical", isRepeated: false }] },
+          { step: "expire", silence },
+          { step: "wait", millis: 20_000 },
+        ],
+        { ...rules, staleAfter: STALE_AFTER },
+      )
+      const report = simulate(course.lines, { ...rules, until: course.endedAt }, ports)
+      const expected = rules.notifiers.map(() => "2026-01-31T08:30:05.000Z")
+      for (const { notifications } of [report, course])
+        assert.deepStrictEqual(
+          notifications.map(({ at }) => Instant.format(at)),
+          expected,
+        )
+    }),
+  )
+
   it.effect("notifies the receivers of the labels that an agent has when its incident opens", () =>
     Effect.gen(function* () {
       const result = { check: 0, exitCode: 2, key: undefined, isLoud: true, skew: 0, output: undefined }
