@@ -19,6 +19,11 @@ export interface AgentHost {
   }
   /** Starts the daemon; it is killed with the scope. */
   readonly start: Effect.Effect<AgentProcess, never, Scope.Scope>
+  /** Starts it with further options, and with a token in its environment. */
+  readonly startEnrolling: (
+    token: string,
+    ...options: ReadonlyArray<string>
+  ) => Effect.Effect<AgentProcess, never, Scope.Scope>
 }
 
 /** A running agent. */
@@ -41,18 +46,12 @@ export const agentHost = (folder: string): AgentHost => {
   mkdirSync(folder, { recursive: true })
   const config = join(folder, "config.yaml")
   const flags = ["--config", config, "--state", join(folder, "state")]
-  return {
-    configure: (text) => writeFileSync(config, text),
-    run: (command = "", ...args) => {
-      const { status, stdout } = spawnSync(process.execPath, [...PROGRAM, command, ...flags, ...args], {
-        encoding: "utf8",
-      })
-      return { status, stdout }
-    },
-    start: Effect.acquireRelease(
+  const started = (options: ReadonlyArray<string>, environment: NodeJS.ProcessEnv = {}) =>
+    Effect.acquireRelease(
       Effect.sync(() => {
-        const child = spawn(process.execPath, [...PROGRAM, "start", ...flags], {
+        const child = spawn(process.execPath, [...PROGRAM, "start", ...flags, ...options], {
           stdio: ["ignore", "ignore", "pipe"],
+          env: { ...process.env, ...environment },
         })
         const log = { text: "" }
         child.stderr.on("data", (chunk: Buffer) => (log.text += chunk.toString()))
@@ -63,6 +62,16 @@ export const agentHost = (folder: string): AgentHost => {
         }
       }),
       ({ kill }) => kill("SIGKILL"),
-    ),
+    )
+  return {
+    configure: (text) => writeFileSync(config, text),
+    run: (command = "", ...args) => {
+      const { status, stdout } = spawnSync(process.execPath, [...PROGRAM, command, ...flags, ...args], {
+        encoding: "utf8",
+      })
+      return { status, stdout }
+    },
+    start: started([]),
+    startEnrolling: (token, ...options) => started(options, { TOCSIN_ENROLMENT_TOKEN: token }),
   }
 }

@@ -126,4 +126,25 @@ describe("the agent and the server", { timeout: PATIENCE_MILLIS }, () => {
       assert.isAbove(Number(status["backlog"]), 0)
     }).pipe(Effect.scoped),
   )
+
+  it.live("are joined by an enrolment: without a configuration, a fingerprint or an operator", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_DATA_DIR: join(cwd, "data") }
+      const server = yield* startServer({ cwd, environment })
+      const made = yield* operate(server, "POST", "/ops/v1/enrolments", { json: {} })
+      const { token } = JSON.parse(made.text) as { readonly token: string }
+      const { startEnrolling } = agentHost(join(cwd, "agent"))
+      const agent = yield* startEnrolling(token, "--server", server.baseUrl)
+      yield* until(
+        "its checks are there",
+        Effect.map(json(server, "/api/v1/checks"), ({ items }) => {
+          const found = new Set((items as ReadonlyArray<{ check_id: string }>).map((one) => one.check_id))
+          return ["disk", "load", "memory"].every((check) => found.has(check))
+        }),
+      )
+      assert.include(agent.log.text, "the server accepts this agent by its enrolment token")
+      assert.notInclude(agent.log.text, token)
+    }).pipe(Effect.scoped),
+  )
 })

@@ -1,4 +1,4 @@
-import { agentCalls, expectationsCall } from "@tocsin/adapter-http/handlers/agentCalls"
+import { agentCalls, enrolCall, expectationsCall } from "@tocsin/adapter-http/handlers/agentCalls"
 import { statusOf } from "@tocsin/adapter-http/fastpath/answerText"
 import {
   type CoreError,
@@ -45,6 +45,8 @@ export const drawFate = (draws: Draws, faults: NetworkFaults): Fate => {
   return "answered"
 }
 
+const OF_AGENT = { declaration: expectationsCall, enrolment: enrolCall }
+
 /** A server's answer: the API's own decoding, decisions and codes. */
 const answerOf = Effect.fnUntraced(function* (
   { process: { ingest } }: SimulatedServer,
@@ -53,14 +55,14 @@ const answerOf = Effect.fnUntraced(function* (
   const sender = { key: Redacted.make(key), address: undefined }
   const parsed: unknown = JSON.parse(body)
   const call: Effect.Effect<object, CoreError> =
-    kind === "declaration"
-      ? expectationsCall(ingest)(sender, AgentId.make(agentId), parsed)
-      : agentCalls(ingest)[kind](sender, parsed)
+    kind === "heartbeat" || kind === "events"
+      ? agentCalls(ingest)[kind](sender, parsed)
+      : OF_AGENT[kind](ingest)(sender, AgentId.make(agentId), parsed)
   const date = new Date(yield* Clock.currentTimeMillis).toUTCString()
   return yield* Effect.matchCauseEffect(call, {
     onSuccess: (reply) =>
       Effect.succeed<HttpAnswer>({
-        status: kind === "declaration" ? 200 : 202,
+        status: kind === "heartbeat" || kind === "events" ? 202 : 200,
         body: JSON.stringify(reply),
         date,
       }),

@@ -1,13 +1,22 @@
+import { existsSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { Reader } from "../config/Reader.ts"
 
-const DEFAULT_CONFIG = "/etc/tocsin-agent/config.yaml"
-const DEFAULT_STATE = "/var/lib/tocsin-agent"
+/** The folder of an installed agent, or one of the user's own where there is none. */
+const folderOf = (system: string, own: string): string =>
+  process.geteuid?.() === 0 || existsSync(system) ? system : join(homedir(), own)
+
+const DEFAULT_CONFIG = join(folderOf("/etc/tocsin-agent", ".config/tocsin-agent"), "config.yaml")
+const DEFAULT_STATE = folderOf("/var/lib/tocsin-agent", ".local/state/tocsin-agent")
 
 /** Every option, in the form that parseArgs takes. */
 const OPTIONS = {
   config: { type: "string", default: DEFAULT_CONFIG },
   state: { type: "string", default: DEFAULT_STATE },
+  server: { type: "string" },
+  enrol: { type: "boolean" },
   json: { type: "boolean" },
   print: { type: "boolean" },
   "incident-key": { type: "string" },

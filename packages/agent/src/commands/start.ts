@@ -3,22 +3,29 @@ import { join, resolve } from "node:path"
 import { randomInt } from "node:crypto"
 import { systemClock } from "../clock/Clock.ts"
 import { problemText } from "../config/Problem.ts"
-import { readConfig } from "../config/readConfig.ts"
+import { servers } from "../config/configFields.ts"
+import { type GivenConfig, readConfig } from "../config/readConfig.ts"
 import { AgentLock } from "../daemon/AgentLock.ts"
 import { Daemon } from "../daemon/Daemon.ts"
 import { systemdNotices } from "../daemon/systemdNotices.ts"
 import { KeyFile } from "../key/KeyFile.ts"
-import { readOptions, withoutArguments } from "./options.ts"
+import { enrolmentToken } from "./enrolmentToken.ts"
+import { readOptions, valueOf, withoutArguments } from "./options.ts"
 import { complain } from "./output.ts"
 
 const RANDOM_STEPS = 2 ** 32
 
 /** `tocsin-agent start`: runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. */
 export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
-  const { config: file, state } = withoutArguments(readOptions(argv))
+  const options = withoutArguments(readOptions(argv, ["server", "enrol"]))
+  const { config: file, state } = options
+  const given: GivenConfig = {
+    servers: options.server === undefined ? undefined : valueOf(servers, "--server", options.server),
+    enrolmentToken: await enrolmentToken(options.enrol),
+  }
   // From the beginning, because a large spool takes long to open: without this, the signal would end the agent.
-  process.on("SIGHUP", () => reload(file, daemon))
-  const { config, problems } = readConfig(file)
+  process.on("SIGHUP", () => reload(file, given, daemon))
+  const { config, problems } = readConfig(file, given)
   if (config === undefined) {
     for (const problem of problems) complain(problemText(problem))
     complain("the configuration is invalid: correct it, and try it with tocsin-agent check")
@@ -58,8 +65,8 @@ export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
 }
 
 /** An invalid file keeps the configuration in force. */
-const reload = (file: string, daemon: Daemon): void => {
-  const { config, problems } = readConfig(file)
+const reload = (file: string, given: GivenConfig, daemon: Daemon): void => {
+  const { config, problems } = readConfig(file, given)
   for (const problem of problems) complain(problemText(problem))
   if (config === undefined) complain("the configuration is invalid: the former one stays in force")
   else daemon.reconfigure(config)

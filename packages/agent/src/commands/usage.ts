@@ -10,6 +10,10 @@ export const USAGE = `tocsin-agent runs the checks of a host and reports their r
   tocsin-agent run CHECK -- COMMAND…         run a command and report how it ended
   tocsin-agent import FILE                   print the checks of an nrpe.cfg as a configuration
 
+start takes
+  --server URL    the server, in place of the configuration's; without a file, disk, load and memory are checked
+  --enrol         ask for an enrolment token, by which the server accepts this agent; or set TOCSIN_ENROLMENT_TOKEN
+
 report takes its TEXT from standard input for -, and literally after --. It takes
   --incident-key KEY   groups results of several checks into one incident
 
@@ -22,4 +26,5 @@ run takes, before the --
 
 Every command takes
   --config FILE   the configuration (/etc/tocsin-agent/config.yaml), with checks.d/*.yaml beside it
-  --state DIR     the folder of the key and the spool (/var/lib/tocsin-agent)`
+  --state DIR     the folder of the key and the spool (/var/lib/tocsin-agent)
+Where these folders are missing and the user is not root: ~/.config/tocsin-agent, ~/.local/state/tocsin-agent`

@@ -46,6 +46,8 @@ export interface AgentConfig {
   readonly servers: ReadonlyArray<string>
   /** The authorities to trust, as the file holds them. */
   readonly ca: { readonly file: string; readonly text: string } | undefined
+  /** The token by which the server accepts this agent without an operator. */
+  readonly enrolmentToken: string | undefined
   readonly agentId: string
   readonly hostname: string
   readonly labels: ReadonlyMap<string, string>

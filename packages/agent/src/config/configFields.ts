@@ -43,7 +43,8 @@ const serverUrl: Reader<string> = (value, place) => {
   return undefined
 }
 
-const servers: Reader<ReadonlyArray<string>> = (value, place) => {
+/** One server, or several in the order in which they are tried. */
+export const servers: Reader<ReadonlyArray<string>> = (value, place) => {
   if (Array.isArray(value)) return listOf(serverUrl, { min: 1, max: MAX_SERVERS })(value, place)
   const one = serverUrl(value, place)
   return one === undefined ? undefined : [one]
@@ -152,6 +153,7 @@ const checks = mapOf(record(checkFields), { max: MAX_CHECKS, ...ID })
 export const configReader = record({
   server: servers,
   ca_file: text({ max: 4_096 }),
+  enrolment_token_file: text({ max: 4_096 }),
   agent_id: idText,
   hostname: text({ max: 253 }),
   // One is the agent's own.

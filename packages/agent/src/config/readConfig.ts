@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { hostname as systemHostname } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import type { AgentConfig, CheckConfig, Confirmation, Work } from "./AgentConfig.ts"
@@ -37,10 +37,24 @@ interface FileRead<A> {
   readonly read: A | undefined
 }
 
+/** Given with the command line: they precede the file. */
+export interface GivenConfig {
+  readonly servers?: ReadonlyArray<string> | undefined
+  readonly enrolmentToken?: string | undefined
+}
+
+/** A host without a configuration has checks to begin with, once it is told its server. */
+const FIRST_CHECKS = "checks:\n  disk: { disk: {} }\n  load: { load: {} }\n  memory: { memory: {} }\n"
+
 /** Reads `FILE` and `checks.d/*.yaml` beside it. */
-export const readConfig = (file: string): ConfigRead => {
+export const readConfig = (file: string, given: GivenConfig = {}): ConfigRead => {
   const problems: Array<Problem> = []
-  const main = readFile(file, configReader, problems)
+  const main = withServers(
+    given.servers !== undefined && !existsSync(file)
+      ? parse(file, FIRST_CHECKS, configReader, problems)
+      : readFile(file, configReader, problems),
+    given.servers,
+  )
   const others = checkFiles(file, problems).map((path) => readFile(path, checksReader, problems))
   const checks = collect([main, ...others], main.read?.defaults ?? {}, problems)
   if (
@@ -51,13 +65,20 @@ export const readConfig = (file: string): ConfigRead => {
     problems.push(main.yaml.locate([], "must have server: the address of the Tocsin server"))
   }
   const ca = readAuthority(main, problems)
+  const token = readToken(main, problems)
   if (checks.size > MAX_CHECKS)
     problems.push(main.yaml.locate(["checks"], `must be at most ${MAX_CHECKS} in all files`))
   if (problems.length > 0 || main.read === undefined) {
     return { config: undefined, problems: problems.toSorted((a, b) => compareProblems(a, b)) }
   }
-  return { config: complete(main.read, checks, ca), problems: [] }
+  const config = complete(main.read, checks, ca)
+  return { config: { ...config, enrolmentToken: given.enrolmentToken ?? token }, problems: [] }
 }
+
+const withServers = (main: FileRead<ConfigFile>, servers: GivenConfig["servers"]): FileRead<ConfigFile> =>
+  main.read === undefined || servers === undefined
+    ? main
+    : { ...main, read: { ...main.read, server: servers } }
 
 const compareProblems = (a: Problem, b: Problem): number =>
   a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1
@@ -70,6 +91,10 @@ const readFile = <A>(file: string, reader: Reader<A>, problems: Array<Problem>):
     const why = error instanceof Error && "code" in error ? String(error.code) : String(error)
     problems.push({ file, line: 1, path: "", message: `cannot be read (${why})` })
   }
+  return parse(file, text, reader, problems)
+}
+
+const parse = <A>(file: string, text: string, reader: Reader<A>, problems: Array<Problem>): FileRead<A> => {
   const yaml = readYaml(file, text)
   problems.push(...yaml.problems)
   if (yaml.problems.length > 0) return { file, yaml, read: undefined }
@@ -182,6 +207,20 @@ const readAuthority = (main: FileRead<ConfigFile>, problems: Array<Problem>): Ag
   return undefined
 }
 
+/** A token file that is gone has been used. */
+const readToken = (main: FileRead<ConfigFile>, problems: Array<Problem>): string | undefined => {
+  const path = main.read?.enrolment_token_file
+  if (path === undefined) return undefined
+  try {
+    return readFileSync(resolve(dirname(main.file), path), "utf8").trim() || undefined
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error)
+    if (code !== "ENOENT")
+      problems.push(main.yaml.locate(["enrolment_token_file"], `cannot be read (${code})`))
+    return undefined
+  }
+}
+
 /** Node.js leaves out what follows a damaged certificate, and says nothing. */
 const isCertificate = (pem: string): boolean => {
   try {
@@ -195,7 +234,7 @@ const complete = (
   read: ConfigFile,
   checks: ReadonlyMap<string, CheckConfig>,
   ca: AgentConfig["ca"],
-): AgentConfig => {
+): Omit<AgentConfig, "enrolmentToken"> => {
   const hostname = read.hostname ?? systemHostname()
   return {
     servers: read.server ?? [],

@@ -12,6 +12,7 @@ import { runProbe } from "../probes/probes.ts"
 import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
 import { explainError } from "../sending/explainError.ts"
 import { bootId, savedMark } from "../sending/timeMark.ts"
+import { enrolling } from "@tocsin/reporting/agent/enrolling"
 import { Sender } from "@tocsin/reporting/agent/Sender"
 import { within } from "@tocsin/reporting/program/within"
 import { Spool, type SpooledResult } from "../spool/Spool.ts"
@@ -82,7 +83,12 @@ export class Daemon {
       {
         queue: this.#spool,
         keys: new KeyFile(state),
-        transport: { send: (request) => this.#transport.send(request) },
+        transport: enrolling({
+          transport: { send: (request) => this.#transport.send(request) },
+          token: () => this.#config.enrolmentToken,
+          log,
+          now: clock.wall,
+        }),
         clock,
         boot: bootId(),
         mark: savedMark(this.#spool.notes().get("time_mark"), clock.sinceBoot()),

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { enrolling } from "@tocsin/reporting/agent/enrolling"
 import { Sender } from "@tocsin/reporting/agent/Sender"
 import { type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
 import type { JsonSchema, OpenApi } from "@tocsin/test/openapi/OpenApi"
@@ -22,6 +23,7 @@ const KINDS = {
   heartbeat: [SCHEMAS.v1, refOf("HeartbeatRequest")],
   events: [SCHEMAS.v1, refOf("EventBatchRequest")],
   declaration: [SCHEMAS.ops, refOf("ExpectationsRequest")],
+  enrolment: [SCHEMAS.ops, refOf("EnrolRequest")],
 } as const
 
 const labels = Array.from(
@@ -79,12 +81,12 @@ describe("the requests of the agent", () => {
     let steady = 0
     const clock = { ...systemClock, steady: () => (steady += 60_000) }
     const around = { clock, boot: "one", random: () => 0, log: () => {} }
+    const { token } = await monitor.enrolments.create({})
+    const transport = enrolling({ transport: { send }, token: () => token, log: () => {}, now: clock.wall })
     const sender = new Sender(
-      { queue: spool, keys: new KeyFile(folder), transport: { send }, ...around },
+      { queue: spool, keys: new KeyFile(folder), transport, ...around },
       statementsOf(config),
     )
-    await sender.step()
-    await monitor.agents.acceptAll()
     for (let step = 0; step < 40 && (spool.size() > 0 || step < 10); step++) await sender.step()
     assert.strictEqual(spool.size(), 0)
     spool.close()
@@ -94,7 +96,7 @@ describe("the requests of the agent", () => {
       const [schemas, schema] = KINDS[kind]
       assert.deepStrictEqual(schemas.problemsOf(schema, JSON.parse(body)), [], kind)
       assert.isAtMost(Buffer.byteLength(body), 1_048_576)
-      assert.strictEqual(answer.status, kind === "declaration" ? 200 : 202, answer.body)
+      assert.strictEqual(answer.status, kind === "heartbeat" || kind === "events" ? 202 : 200, answer.body)
     }
     assert.strictEqual((await monitor.summary()).agents_online, 1)
   })

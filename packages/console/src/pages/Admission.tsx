@@ -1,4 +1,6 @@
-import type { Agent, AgentBlacklistItem } from "@tocsin/client"
+import { useSignal } from "@preact/signals"
+import type { Agent, AgentBlacklistItem, EnrolmentWithToken } from "@tocsin/client"
+import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
 import { countText, numberText } from "../format/times.ts"
 import { accept, acceptAll, block, unblock } from "../state/agentActions.ts"
 import { listOf } from "../state/lists.ts"
@@ -7,6 +9,7 @@ import { itemsOf, rowCount } from "../state/Pages.ts"
 import { mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton } from "../view/buttons.tsx"
+import { created, Fault, ShownOnce } from "../view/creation.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
@@ -177,10 +180,57 @@ const BlockedKeys = () => (
   </Listing>
 )
 
+/** Makes the line to paste on a host, whose agent its token admits. */
+const AddHosts = () => {
+  const uses = useSignal("1")
+  const fault = useSignal("")
+  const line = useSignal<string | undefined>(undefined)
+  return (
+    <>
+      <div class="form-row">
+        <label>
+          Hosts
+          <input
+            type="number"
+            min="1"
+            max="1000"
+            value={uses.value}
+            onInput={(event) => (uses.value = event.currentTarget.value)}
+          />
+        </label>
+        <ActionButton
+          kind="main"
+          does={async () => {
+            const body = { uses: Number(uses.value) }
+            const made = await created<EnrolmentWithToken>("ops/v1/enrolments", body, fault)
+            if (made === undefined) return undefined
+            line.value = enrolmentLine(
+              new URL(".", globalThis.location.href).href.replace(/\/$/, ""),
+              made.token,
+            )
+            return { text: "Made a line, which is valid for an hour" }
+          }}
+        >
+          Add a host
+        </ActionButton>
+      </div>
+      <Fault of={fault} />
+      {line.value !== undefined && (
+        <ShownOnce
+          what="The line to paste on a host, valid for an hour"
+          texts={[line.value]}
+          onDone={() => (line.value = undefined)}
+        />
+      )}
+    </>
+  )
+}
+
 /** Keys that wait to be accepted, and those that are blocked. */
 export const Admission = () => (
   <>
     <h1>Admission</h1>
+    {mayAdminister.value && <AddHosts />}
     <p class="lead">Compare each fingerprint with the one that the agent prints, then accept it.</p>
     <AdmissionList />
     <Blacklist />

@@ -20,12 +20,19 @@ export interface Transport {
 const segment = (agentId: string): string =>
   /^\.{1,2}$/.test(agentId) ? agentId.replaceAll(".", "%252E") : encodeURIComponent(agentId)
 
+/** The resources of an agent that requests replace. */
+const RESOURCES: { readonly [Kind in RequestKind]?: string } = {
+  declaration: "expectations",
+  enrolment: "enrolment",
+}
+
 /** Where a request goes over HTTP. */
 export const targetOf = ({ kind, server, agentId }: OutgoingRequest) => {
   const base = withoutTrailing(server, "/")
-  return kind === "declaration"
-    ? { method: "PUT", url: `${base}/ops/v1/agents/${segment(agentId)}/expectations` }
-    : { method: "POST", url: `${base}/api/v1/${kind}` }
+  const resource = RESOURCES[kind]
+  return resource === undefined
+    ? { method: "POST", url: `${base}/api/v1/${kind}` }
+    : { method: "PUT", url: `${base}/ops/v1/agents/${segment(agentId)}/${resource}` }
 }
 
 /** The form in which senders write dates (RFC 9110, 5.6.7). */
@@ -122,6 +129,7 @@ const LIMITS: ReadonlyMap<number, Verdict> = new Map([
 
 /** The verdict of answers that only a Tocsin server gives. */
 const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdict | undefined => {
+  if (kind === "enrolment" && status === 200) return fieldOf(body, "accepted") === true ? "taken" : undefined
   if (status === 202 && kind === "heartbeat") {
     const accepted = fieldOf(body, "accepted")
     return accepted === true ? "taken" : accepted === false ? "pending" : undefined
@@ -132,7 +140,7 @@ const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdi
 }
 
 /** The kinds of an agent's requests. */
-export type RequestKind = "heartbeat" | "events" | "declaration"
+export type RequestKind = "heartbeat" | "events" | "declaration" | "enrolment"
 
 /** Judges an answer to a request. A date in `Retry-After` counts from `now` where the answer has none. */
 export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answer => {

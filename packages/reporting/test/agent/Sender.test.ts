@@ -43,6 +43,7 @@ const sending = (
   const answers: Record<OutgoingRequest["kind"], Answers> = {
     heartbeat: ACCEPTED,
     declaration: DECLARED,
+    enrolment: ACCEPTED,
     events: { status: 202, body: '{"accepted":0}' },
   }
   /** The answer to heartbeats with the replacement key, and the sender's deed. */

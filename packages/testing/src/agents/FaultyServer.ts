@@ -1,4 +1,5 @@
 import {
+  decodeEnrolRequest,
   decodeEventBatchRequest,
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
@@ -14,7 +15,7 @@ export type Fault = "none" | "500" | "429" | "nothing" | "half" | "lost" | "kill
 
 /** A request of an agent. */
 export interface AgentRequest {
-  readonly kind: "heartbeat" | "events" | "declaration"
+  readonly kind: "heartbeat" | "events" | "declaration" | "enrolment"
   readonly body: string
 }
 
@@ -49,6 +50,7 @@ const DECODERS: Readonly<
   heartbeat: decodeHeartbeatRequest,
   events: decodeEventBatchRequest,
   declaration: decodeExpectationsRequest,
+  enrolment: decodeEnrolRequest,
 }
 
 /** The status codes of gateways and captive portals for each kind of request. */
@@ -56,6 +58,7 @@ const GATEWAY: Readonly<Record<AgentRequest["kind"], number>> = {
   heartbeat: 429,
   events: 429,
   declaration: 200,
+  enrolment: 200,
 }
 const GATEWAY_DATE = "Thu, 01 Jan 2037 00:00:00 GMT"
 

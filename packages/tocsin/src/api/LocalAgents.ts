@@ -31,7 +31,7 @@ const statusOf = (code: TocsinErrorCode): number =>
   Object.hasOwn(errorStatus, code) ? errorStatus[code as keyof typeof errorStatus] : INTERNAL
 
 /** Answers an agent as the API would. */
-const inProcess = ({ heartbeat, events, expectations }: AgentCalls): Transport => {
+const inProcess = ({ enrol, heartbeat, events, expectations }: AgentCalls): Transport => {
   const replyTo = (
     kind: RequestKind,
     key: string,
@@ -39,13 +39,17 @@ const inProcess = ({ heartbeat, events, expectations }: AgentCalls): Transport =
     body: never,
   ): Reply<object, TocsinErrorCode> => {
     if (kind === "heartbeat") return heartbeat(key, body)
+    if (kind === "enrolment") return enrol(key, agentId, body)
     return kind === "events" ? events(key, body) : expectations(key, agentId, body)
   }
   return {
     send: async ({ kind, agentId, key, body }) => {
       const outcome = await replyTo(kind, key, agentId, JSON.parse(body) as never).outcome()
       if (outcome.ok)
-        return { status: kind === "declaration" ? 200 : 202, body: JSON.stringify(outcome.value) }
+        return {
+          status: kind === "heartbeat" || kind === "events" ? 202 : 200,
+          body: JSON.stringify(outcome.value),
+        }
       const { code, message, retryAfterSeconds } = outcome.error
       return {
         status: statusOf(code),
