@@ -21,6 +21,7 @@ const TABLES: Readonly<Record<ListName, string>> = {
   outbox: "outbox",
   integrations: "integration",
   enrolments: "enrolment",
+  watches: "watch",
   operators: "operator",
   audit: "audit",
   silences: "silence",

@@ -25,6 +25,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   blacklist: [{}],
   integrations: [{}],
   enrolments: [{}],
+  watches: [{}],
   operators: [{}],
   audit: [{}],
   silences: [{}],

@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:450fe86e9a81cb23867bfabfeaf26d99405582e542f85484cf0b9abf14640bd3
+-- 1 first breaking sha256:efb756ecc9b5e4de69d2019b6d074faa5b81898cd4d5a33a752a0bdd1d203ec4
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -459,6 +459,7 @@ CREATE TABLE replica (
   version TEXT NOT NULL,
   policy_hash TEXT NOT NULL,
   receivers TEXT NOT NULL,
+  probes INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   seen_at INTEGER NOT NULL,
   ended_at INTEGER
@@ -506,3 +507,21 @@ CREATE TABLE system_total (
   incidents_open INTEGER NOT NULL,
   agents_pending INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE watch (
+  name TEXT NOT NULL PRIMARY KEY,
+  every_millis INTEGER NOT NULL,
+  confirm TEXT NOT NULL,
+  probe TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  paused_until INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  next_probe_at INTEGER NOT NULL,
+  probed_at INTEGER,
+  status TEXT,
+  output TEXT,
+  counted TEXT,
+  counted_at INTEGER,
+  against INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -138,7 +138,15 @@ const openNamed = Effect.fnUntraced(function* () {
     const reports = Effect.gen(function* () {
       const started_at = yield* Instant.now
       const policy_hash = listed.join()
-      const row = { id: name, version: "1", policy_hash, started_at, receivers: listed, isEmptyPolicy: false }
+      const row = {
+        id: name,
+        version: "1",
+        policy_hash,
+        started_at,
+        receivers: listed,
+        probes: false,
+        isEmptyPolicy: false,
+      }
       yield* process.commits.transact(reportReplica(row, signedBy("system")))
     })
     const follows = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {

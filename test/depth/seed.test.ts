@@ -60,6 +60,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
           blacklist: agents / 20,
           integrations: 0,
           enrolments: 0,
+          watches: 0,
           operators: 0,
           overdue: 0,
           audit: 0,

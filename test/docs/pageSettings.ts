@@ -27,6 +27,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   },
   "docs/operators.md": { server: "sqlite" },
   "docs/integrations.md": { server: "sqlite" },
+  "docs/watches.md": { server: "sqlite" },
   "docs/overdue.md": { server: "sqlite" },
   "docs/acknowledge-and-silence.md": { server: "sqlite" },
   "docs/errors.md": { server: "sqlite" },

@@ -1,5 +1,5 @@
 import { JobTransitions } from "@tocsin/agent/jobs/Job"
-import { SoftTransitions } from "@tocsin/agent/checks/confirmResult"
+import { SoftTransitions } from "@tocsin/contract/confirmResult"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
 import { AcknowledgementTransitions } from "@tocsin/core/model/AcknowledgementTransitions"
 import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AdmissionTransitions"
@@ -10,6 +10,7 @@ import { ExpectationTransitions } from "@tocsin/core/model/ExpectationTransition
 import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
 import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentTransitions"
+import { CutOffTransitions } from "@tocsin/core/model/CutOffTransitions"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
 import { EventThrottleTransitions } from "@tocsin/core/model/EventThrottleTransitions"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaTransitions"
@@ -49,8 +50,8 @@ export const subjects: ReadonlyArray<Subject> = [
   {
     title: "Soft state",
     meaning:
-      "A check that an agent runs with `confirm`. The agent keeps the state in memory, and starts from the last reported status.",
-    file: "packages/agent/src/checks/confirmResult.ts",
+      "A check that an agent runs with `confirm`, or a watch. The agent keeps the state in memory, and starts from the last reported status.",
+    file: "packages/contract/src/confirmResult.ts",
     rows: SoftTransitions,
   },
   {
@@ -95,6 +96,12 @@ export const subjects: ReadonlyArray<Subject> = [
     meaning: "A token by which pending agents are accepted. Nothing stores its state.",
     file: "packages/core/src/model/EnrolmentTransitions.ts",
     rows: EnrolmentTransitions,
+  },
+  {
+    title: "Place",
+    meaning: "The network of the service, as its watches show it. The open incident is the state.",
+    file: "packages/core/src/model/CutOffTransitions.ts",
+    rows: CutOffTransitions,
   },
   {
     title: "Silence",

@@ -23,6 +23,7 @@ import { heartbeatFieldSuite } from "./requests/heartbeatFieldSuite.ts"
 import { hostileBodySuite } from "./requests/hostileBodySuite.ts"
 import { enrolmentSuite } from "./requests/enrolmentSuite.ts"
 import { integrationSuite } from "./requests/integrationSuite.ts"
+import { watchSuite } from "./requests/watchSuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
 import { orderSuite } from "./requests/orderSuite.ts"
 import { pathSuite } from "./requests/pathSuite.ts"
@@ -70,6 +71,7 @@ const suites: Suites = {
   operators: operatorSuite,
   integrations: integrationSuite,
   enrolments: enrolmentSuite,
+  watches: watchSuite,
   policy: policySuite,
   "hostile connections": hostileConnectionSuite,
   interruptions: interruptionSuite,

@@ -39,6 +39,7 @@ const policySource: PolicySource = {
 
 /** They connect to nothing. */
 const watchProbes = Layer.succeed(WatchProbes, {
+  check: () => Effect.void,
   run: () =>
     Effect.succeed({ status: "critical", output: "the connection was refused", duration_ms: 1 } as const),
 })

@@ -17,7 +17,7 @@ const isBeyondSchemas = ({ placed, query, body }: Generated): boolean =>
   // Any text fits the document, but few are policies.
   placed.operation.operationId === "applyPolicy" ||
   // A watch is one probe, with an address.
-  placed.operation.operationId === "tryWatch" ||
+  ["tryWatch", "createWatch", "changeWatch"].includes(placed.operation.operationId) ||
   // A span ends by now, and its matchers have fields and operators.
   placed.operation.operationId === "listAvailability" ||
   // Each kind of integration has its options.

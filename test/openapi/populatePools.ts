@@ -148,6 +148,7 @@ export const populatePools: Effect.Effect<Pools, never, DocumentedServer> = Effe
   for (const name of names) {
     yield* ask("POST", "/ops/v1/operators", UI_TOKEN, { name, role: "read" })
     yield* ask("POST", "/ops/v1/integrations", UI_TOKEN, { name, kind: "ping" })
+    yield* ask("POST", "/ops/v1/watches", UI_TOKEN, { name, dns: { name: "home.example" } })
   }
   return {
     OperatorName: names,

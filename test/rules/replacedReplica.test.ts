@@ -22,6 +22,7 @@ it.effect("the audit has each policy put in force, and no restart and no start w
             policy_hash,
             started_at: start,
             receivers: ["debug"],
+            probes: false,
             isEmptyPolicy: policy_hash === "none",
           },
           signedBy(id),

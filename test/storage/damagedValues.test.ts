@@ -109,6 +109,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       version: "1.0.0",
       policy_hash: "",
       receivers: [],
+      probes: false,
       started_at: start,
       seen_at: start,
       ended_at: start,

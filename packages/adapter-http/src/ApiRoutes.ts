@@ -5,6 +5,7 @@ import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import type { Policies } from "@tocsin/core/usecases/Policies"
 import type { Integrations } from "@tocsin/core/usecases/Integrations"
+import type { Watches } from "@tocsin/core/usecases/Watches"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
 import type { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import type { Queries } from "@tocsin/core/usecases/Queries"
@@ -50,6 +51,7 @@ export type ApiServices =
   | Queries
   | Operators
   | Integrations
+  | Watches
   | Policies
   | PolicyInForce
   | TopicFeed

@@ -4,6 +4,7 @@ import { Hashing } from "@tocsin/core/ports/Hashing"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
+import { Watches } from "@tocsin/core/usecases/Watches"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
@@ -55,6 +56,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
     Layer.mock(Admission, { enrolments: noEnrolments, ...admission }),
     Layer.mock(Integrations, {}),
+    Layer.mock(Watches, {}),
     Layer.mock(Queries, { ...queries }),
     Layer.mock(Operators, {}),
     Layer.mock(Policies, { given: { notifiers: [], keepsNotifiers: false } }),

@@ -56,6 +56,7 @@ export const listFilters: { readonly [L in ListName]: Passes<L> } = {
   operators: () => true,
   integrations: () => true,
   enrolments: () => true,
+  watches: () => true,
   audit: (_, filter, row) =>
     wants(filter.actor, row.actor) &&
     wants(filter.action, row.action) &&

@@ -41,6 +41,7 @@ const lists: {
   operators: ({ keyed }) => keyed.operator.values(),
   integrations: ({ keyed }) => keyed.integration.values(),
   enrolments: ({ keyed }) => keyed.enrolment.values(),
+  watches: ({ keyed }) => keyed.watch.values(),
   audit: ({ audit }) => audit.values(),
   silences: ({ keyed }) => keyed.silence.values(),
   blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),

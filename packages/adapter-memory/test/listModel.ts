@@ -52,6 +52,7 @@ const rowsOf: { readonly [L in ListName]: RowsOf<L> } = {
   blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),
   integrations: ({ keyed }) => Array.from(keyed.integration.values()),
   enrolments: ({ keyed }) => Array.from(keyed.enrolment.values()),
+  watches: ({ keyed }) => Array.from(keyed.watch.values()),
   operators: ({ keyed }) => Array.from(keyed.operator.values()),
   audit: ({ audit }, { from, subject, to, ...filter }) =>
     Array.from(audit.values())

@@ -52,6 +52,7 @@ const filters: { readonly [L in ListName]: fc.Arbitrary<ListFilters[L]> } = {
   blacklist: none,
   integrations: none,
   enrolments: none,
+  watches: none,
   operators: none,
   audit: fc.record({
     actor: maybe(agentName),
@@ -109,6 +110,7 @@ const look = fc.oneof(
   lookAt("blacklist", "stored"),
   lookAt("integrations", "name"),
   lookAt("enrolments", "created_at"),
+  lookAt("watches", "name"),
   lookAt("operators", "name"),
   lookAt("audit", "recorded_at"),
   lookAt("silences", "created_at"),

@@ -176,6 +176,18 @@ export interface EnrolmentWithToken extends Answer<"createEnrolment"> {}
 /** The token by which an agent asks to be accepted. */
 export interface EnrolRequest extends Body<"enrol"> {}
 
+/** A watch, without its header fields. */
+export interface Watch extends Answer<"getWatch"> {}
+
+/** A new watch: exactly one of `http`, `tcp`, `tls` and `dns`. */
+export interface NewWatch extends Body<"createWatch"> {}
+
+/** Changes of a watch. A probe replaces the former one, with its header fields. */
+export interface WatchChanges extends Body<"changeWatch"> {}
+
+/** For how long to pause a watch: a duration up to `24h`, or `0s` to end a pause. */
+export interface WatchPause extends Body<"pauseWatch"> {}
+
 /** An integration, without its key. */
 export interface Integration extends Answer<"getIntegration"> {}
 

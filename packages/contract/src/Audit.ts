@@ -16,6 +16,7 @@ export const AuditSubjectKinds = {
   operator: "the operator's name",
   policy: "the hash of the policy",
   silence: "the id of the silence",
+  watch: "the watch's name",
 } as const
 export type AuditSubjectKind = keyof typeof AuditSubjectKinds
 
@@ -115,6 +116,19 @@ export const AuditActions = {
     parameters: ["ends_at", "comment"],
   },
   "silence.expired": { subject: "silence", change: "ended before its time", parameters: [] },
+  "watch.created": {
+    subject: "watch",
+    change: "created, by an operator or by the policy",
+    parameters: ["probe"],
+  },
+  "watch.changed": { subject: "watch", change: "its options were changed", parameters: [] },
+  "watch.paused": {
+    subject: "watch",
+    change: "paused; without an end, until it is resumed",
+    parameters: ["until"],
+  },
+  "watch.resumed": { subject: "watch", change: "its pause was ended", parameters: [] },
+  "watch.removed": { subject: "watch", change: "removed with its check and history", parameters: [] },
 } as const satisfies Readonly<Record<string, AuditedChange>>
 export type AuditActionName = keyof typeof AuditActions
 

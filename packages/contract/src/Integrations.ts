@@ -79,6 +79,13 @@ const ValuesOption = closedStruct(lists(["ok", "warning", "critical"])).annotate
   description: "Values by status: its name unless given.",
 })
 
+/** An integration's kind as it is shown: the service itself reports the results of its watches. */
+const ShownKind = Schema.Literals([...IntegrationKind.literals, "watch"]).annotate({
+  identifier: "ShownIntegrationKind",
+  description: "The protocol of its senders; watch for the results of watches.",
+})
+export type ShownKind = typeof ShownKind.Type
+
 /** How an integration reads what its senders report. */
 export const IntegrationOptions = closedStruct({
   check: optional(CheckId, "Its only check, which the URL of the key then means."),
@@ -141,7 +148,7 @@ const Refusal = Schema.Struct({
 /** An integration, without its key. */
 export const Integration = Schema.Struct({
   name: IntegrationName,
-  kind: IntegrationKind,
+  kind: ShownKind,
   options: IntegrationOptions,
   created_at: InstantFromString,
   created_by: Schema.String.annotateKey({ description: "The operator who created it." }),

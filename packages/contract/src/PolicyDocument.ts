@@ -3,6 +3,7 @@ import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
 import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS, typesOf } from "./ReceiverTypes.ts"
+import { MOST_WATCHES, PolicyWatch } from "./Watches.ts"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, formatMatcher, parseMatcher } from "./Matcher.ts"
 
 /** A matcher as a policy writes it: `label:team = db`. */
@@ -220,6 +221,11 @@ export const PolicyDocument = Schema.Struct({
   windows: Schema.optionalKey(Schema.Array(Window)),
   freshness: Schema.optionalKey(Schema.Array(Freshness)),
   runbooks: Schema.optionalKey(Schema.Array(Runbook)),
+  watches: Schema.optionalKey(
+    Schema.Array(PolicyWatch).check(
+      Schema.isMaxLength(MOST_WATCHES, { expected: `at most ${MOST_WATCHES} watches` }),
+    ),
+  ),
 }).annotate({
   identifier: "Policy",
   title: "Tocsin policy",

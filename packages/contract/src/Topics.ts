@@ -11,6 +11,7 @@ export const TopicNames = {
   silences: "silences",
   policy: "the policy in force, with its windows",
   integrations: "integrations",
+  watches: "watches",
   operators: "named operators",
   audit: "the audit",
 } as const

@@ -1,6 +1,10 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
 import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
+import { CheckId } from "./Identifiers.ts"
+import { InstantFromString } from "./Instant.ts"
+import { paging } from "./Parameters.ts"
+import { pageOf } from "./Responses.ts"
 import { CheckStatus } from "./Status.ts"
 
 const bounded = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -11,41 +15,217 @@ const timeout = optional(
   "How long to wait for the answer: 10s unless given.",
 )
 
-const HttpWatch = closedStruct({
+const days = optional(
+  closedStruct({
+    warning: optional(bounded(1, 3_650), "Fewer days are a warning."),
+    critical: optional(bounded(1, 3_650), "Fewer days are critical."),
+  }),
+  "How many days the certificate must have left.",
+)
+
+const verify = optional(Schema.Boolean, "Whether the certificate must be trusted: true unless given.")
+
+const httpFields = {
   url: ofLength(2_048).annotateKey({ description: "An http or https address without a user." }),
+  method: optional(Schema.Literals(["GET", "HEAD"]), "GET unless given."),
   status: optional(
     Schema.Array(bounded(100, 599)).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
     "The statuses that are ok: 200 to 299 unless given.",
   ),
   text: optional(ofLength(4_096), "A text that the first MiB of the answer must contain."),
   redirects: optional(bounded(0, 20), "How many redirects to follow: 5 unless given."),
-  verify: optional(Schema.Boolean, "Whether the certificate must be trusted: true unless given."),
+  verify,
+  days,
+  timeout,
+}
+
+const HttpWatch = closedStruct({
+  ...httpFields,
   headers: optional(
     Schema.Record(Schema.String, ofLength(4_096)),
     "Header fields to send to this origin, at most 50. No answer shows them.",
   ),
-  timeout,
 }).annotate({ identifier: "HttpWatch", description: "Asks for a page." })
 
-const TcpWatch = closedStruct({
+const hostAndPort = {
   host: ofLength(253).annotateKey({ description: "A host name or an address." }),
   port: bounded(1, 65_535),
-  timeout,
-}).annotate({ identifier: "TcpWatch", description: "Connects to a port." })
+}
 
-/** The body of POST watches/try: one probe (docs/rules.md#watches). */
-export const TryWatchRequest = closedStruct({
+const TcpWatch = closedStruct({ ...hostAndPort, timeout }).annotate({
+  identifier: "TcpWatch",
+  description: "Connects to a port.",
+})
+
+const TlsWatch = closedStruct({
+  ...hostAndPort,
+  port: optional(hostAndPort.port, "443 unless given."),
+  name: optional(ofLength(253), "The name that the certificate must have: the host unless given."),
+  verify,
+  days,
+  timeout,
+}).annotate({ identifier: "TlsWatch", description: "Examines the certificate of a server." })
+
+const DnsWatch = closedStruct({
+  name: ofLength(253).annotateKey({ description: "The name to resolve." }),
+  type: optional(
+    Schema.Literals(["A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"]),
+    "The type of records: A unless given.",
+  ),
+  timeout,
+}).annotate({ identifier: "DnsWatch", description: "Resolves a name." })
+
+const probes = {
   http: optional(HttpWatch, "Asks for a page."),
   tcp: optional(TcpWatch, "Connects to a port."),
-}).annotate({ identifier: "TryWatchRequest", description: "One probe: exactly one of its fields." })
+  tls: optional(TlsWatch, "Examines the certificate of a server."),
+  dns: optional(DnsWatch, "Resolves a name."),
+}
+
+/** The body of POST watches/try: one probe (docs/rules.md#watches). */
+export const TryWatchRequest = closedStruct(probes).annotate({
+  identifier: "TryWatchRequest",
+  description: "One probe: exactly one of its fields.",
+})
 export type TryWatchRequest = typeof TryWatchRequest.Type
+
+/** A probe as it is stored, its durations as texts. */
+export type StoredProbe = typeof TryWatchRequest.Encoded
+
+/** The kinds of probes. */
+export const probeKinds = ["http", "tcp", "tls", "dns"] as const satisfies ReadonlyArray<
+  keyof TryWatchRequest
+>
+
+/** The names of the probes in a request. */
+export const probesIn = (request: TryWatchRequest): ReadonlyArray<(typeof probeKinds)[number]> =>
+  probeKinds.filter((kind) => request[kind] !== undefined)
+
+/** The probe of a request. */
+export const probeOf = ({ dns, http, tcp, tls }: TryWatchRequest): TryWatchRequest => ({
+  ...(http !== undefined && { http }),
+  ...(tcp !== undefined && { tcp }),
+  ...(tls !== undefined && { tls }),
+  ...(dns !== undefined && { dns }),
+})
+
+/** A probe to store. */
+export const encodeProbe: (probe: TryWatchRequest) => StoredProbe = Schema.encodeSync(TryWatchRequest)
+
+/** A stored probe; fails where another version of Tocsin stored it. */
+export const decodeProbe: (stored: StoredProbe) => TryWatchRequest = Schema.decodeSync(TryWatchRequest)
 
 /** The result of a probe that nothing stores. */
 export const WatchTrial = Schema.Struct({
   status: CheckStatus,
   output: Schema.String.annotate({
-    description: "The status and the time, in words; nothing of the answer's body.",
+    description: "The status and the time, in words; of the answer's body, only the wanted text.",
   }),
   duration_ms: NonNegativeInteger.annotate({ description: "How long the probe took, in milliseconds." }),
 }).annotate({ identifier: "WatchTrial", description: "The result of a probe that nothing stores." })
 export type WatchTrial = typeof WatchTrial.Type
+
+const times = bounded(1, 10)
+
+const Confirm = closedStruct({
+  bad: optional(times, "How many results in a row must not be ok: 2 unless given."),
+  good: optional(times, "How many results in a row must be ok: 1 unless given."),
+}).annotate({ identifier: "WatchConfirm", description: "When a status counts." })
+
+const Every = DurationText({ min: "10 seconds", max: "1 day" })
+
+const settings = {
+  every: optional(Every, "The time from one probe to the next: 1m unless given."),
+  confirm: optional(Confirm, "When a status counts."),
+  ...probes,
+}
+
+/** The usual time from one probe to the next, in milliseconds. */
+export const USUAL_EVERY_MILLIS = 60_000
+
+/** The usual numbers of results that make a status count. */
+export const USUAL_CONFIRM = { bad: 2, good: 1 } as const
+
+/** The most watches of a service. */
+export const MOST_WATCHES = 1_000
+
+/** Names a watch, and its check. */
+const WatchName = CheckId
+
+/** The body of POST watches. */
+export const CreateWatchRequest = closedStruct({ name: WatchName, ...settings }).annotate({
+  identifier: "CreateWatchRequest",
+  description: "A new watch, with exactly one probe.",
+})
+export type CreateWatchRequest = typeof CreateWatchRequest.Type
+
+/** A watch that a policy defines. Header fields may be secrets, which stay outside the policy. */
+export const PolicyWatch = Schema.Struct({
+  name: WatchName,
+  ...settings,
+  http: Schema.optionalKey(Schema.Struct(httpFields)),
+})
+export type PolicyWatch = typeof PolicyWatch.Type
+
+/** The body of PATCH watches/{name}. */
+export const ChangeWatchRequest = closedStruct({
+  ...settings,
+  is_paused: optional(Schema.Boolean, "Whether to probe no more until false is sent."),
+}).annotate({
+  identifier: "ChangeWatchRequest",
+  description: "Absent fields stay as they are. A probe replaces the former one, with its headers.",
+})
+export type ChangeWatchRequest = typeof ChangeWatchRequest.Type
+
+/** The body of POST watches/{name}/pause. */
+export const PauseWatchRequest = closedStruct({
+  for: DurationText({ min: "0 seconds", max: "1 day" }).annotateKey({
+    description: "For how long to probe no more, up to 24h; 0s ends a pause.",
+  }),
+}).annotate({ identifier: "PauseWatchRequest", description: "How long a pause lasts." })
+export type PauseWatchRequest = typeof PauseWatchRequest.Type
+
+/** A watch as it is shown: without header fields. */
+export const Watch = Schema.Struct({
+  name: WatchName,
+  every: Schema.toEncoded(Every),
+  confirm: Schema.Struct({ bad: times, good: times }),
+  http: optional(
+    Schema.toEncoded(Schema.Struct(httpFields)),
+    "Asks for a page. Its header fields are not shown.",
+  ),
+  tcp: optional(Schema.toEncoded(TcpWatch), "Connects to a port."),
+  tls: optional(Schema.toEncoded(TlsWatch), "Examines the certificate of a server."),
+  dns: optional(Schema.toEncoded(DnsWatch), "Resolves a name."),
+  is_of_policy: Schema.Boolean.annotateKey({
+    description: "Whether the policy defines it: then only the policy changes or removes it.",
+  }),
+  is_paused: Schema.Boolean,
+  paused_until: Schema.NullOr(InstantFromString).annotateKey({
+    description: "When its pause ends; null without one, and for one that lasts until it is ended.",
+  }),
+  status: Schema.NullOr(CheckStatus).annotateKey({
+    description: "The status that counts; null before the first one.",
+  }),
+  last: Schema.NullOr(
+    Schema.Struct({ at: InstantFromString, status: CheckStatus, output: Schema.String }).annotate({
+      identifier: "WatchProbe",
+      description: "The result of the latest probe.",
+    }),
+  ).annotateKey({ description: "The latest probe, whether its status counts or not." }),
+  next_probe_at: InstantFromString,
+  created_at: InstantFromString,
+  created_by: Schema.String.annotateKey({ description: "The operator who created it." }),
+}).annotate({ identifier: "Watch", description: "A probe that the service repeats." })
+export type Watch = typeof Watch.Type
+
+/** Query of GET /ops/v1/watches. */
+export const WatchListParameters = Schema.Struct(paging)
+
+/** Path of one watch. */
+export const WatchPath = Schema.Struct({
+  name: WatchName.annotateKey({ description: "The name of a watch." }),
+})
+
+/** One page of watches. */
+export const WatchPage = pageOf(Watch, "WatchPage")

@@ -21,6 +21,7 @@ import { policy } from "./commands/policy.ts"
 import { silences } from "./commands/silences.ts"
 import { simulate } from "./commands/simulate.ts"
 import { summary } from "./commands/summary.ts"
+import { watch, watches } from "./commands/watches.ts"
 import { windows } from "./commands/windows.ts"
 import { type CommandFailure, EXIT_CODES, type ExitName } from "./CommandFailure.ts"
 import { Output } from "./output/Output.ts"
@@ -55,6 +56,8 @@ const tocsin = Command.make("tocsin").pipe(
       commands: [
         agents,
         enrolments,
+        watch,
+        watches,
         integrations,
         checks,
         availability,

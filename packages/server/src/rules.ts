@@ -66,6 +66,7 @@ export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions
   maxPendingAgents: settings.SERVICE_MAX_PENDING_AGENTS,
   integrationRate: settings.SERVICE_INTEGRATION_RATE,
   integrationCheckRate: settings.SERVICE_INTEGRATION_CHECK_RATE,
+  watchAgent: settings.SERVICE_WATCH_AGENT,
   publicUrl: settings.SERVICE_PUBLIC_URL,
   staleAfter: settings.SERVICE_STALE_AFTER,
   acknowledgedFor: settings.SERVICE_ACK_FOR,

@@ -2,6 +2,7 @@ import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { verifyWatchAgent } from "@tocsin/core/usecases/Watches"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
@@ -78,9 +79,9 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
             watchdogLayer(secrets, settings),
             connectionWarning(settings),
             policyReloading(secrets),
-          ),
+          ).pipe(Layer.provide(Layer.effectDiscard(verifyWatchAgent))),
         ),
-        Layer.provide(Layer.provide(services, watchProbes(settings))),
+        Layer.provide(Layer.provideMerge(services, watchProbes(settings))),
       )
     }),
   )

@@ -1,30 +1,76 @@
-import { http } from "@tocsin/agent/probes/http"
+import { systemClock } from "@tocsin/agent/clock/Clock"
+import { dns } from "@tocsin/agent/probes/dns"
 import { judge } from "@tocsin/agent/probes/Finding"
+import { http } from "@tocsin/agent/probes/http"
+import type { Probe, ProbeTargets } from "@tocsin/agent/probes/Probe"
 import { tcp } from "@tocsin/agent/probes/tcp"
-import type { Probe } from "@tocsin/agent/probes/Probe"
+import { tls } from "@tocsin/agent/probes/tls"
 import { checkedLookup, isRefusedAddress, NameLookup } from "@tocsin/adapter-notify/http/checkedLookup"
 import { ValidationError } from "@tocsin/contract/Errors"
-import type { TryWatchRequest, WatchTrial } from "@tocsin/contract/Watches"
+import { cleanOutput } from "@tocsin/contract/Text"
+import { probeKinds, type TryWatchRequest, type WatchTrial } from "@tocsin/contract/Watches"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
-import { systemClock } from "@tocsin/agent/clock/Clock"
-import { Duration, Effect, Layer, Semaphore } from "effect"
+import { Duration, Effect, Layer, Result, Semaphore } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
-/** Probes at a time; further ones wait. */
-const CONCURRENCY = 8
+/** Probes at a time; further ones wait. A probe is mostly a socket that waits. */
+const CONCURRENCY = 64
+/** An output has one line; the texts of a server may be long. */
+const LONGEST_OUTPUT = 1_000
+
+/** Days that are left, as a range of the agent: fewer are bad. */
+const rangesOf = (days: { readonly warning?: number; readonly critical?: number } = {}): object =>
+  Object.fromEntries(Object.entries(days).map(([name, least]) => [name, `${least}:`]))
 
 /** The options of a probe as the agent's configuration has them. */
-const optionsOf = ({
-  timeout,
-  ...options
-}: NonNullable<TryWatchRequest["http"] | TryWatchRequest["tcp"]>): object => ({
+const optionsOf = (
+  kind: keyof TryWatchRequest,
+  {
+    days,
+    timeout,
+    ...options
+  }: {
+    readonly timeout?: Duration.Duration
+    readonly days?: { readonly warning?: number; readonly critical?: number }
+  },
+): object => ({
   ...options,
+  ...(days !== undefined && (kind === "tls" ? rangesOf(days) : { days: rangesOf(days) })),
   ...(timeout !== undefined && { wait: `${Duration.toMillis(timeout)}ms` }),
 })
 
 const hasUser = (url: string): boolean => {
   const parsed = URL.parse(url)
   return parsed !== null && `${parsed.username}${parsed.password}` !== ""
+}
+
+/** Runs a probe whose options were read. */
+type Run = (signal: AbortSignal, targets: ProbeTargets) => Promise<Omit<WatchTrial, "duration_ms">>
+
+/** Reads the options of a probe of the agent. */
+const reading =
+  <S>({ reader, run, title }: Probe<S>) =>
+  (name: string, options: object): Result.Result<Run, ValidationError> => {
+    const problems: Array<string> = []
+    const read = reader(options, {
+      path: [],
+      refuse: (message, path = []) => void problems.push(`${[name, ...path].join(".")} ${message}`),
+    })
+    if (read === undefined || problems.length > 0)
+      return Result.fail(new ValidationError({ message: problems.join("; ") }))
+    return Result.succeed(async (signal, targets) => {
+      const { output, status } = judge(title, await run(read, { clock: systemClock, signal, targets }))
+      return { status, output: cleanOutput(output).slice(0, LONGEST_OUTPUT).toWellFormed() }
+    })
+  }
+
+const PROBES = { http: reading(http), tcp: reading(tcp), tls: reading(tls), dns: reading(dns) }
+
+const readProbe = (watch: TryWatchRequest): Result.Result<Run, ValidationError> => {
+  const kind = probeKinds.find((one) => watch[one] !== undefined) ?? "http"
+  if (watch.http !== undefined && hasUser(watch.http.url))
+    return Result.fail(new ValidationError({ message: "http.url must not contain a user: use headers" }))
+  return PROBES[kind](kind, optionsOf(kind, watch[kind] ?? {}))
 }
 
 /** The probes of the agent, with targets as these settings allow them (docs/rules.md#watches). */
@@ -42,33 +88,18 @@ export const watchProbes = (settings: Settings) =>
       }
       const permits = yield* Semaphore.make(CONCURRENCY)
 
-      const probe = Effect.fnUntraced(function* <S>(
-        name: string,
-        { title, reader, run }: Probe<S>,
-        options: object,
-      ) {
-        const problems: Array<string> = []
-        const read = reader(options, {
-          path: [],
-          refuse: (message, path = []) => void problems.push(`${[name, ...path].join(".")} ${message}`),
-        })
-        if (read === undefined || problems.length > 0)
-          return yield* new ValidationError({ message: problems.join("; ") })
-        const begun = systemClock.steady()
-        const finding = yield* Effect.promise((signal) => run(read, { clock: systemClock, signal, targets }))
-        const { status, output } = judge(title, finding)
-        const trial: WatchTrial = { status, output, duration_ms: Math.round(systemClock.steady() - begun) }
-        return trial
-      }, permits.withPermit)
-
       return {
-        run: ({ http: page, tcp: connection }) => {
-          if (page !== undefined && hasUser(page.url))
-            return new ValidationError({ message: "http.url must not contain a user: use headers" })
-          if (page !== undefined && connection === undefined) return probe("http", http, optionsOf(page))
-          if (connection !== undefined && page === undefined) return probe("tcp", tcp, optionsOf(connection))
-          return new ValidationError({ message: "give exactly one probe: http or tcp" })
-        },
+        check: (watch) => Effect.asVoid(Effect.fromResult(readProbe(watch))),
+        run: Effect.fnUntraced(function* (watch) {
+          const run = yield* Effect.fromResult(readProbe(watch))
+          const begun = systemClock.steady()
+          const found = yield* Effect.promise((signal) => run(signal, targets)).pipe(
+            Effect.catchDefect((defect) =>
+              Effect.succeed({ status: "unknown" as const, output: String(defect).slice(0, LONGEST_OUTPUT) }),
+            ),
+          )
+          return { ...found, duration_ms: Math.round(systemClock.steady() - begun) } satisfies WatchTrial
+        }, permits.withPermit),
       }
     }),
   )

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
-import { Effect, Result } from "effect"
+import { NameLookup, type ResolveName } from "@tocsin/adapter-notify/http/checkedLookup"
+import { Duration, Effect, Result } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { TryWatchRequest } from "@tocsin/contract/Watches"
@@ -21,7 +22,8 @@ const listening = Effect.acquireRelease(
       else if (url === "/endless") {
         const write = (): boolean => !response.destroyed && response.write("a".repeat(MIB / 4), write)
         write()
-      } else response.end("a private body")
+      } else if (url === "/long") response.end(`b${"a".repeat(1_000)}b`)
+      else if (url !== "/silent") response.end("a private body")
     })
     server.listen(0, "127.0.0.1")
     await once(server, "listening")
@@ -88,6 +90,57 @@ describe("a probe of the server", () => {
     }).pipe(Effect.scoped),
   )
 
+  it.live("connects to the address that it examined, when a name changes between two lookups", () =>
+    Effect.gen(function* () {
+      const { asked, port } = yield* listening
+      const lookups: Array<string> = []
+      // A public address at first, and then one that is refused: DNS rebinding.
+      const rebinding: ResolveName = (hostname, _options, callback) => {
+        lookups.push(hostname)
+        callback(null, [{ address: lookups.length === 1 ? "127.0.0.1" : "169.254.169.254", family: 4 }])
+      }
+      const probe = (watch: TryWatchRequest) =>
+        probing(LOOPBACK, watch).pipe(Effect.provideService(NameLookup, rebinding))
+      const first = yield* probe({ http: { url: `http://name.example:${port}/` } })
+      assert.strictEqual(first.status, "ok")
+      assert.deepStrictEqual([asked, lookups], [["/"], ["name.example"]])
+      for (const watch of [
+        { http: { url: `http://name.example:${port}/` } },
+        { tcp: { host: "name.example", port } },
+        { tls: { host: "name.example", port } },
+      ]) {
+        const { output, status } = yield* probe(watch)
+        assert.strictEqual(status, "critical")
+        assert.include(output, "no allowed address")
+      }
+      assert.deepStrictEqual(asked, ["/"])
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("waits no longer than its time-out for an answer that never ends", () =>
+    Effect.gen(function* () {
+      const { port } = yield* listening
+      const timeout = Duration.seconds(1)
+      const { output, status } = yield* probing(LOOPBACK, {
+        http: { url: `http://127.0.0.1:${port}/silent`, timeout },
+      })
+      assert.strictEqual(status, "critical")
+      assert.include(output, "no answer within 1 s")
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("shows of a body only the beginning of the wanted text", () =>
+    Effect.gen(function* () {
+      const { port } = yield* listening
+      const { output, status } = yield* probing(LOOPBACK, {
+        http: { url: `http://127.0.0.1:${port}/long`, text: "a".repeat(300) },
+      })
+      assert.strictEqual(status, "ok")
+      assert.include(output, `with "${"a".repeat(200)}…"`)
+      assert.notInclude(output, "b")
+    }).pipe(Effect.scoped),
+  )
+
   it.live("refuses private addresses if the setting says so", () =>
     Effect.gen(function* () {
       const { port } = yield* listening
@@ -112,8 +165,7 @@ describe("a probe of the server", () => {
     Effect.gen(function* () {
       const tcp = { host: "example.org", port: 1 }
       const refused: ReadonlyArray<readonly [TryWatchRequest, string]> = [
-        [{}, "give exactly one probe: http or tcp"],
-        [{ http: { url: "http://example.org/" }, tcp }, "give exactly one probe: http or tcp"],
+        [{ tls: { host: "a b" } }, "tls.host must be a host name or an address"],
         [{ http: { url: "http://me:secret@example.org/" } }, "http.url must not contain a user: use headers"],
         [
           { http: { url: "file:///etc/passwd" } },

@@ -9,6 +9,8 @@ import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { Watches, watchAgentOf } from "@tocsin/core/usecases/Watches"
+import type { WatchAgent } from "@tocsin/core/watches/watchAgent"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Context, Effect, Layer, type Scope } from "effect"
 import * as SeededIds from "./SeededIds.ts"
@@ -23,6 +25,8 @@ export interface Replica {
   readonly queries: Queries["Service"]
   readonly operators: Operators["Service"]
   readonly integrations: Integrations["Service"]
+  readonly watches: Watches["Service"]
+  readonly watchAgent: WatchAgent
   /** For decisions that no use case above makes: those of delivery, housekeeping and operations. */
   readonly incidents: IncidentOptions
 }
@@ -33,7 +37,8 @@ const useCases = Layer.mergeAll(
   Queries.layer,
   Operators.layer,
   Integrations.layer,
-).pipe(Layer.provide(NodeHashing.layer()))
+  Watches.layer,
+).pipe(Layer.provideMerge(NodeHashing.layer()))
 
 const UNLIMITED = { perMinute: 0, burst: 0 }
 
@@ -56,16 +61,21 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
       Layer.provideMerge(SeededIds.layer(`replica ${opened}`)),
       Layer.provide(Layer.succeed(RuleSettings, rules)),
     )
-    return Effect.map(Layer.build(Layer.fresh(layer)), (services) => ({
-      storage: Context.get(services, Storage),
-      commits: Context.get(services, Commits),
-      ingest: Context.get(services, Ingest),
-      admission: Context.get(services, Admission),
-      queries: Context.get(services, Queries),
-      operators: Context.get(services, Operators),
-      integrations: Context.get(services, Integrations),
-      incidents: incidentOptions(Context.get(services, Ids), Context.get(services, PolicyInForce), rules),
-    }))
+    return Effect.gen(function* () {
+      const services = yield* Layer.build(Layer.fresh(layer))
+      return {
+        storage: Context.get(services, Storage),
+        commits: Context.get(services, Commits),
+        ingest: Context.get(services, Ingest),
+        admission: Context.get(services, Admission),
+        queries: Context.get(services, Queries),
+        operators: Context.get(services, Operators),
+        integrations: Context.get(services, Integrations),
+        watches: Context.get(services, Watches),
+        watchAgent: yield* Effect.provideContext(watchAgentOf, services),
+        incidents: incidentOptions(Context.get(services, Ids), Context.get(services, PolicyInForce), rules),
+      }
+    })
   })
 })
 

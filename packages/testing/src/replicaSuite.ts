@@ -26,6 +26,7 @@ const replicaRecord: fc.Arbitrary<ReplicaRecord> = fc.record({
   version: plain(32),
   policy_hash: plain(64),
   receivers: fc.array(listing, { maxLength: 4 }),
+  probes: fc.boolean(),
   started_at: instant,
   seen_at: instant,
   ended_at: maybe(instant),
@@ -49,7 +50,15 @@ const roundTrip = (replica: Replica) =>
 
 const report = (name: string, policy_hash: string, receivers: ReadonlyArray<string>) =>
   reportReplica(
-    { id: name, version: "1.2.3", policy_hash, started_at: start, receivers, isEmptyPolicy: false },
+    {
+      id: name,
+      version: "1.2.3",
+      policy_hash,
+      started_at: start,
+      receivers,
+      probes: false,
+      isEmptyPolicy: false,
+    },
     signedBy("system"),
   )
 

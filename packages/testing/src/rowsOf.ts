@@ -12,6 +12,7 @@ const defaults: { readonly [L in ListName]: ListQuery<L> } = {
   blacklist: { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
   integrations: { list: "integrations", filter: {}, sort: "name", direction: "asc" },
   enrolments: { list: "enrolments", filter: {}, sort: "created_at", direction: "desc" },
+  watches: { list: "watches", filter: {}, sort: "name", direction: "asc" },
   operators: { list: "operators", filter: {}, sort: "name", direction: "asc" },
   audit: { list: "audit", filter: {}, sort: "recorded_at", direction: "desc" },
   silences: { list: "silences", filter: {}, sort: "created_at", direction: "desc" },

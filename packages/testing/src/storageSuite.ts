@@ -43,6 +43,7 @@ import { scenarioSuite } from "./scenarioSuite.ts"
 import { textSuite } from "./textSuite.ts"
 import { silenceSuite } from "./silenceSuite.ts"
 import { timerSuite } from "./timerSuite.ts"
+import { watchSuite } from "./watchSuite.ts"
 
 /** Nothing takes a tenth of it, unless it hangs. */
 const TIMEOUT_MILLIS = 120_000
@@ -99,6 +100,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     integrationSuite(subject)
     reportedAlertSuite(subject)
     enrolmentSuite(subject)
+    watchSuite(subject)
     replicaSuite(subject)
     policySuite(subject)
     auditSuite(subject)

@@ -61,6 +61,8 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
   const ann = `${operators}/ann`
   const integrations = "/ops/v1/integrations"
   const cron = `${integrations}/cron`
+  const watches = "/ops/v1/watches"
+  const home = `${watches}/home`
   const severity = "warning"
   return [
     { method: "POST", path: `${agents}/one/accept`, rows: [["agent.accepted", "one"]] },
@@ -175,6 +177,25 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
     },
     { method: "DELETE", path: cron, rows: [["integration.removed", "cron"]] },
     { method: "DELETE", path: cron, rows: [] },
+    {
+      method: "POST",
+      path: watches,
+      json: { name: "home", http: { url: "http://home.example/" } },
+      rows: [["watch.created", "home"]],
+      parameters: { probe: "http" },
+    },
+    { method: "PATCH", path: home, json: { every: "5m" }, rows: [["watch.changed", "home"]] },
+    { method: "PATCH", path: home, json: { is_paused: true }, rows: [["watch.paused", "home"]] },
+    { method: "POST", path: `${home}/pause`, json: { for: "0s" }, rows: [["watch.resumed", "home"]] },
+    {
+      method: "DELETE",
+      path: home,
+      rows: [
+        ["check.deleted", "watches/home"],
+        ["watch.removed", "home"],
+      ],
+    },
+    { method: "DELETE", path: home, rows: [] },
   ]
 }
 

@@ -19,6 +19,7 @@ import * as Delivery from "@tocsin/core/usecases/Delivery"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
+import { Watches } from "@tocsin/core/usecases/Watches"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -120,6 +121,7 @@ export class Tocsin extends Context.Service<
             Operations.layer,
             Operators.layer,
             Integrations.layer,
+            Watches.layer,
             Policies.layer.pipe(Layer.provide(ReplicaIdentity.layer)),
             TopicFeed.layer,
           ]),

@@ -6,6 +6,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import { Watches } from "@tocsin/core/usecases/Watches"
 import {
   toAcknowledgement,
   toLogEntry,
@@ -88,9 +89,21 @@ const policyUseCases = (policies: Policies["Service"]) =>
       ),
   }) satisfies GroupsOf<typeof OpsApi>["policy"]
 
+/** The use case of each endpoint for watches. */
+const watchUseCases = (watches: Watches["Service"]) =>
+  ({
+    listWatches: ({ query }) => watches.list(query),
+    getWatch: ({ params }) => watches.get(params.name),
+    createWatch: ({ payload }) => watches.create(payload),
+    changeWatch: ({ params, payload }) => watches.change(params.name, payload),
+    pauseWatch: ({ params, payload }) => watches.pause(params.name, payload),
+    removeWatch: ({ params }) => watches.remove(params.name),
+    tryWatch: ({ payload }) => watches.try(payload),
+  }) satisfies GroupsOf<typeof OpsApi>["watches"]
+
 /** The use case of each operators' endpoint of /ops/v1, by group. */
 export const opsUseCases = (
-  services: Context.Context<Admission | Integrations | Operations | Operators | Policies | Queries>,
+  services: Context.Context<Admission | Integrations | Operations | Operators | Policies | Queries | Watches>,
 ) => {
   const { enrolments } = Context.get(services, Admission)
   const integrations = Context.get(services, Integrations)
@@ -143,9 +156,7 @@ export const opsUseCases = (
       noteIncident: ({ params, payload }) => Effect.map(operations.note(params.id, payload), toLogEntry),
     },
     policy: policyUseCases(policies),
-    watches: {
-      tryWatch: ({ payload }) => operations.tryWatch(payload),
-    },
+    watches: watchUseCases(Context.get(services, Watches)),
     silences: {
       listSilences: ({ query }) => queries.silences(query),
       getSilence: ({ params }) => operations.showSilence(params.id),

@@ -34,6 +34,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   operators: operatorTable,
   integrations: keyedTables.integration,
   enrolments: keyedTables.enrolment,
+  watches: keyedTables.watch,
   audit: auditTable,
   silences: silenceTable,
   // The list selects blocked keys only.
@@ -89,6 +90,7 @@ const statements: { readonly [L in ListName]: (request: PageRequest<L>) => PageS
   operators: pageOfTable,
   integrations: pageOfTable,
   enrolments: pageOfTable,
+  watches: pageOfTable,
   audit: pageOfTable,
   silences: pageOfTable,
   blacklist: pageOfTable,

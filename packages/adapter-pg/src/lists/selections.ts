@@ -176,6 +176,7 @@ export const selections: { readonly [L in Exclude<ListName, "incidents">]: Selec
   operators: () => ({}),
   integrations: () => ({}),
   enrolments: () => ({}),
+  watches: () => ({}),
   audit,
   silences,
   blacklist: () => ({ conditions: ["k.state = 'blocked'"] }),

@@ -43,6 +43,7 @@ const filters: { readonly [L in ListName]: ReadonlyArray<ListFilters[L]> } = {
   blacklist: [{}],
   integrations: [{}],
   enrolments: [{}],
+  watches: [{}],
   operators: [{}],
   audit: maybe(["ann"]).flatMap((actor) =>
     maybe(["agent.accepted" as const]).flatMap((action) =>

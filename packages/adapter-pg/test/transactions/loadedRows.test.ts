@@ -63,6 +63,7 @@ const putRows = (unit: UnitOfWork): void => {
     version: "1.2.3",
     policy_hash: "",
     receivers: [],
+    probes: false,
     started_at: start,
     seen_at: start,
     ended_at: undefined,

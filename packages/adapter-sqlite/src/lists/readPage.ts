@@ -37,6 +37,7 @@ const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
   operators: listed<ListRows["operators"]>(storedTables.operator),
   integrations: listed<ListRows["integrations"]>(storedTables.integration),
   enrolments: listed<ListRows["enrolments"]>(storedTables.enrolment),
+  watches: listed<ListRows["watches"]>(storedTables.watch),
   audit: listed(storedTables.audit),
   silences: listed<ListRows["silences"]>(storedTables.silence),
   // The list selects blocked keys only, which have all columns.

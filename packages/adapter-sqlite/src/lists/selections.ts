@@ -213,6 +213,7 @@ export const selections: { readonly [L in ListName]: Select<L> } = {
   operators: () => plain("operator AS r"),
   integrations: () => plain("integration AS r"),
   enrolments: () => plain("enrolment AS r"),
+  watches: () => plain("watch AS r"),
   audit,
   silences,
   blacklist: () => plain("agent_key AS r", { conditions: [constant("r.state = 'blocked'")] }),

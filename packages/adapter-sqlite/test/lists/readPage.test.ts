@@ -41,6 +41,7 @@ const filterValues: { readonly [L in ListName]: Required<ListFilters[L]> } = {
   blacklist: {},
   integrations: {},
   enrolments: {},
+  watches: {},
   operators: {},
   audit: {
     actor: "ann",

@@ -22,6 +22,7 @@ const allowedScans: ReadonlyArray<RegExp> = [
   /^SCAN removed_registration$/,
   // At most a thousand rows, counted when one more is created.
   /^SCAN integration$/,
+  /^SCAN watch$/,
   // At most a hundred rows, read when one more is stored.
   /^SCAN policy_version$/,
   // A row for each server of the last day.

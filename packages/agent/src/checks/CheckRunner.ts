@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
 import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
 import { NETWORK_PROBES } from "../probes/probes.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
-import { confirmResult, type SoftState, softStateOf } from "./confirmResult.ts"
+import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
 import type { StartedRun } from "./runCommand.ts"
 
 /** Where in its period a check runs: the same on every start, and spread over the checks of all agents. */

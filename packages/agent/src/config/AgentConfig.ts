@@ -1,3 +1,4 @@
+import type { Confirmation as ConfirmedBy } from "@tocsin/contract/confirmResult"
 import type { ProbeConfig } from "../probes/probes.ts"
 
 /** The work of a check's run. */
@@ -5,10 +6,8 @@ export type Work =
   | { readonly kind: "command"; readonly argv: ReadonlyArray<string> }
   | { readonly kind: "probe"; readonly probe: ProbeConfig }
 
-/** How many results in a row confirm a change of status. */
-export interface Confirmation {
-  readonly bad: number
-  readonly good: number
+/** How many results in a row confirm a change of status, and how soon they come. */
+export interface Confirmation extends ConfirmedBy {
   /** How soon an unconfirmed check runs again. */
   readonly everyMillis: number
 }

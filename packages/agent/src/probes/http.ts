@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestOptions } from "node:http"
 import type { PeerCertificate, TLSSocket } from "node:tls"
 import { afterMillis } from "../clock/Clock.ts"
-import { flag, integer, mapOf, type Reader, record, text } from "../config/Reader.ts"
+import { flag, integer, mapOf, oneOf, type Reader, record, text } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
 import { explainError } from "../sending/explainError.ts"
 import type { Fault, Measure } from "./Finding.ts"
@@ -26,6 +26,7 @@ const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "le
 const reader = record(
   {
     url: address,
+    method: oneOf("GET", "HEAD"),
     status: oneOrMore(integer({ min: 100, max: 599 }), 100),
     text: text({ max: 4_096 }),
     pattern,
@@ -61,7 +62,8 @@ export const http: Probe<HttpSettings> = {
       const { value: page, seconds } = await timed(clock, () =>
         pageAt(url, settings, { signal: ended, targets }),
       )
-      const words = `${page.status} ${shown} in ${secondsText(seconds)}`
+      const found = settings.text === undefined ? "" : `, with ${quoted(settings.text)}`
+      const words = `${page.status} ${shown} in ${secondsText(seconds)}${found}`
       const limits = { warning, critical: crit }
       const measures: Array<Measure> = [
         { label: "time", value: seconds, unit: "s", thresholds: limits, words },
@@ -79,6 +81,12 @@ export const http: Probe<HttpSettings> = {
   },
 }
 
+const SHOWN_TEXT = 200
+
+/** The beginning of a text, in quotes. */
+const quoted = (whole: string): string =>
+  JSON.stringify(whole.length > SHOWN_TEXT ? `${whole.slice(0, SHOWN_TEXT).toWellFormed()}…` : whole)
+
 /** An address as results show it: credentials and queries may be secrets. */
 const withoutSecrets = (url: string): string => {
   const { origin, pathname } = new URL(url)
@@ -95,7 +103,7 @@ const faultsOf = (page: Page, url: string, settings: HttpSettings): ReadonlyArra
   const faults: Array<string> = []
   if (!isWanted) faults.push(`${page.status} ${url}`)
   if (wanted !== undefined && !page.body.includes(wanted))
-    faults.push(`${url} lacks ${JSON.stringify(wanted)}${where}`)
+    faults.push(`${url} lacks ${quoted(wanted)}${where}`)
   const found = written === undefined ? [true] : searchTexts(written, [page.body])
   if (found?.[0] === false) faults.push(`${url} does not match /${written}/${where}`)
   return [
@@ -147,9 +155,10 @@ const pageAt = async (
 const optionsOf = (
   url: URL,
   origin: string,
-  { headers, verify = true }: HttpSettings,
+  { headers, method = "GET", verify = true }: HttpSettings,
   signal: AbortSignal,
 ): RequestOptions & { readonly rejectUnauthorized: boolean } => ({
+  method,
   agent: false,
   signal,
   rejectUnauthorized: verify,

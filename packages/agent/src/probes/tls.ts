@@ -3,7 +3,7 @@ import { afterMillis } from "../clock/Clock.ts"
 import { flag, record } from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
 import { explainError } from "../sending/explainError.ts"
-import type { Probe, ProbeAround, SettingsOf } from "./Probe.ts"
+import { connecting, type Probe, type ProbeAround, type SettingsOf } from "./Probe.ts"
 import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 import { critical, port } from "./tcp.ts"
 
@@ -76,6 +76,7 @@ const handshake = async (asked: Handshake): Promise<Shown> => {
   const { clock, signal } = around
   return await new Promise((resolve, reject) => {
     const socket = connect({
+      ...connecting(to, around.targets),
       host: to,
       port: at,
       // An address is no name to ask for.

@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { vi } from "vitest"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { CheckRunner } from "../../src/checks/CheckRunner.ts"
-import { confirmResult, type SoftState, softStateOf } from "../../src/checks/confirmResult.ts"
+import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
 import type { RunOutcome } from "../../src/checks/RunOutcome.ts"
 import type { RunCheck } from "../../src/config/AgentConfig.ts"
 

@@ -223,8 +223,19 @@ export const callTable = {
     /** Removes an integration with its agent, checks and history. */
     remove: rowAction("removeIntegration"),
   },
-  /** Probes of the server. */
+  /** Watches, by name: probes that the server repeats. */
   watches: {
+    ...listing<P.Paging, R.Watch>()("listWatches"),
+    /** One watch with its latest probe. */
+    get: call<[name: string], R.Watch>()("getWatch"),
+    /** Creates a watch, which is probed within seconds. */
+    create: call<[watch: R.NewWatch], R.Watch>()("createWatch"),
+    /** Changes a watch, or pauses it until it is resumed. */
+    change: call<[name: string, changes: R.WatchChanges], R.Watch>()("changeWatch"),
+    /** Pauses a watch for up to 24 h, or ends its pause. */
+    pause: call<[name: string, pause: R.WatchPause], R.Watch>()("pauseWatch"),
+    /** Removes a watch with its check and history. */
+    remove: rowAction("removeWatch"),
     /** Runs a probe now; nothing stores its result. */
     try: call<[watch: R.WatchToTry], R.WatchTrial>()("tryWatch"),
   },

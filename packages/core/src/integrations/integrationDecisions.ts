@@ -14,6 +14,7 @@ import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { formerSecret } from "../model/replacedSecret.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
@@ -28,6 +29,12 @@ export interface NewIntegration {
   readonly name: AgentId
   readonly kind: IntegrationKind
   readonly options: IntegrationOptions
+}
+
+/** An integration and its agent. */
+interface Opened {
+  readonly integration: IntegrationRecord
+  readonly agent: AgentRecord
 }
 
 /** A new key, and the ID of an agent that it may need. */
@@ -70,9 +77,9 @@ const createAgent = (
   { kind, name }: Pick<IntegrationRecord, "kind" | "name">,
   opening: NewKey,
   now: Instant.Instant,
-): void => {
+): AgentRecord => {
   unit.keys.put(acceptedKey(opening, name, now))
-  unit.putAgent({
+  const agent: AgentRecord = {
     agent_id: name,
     registration_id: opening.newRegistrationId(now),
     admission_state: move(AgentTransitions, "absent", "integrated"),
@@ -91,7 +98,33 @@ const createAgent = (
     checks_warning: 0,
     checks_critical: 0,
     checks_unknown: 0,
-  })
+  }
+  unit.putAgent(agent)
+  return agent
+}
+
+/** Writes an integration and its agent. Needs to know that there are none of its name. */
+export const openIntegration = (
+  unit: UnitOfWork,
+  now: Instant.Instant,
+  given: Pick<IntegrationRecord, "kind" | "name" | "options">,
+  opening: NewKey,
+  created_by: string,
+): Opened => {
+  const integration: IntegrationRecord = {
+    ...given,
+    key_hash: opening.key.key_hash,
+    former_key_hash: undefined,
+    former_valid_until: undefined,
+    created_at: now,
+    created_by,
+    last_request_at: undefined,
+    last_refused_at: undefined,
+    last_refusal: undefined,
+    sources: [],
+  }
+  unit.of("integration").put(integration)
+  return { integration, agent: createAgent(unit, integration, opening, now) }
 }
 
 /** Creates an integration with its agent, unless the name is in use or there are too many. */
@@ -109,22 +142,7 @@ export const createIntegration = commandOf(function* (
   const all = unit.of("integration").group("all")
   if (unit.agents.get(name) !== undefined || all.some((other) => other.name === name)) return "name_in_use"
   if (all.length >= MOST_INTEGRATIONS) return "too_many"
-  const integration: IntegrationRecord = {
-    name,
-    kind,
-    options,
-    key_hash: opening.key.key_hash,
-    former_key_hash: undefined,
-    former_valid_until: undefined,
-    created_at: now,
-    created_by: by.actor,
-    last_request_at: undefined,
-    last_refused_at: undefined,
-    last_refusal: undefined,
-    sources: [],
-  }
-  unit.of("integration").put(integration)
-  createAgent(unit, integration, opening, now)
+  const { integration } = openIntegration(unit, now, { name, kind, options }, opening, by.actor)
   yield* followOptions(unit, integration, NO_OPTIONS, now, rules)
   recordAudit(unit, now, by, "integration.created", [name], { kind })
   return integration

@@ -1,5 +1,5 @@
 import { ValidationError } from "@tocsin/contract/Errors"
-import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
+import type { IntegrationKind, IntegrationOptions, ShownKind } from "@tocsin/contract/Integrations"
 import { alertmanager } from "./alertApi.ts"
 import { ping } from "./ping.ts"
 import { push } from "./push.ts"
@@ -12,11 +12,8 @@ export const KINDS: Readonly<Record<IntegrationKind, Kind>> = { ping, push, aler
 const COMMON: ReadonlyArray<string> = ["create", "max_checks"]
 
 /** Why an integration cannot have these options; `undefined` if it can. */
-export const optionProblem = (
-  kind: IntegrationKind,
-  options: IntegrationOptions,
-): ValidationError | undefined => {
-  const { mostChecks, options: own } = KINDS[kind]
+export const optionProblem = (kind: ShownKind, options: IntegrationOptions): ValidationError | undefined => {
+  const { mostChecks = 0, options: own = [] } = kind === "watch" ? {} : KINDS[kind]
   const isKnown = (name: string) => COMMON.includes(name) || own.some((each) => each === name)
   const foreign = Object.keys(options).find((name) => !isKnown(name))
   if (foreign !== undefined)

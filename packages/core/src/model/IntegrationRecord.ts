@@ -1,6 +1,6 @@
 import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
+import type { IntegrationOptions, ShownKind } from "@tocsin/contract/Integrations"
 import { array, instant, object, orUndefined, text } from "./columns.ts"
 import { isValidSecret } from "./replacedSecret.ts"
 import type { KeyedShape } from "./TableShape.ts"
@@ -17,7 +17,7 @@ export interface AlertSource {
 /** One integration as stored; the agent of its name has its checks (docs/rules.md#integrations). */
 export interface IntegrationRecord {
   readonly name: AgentId
-  readonly kind: IntegrationKind
+  readonly kind: ShownKind
   readonly options: IntegrationOptions
   /** The hash of its key; absent while it is closed. */
   readonly key_hash: KeyHash | undefined

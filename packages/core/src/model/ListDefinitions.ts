@@ -20,6 +20,7 @@ import type { SilenceRecord, SilenceState } from "./SilenceRecord.ts"
 import type { EnrolmentRecord } from "./EnrolmentRecord.ts"
 import type { IntegrationRecord } from "./IntegrationRecord.ts"
 import type { OperatorRecord } from "./OperatorRecord.ts"
+import type { WatchRecord } from "./WatchRecord.ts"
 
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
 export type SortValue = string | number | bigint
@@ -41,6 +42,7 @@ export interface ListRows {
   readonly operators: OperatorRecord
   readonly integrations: IntegrationRecord
   readonly enrolments: EnrolmentRecord
+  readonly watches: WatchRecord
   readonly audit: AuditRecord
   readonly silences: SilenceRecord
 }
@@ -81,6 +83,7 @@ export interface ListFilters {
   readonly operators: Record<never, never>
   readonly integrations: Record<never, never>
   readonly enrolments: Record<never, never>
+  readonly watches: Record<never, never>
   readonly audit: {
     readonly actor?: string | undefined
     readonly action?: AuditActionName | undefined
@@ -178,6 +181,7 @@ export const ListOrders = {
       text<EnrolmentRecord>("id", (row) => row.id),
     ],
   },
+  watches: { name: [text<WatchRecord>("name", (row) => row.name)] },
   audit: {
     recorded_at: [
       instant<AuditRecord>("recorded_at", (row) => row.recorded_at),

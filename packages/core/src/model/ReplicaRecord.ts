@@ -1,6 +1,6 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { array, instant, orUndefined, text } from "./columns.ts"
+import { array, boolean, instant, orUndefined, text } from "./columns.ts"
 import type { KeyedShape } from "./TableShape.ts"
 
 /** A receiver that a replica sends to, or has sent to within the last day. */
@@ -18,6 +18,8 @@ export interface ReplicaRecord {
   /** Names the policy in force there. */
   readonly policy_hash: string
   readonly receivers: ReadonlyArray<ReceiverListing>
+  /** Whether it probes watches. */
+  readonly probes: boolean
   readonly started_at: Instant
   readonly seen_at: Instant
   /** When it shut down; absent while it runs, and after a crash. */
@@ -35,6 +37,7 @@ export const replica: KeyedShape<ReplicaRecord, readonly ["id"], readonly []> = 
     version: text,
     policy_hash: text,
     receivers: array,
+    probes: boolean,
     started_at: instant,
     seen_at: instant,
     ended_at: orUndefined(instant),

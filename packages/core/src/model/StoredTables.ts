@@ -11,6 +11,7 @@ import { policy_version } from "./PolicyVersionRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
 import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
 import { silence } from "./SilenceRecord.ts"
+import { watch } from "./WatchRecord.ts"
 import {
   array,
   boolean,
@@ -234,6 +235,7 @@ export const storedTables = {
   operator,
   integration,
   enrolment,
+  watch,
   replica,
   policy_version,
   audit,

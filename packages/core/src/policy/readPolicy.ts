@@ -17,6 +17,7 @@ import {
   type Window,
 } from "@tocsin/contract/PolicyDocument"
 import { MOST_RECIPIENTS, receiverTypes, type TypeKeys, untypedKeys } from "@tocsin/contract/ReceiverTypes"
+import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
 import { quietProblems } from "./quietHours.ts"
 import { scheduleProblems } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
@@ -65,9 +66,9 @@ const receiversIn = (value: unknown): ReadonlyArray<string> => {
 
 /** Faults of a policy that its schema cannot express. */
 const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
-  const { freshness = [], receivers = {}, routes = [], runbooks = [], windows = [] } = policy
-  const firsts = new Map(windows.map(({ name }, n) => [name, n] as const).toReversed())
-  const isFirst = ({ name }: Window, n: number) => firsts.get(name) === n
+  const { freshness = [], receivers = {}, routes = [], runbooks = [], watches = [], windows = [] } = policy
+  const isFirst = firstOfName(windows)
+  const isFirstWatch = firstOfName(watches)
   return [
     ...Object.entries({ routes, windows, freshness, runbooks }).flatMap(([list, rules]) =>
       areTooMany(rules.map(({ match = [] }) => match)) ? [problem(TOGETHER_RULE, list)] : [],
@@ -78,8 +79,20 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Readonl
     ...routes.flatMap((route, n) => at(routeProblems(route, known), "routes", n)),
     ...windows.flatMap((window, n) => at(windowProblems(window, isFirst(window, n)), "windows", n)),
     ...freshness.flatMap((rule, n) => at(overdueProblems(rule), "freshness", n)),
+    ...watches.flatMap((watch, n) => at(watchProblems(watch, isFirstWatch(watch, n)), "watches", n)),
   ]
 }
+
+/** Whether a row is the first of its name. */
+const firstOfName = (rows: ReadonlyArray<{ readonly name: string }>) => {
+  const firsts = new Map(rows.map(({ name }, n) => [name, n] as const).toReversed())
+  return ({ name }: { readonly name: string }, n: number): boolean => firsts.get(name) === n
+}
+
+const watchProblems = (watch: PolicyWatch, isFirst: boolean): ReadonlyArray<FieldProblem> => [
+  ...(isFirst ? [] : [problem("is the name of another watch too", "name")]),
+  ...(probesIn(watch).length === 1 ? [] : [problem("must have exactly one probe: http, tcp, tls or dns")]),
+]
 
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })
 

@@ -1,5 +1,5 @@
 import { Context, Duration } from "effect"
-import type { KeyFingerprint } from "@tocsin/contract/Identifiers"
+import { AgentId, type KeyFingerprint } from "@tocsin/contract/Identifiers"
 import type { NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 
@@ -41,6 +41,8 @@ export interface RuleOptions {
   readonly integrationRate: RateLimit
   /** Their requests for one check. */
   readonly integrationCheckRate: RateLimit
+  /** The agent that has the results of watches (docs/rules.md#watches). */
+  readonly watchAgent: AgentId
   /** The address at which senders reach the service. */
   readonly publicUrl?: string | undefined
   /** After this silence a pending key gives way to another one (docs/rules.md#rotation). */
@@ -73,6 +75,7 @@ export const defaultRules: RuleOptions = {
   failedAuthenticationRate: { perMinute: 60, burst: 60 },
   integrationRate: { perMinute: 6_000, burst: 3_000 },
   integrationCheckRate: { perMinute: 60, burst: 20 },
+  watchAgent: AgentId.make("watches"),
   pendingKeySilence: Duration.hours(1),
   staleAfter: Duration.seconds(120),
   acknowledgedFor: Duration.hours(8),

@@ -4,6 +4,8 @@ import { Context, type Effect } from "effect"
 
 /** Probes other hosts from this process (docs/rules.md#watches). */
 export interface WatchProbes {
+  /** Fails if the options are not those of one probe. */
+  readonly check: (watch: TryWatchRequest) => Effect.Effect<void, ValidationError>
   /**
    * Runs one probe within its time-out; interruption ends it. A failure of the host is a result.
    * Fails if its options are not those of one probe.

@@ -16,10 +16,10 @@ export const LISTED_FOR = Duration.hours(24)
 export type ReplicaState = "live" | "silent" | "ended"
 
 /**
- * A moment far ahead comes from a clock set back since, and counts as old: a running replica would
- * have reported again.
+ * Whether a replica was seen less than this ago. A moment far ahead comes from a clock set back since, and
+ * counts as old: a running replica would have reported again.
  */
-const isNear = (at: Instant.Instant, now: Instant.Instant, within: Duration.Duration): boolean =>
+export const isNear = (at: Instant.Instant, now: Instant.Instant, within: Duration.Duration): boolean =>
   at > Instant.minus(now, within) && at < Instant.plus(now, within)
 
 /** The state of a replica. */

@@ -7,7 +7,10 @@ import { listingsOf, outlivedReplicas } from "./listings.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 
 /** The report of a process about itself. */
-export interface ReplicaReport extends Pick<ReplicaRecord, "id" | "version" | "policy_hash" | "started_at"> {
+export interface ReplicaReport extends Pick<
+  ReplicaRecord,
+  "id" | "version" | "policy_hash" | "probes" | "started_at"
+> {
   readonly receivers: ReadonlyArray<NotifierName>
   /** Whether its policy states nothing, as without a policy file. */
   readonly isEmptyPolicy: boolean

@@ -47,6 +47,7 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   notification: topic("outbox"),
   incident: topic("incidents"),
   integration: topic("integrations"),
+  watch: topic("watches"),
   operator: topic("operators"),
   policy: topic("policy"),
   silence: topic("silences"),

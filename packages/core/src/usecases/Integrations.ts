@@ -58,7 +58,7 @@ const toIntegration = (record: IntegrationRecord): Integration => ({
 
 /** The addresses to paste into senders. */
 const urlsOf = ({ kind, options }: IntegrationRecord, key: string): ReadonlyArray<string> =>
-  KINDS[kind].paths(key, options).map((path) => `/in/${kind}${path}`)
+  kind === "watch" ? [] : KINDS[kind].paths(key, options).map((path) => `/in/${kind}${path}`)
 
 /** Integrations, and the reports of their senders (docs/rules.md#integrations). */
 export class Integrations extends Context.Service<

@@ -1,8 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
-import type { TryWatchRequest, WatchTrial } from "@tocsin/contract/Watches"
-import { WatchProbes } from "../ports/WatchProbes.ts"
 import type { CheckAvailability } from "@tocsin/contract/Availability"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { Page } from "../engine/lists/readPage.ts"
@@ -130,10 +128,6 @@ export class Operations extends Context.Service<
       ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
       /** Sends a test message now and returns the receiver's answer. */
       readonly testNotifier: (receiver: NotifierName) => Effect.Effect<TestReceipt, NotFound>
-      /** Runs a probe from this process now; nothing stores its result (docs/rules.md#watches). */
-      readonly tryWatch: (
-        watch: TryWatchRequest,
-      ) => Effect.Effect<WatchTrial, StateConflict | ValidationError>
       /** Releases a check frozen by a clock in the future. */
       readonly resetClock: (
         check: CheckName,
@@ -165,7 +159,6 @@ export class Operations extends Context.Service<
       const rules = yield* RuleSettings
       const { sha256 } = yield* Hashing
       const ids = yield* Ids
-      const probes = yield* WatchProbes
       const policy = yield* PolicyInForce
       const options = incidentOptions(ids, policy, rules)
       const signature = currentSignature(ids)
@@ -204,12 +197,6 @@ export class Operations extends Context.Service<
           if (notifier !== undefined) return yield* notifier.test
           return yield* new NotFound({
             message: `no receiver has the name ${receiver}; list receivers with GET /ops/v1/policy`,
-          })
-        }),
-        tryWatch: Effect.fn("Operations.tryWatch")(function* (watch) {
-          if (probes !== undefined) return yield* probes.run(watch)
-          return yield* new StateConflict({
-            message: "this process probes nothing: ask the server of Tocsin",
           })
         }),
         resetClock: (check) => onCheck((by) => resetClock(check, by)),

@@ -8,6 +8,7 @@ import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/PolicyDocum
 import { policyHash } from "../policy/policyHash.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
+import { WatchProbes } from "../ports/WatchProbes.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import { endReplica, reportReplica } from "../replicas/replicaDecisions.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
@@ -26,6 +27,7 @@ export class ReplicaIdentity extends Context.Service<
       policy: Policy,
       signature?: Signature,
     ) => Effect.Effect<ReadonlyArray<ReplicaRecord>, StorageError>
+    readonly id: string
     /** Reports that it shuts down. */
     readonly end: Effect.Effect<void, StorageError>
   }
@@ -42,14 +44,16 @@ export class ReplicaIdentity extends Context.Service<
       const system = systemSignature(newId<AuditId>(ids))
       // Hashing a large policy takes milliseconds.
       let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
+      const probes = (yield* WatchProbes) !== undefined
       return ReplicaIdentity.of({
+        id,
         report: ({ document, receivers: all }, signature = system) =>
           Effect.suspend(() => {
             if (hashed?.document !== document)
               hashed = { document, policy_hash: policyHash(document, hashing) }
             const { policy_hash } = hashed
             const receivers = Array.from(all.keys())
-            const report = { id, version, policy_hash, started_at, receivers }
+            const report = { id, version, policy_hash, probes, started_at, receivers }
             return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
           }),
         end: transact(endReplica(id)),

@@ -17,6 +17,7 @@ const notices = (story: ReadonlyArray<Seen>): ReadonlyArray<Seen> => {
       version: "1.0.0",
       policy_hash,
       receivers: [],
+      probes: false,
       started_at: now,
       seen_at: now,
       ended_at: undefined,

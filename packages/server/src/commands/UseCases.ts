@@ -9,6 +9,7 @@ import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
+import { Watches } from "@tocsin/core/usecases/Watches"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -23,6 +24,7 @@ import { policySource } from "../policy/policySource.ts"
 import { rulesOf } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { watchProbes } from "../watchProbes.ts"
 import { clockLayer, storageLayer } from "../storage.ts"
 import { userInfo } from "node:os"
 import { type ActingOperator, CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
@@ -101,6 +103,7 @@ export const useCases = Layer.unwrap(
       Operations.layer,
       Operators.layer,
       Integrations.layer,
+      Layer.provide(Watches.layer, watchProbes(settings)),
       Layer.provide(Policies.layer, ReplicaIdentity.layer),
     ).pipe(Layer.provideMerge(portsOf(settings, loaded, source)), Layer.merge(commandOperator))
   }),

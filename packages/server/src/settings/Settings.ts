@@ -150,6 +150,9 @@ export const definitions = {
     "whether notifiers refuse private addresses; they always refuse link-local ones",
     { fallback: "false" },
   ),
+  SERVICE_WATCH_AGENT: setting(type.integrationName, "the agent that has the results of watches", {
+    fallback: "watches",
+  }),
   SERVICE_WATCH_LOOPBACK: setting(type.flag, "whether watches may connect to loopback addresses", {
     fallback: "false",
   }),

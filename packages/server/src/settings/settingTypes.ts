@@ -4,6 +4,7 @@ import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
 import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/ReceiverTypes"
+import { IntegrationName } from "@tocsin/contract/Integrations"
 import { NotifierKind } from "@tocsin/contract/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
@@ -43,6 +44,12 @@ export const secretText = secret(text("any text"))
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 
 export const word = (takes: string) => matching(VISIBLE_ASCII, takes)
+
+/** The name of an integration, and of its agent. */
+export const integrationName: SettingType<IntegrationName> = {
+  takes: "1 to 64 letters, digits or the characters . _ : -",
+  parse: (given) => (Schema.is(IntegrationName)(given) ? given : undefined),
+}
 
 /** See `HmacLinkTokens`. */
 export const linkKey = secret(matching(LINK_KEY, "64 hex digits"))

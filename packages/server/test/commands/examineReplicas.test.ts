@@ -10,6 +10,7 @@ const replica = (policy_hash: string, secondsAgo: number, ended_at?: Instant.Ins
   version: "1.2.3",
   policy_hash,
   receivers: [{ name: "chat" }],
+  probes: true,
   started_at: Instant.fromMillis(0),
   seen_at: Instant.fromMillis(1_800_000_000_000 - secondsAgo * 1_000),
   ended_at,

@@ -35,6 +35,7 @@ const names: { readonly [L in ListName]: (row: ListRows[L]) => string } = {
   operators: (row) => row.name,
   integrations: (row) => row.name,
   enrolments: (row) => row.id,
+  watches: (row) => row.name,
   audit: (row) => row.id,
   silences: (row) => row.id,
 }

@@ -55,6 +55,8 @@ export const followEvaluation = (replica: Replica, look: Look) => {
   switch (look.list) {
     case "agents":
       return pagesOf(replica, { list: "agents", filter: {}, sort: "agent_id", direction: "asc" }, look)
+    case "watches":
+      return pagesOf(replica, { list: "watches", filter: {}, sort: "name", direction: "asc" }, look)
     case "integrations":
       return pagesOf(replica, { list: "integrations", filter: {}, sort: "name", direction: "asc" }, look)
     case "operators":

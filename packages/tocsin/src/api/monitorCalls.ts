@@ -16,6 +16,7 @@ import type { Operators } from "@tocsin/core/usecases/Operators"
 import type { Policies } from "@tocsin/core/usecases/Policies"
 import { toNotifierTest } from "@tocsin/core/usecases/toResources"
 import type { Queries } from "@tocsin/core/usecases/Queries"
+import type { Watches } from "@tocsin/core/usecases/Watches"
 import { Context, Effect } from "effect"
 import type { NotifierTest, Page } from "@tocsin/client/Resources"
 import type { Calls, CodeOf, Reply } from "./Calls.ts"
@@ -23,7 +24,7 @@ import type { AnyCallCode } from "../TocsinError.ts"
 import { readSigned, type SignedInput } from "./signedCalls.ts"
 
 const useCasesOf = (
-  services: Context.Context<Admission | Integrations | Queries | Operations | Operators | Policies>,
+  services: Context.Context<Admission | Integrations | Queries | Operations | Operators | Policies | Watches>,
 ) => {
   const ops = opsUseCases(services)
   return {
@@ -32,6 +33,7 @@ const useCasesOf = (
     ...ops.operators,
     ...ops.integrations,
     ...ops.enrolments,
+    ...ops.watches,
     ...ops.incidentActions,
     ...ops.policy,
     ...ops.silences,

@@ -15,6 +15,8 @@ import { type WatchdogReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
+import { Watches } from "@tocsin/core/usecases/Watches"
+import * as WatchRunner from "@tocsin/core/usecases/WatchRunner"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
@@ -77,6 +79,7 @@ export type TocsinServices =
   | Queries
   | Operations
   | Integrations
+  | Watches
   | Operators
   | Policies
   | ReplicaIdentity
@@ -132,6 +135,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Queries.layer,
     Operations.layer,
     Integrations.layer,
+    Watches.layer,
     Operators.layer,
     Policies.layer.pipe(Layer.provideMerge(ReplicaIdentity.layer)),
     TopicFeed.layer,
@@ -140,13 +144,14 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
 }
 
 /**
- * Delivery of the outbox, liveness, retention and the report to other replicas, for as long as the layer lives; safe with several
- * replicas.
+ * Delivery of the outbox, liveness, retention, the report to other replicas and probes, for as long as the
+ * layer lives; safe with several replicas.
  */
 export const background = Layer.mergeAll(
   Delivery.layer,
   Housekeeping.layer,
   Replicas.layer,
+  WatchRunner.layer,
   PolicyFollower.layer,
 )
 

@@ -1,5 +1,5 @@
 /**
- * Operators, integrations, what they changed, what they silenced, and the processes that serve them.
+ * Operators, integrations, watches, what they changed, what they silenced, and the processes that serve them.
  */
 export const PEOPLE = `
 CREATE TABLE operator (
@@ -43,6 +43,24 @@ CREATE TABLE enrolment (
 CREATE INDEX enrolment_by_created ON enrolment (created_at, id);
 CREATE INDEX enrolment_by_end ON enrolment (expires_at);
 
+CREATE TABLE watch (
+  name text COLLATE "C" PRIMARY KEY,
+  every_millis bigint NOT NULL,
+  confirm json NOT NULL,
+  probe json NOT NULL,
+  origin text COLLATE "C" NOT NULL,
+  paused_until bigint,
+  created_at bigint NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  next_probe_at bigint NOT NULL,
+  probed_at bigint,
+  status text COLLATE "C",
+  output text COLLATE "C",
+  counted text COLLATE "C",
+  counted_at bigint,
+  against integer NOT NULL
+);
+
 CREATE TABLE audit (
   id text COLLATE "C" PRIMARY KEY,
   recorded_at bigint NOT NULL,
@@ -57,6 +75,7 @@ CREATE INDEX audit_by_time ON audit (recorded_at, id);
 CREATE INDEX audit_by_actor ON audit (actor, recorded_at, id);
 CREATE INDEX audit_by_action ON audit (action, recorded_at, id);
 CREATE INDEX audit_by_actor_and_action ON audit (actor, action, recorded_at, id);
+
 CREATE TABLE audit_subject (
   subject_id text COLLATE "C" NOT NULL,
   audit_id text COLLATE "C" NOT NULL,
@@ -87,6 +106,7 @@ CREATE TABLE replica (
   version text COLLATE "C" NOT NULL,
   policy_hash text COLLATE "C" NOT NULL,
   receivers json NOT NULL,
+  probes boolean NOT NULL,
   started_at bigint NOT NULL,
   seen_at bigint NOT NULL,
   ended_at bigint

@@ -1,5 +1,5 @@
 /**
- * Operators, integrations, what they changed, what they silenced, and the processes that serve them.
+ * Operators, integrations, watches, what they changed, what they silenced, and the processes that serve them.
  */
 export const PEOPLE = `
 CREATE TABLE operator (
@@ -44,6 +44,24 @@ CREATE TABLE enrolment (
 
 CREATE INDEX enrolment_by_created ON enrolment (created_at, id);
 CREATE INDEX enrolment_by_end ON enrolment (expires_at);
+
+CREATE TABLE watch (
+  name TEXT NOT NULL PRIMARY KEY,
+  every_millis INTEGER NOT NULL,
+  confirm TEXT NOT NULL,
+  probe TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  paused_until INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  next_probe_at INTEGER NOT NULL,
+  probed_at INTEGER,
+  status TEXT,
+  output TEXT,
+  counted TEXT,
+  counted_at INTEGER,
+  against INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE audit (
   id TEXT NOT NULL PRIMARY KEY,
@@ -93,6 +111,7 @@ CREATE TABLE replica (
   version TEXT NOT NULL,
   policy_hash TEXT NOT NULL,
   receivers TEXT NOT NULL,
+  probes INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   seen_at INTEGER NOT NULL,
   ended_at INTEGER

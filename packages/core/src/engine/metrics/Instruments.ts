@@ -65,6 +65,7 @@ export class Instruments {
   readonly enrolments = this.#counters(metrics.enrolments).forEach(namesOf(ENROLMENTS))
   readonly batches = this.#counters(metrics.batches).forEach(namesOf(BATCHES))
   readonly results = this.#counters(metrics.results).forEach(namesOf(RESULTS))
+  readonly watchProbes = this.#counters(metrics.watchProbes)
   readonly integrationRequests = this.#counters(metrics.integrationRequests)
   readonly resultLag = this.#histograms(metrics.resultLag).of()
   readonly attempts = this.#counters(metrics.attempts)

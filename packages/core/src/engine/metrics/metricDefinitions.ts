@@ -50,6 +50,11 @@ const ingestion = {
     "Requests of senders by outcome: applied, not_found, invalid, too_many_checks, or rate_limited",
     { labels: ["integration", "outcome"] },
   ),
+  watchProbes: counter(
+    "tocsin_watch_probes_total",
+    "Probes of watches by outcome: their status, or dropped where another replica had run the same probe",
+    { labels: ["outcome"] },
+  ),
   resultLag: histogram(
     "tocsin_check_result_lag_seconds",
     "Time between a check's run, by its agent's clock, and the arrival of its result",

@@ -1,36 +1,44 @@
-import { move, stateTable } from "@tocsin/contract/TransitionTable"
-import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
-import type { Confirmation } from "../config/AgentConfig.ts"
+import type { CheckStatus } from "./Status.ts"
+import { move, stateTable } from "./TransitionTable.ts"
 
-/** When a result with `confirm` is reported: at `well` and `ill` it is, in between it is not. */
+/**
+ * When a result with `confirm` is reported, of a check of an agent or of a watch: at `well` and `ill` it
+ * is, in between it is not.
+ */
 export const SoftTransitions = stateTable({
   well: {
     "ok_arrived -> well": "a result is ok | the result is reported",
     "bad_arrived -> worsening":
-      "a result is not ok, and `bad` is more than 1 | the check runs again after `confirm.every`",
+      "a result is not ok, and `bad` is more than 1 | an agent runs the check again after `confirm.every`",
     "bad_confirmed -> ill": "a result is not ok, and `bad` is 1 | the result is reported",
   },
   worsening: {
     "ok_arrived -> well": "a result is ok | the result is reported",
     "bad_arrived -> worsening":
-      "a result is not ok, and fewer than `bad` in a row | the check runs again after `confirm.every`",
+      "a result is not ok, and fewer than `bad` in a row | an agent runs the check again after `confirm.every`",
     "bad_confirmed -> ill": "`bad` results in a row are not ok | the result is reported",
   },
   ill: {
     "bad_arrived -> ill": "a result is not ok, whichever status it has | the result is reported",
     "ok_arrived -> recovering":
-      "a result is ok, and `good` is more than 1 | the check runs again after `confirm.every`",
+      "a result is ok, and `good` is more than 1 | an agent runs the check again after `confirm.every`",
     "ok_confirmed -> well": "a result is ok, and `good` is 1 | the result is reported",
   },
   recovering: {
     "bad_arrived -> ill": "a result is not ok | the result is reported",
     "ok_arrived -> recovering":
-      "a result is ok, and fewer than `good` in a row | the check runs again after `confirm.every`",
+      "a result is ok, and fewer than `good` in a row | an agent runs the check again after `confirm.every`",
     "ok_confirmed -> well": "`good` results in a row are ok | the result is reported",
   },
 })
 
 type SoftPlace = (typeof SoftTransitions)[number]["from"]
+
+/** How many results in a row make a status count. */
+export interface Confirmation {
+  readonly bad: number
+  readonly good: number
+}
 
 /** Where a check is between two confirmed statuses, and how many results in a row brought it there. */
 export interface SoftState {
@@ -55,7 +63,7 @@ export const softStateOf = (status: CheckStatus | undefined): SoftState => ({
 export const confirmResult = (
   { place, against: before }: SoftState,
   status: CheckStatus,
-  { bad, good }: Pick<Confirmation, "bad" | "good"> = { bad: 1, good: 1 },
+  { bad, good }: Confirmation = { bad: 1, good: 1 },
 ): Confirmed => {
   const isOk = status === "ok"
   const isAgainst = isOk === (place === "ill" || place === "recovering")

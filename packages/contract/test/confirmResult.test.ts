@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
-import { confirmResult, softStateOf } from "../../src/checks/confirmResult.ts"
-import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
+import { confirmResult, softStateOf } from "../src/confirmResult.ts"
+import type { CheckStatus } from "../src/Status.ts"
 
 const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
 const status = fc.constantFrom(...STATUSES)

@@ -1,0 +1,46 @@
+/** The start of a watch, as people write it: an address. */
+export interface WatchOfAddress {
+  readonly name: string
+  readonly probe:
+    | { readonly http: { readonly url: string } }
+    | { readonly tcp: { readonly host: string; readonly port: number } }
+    | { readonly tls: { readonly host: string; readonly port?: number } }
+    | { readonly dns: { readonly name: string } }
+}
+
+/** The addresses that can be watched, for messages. */
+export const WATCH_ADDRESSES =
+  "an address such as https://example.org/, tcp://db.example.org:5432, tls://example.org or dns:example.org"
+
+const LONGEST_NAME = 128
+
+const nameOf = (text: string): string =>
+  text
+    .replaceAll(/[[\]]/g, "")
+    .replaceAll(/[^A-Za-z0-9._:-]+/g, "_")
+    .replace(/_+$/, "")
+    .slice(0, LONGEST_NAME)
+
+const PAGE = /^https?:\/\/(?<place>[^/?#@\s]+)(?<path>[^?#\s]*)\S*$/iu
+const PORT =
+  /^(?<kind>tcp|tls):\/\/(?:\[(?<v6>[\da-f:.]+)\]|(?<plain>[^/?#@:\s]+))(?::(?<port>\d{1,5}))?\/?$/iu
+const NAME = /^dns:(?:\/\/)?(?<name>[^/?#@:\s]+)$/iu
+
+/** The watch of an address, with a name for its check, if it is one. */
+export const watchOfAddress = (address: string): WatchOfAddress | undefined => {
+  const page = PAGE.exec(address)?.groups
+  if (page !== undefined)
+    return { name: nameOf(`${page["place"]}${page["path"]}`), probe: { http: { url: address } } }
+  const { kind, plain, port: digits, v6 } = PORT.exec(address)?.groups ?? {}
+  const host = v6 ?? plain
+  const port = digits === undefined ? undefined : Number(digits)
+  if (host !== undefined && kind?.toLowerCase() === "tls")
+    return {
+      name: nameOf(`tls:${host}${port === undefined ? "" : `:${port}`}`),
+      probe: { tls: { host, ...(port !== undefined && { port }) } },
+    }
+  if (host !== undefined && port !== undefined)
+    return { name: nameOf(`${host}:${port}`), probe: { tcp: { host, port } } }
+  const name = NAME.exec(address)?.groups?.["name"]
+  return name === undefined ? undefined : { name: nameOf(`dns:${name}`), probe: { dns: { name } } }
+}

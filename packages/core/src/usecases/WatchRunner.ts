@@ -1,0 +1,159 @@
+import { type Cause, Duration, Effect, Layer, Queue, type Scope, Stream } from "effect"
+import { currentSignature } from "../audit/Signature.ts"
+import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { decodeProbe } from "@tocsin/contract/Watches"
+import { Commits } from "../engine/commits/Commits.ts"
+import { eachPage } from "../engine/lists/readPage.ts"
+import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
+import { incidentOptions } from "../incidents/incidentOptions.ts"
+import type { WatchRecord } from "../model/WatchRecord.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { CurrentOperator, systemOperator } from "../ports/CurrentOperator.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { idlePause } from "../ports/IdlePause.ts"
+import { Ids, newId } from "../ports/Ids.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
+import { Storage } from "../ports/Storage.ts"
+import { WatchProbes } from "../ports/WatchProbes.ts"
+import { type ProbeResult, recordProbes } from "../watches/recordProbes.ts"
+import { dueAt, dueProbes, LOOK_EVERY } from "../watches/schedule.ts"
+import { followPolicy } from "../watches/watchDecisions.ts"
+import { ReplicaIdentity } from "./ReplicaIdentity.ts"
+import { termsOf, watchAgentOf } from "./Watches.ts"
+
+const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
+
+/** Results in one transaction. */
+const MOST_RESULTS = 100
+// Many watches are due in each second; each look reads all of them.
+const SHORTEST_PAUSE = Duration.seconds(1)
+
+const warnOf = (task: string) => (cause: Cause.Cause<unknown>) =>
+  Effect.logWarning(`${task} failed; Tocsin will retry`, cause)
+
+/** The parts of the runner. */
+const makeRunner = Effect.gen(function* () {
+  const ids = yield* Ids
+  const rules = yield* RuleSettings
+  const policy = yield* PolicyInForce
+  const { sha256 } = yield* Hashing
+  return {
+    ids,
+    policy,
+    sha256,
+    storage: yield* Storage,
+    commits: yield* Commits,
+    replica: yield* ReplicaIdentity,
+    agent: yield* watchAgentOf,
+    instruments: yield* CurrentInstruments,
+    results: yield* Queue.unbounded<ProbeResult>(),
+    /** Watches whose probes run here, or whose results are not stored yet. */
+    underWay: new Set<CheckId>(),
+    change: { incidents: incidentOptions(ids, policy, rules), staleAfter: rules.staleAfter },
+  }
+})
+type Runner = Effect.Success<typeof makeRunner>
+
+/** Runs one probe in the background. */
+const startProbe = ({ results, underWay }: Runner, probes: WatchProbes, watch: WatchRecord) => {
+  underWay.add(watch.name)
+  return Effect.suspend(() => probes.run(decodeProbe(watch.probe))).pipe(
+    // Stored under other settings.
+    Effect.catchTag("ValidationError", (error) =>
+      Effect.succeed({ status: "unknown" as const, output: error.message, duration_ms: 0 }),
+    ),
+    Effect.flatMap((trial) => Queue.offer(results, { ...trial, name: watch.name, due: watch.next_probe_at })),
+    Effect.onError((cause) =>
+      Effect.andThen(
+        Effect.sync(() => underWay.delete(watch.name)),
+        warnOf(`probing the watch ${watch.name}`)(cause),
+      ),
+    ),
+    Effect.forkScoped,
+  )
+}
+
+/** Stores the results that are there, in one transaction. */
+const recordResults = ({ agent, change, commits, ids, instruments, results, sha256, underWay }: Runner) => {
+  const newEventId = newId<EventId>(ids)
+  const { watchProbes } = instruments
+  return Effect.gen(function* () {
+    const all = yield* Queue.takeBetween(results, 1, MOST_RESULTS)
+    yield* commits.transact(recordProbes({ agent, results: all, ...change, sha256, newEventId })).pipe(
+      Effect.map(({ dropped, taken }) => {
+        for (const status of taken) watchProbes.of(status).value += 1
+        watchProbes.of("dropped").value += dropped
+      }),
+      Effect.catchCause(warnOf("storing results of watches")),
+      Effect.ensuring(
+        Effect.sync(() => {
+          for (const { name } of all) underWay.delete(name)
+        }),
+      ),
+    )
+  })
+}
+
+/** Starts the probes that are due here, and returns how long to wait for the next. */
+const startDue = (runner: Runner, probes: WatchProbes) => {
+  const { replica, sha256, storage, underWay } = runner
+  return Effect.gen(function* () {
+    const watches: Array<WatchRecord> = []
+    yield* eachPage(storage, ALL_WATCHES, (rows) => Effect.sync(() => void watches.push(...rows)))
+    if (watches.length === 0) return LOOK_EVERY
+    const replicas = yield* storage.replicas
+    const now = yield* Instant.now
+    for (const { owner, watch } of dueProbes(watches, replicas, now, sha256))
+      if (owner === replica.id && !underWay.has(watch.name)) yield* startProbe(runner, probes, watch)
+    const next = Instant.earliest(watches.map((watch) => dueAt(watch, now)).filter((at) => at > now))
+    if (next === undefined) return LOOK_EVERY
+    const pause = Duration.seconds(Instant.secondsBetween(now, next))
+    return Duration.clamp(pause, { minimum: SHORTEST_PAUSE, maximum: LOOK_EVERY })
+  }).pipe(Effect.catchCause((cause) => Effect.as(warnOf("looking for due watches")(cause), LOOK_EVERY)))
+}
+
+/** Makes the watches of the policy those that it defines. */
+const followWatches = ({ agent, change, commits, ids, policy }: Runner) =>
+  Effect.gen(function* () {
+    const { watches = [] } = policy.current().document
+    const defined = watches.map(({ name, ...given }) => termsOf(name, given))
+    const by = yield* currentSignature(ids)
+    const refused = yield* commits.transact(followPolicy(defined, { agent, ...change, by }))
+    if (refused !== undefined)
+      yield* Effect.logWarning(
+        `the policy's watches are not created: the agent ${agent.name} is blocked, or not that of the watches`,
+      )
+  }).pipe(
+    Effect.provideService(CurrentOperator, systemOperator),
+    Effect.catchCause(warnOf("following the watches of the policy")),
+  )
+
+const run = Effect.fnUntraced(function* (
+  probes: WatchProbes,
+): Effect.fn.Return<
+  void,
+  never,
+  Commits | Hashing | Ids | PolicyInForce | ReplicaIdentity | Scope.Scope | Storage
+> {
+  const runner = yield* makeRunner
+  const replaced = yield* Stream.toQueue(runner.policy.replaced, { capacity: "unbounded" })
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(followWatches(runner), Queue.take(replaced))))
+  yield* Effect.forkScoped(Effect.forever(recordResults(runner)))
+  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(startDue(runner, probes), idlePause)))
+})
+
+/**
+ * Probes the watches that this replica owns, and follows those of the policy, until the layer closes
+ * (docs/rules.md#watches). Does nothing where the process has no probes.
+ */
+export const layer: Layer.Layer<
+  never,
+  never,
+  Commits | Hashing | Ids | PolicyInForce | ReplicaIdentity | Storage
+> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const probes = yield* WatchProbes
+    if (probes !== undefined) yield* run(probes)
+  }),
+)

@@ -1,0 +1,165 @@
+import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
+import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import type { CheckStatus } from "@tocsin/contract/Status"
+import type { WatchTrial } from "@tocsin/contract/Watches"
+import { applyResults } from "../checks/applyBatch.ts"
+import type { BatchInput } from "../checks/applyEvent.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import { isPaused, type WatchRecord } from "../model/WatchRecord.ts"
+import { isBad, judgeCutOff, placeRef } from "./cutOff.ts"
+import { expectWatch } from "./expectWatch.ts"
+import { nextProbeAt } from "./schedule.ts"
+import { loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
+
+/** The result of a probe that was due. */
+export interface ProbeResult extends WatchTrial {
+  readonly name: CheckId
+  /** The `next_probe_at` that it answers. */
+  readonly due: Instant.Instant
+}
+
+/** Results of probes, and what is needed to apply them. */
+export interface ProbeResults extends Pick<BatchInput, "incidents" | "sha256" | "staleAfter"> {
+  readonly agent: WatchAgent
+  readonly results: ReadonlyArray<ProbeResult>
+  readonly newEventId: (now: Instant.Instant) => EventId
+}
+
+/** How many results were taken, and how many answered no due probe. */
+export interface RecordedProbes {
+  readonly taken: ReadonlyArray<CheckStatus>
+  readonly dropped: number
+}
+
+const softOf = ({ against, counted }: WatchRecord): SoftState => {
+  const { place } = softStateOf(counted)
+  if (against === 0) return { place, against }
+  return { place: place === "well" ? "worsening" : "recovering", against }
+}
+
+interface Answer {
+  readonly watch: WatchRecord
+  readonly result: ProbeResult
+}
+
+/** The watch after a probe, before it is decided whether its status counts. */
+const probed = (
+  { result: { output, status }, watch }: Answer,
+  now: Instant.Instant,
+  sha256: (text: string) => string,
+): WatchRecord => ({
+  ...watch,
+  next_probe_at: nextProbeAt(watch, now, sha256),
+  probed_at: now,
+  status,
+  output,
+})
+
+/** The watch once its status counts, is not confirmed, or is held back because the service is cut off. */
+const confirmed = (
+  watch: WatchRecord,
+  status: CheckStatus,
+  isHeldBack: boolean,
+  now: Instant.Instant,
+): { readonly watch: WatchRecord; readonly isReported: boolean } => {
+  const soft = softOf(watch)
+  const { isReported, state } = confirmResult(soft, status, watch.confirm)
+  if (isReported && isHeldBack && isBad(status)) {
+    // The next failure after the hold counts.
+    const against = isBad(watch.counted) ? watch.against : watch.against + 1
+    return { watch: { ...watch, against }, isReported: false }
+  }
+  if (!isReported) return { watch: { ...watch, against: state.against }, isReported }
+  const hasTurned = watch.counted === undefined || isBad(watch.counted) !== isBad(status)
+  const counted_at = hasTurned ? now : watch.counted_at
+  return { watch: { ...watch, against: 0, counted: status, counted_at }, isReported }
+}
+
+const mayCount = ({ result, watch }: Answer): boolean =>
+  isBad(result.status) && confirmResult(softOf(watch), result.status, watch.confirm).isReported
+
+/**
+ * Takes results of probes: each that still answers a due probe moves its watch to the next one, and
+ * becomes a result of its check once it is confirmed (docs/rules.md#watches).
+ */
+export const recordProbes = commandOf(function* (unit, now, input: ProbeResults): Decision<RecordedProbes> {
+  const { results, sha256 } = input
+  const { name } = input.agent
+  const agent = yield* loadWatchAgent(unit, now, input.agent)
+  const ref = placeRef(name)
+  yield* load(unit, { rows: { watch: results.map((one) => one.name) }, openIncidents: [ref] })
+  const answers = results.flatMap((result): ReadonlyArray<Answer> => {
+    const watch = unit.of("watch").get(result.name)
+    return watch === undefined || watch.next_probe_at !== result.due || isPaused(watch, now)
+      ? []
+      : [{ watch, result }]
+  })
+  for (const answer of answers) unit.of("watch").put(probed(answer, now, sha256))
+  const taken = answers.map(({ result }) => result.status)
+  const recorded = { taken, dropped: results.length - taken.length }
+  if (typeof agent === "string") return recorded
+  const isJudged = answers.some(mayCount) || unit.openIncident(ref) !== undefined
+  const counts = !isJudged || (yield* judgeCutOff(unit, now, name, new Incidents(unit, now, input.incidents)))
+  const reported = answers.filter(({ result, watch: { name: id } }) => {
+    const watch = unit.of("watch").get(id)
+    if (watch === undefined) return false
+    const next = confirmed(watch, result.status, !counts, now)
+    unit.of("watch").put(next.watch)
+    return next.isReported
+  })
+  yield* report(unit, now, { agent, reported, input })
+  return recorded
+})
+
+interface Reported {
+  readonly agent: AgentRecord
+  readonly reported: ReadonlyArray<Answer>
+  readonly input: ProbeResults
+}
+
+function* report(
+  unit: UnitOfWork,
+  now: Instant.Instant,
+  { agent, input, reported }: Reported,
+): Decision<void> {
+  if (reported.length === 0) return
+  const { agent_id, registration_id } = agent
+  yield* load(unit, {
+    checks: { agent_id, check_ids: reported.map(({ watch }) => watch.name) },
+    rows: { expectation: reported.map(({ watch }) => ({ agent_id, registration_id, check_id: watch.name })) },
+  })
+  const events = reported.map(({ result, watch }) => eventOf(unit, now, { agent, result, watch, input }))
+  yield* applyResults(unit, now, agent, { ...input, request: { agent_id, events } })
+  const incidents = new Incidents(unit, now, input.incidents)
+  for (const { watch } of reported)
+    yield* expectWatch(unit, now, { agent, watch, incidents, staleAfter: input.staleAfter })
+}
+
+const EXIT_CODES: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, critical: 2, unknown: 3 }
+
+const eventOf = (
+  unit: UnitOfWork,
+  now: Instant.Instant,
+  { agent, input, result, watch }: Answer & Pick<Reported, "agent" | "input">,
+): CheckResultEvent => {
+  const { agent_id, registration_id } = agent
+  const check = unit.checks.get({ agent_id, registration_id, check_id: watch.name })
+  return {
+    event_id: input.newEventId(now),
+    check_id: watch.name,
+    // A result of a watch is never late.
+    observed_at: check === undefined ? now : Instant.max(now, check.last_observed_at),
+    status: result.status,
+    exit_code: EXIT_CODES[result.status],
+    duration_ms: result.duration_ms,
+    output: result.output,
+    output_truncated: false,
+    notifications_enabled: true,
+  }
+}

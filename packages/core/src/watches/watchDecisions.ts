@@ -1,0 +1,233 @@
+import { Duration } from "effect"
+import { type CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { MOST_WATCHES } from "@tocsin/contract/Watches"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import { removeCheck } from "../checks/checkActions.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import { FOREVER, isPaused, type WatchRecord, type WatchTerms } from "../model/WatchRecord.ts"
+import { judgeCutOff, placeRef } from "./cutOff.ts"
+import { expectWatch, unexpectWatch } from "./expectWatch.ts"
+import { loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
+
+/** The common part of every change of watches. */
+export interface WatchChange {
+  readonly agent: WatchAgent
+  readonly incidents: IncidentOptions
+  readonly staleAfter: Duration.Duration
+  readonly by: Signature
+}
+
+/** Why a watch is not changed. */
+export type WatchRefusal = "closed" | "name_in_use" | "of_policy" | "taken" | "too_many" | "unknown"
+
+const newWatch = (
+  terms: WatchTerms,
+  origin: WatchRecord["origin"],
+  now: Instant.Instant,
+  { by }: WatchChange,
+): WatchRecord => ({
+  ...terms,
+  origin,
+  paused_until: undefined,
+  created_at: now,
+  created_by: by.actor,
+  next_probe_at: now,
+  probed_at: undefined,
+  status: undefined,
+  output: undefined,
+  counted: undefined,
+  counted_at: undefined,
+  against: 0,
+})
+
+const probeKind = ({ probe }: WatchTerms): string => Object.keys(probe).join()
+
+/** Writes a watch, and expects its results unless it is paused. */
+function* put(
+  unit: UnitOfWork,
+  now: Instant.Instant,
+  agent: AgentRecord,
+  given: WatchChange & { readonly watch: WatchRecord },
+): Decision<WatchRecord> {
+  const { watch } = given
+  unit.of("watch").put(watch)
+  const incidents = new Incidents(unit, now, given.incidents)
+  if (isPaused(watch, now)) yield* unexpectWatch(unit, { agent, watch, incidents })
+  else yield* expectWatch(unit, now, { agent, watch, incidents, staleAfter: given.staleAfter })
+  yield* judgeOpenCutOff(unit, now, given)
+  return watch
+}
+
+/** Watches that are paused or removed say nothing about the network of the service. */
+function* judgeOpenCutOff(unit: UnitOfWork, now: Instant.Instant, given: WatchChange): Decision<void> {
+  const ref = placeRef(given.agent.name)
+  yield* load(unit, { openIncidents: [ref] })
+  if (unit.openIncident(ref) !== undefined)
+    yield* judgeCutOff(unit, now, given.agent.name, new Incidents(unit, now, given.incidents))
+}
+
+/** Creates a watch, and with the first one the agent of all. */
+export const createWatch = commandOf(function* (
+  unit,
+  now,
+  terms: WatchTerms,
+  given: WatchChange,
+): Decision<WatchRecord | WatchRefusal> {
+  const agent = yield* loadWatchAgent(unit, now, given.agent)
+  if (typeof agent === "string") return agent
+  yield* load(unit, { groups: { watch: ["all"] } })
+  const all = unit.of("watch").group("all")
+  if (all.some(({ name }) => name === terms.name)) return "name_in_use"
+  if (all.length >= MOST_WATCHES) return "too_many"
+  recordAudit(unit, now, given.by, "watch.created", [terms.name], { probe: probeKind(terms) })
+  return yield* put(unit, now, agent, { ...given, watch: newWatch(terms, "operator", now, given) })
+})
+
+/** Reads a watch. */
+export const readWatch = commandOf(function* (unit, _now, name: CheckId): Decision<WatchRecord | undefined> {
+  yield* load(unit, { rows: { watch: [name] } })
+  return unit.of("watch").get(name)
+})
+
+/** A watch and its agent. */
+function* find(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: WatchChange) {
+  const agent = yield* loadWatchAgent(unit, now, given.agent)
+  if (typeof agent === "string") return agent
+  yield* load(unit, { rows: { watch: [name] } })
+  const watch = unit.of("watch").get(name)
+  return watch === undefined ? ("unknown" as const) : { agent, watch }
+}
+
+const withPause = (watch: WatchRecord, paused_until: Instant.Instant | undefined): WatchRecord => ({
+  ...watch,
+  paused_until,
+})
+
+const auditPause = (unit: UnitOfWork, now: Instant.Instant, by: Signature, watch: WatchRecord): void => {
+  const { name, paused_until } = watch
+  if (!isPaused(watch, now)) return recordAudit(unit, now, by, "watch.resumed", [name], {})
+  const until =
+    paused_until === undefined || paused_until === FOREVER ? undefined : Instant.format(paused_until)
+  recordAudit(unit, now, by, "watch.paused", [name], { until })
+}
+
+/** The changed terms of a watch, and whether it is paused from now on. */
+export interface WatchChanges extends Partial<Omit<WatchTerms, "name">> {
+  readonly is_paused?: boolean
+}
+
+/** Changes a watch, which is then probed soon. */
+export const changeWatch = commandOf(function* (
+  unit,
+  now,
+  name: CheckId,
+  { is_paused, ...terms }: WatchChanges,
+  given: WatchChange,
+): Decision<WatchRecord | WatchRefusal> {
+  const found = yield* find(unit, now, name, given)
+  if (typeof found === "string") return found
+  const { agent, watch: before } = found
+  if (before.origin === "policy") return "of_policy"
+  const watch = {
+    ...(is_paused === undefined ? before : withPause(before, is_paused ? FOREVER : undefined)),
+    ...terms,
+    next_probe_at: now,
+  }
+  if (is_paused !== undefined && is_paused !== isPaused(before, now)) auditPause(unit, now, given.by, watch)
+  if (Object.keys(terms).length > 0) recordAudit(unit, now, given.by, "watch.changed", [name], {})
+  return yield* put(unit, now, agent, { ...given, watch })
+})
+
+/** Pauses a watch for a time; zero ends a pause. */
+export const pauseWatch = commandOf(function* (
+  unit,
+  now,
+  name: CheckId,
+  time: Duration.Duration,
+  given: WatchChange,
+): Decision<WatchRecord | WatchRefusal> {
+  const found = yield* find(unit, now, name, given)
+  if (typeof found === "string") return found
+  const until = Duration.toMillis(time) === 0 ? undefined : Instant.plus(now, time)
+  const watch = { ...withPause(found.watch, until), next_probe_at: now }
+  auditPause(unit, now, given.by, watch)
+  return yield* put(unit, now, found.agent, { ...given, watch })
+})
+
+function* remove(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: WatchChange): Decision<void> {
+  unit.of("watch").delete(name)
+  recordAudit(unit, now, given.by, "watch.removed", [name], {})
+  const check = { agent_id: given.agent.name, check_id: name }
+  yield* removeCheck(check, given.incidents, given.by)(unit, now)
+  yield* judgeOpenCutOff(unit, now, given)
+}
+
+/** Removes a watch with its check. Returns how many there were. */
+export const removeWatch = commandOf(function* (
+  unit,
+  now,
+  name: CheckId,
+  given: WatchChange,
+): Decision<number | "of_policy"> {
+  yield* load(unit, { agents: [given.agent.name], rows: { watch: [name] } })
+  const watch = unit.of("watch").get(name)
+  if (watch === undefined) return 0
+  if (watch.origin === "policy") return "of_policy"
+  yield* remove(unit, now, name, given)
+  return 1
+})
+
+const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
+  a.every_millis === b.every_millis &&
+  a.confirm.bad === b.confirm.bad &&
+  a.confirm.good === b.confirm.good &&
+  JSON.stringify(a.probe) === JSON.stringify(b.probe)
+
+/**
+ * Makes the watches of the policy those that it defines. One takes the place of an operator's watch of
+ * its name. Returns why none was written, if so.
+ */
+export const followPolicy = commandOf(function* (
+  unit,
+  now,
+  defined: ReadonlyArray<WatchTerms>,
+  given: WatchChange,
+): Decision<"closed" | "taken" | undefined> {
+  yield* load(unit, { agents: [given.agent.name], groups: { watch: ["all"] } })
+  const known = new Map(
+    unit
+      .of("watch")
+      .group("all")
+      .map((watch) => [watch.name, watch]),
+  )
+  const names = new Set(defined.map(({ name }) => name))
+  for (const { name, origin } of known.values())
+    if (origin === "policy" && !names.has(name)) yield* remove(unit, now, name, given)
+  const others = defined.filter((terms) => {
+    const watch = known.get(terms.name)
+    return watch?.origin !== "policy" || !isSame(watch, terms)
+  })
+  if (others.length === 0) return undefined
+  const agent = yield* loadWatchAgent(unit, now, given.agent)
+  if (typeof agent === "string") return agent
+  for (const terms of others) {
+    const before = known.get(terms.name)
+    const watch =
+      before === undefined
+        ? newWatch(terms, "policy", now, given)
+        : { ...before, ...terms, origin: "policy" as const, next_probe_at: now }
+    const { name } = terms
+    if (before === undefined)
+      recordAudit(unit, now, given.by, "watch.created", [name], { probe: probeKind(terms) })
+    else recordAudit(unit, now, given.by, "watch.changed", [name], {})
+    yield* put(unit, now, agent, { ...given, watch })
+  }
+  return undefined
+})

@@ -1,0 +1,68 @@
+import { assert } from "@effect/vitest"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { Effect } from "effect"
+import { operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
+import { onStorage } from "../onStorage.ts"
+
+const WATCHES = "/ops/v1/watches"
+const HOME = `${WATCHES}/home`
+const SECRET = "Basic c2VjcmV0OnNlY3JldA=="
+
+/** Watches, as operators define them (docs/rules.md#watches). */
+export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+  const { scenario } = onStorage(subject)
+
+  scenario("a watch is shown with its defaults, and without its header fields", () =>
+    Effect.gen(function* () {
+      const http = { url: "https://home.example/", timeout: "5s" }
+      const json = { name: "home", http: { ...http, headers: { authorization: SECRET } } }
+      const created = yield* operate("POST", WATCHES, { json })
+      assert.strictEqual(created.status, 201, created.text)
+      assert.containSubset(created.body, {
+        name: "home",
+        every: "1m",
+        confirm: { bad: 2, good: 1 },
+        http,
+        is_paused: false,
+        status: null,
+        last: null,
+      })
+      for (const answer of [created, yield* operate("GET", HOME), yield* operate("GET", WATCHES)])
+        for (const hidden of ["headers", SECRET]) assert.notInclude(answer.text, hidden)
+      const changed = yield* operate("PATCH", HOME, { json: { every: "90s", confirm: { bad: 3 } } })
+      assert.containSubset(changed.body, { every: "90s", confirm: { bad: 3, good: 1 }, http })
+      const replaced = yield* operate("PATCH", HOME, { json: { tcp: { host: "home.example", port: 443 } } })
+      assert.containSubset(replaced.body, { every: "90s", tcp: { host: "home.example", port: 443 } })
+      assert.notProperty(replaced.body, "http")
+      const { body } = yield* operate("GET", WATCHES)
+      assert.containSubset(body, { items: [{ name: "home", every: "90s" }] })
+      assert.deepStrictEqual((yield* operate("DELETE", HOME)).body, { count: 1 })
+      expectError(yield* operate("GET", HOME), 404, "not_found")
+    }),
+  )
+
+  scenario("a watch has one probe, a name of its own and bounded times", () =>
+    Effect.gen(function* () {
+      const tcp = { host: "home.example", port: 443 }
+      const refused = Effect.fnUntraced(function* (json: object) {
+        expectError(yield* operate("POST", WATCHES, { json }), 400, "validation")
+      })
+      yield* refused({ name: "home" })
+      yield* refused({ name: "home", tcp, dns: { name: "home.example" } })
+      yield* refused({ name: "home", tcp, every: "9s" })
+      yield* refused({ name: "home", tcp, confirm: { bad: 0 } })
+      yield* refused({ name: "a b", tcp })
+      yield* refused({ name: "home", tcp, method: "GET" })
+      assert.strictEqual((yield* operate("POST", WATCHES, { json: { name: "home", tcp } })).status, 201)
+      expectError(yield* operate("POST", WATCHES, { json: { name: "home", tcp } }), 409, "conflict")
+      expectError(yield* operate("POST", `${HOME}/pause`, { json: { for: "25h" } }), 400, "validation")
+      const paused = yield* operate("POST", `${HOME}/pause`, { json: { for: "24h" } })
+      assert.containSubset(paused.body, { is_paused: true })
+      const forever = yield* operate("PATCH", HOME, { json: { is_paused: true } })
+      assert.containSubset(forever.body, { is_paused: true, paused_until: null })
+      const resumed = yield* operate("POST", `${HOME}/pause`, { json: { for: "0s" } })
+      assert.containSubset(resumed.body, { is_paused: false })
+    }),
+  )
+}
