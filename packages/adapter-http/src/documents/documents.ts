@@ -1,7 +1,9 @@
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { type Documentation, openApiDocument } from "./openApiDocument.ts"
+import { opsTexts } from "./opsTexts.ts"
 import type { JsonObject } from "./plainSchema.ts"
+import { v1Texts } from "./v1Texts.ts"
 
 /** How to use the v1 API, in CommonMark. */
 const overview = `
@@ -78,6 +80,7 @@ const v1Documentation: Documentation = {
     { name: "Notifications", description: "Notifications and their delivery." },
     { name: "Health", description: "For probes; no authentication." },
   ],
+  operations: v1Texts,
   responses: {},
   messages: {},
 }
@@ -99,6 +102,7 @@ const opsDocumentation: Documentation = {
     { name: "Integrations", description: "Reports of senders that do not speak this API." },
     { name: "Live views", description: "Topics to fetch again." },
   ],
+  operations: opsTexts,
   responses: {
     NotFound: "No object has that name or id.",
     Conflict: "The current state does not allow it.",

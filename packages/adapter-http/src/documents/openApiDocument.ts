@@ -7,6 +7,7 @@ import type { OperationExamples } from "./OperationExamples.ts"
 import { operationExamples, pathParameters } from "./examples.ts"
 import { type JsonObject, plainSchema, typedQuery } from "./plainSchema.ts"
 import { REQUEST_ID } from "./scenario.ts"
+import { type OperationTexts, textsOf } from "./OperationTexts.ts"
 
 /** Header fields that some errors have, by the names that the definition gives them. */
 const ofErrors: Readonly<Record<string, { readonly name: string; readonly header: JsonObject }>> = {
@@ -133,6 +134,7 @@ export interface Documentation extends ErrorTexts {
   /** The start of the paths, relative to the document, which may be mounted anywhere. */
   readonly server: string
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
+  readonly operations: OperationTexts
 }
 
 type Operation = OpenApi.OpenAPISpecOperation
@@ -188,11 +190,16 @@ const responses = (
   )
 
 /** An operation under the name of its endpoint, which is unique without that of its group. */
-const documented = (operation: Operation, roles: ReadonlyMap<string, Role>): JsonObject => {
+const documented = (
+  operation: Operation,
+  operations: OperationTexts,
+  roles: ReadonlyMap<string, Role>,
+): JsonObject => {
   const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
   const examples = operationExamples[operationId]
   if (examples === undefined) throw new Error(`give an example of ${operationId} in documents/examples.ts`)
-  const { tags, summary, description, security, parameters, requestBody } = operation
+  const { security, parameters, requestBody } = operation
+  const { tags, summary, description } = textsOf(operationId, operations)
   const role = roles.get(operationId)
   return {
     tags,
@@ -273,7 +280,9 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     servers: [{ url: documentation.server, description: "The service that this document came from." }],
     tags: documentation.tags,
     paths: Record.map(generated.paths, (item) =>
-      Record.map(item as Record<string, Operation>, (operation) => documented(operation, roles)),
+      Record.map(item as Record<string, Operation>, (operation) =>
+        documented(operation, documentation.operations, roles),
+      ),
     ),
     components: {
       schemas: sorted(Record.map(schemas, (schema) => plainSchema(schema as JsonObject))),

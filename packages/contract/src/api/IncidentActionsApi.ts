@@ -3,9 +3,7 @@ import { ActionCountResponse } from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Conflict, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
 import { IncidentPath } from "./opsResources.ts"
-import { IgnoredBody, operationsOf, OperatorAuthentication, ValidParameters } from "./operation.ts"
-
-const operation = operationsOf("Incidents")
+import { IgnoredBody, RequiredRole, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
 const params = IncidentPath
 const error = [NotFound.wire, PayloadTooLarge.wire] as const
@@ -15,12 +13,7 @@ const acknowledge = HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowled
   payload: contract.AcknowledgeRequest,
   success: contract.Acknowledgement,
   error: [...error, Conflict.wire],
-}).annotateMerge(
-  operation.respond(
-    "Acknowledge an incident",
-    "Acknowledges an open incident, or replaces its acknowledgement. Until it ends, Tocsin sends no firing of the incident that has not been attempted yet. An incident that becomes worse than acknowledged notifies everyone again. Answers 409 if the incident has resolved, or has another severity than the request names.",
-  ),
-)
+}).annotate(RequiredRole, "respond")
 
 const withdraw = HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:id/acknowledgement", {
   params,
@@ -28,35 +21,20 @@ const withdraw = HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:
   error: NotFound.wire,
 })
   .middleware(IgnoredBody)
-  .annotateMerge(
-    operation.respond(
-      "Withdraw the acknowledgement of an incident",
-      "Withdraws the acknowledgement of an incident. What it held is sent. Without one the count is 0.",
-    ),
-  )
+  .annotate(RequiredRole, "respond")
 
 const acknowledgeAll = HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
   payload: contract.AcknowledgeAllRequest,
   success: contract.AcknowledgedAll,
   error: PayloadTooLarge.wire,
-}).annotateMerge(
-  operation.respond(
-    "Acknowledge several incidents",
-    "Acknowledges up to 200 incidents, each on its own, and says what became of each.",
-  ),
-)
+}).annotate(RequiredRole, "respond")
 
 const note = HttpApiEndpoint.post("noteIncident", "/incidents/:id/notes", {
   params,
   payload: contract.NoteRequest,
   success: contract.IncidentLogEntry.pipe(HttpApiSchema.status(201)),
   error,
-}).annotateMerge(
-  operation.respond(
-    "Add a note to an incident",
-    "Adds a note to the timeline of an incident, open or resolved.",
-  ),
-)
+}).annotate(RequiredRole, "respond")
 
 /** Operators' actions on incidents. These operations read bodies. */
 export class IncidentActionsApi extends HttpApiGroup.make("incidentActions")

@@ -4,7 +4,7 @@ import { AcceptedResponse, EventBatchAcceptedResponse, HealthResponse } from "..
 import * as ApiErrors from "./ApiErrors.ts"
 import { NotReady } from "./ApiErrors.ts"
 import { OperatorsApi } from "./OperatorsApi.ts"
-import { AgentAuthentication, operation } from "./operation.ts"
+import { AgentAuthentication } from "./operation.ts"
 
 /** The requests that agents push (docs/rules.md#heartbeats, docs/rules.md#events). */
 class AgentsApi extends HttpApiGroup.make("agents")
@@ -20,13 +20,7 @@ class AgentsApi extends HttpApiGroup.make("agents")
         ApiErrors.RateLimited.wire,
         ApiErrors.Internal.wire,
       ],
-    }).annotateMerge(
-      operation(
-        "Reporting",
-        "Report that an agent is alive; register its key if it is unknown",
-        "Reports that an agent is alive. Hostname, features and labels replace the previous ones. An unknown key is registered as pending; `accepted` is false until an operator accepts it. Safe to repeat.",
-      ),
-    ),
+    }),
     HttpApiEndpoint.post("events", "/events", {
       payload: EventBatchRequest,
       success: EventBatchAcceptedResponse.pipe(HttpApiSchema.status(202)),
@@ -37,32 +31,14 @@ class AgentsApi extends HttpApiGroup.make("agents")
         ApiErrors.PayloadTooLarge.wire,
         ApiErrors.Internal.wire,
       ],
-    }).annotateMerge(
-      operation(
-        "Reporting",
-        "Report results of checks",
-        "Reports check results of one agent. Tocsin applies them in order, all or none, and stores them before it answers. Unchanged results, known event_ids and results older than the newest one of their check count as deduplicated. Safe to repeat.",
-      ),
-    ),
+    }),
   )
   .middleware(AgentAuthentication) {}
 
 /** Probes, without authentication (docs/rules.md#health-and-readiness). */
 class HealthApi extends HttpApiGroup.make("health").add(
-  HttpApiEndpoint.get("health", "/health", { success: HealthResponse }).annotateMerge(
-    operation(
-      "Health",
-      "Whether the process answers",
-      "Answers while the process runs, even if the storage is down. For liveness probes.",
-    ),
-  ),
-  HttpApiEndpoint.get("ready", "/ready", { success: HealthResponse, error: NotReady.wire }).annotateMerge(
-    operation(
-      "Health",
-      "Whether the service can do its work",
-      "Reports whether the storage can be read and written and the service is not shutting down. Tocsin probes the storage every second. For readiness probes and load balancers.",
-    ),
-  ),
+  HttpApiEndpoint.get("health", "/health", { success: HealthResponse }),
+  HttpApiEndpoint.get("ready", "/ready", { success: HealthResponse, error: NotReady.wire }),
 ) {}
 
 /**

@@ -63,14 +63,3 @@ export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAu
 export class RequiredRole extends Context.Service<RequiredRole, Role>()(
   "@tocsin/adapter-http/api/RequiredRole",
 ) {}
-
-/** The OpenAPI document's texts of an operation, under one of its tags. */
-export const operation = (tag: string, summary: string, description: string) =>
-  OpenApi.annotations({ summary, description, override: { tags: [tag] } })
-
-/** The same for the operators' operations under a tag, by the role that each requires. */
-export const operationsOf = (tag: string) => {
-  const of = (role: Role) => (summary: string, description: string) =>
-    Context.add(operation(tag, summary, description), RequiredRole, role)
-  return { read: of("read"), respond: of("respond"), admin: of("admin") }
-}
