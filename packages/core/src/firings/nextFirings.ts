@@ -9,7 +9,10 @@ import type { Hold } from "./Hold.ts"
 /** The firing that a receiver gets next, as things stand. */
 export interface NextFiring {
   readonly receiver: NotifierName
-  /** Absent for firings of versions without causes. */
+  /**
+   * Its cause when it is due. An acknowledgement that holds it makes it `ack_ran_out` only by its expiry. Absent
+   * for firings of versions without causes.
+   */
   readonly cause: FiringCause | undefined
   /** When it is due; absent if it is due now. */
   readonly due: Instant.Instant | undefined
@@ -33,8 +36,7 @@ export const nextFirings = (
     const onItsWay = nextAttempt(firings, receiver)
     if (onItsWay !== undefined) {
       const { cause, next_attempt_at: due } = onItsWay
-      const holds = onDue(incident, onItsWay)
-      return { receiver, cause: causeAfter(holds, cause), due: due && due > now ? due : undefined, holds }
+      return { receiver, cause, due: due && due > now ? due : undefined, holds: onDue(incident, onItsWay) }
     }
     for (let at: Instant.Instant | undefined = now; at !== undefined;) {
       const step = lookAt(receiver, at === now ? facts : factsAt(facts, at), at)
@@ -64,10 +66,6 @@ const nextAttempt = (
     .toSorted((a, b) => Number((a.next_attempt_at ?? 0n) - (b.next_attempt_at ?? 0n)))[0]
 }
 
-/** The end of an acknowledgement gives a firing that it holds another cause (docs/rules.md#firings). */
-const causeAfter = (holds: ReadonlyArray<Hold>, cause: FiringCause | undefined): FiringCause | undefined =>
-  holds.some(({ by }) => by === "ack") ? "ack_ran_out" : cause
-
 interface Look {
   readonly found?: Pick<NextFiring, "cause" | "holds">
   /** When an evaluation may find a firing, if this one does not. */
@@ -82,8 +80,7 @@ const lookAt = (receiver: NotifierName, facts: FiringFacts, at: Instant.Instant)
   const holds = written?.holds ?? (waiting?.becomes === "held" ? waiting.holds : [])
   const after = holds.find(({ by }) => by === "after")
   const isOwed = holds.every(({ by }) => by !== "not_owed")
-  if (firing !== undefined && isOwed && after === undefined)
-    return { found: { cause: causeAfter(holds, firing.cause), holds } }
+  if (firing !== undefined && isOwed && after === undefined) return { found: { cause: firing.cause, holds } }
   const { ack_until } = facts.incident
   const times = [after === undefined ? next : after.until, ack_until]
   return { next: Instant.earliest(times.flatMap((time) => (time !== undefined && time > at ? [time] : []))) }

@@ -122,7 +122,7 @@ const CASES: Readonly<Record<string, Case>> = {
     incident: acknowledged(60),
     named: STEPS,
     firings: [sent("chat")],
-    expected: ["chat: 60, ack_ran_out", "pager: 15, ack_ran_out, ack until 60"],
+    expected: ["chat: 60, ack_ran_out", "pager: 15, escalation, ack until 60"],
   },
   "an acknowledgement that ends before a later step does not hold it": {
     incident: acknowledged(12),
