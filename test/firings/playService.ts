@@ -6,10 +6,11 @@ import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { Clock, Duration, Effect, Random, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { InterruptedStorage } from "../passes/InterruptedStorage.ts"
 import { report } from "../service/agents.ts"
 import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
 import { openService, type Process, type Service, type ServiceOptions } from "../service/Service.ts"
-import { settled } from "../service/settled.ts"
+import { settled as allWaiting } from "../service/settled.ts"
 import { ShiftedClock } from "../service/ShiftedClock.ts"
 import type { Course } from "./playModel.ts"
 import { AGENTS, type Message, type Policy, type Step, type Story } from "./Story.ts"
@@ -24,6 +25,10 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   refuses: refused,
 }
 const BETWEEN_HEARTBEATS = 60
+/** The pause of most background work. */
+const STRIDE = 5
+/** Calls of a storage that follow each other in one round of background work. */
+const CALLS = 12
 const NAMES = ["chat", "pager", "mail"]
 
 /** Retries follow the schedule exactly. */
@@ -42,6 +47,8 @@ export interface Played extends Pick<Service, "rows">, Pick<Process, "operations
 
 interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids"> {
   readonly replicas?: number
+  /** Whether the storage works in real time: the clock waits for it every few seconds. */
+  readonly isReal?: boolean
   /** Watches the service after the last step. */
   readonly watch?: (played: Played) => Effect.Effect<void, E>
 }
@@ -51,7 +58,7 @@ export const playService = Effect.fnUntraced(
   function* <E = never>(
     { begins, policy, receivers }: Story,
     { steps, until }: Course,
-    { replicas = 1, watch, ...options }: PlayOptions<E> = {},
+    { replicas = 1, isReal = false, watch, ...options }: PlayOptions<E> = {},
   ) {
     const answers = new Map<string, string>()
     const arrivedAt = new Map<string, number>()
@@ -60,8 +67,16 @@ export const playService = Effect.fnUntraced(
     const now = () => (testClock.currentTimeMillisUnsafe() - started) / 1_000
     /** The time by the agents' clock, which is never set back. */
     const rightNow = () => Instant.fromMillis(testClock.currentTimeMillisUnsafe())
+    const calls = new InterruptedStorage()
+    /** Each call that has ended may lead to another one. */
+    const settled = isReal
+      ? Effect.forEach(Array.from({ length: CALLS }), () => Effect.andThen(allWaiting, calls.idle), {
+          discard: true,
+        })
+      : allWaiting
     const service: Service = yield* openService({
       ...options,
+      ...(isReal && { clientOf: calls.clientOf }),
       notifiers: NAMES,
       answerTo: ({ receiver }) => ANSWERS[answers.get(receiver) ?? ""] ?? delivered,
       onAttempt: ({ notification }) => void arrivedAt.set(notification.id, now()),
@@ -117,7 +132,8 @@ export const playService = Effect.fnUntraced(
     const passUntil = Effect.fnUntraced(function* (second: number) {
       while (now() < second) {
         const next = (Math.floor(now() / BETWEEN_HEARTBEATS) + 1) * BETWEEN_HEARTBEATS
-        yield* TestClock.adjust(Duration.seconds(Math.min(next, second) - now())).pipe(
+        const stride = isReal ? now() + STRIDE : next
+        yield* TestClock.adjust(Duration.seconds(Math.min(next, second, stride) - now())).pipe(
           Effect.andThen(settled),
           Effect.provideService(Clock.Clock, testClock),
         )
