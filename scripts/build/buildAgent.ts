@@ -43,9 +43,10 @@ export const buildAgent = async (root: string, target: string): Promise<BuiltAge
     [join(root, "deploy/agent", `${PROGRAM}.service`), `${PROGRAM}.service`],
   ] as const)
     cpSync(from, join(folder, to))
-  const { name, version, description, license, type } = manifest
+  const { version, description, license, type } = manifest
   const published = {
-    name,
+    // `npx tocsin-agent` finds a package by the name of its program.
+    name: PROGRAM,
     version,
     description,
     license,
@@ -58,7 +59,7 @@ export const buildAgent = async (root: string, target: string): Promise<BuiltAge
   }
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`)
   return {
-    made: [`${name} ${version}: ${folder}`, ...debianPackage({ root, target, manifest })],
+    made: [`${PROGRAM} ${version}: ${folder}`, ...debianPackage({ root, target, manifest })],
     modules,
   }
 }

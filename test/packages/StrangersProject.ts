@@ -58,13 +58,17 @@ const readManifest = (path: string): Manifest => JSON.parse(readFileSync(path, "
 const isOurs = (name: string): boolean => name === "tocsin" || name.startsWith("@tocsin/")
 
 /** npm without a registry or a cache: only files on this machine. */
-const npm = (folder: string, args: ReadonlyArray<string>): Promise<void> => {
+const npmCommand = (
+  args: ReadonlyArray<string>,
+  folder: string,
+): readonly [command: string, args: ReadonlyArray<string>] => {
   const own = ["--offline", "--cache", join(folder, "npm-cache"), "--no-audit", "--no-fund", "--silent"]
   const script = process.env["npm_execpath"]
-  return script === undefined
-    ? succeed(folder, "npm", [...args, ...own])
-    : succeed(folder, process.execPath, [script, ...args, ...own])
+  return script === undefined ? ["npm", [...own, ...args]] : [process.execPath, [script, ...own, ...args]]
 }
+
+const npm = (folder: string, args: ReadonlyArray<string>): Promise<void> =>
+  succeed(folder, ...npmCommand(args, folder))
 
 /** Everybody else's packages, linked from where they are installed already: name to place. */
 const linksTo = (manifests: ReadonlyArray<Manifest>): Readonly<Record<string, string>> => {
@@ -126,6 +130,13 @@ export class StrangersProject {
    */
   run(command: string, args: ReadonlyArray<string>, env: Environment = {}): Promise<Ran> {
     return run(this.path, command, args, { ...this.environment, ...env })
+  }
+
+  /** Runs a program of one package alone as npx does, in an empty folder. */
+  async runAlone(name: string, args: ReadonlyArray<string>): Promise<Ran> {
+    const folder = mkdtempSync(join(this.#scratch, "empty-"))
+    const given = ["exec", "--yes", `--package=${this.tarballs.get(name)}`, "--", name, ...args]
+    return run(folder, ...npmCommand(given, folder), this.environment)
   }
 
   /** The environment of this process, with the project's programs first. */

@@ -122,9 +122,15 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.match((await project.run("tocsin", ["agents", "list", "--json"])).output, /"items": ?\[\]/)
   })
 
-  it("include the agent, as one file without dependencies", async () => {
-    const { code, output } = await project.run("tocsin-agent", ["--version"])
-    assert.deepStrictEqual({ code, output: output.trim() }, { code: 0, output: manifest.version })
+  it("include the agent, as one file without dependencies, which npx runs in an empty folder", async () => {
+    for (const ran of [
+      await project.run("tocsin-agent", ["--version"]),
+      await project.runAlone("tocsin-agent", ["--version"]),
+    ])
+      assert.deepStrictEqual(
+        { code: ran.code, output: ran.output.trim() },
+        { code: 0, output: manifest.version },
+      )
   })
 
   it("include the server, which examples/agent.sh reports to", async () => {
