@@ -4,17 +4,17 @@ import { blocksOf } from "../docs/CodeBlock.ts"
 import { removeModules, writeModules } from "../docs/Modules.ts"
 import { walkPage } from "../docs/walkPage.ts"
 
-const README = "README.md"
+const PAGE = "docs/start/server.md"
 
-describe("the README's walkthrough prints what the README shows", () => {
-  const modules = writeModules(blocksOf(README))
+describe("the requests of the page on servers print what the page shows", () => {
+  const modules = writeModules(blocksOf(PAGE))
   afterAll(() => removeModules(modules))
 
   // That it does so on SQLite, the default, is seen with the other pages:
   // test/docs/codeBlocks.test.ts.
   it.live.each(["memory", "postgres"] as const)("on %s", (server) =>
     Effect.gen(function* () {
-      assert.isAbove(yield* walkPage(README, { server }, modules), 3)
+      assert.isAbove(yield* walkPage(PAGE, { server }, modules), 3)
     }),
   )
 })
