@@ -18,6 +18,8 @@ import {
   tooManyRegistrations,
   declarationReply,
   tooManyDeclarations,
+  enrolReplies,
+  tooManyEnrolments,
 } from "./ingestReplies.ts"
 import { repeatingUnsettled } from "./repeatingUnsettled.ts"
 import { unlessOperatorToken } from "./unlessOperatorToken.ts"
@@ -29,7 +31,6 @@ import type { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Reque
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
-import { enrolCall } from "./enrolCall.ts"
 import { incidentOptions, type IncidentOptions } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"
@@ -40,14 +41,55 @@ import type { StorageError } from "../ports/Storage.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { ExpectationsRequest, ExpectationsResponse } from "@tocsin/contract/Expectations"
 import { declareExpectations } from "../overdue/declareExpectations.ts"
+import type { EnrolRequest } from "@tocsin/contract/Enrolments"
+import { enrol } from "../admission/enrolments.ts"
+import { enrolmentIdOf } from "../admission/enrolmentToken.ts"
+import { currentSignature } from "../audit/Signature.ts"
+import type { NotFound } from "./OperationErrors.ts"
 
-interface Parts extends Pick<Commits["Service"], "transact"> {
+/** The parts of calls that share the limit of heartbeats. */
+interface CallParts extends Pick<Commits["Service"], "transact"> {
   readonly hashing: Hashing["Service"]
-  readonly rules: RuleOptions
-  readonly incidents: IncidentOptions
-  /** The limit that declarations share with heartbeats. */
   readonly heartbeats: TokenBuckets
   readonly bodies: Pick<BodyBudget, "note">
+}
+
+interface EnrolParts extends CallParts, Pick<Instruments, "enrolments"> {
+  readonly ids: Ids["Service"]
+}
+
+type EnrolError =
+  | AgentBlocked
+  | AgentNotAccepted
+  | KeyConflict
+  | NotAnAgentKey
+  | NotFound
+  | RateLimited
+  | StorageError
+
+/** Accepts pending agents by the tokens of enrolments (docs/rules.md#enrolment). */
+const enrolCall = ({ bodies, enrolments, hashing, heartbeats, ids, transact }: EnrolParts) => {
+  const answer = unlessOperatorToken(transact)
+  const signature = currentSignature(ids)
+  return Effect.fn("Ingest.enrol")(function* (
+    presented: Redacted.Redacted,
+    { agent_id, token }: EnrolRequest & { readonly agent_id: AgentId },
+  ): Effect.fn.Return<AcceptedResponse, EnrolError> {
+    const { key_hash } = hashing.identify(presented)
+    const permission = heartbeats.take(key_hash, yield* Instant.now)
+    if (!permission.allowed) return yield* tooManyEnrolments(permission.retryAfterSeconds)
+    const enrolment = enrolmentIdOf(hashing, token)
+    const by = { ...(yield* signature), actor: `enrolment:${enrolment}` }
+    const outcome = yield* transact(enrol({ agent_id, key_hash, enrolment }, by))
+    enrolments[outcome].value += 1
+    if (outcome === "enrolled" || outcome === "repeated") bodies.note(key_hash, true)
+    return yield* answer(enrolReplies[outcome], { outcome, presented, key_hash })
+  })
+}
+
+interface DeclarationParts extends CallParts {
+  readonly rules: RuleOptions
+  readonly incidents: IncidentOptions
 }
 
 /** The checks that an agent declares. */
@@ -57,7 +99,14 @@ interface AgentDeclaration {
 }
 
 /** Takes declarations of expected checks (docs/rules.md#freshness). */
-const declareExpectationsCall = ({ bodies, hashing, heartbeats, incidents, rules, transact }: Parts) => {
+const declareExpectationsCall = ({
+  bodies,
+  hashing,
+  heartbeats,
+  incidents,
+  rules,
+  transact,
+}: DeclarationParts) => {
   const answer = unlessOperatorToken(transact)
   return Effect.fn("Ingest.expectations")(function* (
     presented: Redacted.Redacted,

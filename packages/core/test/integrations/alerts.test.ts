@@ -5,7 +5,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { isLabels } from "@tocsin/contract/Labels"
 import * as fc from "fast-check"
-import { alertmanager } from "../../src/integrations/alertApi.ts"
+import { alertmanager } from "../../src/integrations/kinds.ts"
 import type { Reading, Refusal, Report } from "../../src/integrations/Report.ts"
 import { webhook } from "../../src/integrations/webhook.ts"
 
