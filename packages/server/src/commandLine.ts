@@ -12,6 +12,7 @@ import { availability } from "./commands/availability.ts"
 import { copy } from "./commands/copy.ts"
 import { doctor } from "./commands/doctor.ts"
 import { enrolments } from "./commands/enrolments.ts"
+import { importPolicy } from "./commands/importPolicy.ts"
 import { incidents } from "./commands/incidents.ts"
 import { integrations } from "./commands/integrations.ts"
 import { migrate } from "./commands/migrate.ts"
@@ -68,7 +69,7 @@ const tocsin = Command.make("tocsin").pipe(
       ],
     },
     { group: "Operators", commands: [operators, audit] },
-    { group: "Policy and simulation", commands: [policy, windows, simulate] },
+    { group: "Policy and simulation", commands: [policy, windows, simulate, importPolicy] },
     { group: "Backup", commands: [backup, copy] },
   ]),
 )

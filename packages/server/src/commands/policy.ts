@@ -27,7 +27,8 @@ import { act, onStorage } from "./act.ts"
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
   firings.map(({ count, receiver }) => `${receiver} gets ${plural(count, "firing")} immediately\n`).join("")
 
-const textOf = (file: string) =>
+/** The text of a file of at most 1 MiB. */
+export const policyFileText = (file: string) =>
   Effect.mapError(
     readPolicyFileText(file),
     () =>
@@ -48,7 +49,7 @@ const apply = act({
     confirm: flags.flag("confirm", "Let a receiver get more than 100 firings immediately"),
   },
   run: Effect.fnUntraced(function* ({ confirm, file, replaces }) {
-    const text = yield* textOf(file)
+    const text = yield* policyFileText(file)
     const answer = yield* onStorage(
       Policies.use((policies) => policies.apply(text, { confirm, replaces })),
     ).pipe(Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))))
