@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId, isCheckId, isIncidentKey } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { IntegrationKind, type IntegrationOptions } from "@tocsin/contract/Integrations"
+import { isLabels } from "@tocsin/contract/Labels"
+import { isShortOutput } from "@tocsin/contract/Text"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import * as fc from "fast-check"
+import { KINDS, optionProblem } from "../../src/integrations/kinds.ts"
+import type { AnyReport, SenderRequest } from "../../src/integrations/Report.ts"
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+const text = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.constantFrom(
+    "start",
+    "log",
+    "fail",
+    "0",
+    "256",
+    "api",
+    "v2",
+    "alerts",
+    "push",
+    "__proto__",
+    "\ud83d",
+    "",
+  ),
+)
+const time = fc.constantFrom(
+  "2026-03-03T12:00:00Z",
+  "0001-01-01T00:00:00Z",
+  "9999-12-31T23:59:59.999999999+00:01",
+  "2026-03-03T12:00:00-23:59",
+  "soon",
+  7,
+  null,
+)
+const alert = fc.oneof(
+  { weight: 1, arbitrary: fc.jsonValue() },
+  {
+    weight: 4,
+    arbitrary: fc.record(
+      {
+        labels: fc.oneof(fc.dictionary(text, text), fc.jsonValue()),
+        annotations: fc.oneof(fc.dictionary(text, text), fc.jsonValue()),
+        endsAt: time,
+        status: fc.constantFrom("firing", "resolved", 7),
+        generatorURL: fc.oneof(text, fc.webUrl({ withQueryParameters: true })),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+)
+const alerts = fc.array(alert, { maxLength: 5 })
+const json = fc.oneof(
+  alerts,
+  fc.record({ version: fc.constantFrom("4", "1", 7), alerts }),
+  fc.record({ name: fc.jsonValue(), state: fc.constantFrom("ok", "critical", "odd", true) }),
+  fc.jsonValue(),
+)
+
+const requestOf = (kind: IntegrationKind): fc.Arbitrary<SenderRequest> =>
+  fc.record({
+    method: fc.constantFrom("GET", "HEAD", "POST", "PUT"),
+    path:
+      kind === "alertmanager"
+        ? fc.constant(["api", "v2", "alerts"])
+        : fc.array(text, { maxLength: kind === "webhook" ? 0 : 3 }),
+    query: fc.dictionary(fc.constantFrom("status", "msg", "ping", "rid", "every", "severity"), text),
+    body: fc.oneof(
+      json.map((value) => JSON.stringify(value)),
+      text,
+    ),
+  })
+
+const OPTIONS: Readonly<Record<IntegrationKind, IntegrationOptions>> = {
+  ping: { methods: ["POST"] },
+  push: {},
+  alertmanager: { group_by: ["alertname", ""], watchdog: "__proto__", severity: { ignore: [""] } },
+  webhook: { map: { check: "/name", status: "/state", output: "/name/0" } },
+}
+
+const problemsOf = (report: AnyReport): ReadonlyArray<string> => {
+  if (!isCheckId(report.check_id)) return ["check_id"]
+  if (report.signal !== "result") return []
+  const { incident_key, labels, output } = report
+  return [
+    ...(labels === undefined || isLabels(labels) ? [] : ["labels"]),
+    ...(incident_key === undefined || isIncidentKey(incident_key) ? [] : ["incident_key"]),
+    ...(output === undefined || (isShortOutput(output) && !output.includes("\0")) ? [] : ["output"]),
+  ]
+}
+
+describe("any request to an integration", () => {
+  it.each(IntegrationKind.literals)(
+    "of kind %s is read as reports within their limits, or refused",
+    (kind) => {
+      fc.assert(
+        fc.property(requestOf(kind), fc.boolean(), (request, isPlain) => {
+          const context = { name: AgentId.make("sender"), options: isPlain ? {} : OPTIONS[kind], sha256 }
+          const now = Instant.fromMillis(1_772_539_200_000)
+          const reading = KINDS[kind].translate(request, { ...context, now })
+          if ("refused" in reading) return assert.match(reading.message, /^.{1,200}$/u)
+          assert.deepStrictEqual(reading.reports.flatMap(problemsOf), [])
+          for (const { message } of reading.refusals) assert.match(message, /^alert \d+ must/u)
+        }),
+        { numRuns: propertyRuns(1_000) },
+      )
+    },
+  )
+
+  it("of a kind has the options of that kind alone", () => {
+    for (const kind of IntegrationKind.literals) assert.isUndefined(optionProblem(kind, OPTIONS[kind]))
+    assert.match(
+      optionProblem("ping", OPTIONS.webhook)?.message ?? "",
+      /^options.map must be absent: ping has no such option$/,
+    )
+    assert.match(optionProblem("push", { max_checks: 1_001 })?.message ?? "", /at most 1000 for push$/)
+  })
+})

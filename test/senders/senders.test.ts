@@ -1,0 +1,177 @@
+import { spawnSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { freePort } from "../../bench/src/processes/freePort.ts"
+import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
+import { until } from "../processes/until.ts"
+import { AT_LENGTH } from "../properties/atLength.ts"
+import { missing, type Rule, startProgram, startPrometheus } from "./Prometheus.ts"
+
+const noPrometheus = missing("prometheus")
+const noAlertmanager = missing("prometheus-alertmanager")
+const noCurl = missing("curl")
+
+const named = (name: string, why: string | undefined) => (why === undefined ? name : `${name} (${why})`)
+
+interface Shown {
+  readonly check_id: string
+  readonly status: string
+  readonly summary?: string
+  readonly is_overdue: boolean
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** A server with an integration of a kind, whose agents are stale soon. */
+const site = Effect.fnUntraced(function* (kind: string, options: object = {}) {
+  const cwd = yield* scratchFolder
+  const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_STALE_AFTER: "2s" }
+  const server = yield* startServer({ cwd, environment })
+  const json = { name: "sender", kind, options }
+  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json })
+  // The answer of the API.
+  const { key } = JSON.parse(text) as { readonly key: string }
+  return { server, key }
+})
+
+const checks = Effect.fnUntraced(function* (server: ServerProcess) {
+  const { text } = yield* operate(server, "GET", "/ops/v1/checks?agent_id=sender")
+  return (JSON.parse(text) as { readonly items: ReadonlyArray<Shown> }).items
+})
+
+/** Waits until the checks, by the names of their alerts, are these. */
+const shows = (server: ServerProcess, expected: Readonly<Record<string, string>>) => {
+  let last: object = {}
+  return until(
+    `the checks are ${JSON.stringify(expected)}`,
+    Effect.map(checks(server), (found) => {
+      last = Object.fromEntries(
+        found.map(({ check_id, is_overdue, status, summary }) => {
+          const name = check_id.replace(/\.[0-9a-f]{12}$/, "")
+          const isLapsed = summary === "no longer sent by the source"
+          return [name, is_overdue ? `${status} as last heard` : isLapsed ? "lapsed" : status]
+        }),
+      )
+      return (
+        JSON.stringify(Object.entries(last).toSorted()) ===
+        JSON.stringify(Object.entries(expected).toSorted())
+      )
+    }),
+    "4 minutes",
+  )
+}
+
+const PATH = "/in/alertmanager"
+const ALWAYS: Rule = { alert: "Always", expr: "vector(1)", labels: { severity: "warning", team: "web" } }
+const LOAD: Rule = {
+  alert: "Load",
+  expr: "vector(1)",
+  labels: { team: "db" },
+  annotations: { summary: "load is {{ $value }}" },
+}
+
+describe("a real Prometheus", () => {
+  it.live.skipIf(noPrometheus !== undefined)(
+    named("reports rules that fire and resolve", noPrometheus),
+    () =>
+      Effect.gen(function* () {
+        const { key, server } = yield* site("alertmanager")
+        const to = { port: server.port, pathPrefix: PATH, key }
+        const prometheus = yield* startPrometheus(to, [ALWAYS, LOAD])
+        yield* shows(server, { Always: "warning", Load: "critical" })
+        const load = (yield* checks(server)).find(({ check_id }) => check_id.startsWith("Load."))
+        assert.deepStrictEqual([load?.summary, load?.labels["team"]], ["load is 1", "db"])
+        yield* prometheus.follow([ALWAYS, { ...LOAD, expr: "vector(1) > 2" }])
+        yield* shows(server, { Always: "warning", Load: "ok" })
+      }),
+    120_000,
+  )
+
+  it.live.skipIf(noPrometheus !== undefined || !AT_LENGTH)(
+    named(
+      "that is killed, restarted or loses a rule resolves nothing that still fires",
+      noPrometheus ?? (AT_LENGTH ? undefined : "skipped: npm run test:long"),
+    ),
+    () =>
+      Effect.gen(function* () {
+        const { key, server } = yield* site("alertmanager", { resend: "15s" })
+        const to = { port: server.port, pathPrefix: PATH, key }
+        const first = yield* startPrometheus(to, [ALWAYS, LOAD])
+        const second = yield* startPrometheus(to, [ALWAYS])
+        yield* shows(server, { Always: "warning", Load: "critical" })
+        // One of two is killed; the other goes on without the first one's alert.
+        yield* first.kill
+        yield* shows(server, { Always: "warning", Load: "critical as last heard" })
+        // Both are down.
+        yield* second.kill
+        yield* shows(server, { Always: "warning as last heard", Load: "critical as last heard" })
+        // Both are back, at other addresses: their alerts fire again.
+        const third = yield* startPrometheus(to, [ALWAYS, LOAD])
+        yield* shows(server, { Always: "warning", Load: "critical" })
+        // A rule is removed: nothing tells so but the source that is still heard.
+        yield* third.follow([ALWAYS])
+        yield* shows(server, { Always: "warning", Load: "lapsed" })
+      }),
+    600_000,
+  )
+})
+
+describe("a real Alertmanager", () => {
+  const why = noPrometheus ?? noAlertmanager
+  it.live.skipIf(why !== undefined)(
+    named("sends its webhook", why),
+    () =>
+      Effect.gen(function* () {
+        const { key, server } = yield* site("webhook")
+        const folder = yield* scratchFolder
+        const file = join(folder, "alertmanager.yml")
+        const receiver = {
+          name: "tocsin",
+          webhook_configs: [
+            {
+              url: `http://127.0.0.1:${server.port}/in/webhook`,
+              send_resolved: true,
+              http_config: { authorization: { credentials: key } },
+            },
+          ],
+        }
+        const route = { receiver: "tocsin", group_wait: "0s", group_interval: "1s" }
+        writeFileSync(file, JSON.stringify({ route, receivers: [receiver] }))
+        const port = yield* Effect.promise(freePort)
+        yield* startProgram("prometheus-alertmanager", [
+          `--config.file=${file}`,
+          `--storage.path=${join(folder, "data")}`,
+          `--web.listen-address=127.0.0.1:${port}`,
+          "--cluster.listen-address=",
+        ])
+        const prometheus = yield* startPrometheus({ port, pathPrefix: "/" }, [LOAD])
+        yield* shows(server, { Load: "critical" })
+        yield* prometheus.follow([{ ...LOAD, expr: "vector(1) > 2" }])
+        yield* shows(server, { Load: "ok" })
+      }),
+    240_000,
+  )
+})
+
+describe("curl", () => {
+  it.live.skipIf(noCurl !== undefined)(named("pings as Healthchecks documents it", noCurl), () =>
+    Effect.gen(function* () {
+      const { key, server } = yield* site("ping")
+      const url = `http://127.0.0.1:${server.port}/in/ping/${key}/backup`
+      const curl = (...args: ReadonlyArray<string>) =>
+        Effect.sync(() => spawnSync("curl", args, { encoding: "utf8" }).stdout)
+      // The forms of healthchecks.io/docs/bash and /docs/attaching_logs.
+      assert.strictEqual(yield* curl("-fsS", "-m", "10", "--retry", "5", url), "OK")
+      yield* shows(server, { backup: "ok" })
+      assert.strictEqual(
+        yield* curl("-fsS", "-m", "10", "--retry", "5", "--data-raw", "full", `${url}/1`),
+        "OK",
+      )
+      yield* shows(server, { backup: "critical" })
+      assert.strictEqual((yield* checks(server))[0]?.summary, "full")
+    }),
+  )
+})
