@@ -1,0 +1,45 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { startMonitor } from "./Site.ts"
+
+describe.skipIf(chromium === undefined)(`enrolment in the console${skipped}`, () => {
+  layer(Browser.layer, { excludeTestServices: true })((it) => {
+    it.effect("makes the line to paste on a host, whose token admits its agent", () =>
+      Effect.gen(function* () {
+        const { baseUrl, monitor } = yield* startMonitor()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, `${baseUrl}/#/admission`)
+          await signIn(page)
+          await page.getByLabel("Hosts").fill("1001")
+          await page.getByRole("button", { name: "Add a host" }).click()
+          await page.getByRole("alert").getByText("uses must be").waitFor()
+          await page.getByLabel("Hosts").fill("2")
+          await page.getByRole("button", { name: "Add a host" }).click()
+          const line = page.locator("code", { hasText: "npx tocsin-agent" })
+          const [, token = "", server] =
+            /^TOCSIN_ENROLMENT_TOKEN=(\S+) npx tocsin-agent start --server (\S+)$/.exec(
+              (await line.textContent()) ?? "",
+            ) ?? []
+          assert.strictEqual(server, baseUrl)
+          const features = { push: true, metrics: false }
+          await monitor.heartbeat("key", {
+            agent_id: "web-1",
+            observed_at: new Date(0).toISOString(),
+            hostname: "web-1.example",
+            features,
+          })
+          assert.deepStrictEqual(await monitor.enrol("key", "web-1", { token }), { accepted: true })
+          await page.getByRole("button", { name: "Done" }).click()
+          await line.waitFor({ state: "detached" })
+          const { items } = await monitor.enrolments.list()
+          assert.deepStrictEqual(
+            items.map(({ used, uses }) => [used, uses]),
+            [[1, 2]],
+          )
+        })
+      }),
+    )
+  })
+})
