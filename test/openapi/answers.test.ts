@@ -44,7 +44,11 @@ interface Seen {
 }
 
 /** These need more agents, or a program that decides: test/delivery/silences, test/http/requests/policySuite, or a process without probes. */
-const ELSEWHERE = new Set(["createSilence 409", "applyPolicy 409", "tryWatch 409"])
+const ELSEWHERE = new Set([
+  ...["createSilence", "applyPolicy", "tryWatch", "changeWatch", "pauseWatch", "removeWatch"].map(
+    (operation) => `${operation} 409`,
+  ),
+])
 
 /** An answer that a document declares. */
 const key = ({ operation }: PlacedOperation, status: number | string): string =>

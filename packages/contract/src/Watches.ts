@@ -110,10 +110,11 @@ export const probeOf = ({ dns, http, tcp, tls }: TryWatchRequest): TryWatchReque
 })
 
 /** A probe to store. */
-export const encodeProbe: (probe: TryWatchRequest) => StoredProbe = Schema.encodeSync(TryWatchRequest)
+export const encodeProbe = (probe: TryWatchRequest): StoredProbe => Schema.encodeSync(TryWatchRequest)(probe)
 
 /** A stored probe; fails where another version of Tocsin stored it. */
-export const decodeProbe: (stored: StoredProbe) => TryWatchRequest = Schema.decodeSync(TryWatchRequest)
+export const decodeProbe = (stored: StoredProbe): TryWatchRequest =>
+  Schema.decodeSync(TryWatchRequest)(stored)
 
 /** The result of a probe that nothing stores. */
 export const WatchTrial = Schema.Struct({
