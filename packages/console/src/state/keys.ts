@@ -24,6 +24,7 @@ const PAGES: Readonly<Record<string, string>> = {
   s: "silences",
   o: "outbox",
   u: "audit",
+  w: "watches",
   t: "integrations",
   p: "operators",
   y: "system",

@@ -95,6 +95,7 @@ const topicsOf = (path: string): ReadonlyArray<Topic> => {
   if (path.includes("checks") || path.includes("events")) return ["checks"]
   if (path.includes("agents")) return ["agents"]
   if (path.includes("silences")) return ["silences"]
+  if (path.includes("watches")) return ["watches", "checks"]
   if (path.includes("integrations")) return ["integrations"]
   if (path.includes("operators")) return ["operators"]
   return ["audit"]

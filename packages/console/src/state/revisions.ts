@@ -9,6 +9,7 @@ export const TOPICS = [
   "outbox",
   "audit",
   "integrations",
+  "watches",
   "operators",
   "policy",
 ] as const

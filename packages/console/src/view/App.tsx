@@ -13,6 +13,7 @@ import { Operators } from "../pages/Operators.tsx"
 import { Outbox } from "../pages/Outbox.tsx"
 import { SignIn } from "../pages/SignIn.tsx"
 import { Silences } from "../pages/Silences.tsx"
+import { Watches } from "../pages/Watches.tsx"
 import { System } from "../pages/System.tsx"
 import { linkTo } from "../state/Route.ts"
 import { revisionOf } from "../state/revisions.ts"
@@ -69,6 +70,7 @@ const PAGES: Readonly<Record<string, FunctionComponent>> = {
   silences: Silences,
   outbox: Outbox,
   audit: Audit,
+  watches: Watches,
   integrations: Integrations,
   operators: Operators,
   system: System,

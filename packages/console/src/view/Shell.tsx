@@ -20,6 +20,7 @@ const LINKS = [
   ["silences", "Silences"],
   ["outbox", "Outbox"],
   ["audit", "Audit"],
+  ["watches", "Watches"],
   ["integrations", "Integrations"],
   ["operators", "Operators"],
   ["system", "System"],
