@@ -48,6 +48,9 @@ const ELSEWHERE = new Set([
   ...["createSilence", "applyPolicy", "tryWatch", "changeWatch", "pauseWatch", "removeWatch"].map(
     (operation) => `${operation} 409`,
   ),
+  // Few texts are durations.
+  "changeWatch 200",
+  "pauseWatch 200",
 ])
 
 /** An answer that a document declares. */

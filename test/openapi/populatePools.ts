@@ -148,15 +148,18 @@ export const populatePools: Effect.Effect<Pools, never, DocumentedServer> = Effe
   for (const name of names) {
     yield* ask("POST", "/ops/v1/operators", UI_TOKEN, { name, role: "read" })
     yield* ask("POST", "/ops/v1/integrations", UI_TOKEN, { name, kind: "ping" })
-    yield* ask("POST", "/ops/v1/watches", UI_TOKEN, { name, dns: { name: "home.example" } })
   }
+  const checks = ["fine", "disk", "load", "odd", "brief"]
+  // A watch has the name of its check.
+  for (const name of checks)
+    yield* ask("POST", "/ops/v1/watches", UI_TOKEN, { name, dns: { name: "home.example" } })
   return {
     OperatorName: names,
     IntegrationName: names,
     EnrolmentId: yield* enrolments,
     name: names,
     AgentId: ["web", "db", "guest", "stranger"],
-    CheckId: ["fine", "disk", "load", "odd", "brief"],
+    CheckId: checks,
     EventId: results.map(({ event_id }) => event_id),
     IncidentId: [...(yield* idsAt("/incidents")), ...resolved, ...resolved],
     // Only these can be replayed.
