@@ -152,7 +152,13 @@ export type AuditVia = typeof AuditVia.Type
 
 const filters = {
   actor: optional(ActorName, "Only changes by this actor."),
-  action: optional(Schema.Literals(auditActionNames), "Only changes of this kind."),
+  action: optional(
+    // The message of a refusal does not list all of them.
+    Schema.Literals(auditActionNames).annotate({
+      expected: "an action of the audit, such as agent.accepted",
+    }),
+    "Only changes of this kind.",
+  ),
   subject: optional(
     Schema.String.check(isPlainParameter({ min: 1, max: 512 })),
     "Only changes of the thing with this ID.",
