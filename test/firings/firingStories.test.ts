@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
 import { playModel } from "./playModel.ts"
-import { differences, playService } from "./playService.ts"
+import { differences, playService, STRIDE } from "./playService.ts"
 import { randomStory } from "./randomStory.ts"
 
 const USUAL = 40
@@ -33,7 +33,7 @@ const compare = Effect.fnUntraced(function* (
   const story = randomStory(number)
   const course = playModel(story, TAIL)
   const arrivals = yield* playService(story, course, options).pipe(Effect.provide(TestClock.layer()))
-  const found = differences(course, arrivals)
+  const found = differences(course, arrivals, options.isReal === true ? STRIDE : 0)
   const steps = course.steps.map((step) => JSON.stringify(step))
   assert.deepStrictEqual(found, [], [`story ${number}`, ...steps, ...found].join("\n"))
   return course.messages.length
@@ -51,7 +51,7 @@ describe("random stories of policies, results, acts of people and outages", () =
   it.live.each(Object.entries(STORAGES))("lead to the same from two replicas on %s", ([, layer]) =>
     Effect.gen(function* () {
       let expected = 0
-      for (const number of AT_LENGTH ? Array.from({ length: 20 }, (_, n) => n) : SAMPLE) {
+      for (const number of AT_LENGTH ? Array.from({ length: 8 }, (_, n) => n) : SAMPLE) {
         const storage = Context.get(yield* Layer.build(Layer.fresh(layer)), Storage)
         expected += yield* compare(number, { storage, isReal: true, replicas: 2 })
       }
