@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:efb756ecc9b5e4de69d2019b6d074faa5b81898cd4d5a33a752a0bdd1d203ec4
+-- 1 first breaking sha256:46efa644538cddce46482d99c504ffde59578204b38c2b806ceac9d0a7bc3024
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -220,6 +220,15 @@ CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, 
 WHERE next_evaluation_at IS NOT NULL;
 
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
+
+CREATE TABLE idempotency_key (
+  id TEXT NOT NULL PRIMARY KEY,
+  request_hash TEXT NOT NULL,
+  acted_at INTEGER NOT NULL,
+  answer TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_key_by_age ON idempotency_key (acted_at);
 
 CREATE TABLE incident (
   id TEXT NOT NULL PRIMARY KEY,

@@ -9,6 +9,7 @@ import { CheckTransitions } from "@tocsin/core/model/CheckTransitions"
 import { ExpectationTransitions } from "@tocsin/core/model/ExpectationTransitions"
 import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
 import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
+import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyTransitions"
 import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentTransitions"
 import { CutOffTransitions } from "@tocsin/core/model/CutOffTransitions"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
@@ -90,6 +91,12 @@ export const subjects: ReadonlyArray<Subject> = [
       "A person has taken care of an open incident. It ends by itself, at the latest with the incident.",
     file: "packages/core/src/model/AcknowledgementTransitions.ts",
     rows: AcknowledgementTransitions,
+  },
+  {
+    title: "Idempotency key",
+    meaning: "The key of a request that must be carried out once.",
+    file: "packages/core/src/model/IdempotencyKeyTransitions.ts",
+    rows: IdempotencyKeyTransitions,
   },
   {
     title: "Enrolment",

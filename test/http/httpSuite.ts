@@ -21,6 +21,7 @@ import { eventFieldSuite } from "./requests/eventFieldSuite.ts"
 import { headerSuite } from "./requests/headerSuite.ts"
 import { heartbeatFieldSuite } from "./requests/heartbeatFieldSuite.ts"
 import { hostileBodySuite } from "./requests/hostileBodySuite.ts"
+import { idempotencySuite } from "./requests/idempotencySuite.ts"
 import { enrolmentSuite } from "./requests/enrolmentSuite.ts"
 import { integrationSuite } from "./requests/integrationSuite.ts"
 import { watchSuite } from "./requests/watchSuite.ts"
@@ -72,6 +73,7 @@ const suites: Suites = {
   integrations: integrationSuite,
   enrolments: enrolmentSuite,
   watches: watchSuite,
+  idempotency: idempotencySuite,
   policy: policySuite,
   "hostile connections": hostileConnectionSuite,
   interruptions: interruptionSuite,

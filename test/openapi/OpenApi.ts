@@ -50,7 +50,7 @@ export interface Response {
 
 export interface Parameter {
   readonly name: string
-  readonly in: "path" | "query"
+  readonly in: "header" | "path" | "query"
   readonly required: boolean
   readonly description?: string
   readonly schema: JsonSchema

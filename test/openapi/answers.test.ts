@@ -28,6 +28,7 @@ const DESTRUCTIVE = new Set([
   "removeOperator",
   "expireSilence",
   "removeIntegration",
+  "removeWatch",
   "removeEnrolment",
 ])
 

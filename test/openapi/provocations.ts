@@ -18,7 +18,7 @@ const isForAgents = ({ placed: { operation } }: Generated): boolean =>
 
 /** With the first of its parameters as none may be. */
 const withBadParameter = (request: Generated): ReadonlyArray<Generated> => {
-  const [first] = request.placed.operation.parameters
+  const [first] = request.placed.operation.parameters.filter((parameter) => parameter.in !== "header")
   if (first === undefined) return []
   const { path } = request.placed
   const isInPath = first.in === "path"
@@ -80,6 +80,18 @@ const ofAgents = (request: Generated): ReadonlyArray<Generated> => {
   return [withToken(own, KEYS.accepted), withToken(shown, KEYS.blocked), pending, replacing, ...often]
 }
 
+/** With a key that is none, and with one key for two requests. */
+const withKeys = (request: Generated): ReadonlyArray<Generated> => {
+  const { operationId, parameters } = request.placed.operation
+  if (!parameters.some(({ name }) => name === "Idempotency-Key")) return []
+  const [shown = request] = asShown(request)
+  const keyed = (key: string, more: string): Generated => {
+    const { headers, ...right } = withToken(shown, UI_TOKEN)
+    return { ...right, target: `${right.target}?${more}`, headers: { ...headers, "idempotency-key": key } }
+  }
+  return [keyed("a b", "first"), keyed(operationId, "first"), keyed(operationId, "second")]
+}
+
 /** In place of a policy that is not in force. */
 const onAnother = (request: Generated): ReadonlyArray<Generated> =>
   request.placed.operation.operationId === "applyPolicy"
@@ -102,6 +114,7 @@ export const provocations = (request: Generated): ReadonlyArray<Generated> => {
     ...withBadParameter(request),
     ...withControls(request),
     ...onAnother(request),
+    ...withKeys(request),
     ...(isForAgents(request) ? ofAgents(request) : ofOperators(request)),
   ]
 }

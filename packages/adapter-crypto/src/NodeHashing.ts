@@ -1,9 +1,16 @@
-import { createHmac, hash } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from "node:crypto"
 import type { KeyFingerprint, KeyHash } from "@tocsin/contract/Identifiers"
 import { Hashing, type KeyIdentity } from "@tocsin/core/ports/Hashing"
-import { Layer, Redacted } from "effect"
+import { Layer, Redacted, Result } from "effect"
 
 const FINGERPRINT_DIGITS = 16
+
+const CIPHER = "aes-256-gcm"
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+const sealingKey = (secret: Redacted.Redacted): Buffer =>
+  createHmac("sha256", Redacted.value(secret)).update("tocsin sealed text").digest()
 
 /** SHA-256 of the UTF-8 bytes of `text`, in lower-case hex. */
 export const sha256 = (text: string): string => hash("sha256", text)
@@ -37,6 +44,21 @@ export const layer = (
         return identity
       },
       sha256,
+      seal: (secret, text) => {
+        const nonce = randomBytes(NONCE_BYTES)
+        const cipher = createCipheriv(CIPHER, sealingKey(secret), nonce)
+        const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()])
+        return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64")
+      },
+      open: (secret, sealed) => {
+        const bytes = Buffer.from(sealed, "base64")
+        const decipher = createDecipheriv(CIPHER, sealingKey(secret), bytes.subarray(0, NONCE_BYTES))
+        decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+        const read = Result.try(() =>
+          Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]),
+        )
+        return Result.isSuccess(read) ? read.success.toString("utf8") : undefined
+      },
       pepperCheck: peppered("tocsin pepper check") ?? "none",
     })
   })

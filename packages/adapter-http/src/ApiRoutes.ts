@@ -1,3 +1,4 @@
+import type { Commits } from "@tocsin/core/engine/commits/Commits"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Admission } from "@tocsin/core/usecases/Admission"
@@ -46,6 +47,7 @@ export interface ApiOptions extends OperatorTokens {
 
 /** The services that the API requires. */
 export type ApiServices =
+  | Commits
   | Ingest
   | Admission
   | Queries

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto"
 import { assert } from "@effect/vitest"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -62,6 +63,7 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
     Layer.mock(Policies, { given: { notifiers: [], keepsNotifiers: false } }),
     PolicyInForce.layer,
     Layer.mock(TopicFeed, {}),
+    Layer.mock(Commits, {}),
     Layer.succeed(
       Readiness,
       Readiness.of({
@@ -79,6 +81,8 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
       Hashing.of({
         identify: () => assert.fail("only use cases, which are stubs, identify keys"),
         sha256: (text) => hash("sha256", text),
+        seal: (_, text) => text,
+        open: (_, sealed) => sealed,
         pepperCheck: "none",
       }),
     ),

@@ -24,6 +24,7 @@ import { modelSuite } from "./model/modelSuite.ts"
 import { pagingSuite } from "./lists/pagingSuite.ts"
 import { enrolmentRaceSuite } from "./enrolmentRaceSuite.ts"
 import { enrolmentSuite } from "./enrolmentSuite.ts"
+import { idempotencySuite } from "./idempotencySuite.ts"
 import { integrationSuite } from "./integrationSuite.ts"
 import { reportedAlertSuite } from "./reportedAlertSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
@@ -101,6 +102,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     reportedAlertSuite(subject)
     enrolmentSuite(subject)
     watchSuite(subject)
+    idempotencySuite(subject)
     replicaSuite(subject)
     policySuite(subject)
     auditSuite(subject)

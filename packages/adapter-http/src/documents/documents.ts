@@ -89,6 +89,7 @@ const v1Documentation: Documentation = {
 const opsDocumentation: Documentation = {
   description: opsOverview,
   server: "../..",
+  hasIdempotencyKeys: true,
   tags: [
     { name: "Notifications", description: "Dead letters and tests." },
     { name: "Agents", description: "Find agents." },

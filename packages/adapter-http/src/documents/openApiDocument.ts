@@ -5,42 +5,10 @@ import { Array, Context, Order, Predicate, Record, String } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import type { OperationExamples } from "./OperationExamples.ts"
 import { operationExamples, pathParameters } from "./examples.ts"
+import { headersOfErrors, headersOfEvery, IDEMPOTENCY_KEY } from "./headerFields.ts"
 import { type JsonObject, plainSchema, typedQuery } from "./plainSchema.ts"
 import { REQUEST_ID } from "./scenario.ts"
 import { type OperationTexts, textsOf } from "./OperationTexts.ts"
-
-/** Header fields that some errors have, by the names that the definition gives them. */
-const ofErrors: Readonly<Record<string, { readonly name: string; readonly header: JsonObject }>> = {
-  "retry-after": {
-    name: "Retry-After",
-    header: {
-      description: "After how many seconds another try may succeed (RFC 9110, 10.2.3).",
-      schema: { type: "integer", minimum: 0, maximum: 999_999_999 },
-      example: 1,
-    },
-  },
-  "www-authenticate": {
-    name: "WWW-Authenticate",
-    header: {
-      description: "How to authenticate (RFC 9110, 11.6.1).",
-      schema: { type: "string", enum: ["Bearer"] },
-    },
-  },
-}
-
-/** Header fields that every answer has, as components of the document. */
-const headersOfEvery: JsonObject = {
-  "X-Request-Id": {
-    description: "Names the request: its own X-Request-Id where that is one, otherwise new.",
-    required: true,
-    schema: { type: "string", pattern: "^[A-Za-z0-9._:-]{1,128}$" },
-  },
-  "Cache-Control": {
-    description: "Nothing of it may be kept.",
-    required: true,
-    schema: { type: "string", enum: ["no-store"] },
-  },
-}
 
 const references = Object.fromEntries(
   Object.keys(headersOfEvery).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -49,7 +17,7 @@ const references = Object.fromEntries(
 /** The header fields of an answer: those of every one, and those that its definition gives it. */
 const headersOf = ({ headers = {} }: OpenApi.OpenApiSpecResponse): JsonObject => {
   const own = Object.entries(headers).map(([key, { schema, required }]) => {
-    const known = ofErrors[key]
+    const known = headersOfErrors[key]
     return known === undefined ? [key, { required, schema }] : [known.name, { ...known.header, required }]
   })
   return { ...references, ...Object.fromEntries(own) }
@@ -133,6 +101,8 @@ export interface Documentation extends ErrorTexts {
   readonly description: string
   /** The start of the paths, relative to the document, which may be mounted anywhere. */
   readonly server: string
+  /** Whether its acts have idempotency keys. */
+  readonly hasIdempotencyKeys?: true
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly operations: OperationTexts
 }
@@ -194,6 +164,7 @@ const documented = (
   operation: Operation,
   operations: OperationTexts,
   roles: ReadonlyMap<string, Role>,
+  hasKey: boolean,
 ): JsonObject => {
   const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
   const examples = operationExamples[operationId]
@@ -201,6 +172,7 @@ const documented = (
   const { security, parameters, requestBody } = operation
   const { tags, summary, description } = textsOf(operationId, operations)
   const role = roles.get(operationId)
+  const isAct = hasKey && role !== undefined
   return {
     tags,
     operationId,
@@ -208,11 +180,18 @@ const documented = (
     description: role === undefined ? description : `${description} Requires the role \`${role}\`.`,
     // Names of roles, which OpenAPI 3.1 allows for every scheme.
     security: role === undefined ? security : security.map(Record.map(() => [role])),
-    parameters: parameters.map((each) => parameter(each, examples)),
+    parameters: [
+      ...parameters.map((each) => parameter(each, examples)),
+      ...(isAct ? [IDEMPOTENCY_KEY.parameter] : []),
+    ],
     ...(requestBody !== undefined && {
       requestBody: { required: true, content: withExamples(requestBody.content, examples.request) },
     }),
-    responses: responses(operation, role === "read", examples),
+    responses: {
+      ...(isAct &&
+        Record.map(IDEMPOTENCY_KEY.responses, (name) => ({ $ref: `#/components/responses/${name}` }))),
+      ...responses(operation, role === "read", examples),
+    },
   }
 }
 
@@ -280,8 +259,13 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     servers: [{ url: documentation.server, description: "The service that this document came from." }],
     tags: documentation.tags,
     paths: Record.map(generated.paths, (item) =>
-      Record.map(item as Record<string, Operation>, (operation) =>
-        documented(operation, documentation.operations, roles),
+      Record.map(item as Record<string, Operation>, (operation, method) =>
+        documented(
+          operation,
+          documentation.operations,
+          roles,
+          documentation.hasIdempotencyKeys === true && method !== "get",
+        ),
       ),
     ),
     components: {

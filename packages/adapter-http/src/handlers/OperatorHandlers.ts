@@ -2,15 +2,16 @@ import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors
 import type { IgnoredBody, OperatorAuthentication, ValidParameters } from "@tocsin/contract/api/operation"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
+import type { Commits } from "@tocsin/core/engine/commits/Commits"
+import type { Hashing } from "@tocsin/core/ports/Hashing"
 import { Readiness } from "@tocsin/core/health/Readiness"
-import { type Context, Effect, type Layer, type Schema } from "effect"
+import { type Context, Effect, type Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { readBody, readText } from "../request/RequestBody.ts"
+import { actingOnce, type Arrived, type BodyCodec } from "./actingOnce.ts"
 import { answeringMatch, type CoreError, fail } from "../response/failures.ts"
 import { opsUseCases, v1UseCases } from "./useCases.ts"
-
-type Arrived = object & { readonly request: HttpServerRequest.HttpServerRequest }
 
 /** The handlers of a group, while they are registered. */
 interface Handlers {
@@ -23,25 +24,44 @@ type ReadBody = (
   request: HttpServerRequest.HttpServerRequest,
 ) => Effect.Effect<unknown, PayloadTooLarge | Validation>
 
-/** By the names of the endpoints of a group that take a body. */
-const bodyReaders = <ApiId extends string, Groups extends HttpApiGroup.Constraint>(
+/** The parts of an endpoint that its handler needs. */
+interface Served {
+  readonly isAct: boolean
+  readonly codec: BodyCodec
+  /** Absent if it takes no body. */
+  readonly read?: ReadBody
+}
+
+// Schemas of bodies need no services.
+type Codec = Schema.ConstraintCodec<unknown, unknown>
+
+/** The endpoints of a group, by name. */
+const servedBy = <ApiId extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<ApiId, Groups>,
   name: string,
-): ReadonlyMap<string, ReadBody> => {
-  const readers = new Map<string, ReadBody>()
+): ReadonlyMap<string, Served> => {
+  const served = new Map<string, Served>()
   HttpApi.reflect(api, {
     predicate: ({ group: { identifier } }) => identifier === name,
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
-      for (const { encoding, schemas } of endpoint.payload.values()) {
-        // Schemas of bodies need no services.
-        const schema = schemas[0] as Schema.ConstraintDecoder<unknown>
-        const isText = encoding._tag === "Text"
-        readers.set(endpoint.identifier, isText ? readText : (request) => readBody(request, schema))
-      }
+      const [body] = endpoint.payload.values()
+      const payload = (body?.schemas[0] ?? Schema.Unknown) as Codec
+      const success = Schema.Union(Array.from(endpoint.success) as unknown as ReadonlyArray<Codec>)
+      const read: ReadBody =
+        body?.encoding._tag === "Text" ? readText : (request) => readBody(request, payload)
+      served.set(endpoint.identifier, {
+        isAct: endpoint.method !== "GET",
+        codec: {
+          encodePayload: Schema.encodeUnknownSync(payload),
+          encodeSuccess: Schema.encodeUnknownSync(success),
+          decodeSuccess: Schema.decodeUnknownSync(success),
+        },
+        ...(body !== undefined && { read }),
+      })
     },
   })
-  return readers
+  return served
 }
 
 /** Answers the requests to a group of an API: each endpoint calls the use case of its name. */
@@ -57,11 +77,16 @@ const group = <
     services: Context.Context<R>,
   ) => Readonly<Record<string, (request: never) => Effect.Effect<unknown, CoreError>>>,
 ) => {
-  const readers = bodyReaders(api, name)
+  const served = servedBy(api, name)
   const register = Effect.fnUntraced(function* (handlers: Handlers) {
+    // The frozen contract has no idempotency keys.
+    const once = api.identifier === OpsApi.identifier ? yield* actingOnce : undefined
     for (const [endpoint, useCase] of Object.entries(makeUseCases(yield* Effect.context<R>()))) {
-      const answer = (request: object) => answeringMatch(useCase(request as never))
-      const read = readers.get(endpoint)
+      const { codec, isAct = false, read } = served.get(endpoint) ?? {}
+      const answer = (request: Arrived) =>
+        once === undefined || codec === undefined || !isAct
+          ? answeringMatch(useCase(request as never))
+          : once(codec, request, useCase(request as never))
       if (read === undefined) handlers.handle(endpoint, answer)
       else
         handlers.handleRaw(endpoint, (given) =>
@@ -85,8 +110,13 @@ export const v1 = group(
   (services: Parameters<typeof v1UseCases>[0]) => v1UseCases(services).operators,
 )
 
+type OpsServices =
+  | (Parameters<typeof opsUseCases>[0] extends Context.Context<infer R> ? R : never)
+  | Commits
+  | Hashing
+
 const opsGroup = <const Name extends keyof ReturnType<typeof opsUseCases>>(name: Name) =>
-  group(OpsApi, name, (services: Parameters<typeof opsUseCases>[0]) => opsUseCases(services)[name])
+  group(OpsApi, name, (services: Context.Context<OpsServices>) => opsUseCases(services)[name])
 
 /** The operators' endpoints of /ops/v1. */
 export const ops = [

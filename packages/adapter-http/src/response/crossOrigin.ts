@@ -5,7 +5,7 @@ type Request = Pick<HttpServerRequest.HttpServerRequest, "method" | "headers">
 
 /** Headers that pages may send besides the safelisted ones (Fetch, CORS). */
 const REQUEST_HEADERS =
-  "authorization, baggage, content-type, if-match, traceparent, tracestate, x-request-id"
+  "authorization, baggage, content-type, idempotency-key, if-match, traceparent, tracestate, x-request-id"
 /** Headers that pages may read besides the safelisted ones (Fetch, CORS). */
 const EXPOSED_HEADERS = "retry-after, www-authenticate, x-request-id"
 /** In seconds: the longest time for which Chromium keeps an answer. */

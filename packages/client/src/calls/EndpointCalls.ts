@@ -1,4 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
+import { newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { topicNames, TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
@@ -110,15 +111,19 @@ const changesOf = <E>(
 const bearing = (request: HttpClientRequest.HttpClientRequest, token: Redacted.Redacted | undefined) =>
   token === undefined ? request : HttpClientRequest.bearerToken(request, token)
 
-/** Authenticates requests, and retries the safe ones: those of agents, and reads of operators. */
+/** Authenticates requests, and retries the safe ones: those of agents, reads of operators, and acts with a key (docs/rules.md#acting-once). */
 const middleware = (options: ReadOptions) =>
   Layer.merge(
     HttpApiMiddleware.layerClient(AgentAuthentication, ({ next, request }) =>
       repeated(next(bearing(request, options.agentKey)), request, options),
     ),
     HttpApiMiddleware.layerClient(OperatorAuthentication, ({ endpoint, next, request }) => {
-      const attempt = next(bearing(request, options.token))
-      return endpoint.method === "GET" ? repeated(attempt, request, options) : attempt
+      const bearer = bearing(request, options.token)
+      if (endpoint.method === "GET") return repeated(next(bearer), request, options)
+      // A test or a trial has no key: its target would get another message.
+      if (!/^\/ops\/v1\/.*(?<!\/test|\/try)$/.test(endpoint.path)) return next(bearer)
+      const keyed = HttpClientRequest.setHeader(bearer, "idempotency-key", newEventId())
+      return repeated(next(keyed), request, options)
     }),
   )
 

@@ -5,6 +5,7 @@ import type { StoredHistoryRecord } from "./ListDefinitions.ts"
 import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
 import { enrolment } from "./EnrolmentRecord.ts"
+import { idempotency_key } from "./IdempotencyKeyRecord.ts"
 import { operator } from "./OperatorRecord.ts"
 import { integration } from "./IntegrationRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
@@ -236,6 +237,7 @@ export const storedTables = {
   integration,
   enrolment,
   watch,
+  idempotency_key,
   replica,
   policy_version,
   audit,

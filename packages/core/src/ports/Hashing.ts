@@ -7,7 +7,7 @@ export interface KeyIdentity {
   readonly key_fingerprint: KeyFingerprint
 }
 
-/** Hashes, as pure synchronous functions. The implementation has the pepper, if any. */
+/** Hashes and encryption, as synchronous functions. The implementation has the pepper, if any. */
 export class Hashing extends Context.Service<
   Hashing,
   {
@@ -18,6 +18,10 @@ export class Hashing extends Context.Service<
     readonly identify: (key: Redacted.Redacted) => KeyIdentity
     /** SHA-256 of the UTF-8 bytes of `text`, in lower-case hex. */
     readonly sha256: (text: string) => string
+    /** Encrypts a text. Only {@link open} with the same secret, which has no fewer than 128 bits, reads it. */
+    readonly seal: (secret: Redacted.Redacted, text: string) => string
+    /** Decrypts a sealed text; `undefined` with another secret. */
+    readonly open: (secret: Redacted.Redacted, sealed: string) => string | undefined
     /**
      * Identifies the pepper without revealing it; constant without a pepper
      * (docs/rules.md#what-is-stored-of-a-key).

@@ -6,6 +6,7 @@ export const agedTables = {
   audit: { table: "audit", key: "id", agesFrom: "recorded_at" },
   silences: { table: "silence", key: "id", agesFrom: "ends_at" },
   enrolments: { table: "enrolment", key: "id", agesFrom: "expires_at" },
+  idempotency_keys: { table: "idempotency_key", key: "id", agesFrom: "acted_at" },
 } as const
 export type AgedName = keyof typeof agedTables
 
@@ -55,6 +56,7 @@ export const removedRows = {
   audit: { table: "audit", by: "id" },
   silences: { table: "silence", by: "id" },
   enrolments: { table: "enrolment", by: "id" },
+  idempotency_keys: { table: "idempotency_key", by: "id" },
 } as const satisfies Readonly<Record<string, { readonly table: StoredName; readonly by: string }>>
 export type RemovedRows = keyof typeof removedRows
 
@@ -153,6 +155,14 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
     expires: "its end came before the bound of pending agents",
     stays: "nothing",
     removes: ["enrolments"],
+    setsAside: false,
+    judge: () => "expired",
+  },
+  idempotency_keys: {
+    subject: "an idempotency key",
+    expires: "its act was more than 24 hours ago",
+    stays: "nothing",
+    removes: ["idempotency_keys"],
     setsAside: false,
     judge: () => "expired",
   },

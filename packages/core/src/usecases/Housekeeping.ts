@@ -23,6 +23,7 @@ import { Ids, newId } from "../ports/Ids.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
+import { IDEMPOTENCY_KEY_TIME } from "../model/IdempotencyKeyRecord.ts"
 import { type RetentionName, RetentionRules } from "../retention/RetentionRules.ts"
 
 /** How long ended rows are kept; without a time, forever (docs/rules.md#retention). */
@@ -83,6 +84,11 @@ const retentionChores = (
     name: "removing the rows of deleted agents",
     pause: idlePause(PURGE_EVERY),
     piece: expiry(storage, { rule: "deleted_agents", limit, time: () => Duration.zero }),
+  },
+  {
+    name: "removing idempotency keys after a day",
+    pause: Effect.sleep(EXPIRE_EVERY),
+    piece: expiry(storage, { rule: "idempotency_keys", limit, time: () => IDEMPOTENCY_KEY_TIME }),
   },
   ...(["history", "outbox", "incidents", "silences", "enrolments", "audit"] as const).flatMap((rule) => {
     // The timelines of incidents name silences.

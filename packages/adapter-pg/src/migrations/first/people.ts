@@ -61,6 +61,14 @@ CREATE TABLE watch (
   against integer NOT NULL
 );
 
+CREATE TABLE idempotency_key (
+  id text COLLATE "C" PRIMARY KEY,
+  request_hash text COLLATE "C" NOT NULL,
+  acted_at bigint NOT NULL,
+  answer text COLLATE "C"
+);
+CREATE INDEX idempotency_key_by_age ON idempotency_key (acted_at);
+
 CREATE TABLE audit (
   id text COLLATE "C" PRIMARY KEY,
   recorded_at bigint NOT NULL,

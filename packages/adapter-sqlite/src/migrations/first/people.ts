@@ -63,6 +63,15 @@ CREATE TABLE watch (
   against INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE idempotency_key (
+  id TEXT NOT NULL PRIMARY KEY,
+  request_hash TEXT NOT NULL,
+  acted_at INTEGER NOT NULL,
+  answer TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_key_by_age ON idempotency_key (acted_at);
+
 CREATE TABLE audit (
   id TEXT NOT NULL PRIMARY KEY,
   recorded_at INTEGER NOT NULL,

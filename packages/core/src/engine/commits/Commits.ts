@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { ActTaken, CurrentAct, once } from "./actOnce.ts"
 import { CurrentInstruments } from "../metrics/Instruments.ts"
 import { Storage, type StorageError } from "../../ports/Storage.ts"
 import type { CommandChanges } from "../unitOfWork/CommandChanges.ts"
@@ -19,7 +20,10 @@ export interface CommitListener {
 export class Commits extends Context.Service<
   Commits,
   {
-    /** Runs a command by `Storage.transact`, which reports it to the listeners, and returns its reply. */
+    /**
+     * Runs a command by `Storage.transact`, which reports it to the listeners, and returns its reply. Dies
+     * with {@link ActTaken} where another request carries out the present act.
+     */
     readonly transact: <A>(command: Command<A>) => Effect.Effect<A, StorageError>
     /** Adds a listener until the scope closes. */
     readonly listen: (listener: CommitListener) => Effect.Effect<void, never, Scope.Scope>
@@ -39,9 +43,19 @@ export class Commits extends Context.Service<
       const reportCommit = (changes: CommandChanges): void => {
         for (const listener of listeners) listener.committed?.(changes)
       }
+      const run = <A>(command: Command<A>) =>
+        Effect.tapError(storage.transact(reporting(command, reportCommit)), reportFailure)
       return Commits.of({
         transact: (command) =>
-          Effect.tapError(storage.transact(reporting(command, reportCommit)), reportFailure),
+          Effect.withFiber((fiber) => {
+            const act = fiber.getRef(CurrentAct)
+            if (act === undefined || act.isStored) return run(command)
+            return Effect.flatMap(run(once(command, act)), (decided) => {
+              if (decided.isTaken) return Effect.die(new ActTaken())
+              act.isStored = decided.isStored
+              return Effect.succeed(decided.reply)
+            })
+          }),
         listen: Effect.fnUntraced(function* (listener) {
           yield* Effect.acquireRelease(
             Effect.sync(() => listeners.add(listener)),
