@@ -258,6 +258,7 @@ const calls: Readonly<
   "silences.change": [true, (client) => client.silences.change(ID, { comment: "new disks" })],
   "silences.expire": [true, (client) => client.silences.expire(ID)],
   summary: [true, summary],
+  overview: [true, (client) => client.overview()],
   // Probes read the current state.
   health: [false, (client) => client.health()],
   isReady: [false, (client) => client.isReady()],

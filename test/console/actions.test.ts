@@ -91,13 +91,17 @@ describe("acts of the console", () => {
         }
         const shown: Array<string> = []
         const asked = answerNext()
-        const done = await replayAll({ shows: (text) => void shown.push(text), isStopped: () => false })
+        const done = await replayAll({
+          follow: async () => "",
+          shows: (text) => void shown.push(text),
+          isStopped: () => false,
+        })
         assert.strictEqual(await asked, "Send all 5 dead letters again?")
         assert.strictEqual(
           done?.text,
           "Replayed 4 notifications; left out 1: replayed already, or its incident is over",
         )
-        assert.deepStrictEqual([shown.length, shown.at(-1)], [5, "3 of 5 replayed"])
+        assert.deepStrictEqual([shown.length, shown.at(-1)], [6, "waiting for the outcome"])
         // Of one incident, the worse firing came later: it must not be sent first.
         assert.deepStrictEqual(replayed, replayed.toSorted())
       })
@@ -287,7 +291,7 @@ describe("acts of the console", () => {
         service.answers = (call) =>
           call.endsWith("/replay") && (replays += 1) === 3 ? unavailable() : undefined
         void answerNext()
-        const replayed = replayAll({ shows: () => undefined, isStopped: () => false })
+        const replayed = replayAll({ follow: async () => "", shows: () => undefined, isStopped: () => false })
         const failure = await replayed.then(() => assert.fail("it did not reject"), asFailure)
         assert.deepStrictEqual(
           [failure.message, failure.code],

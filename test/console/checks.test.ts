@@ -77,6 +77,12 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
           await rows.first().waitFor()
           assert.strictEqual(await rows.count(), 11)
           assert.strictEqual(new Set(asked).size, 1)
+          await demo.join("host-m")
+          await demo.report("host-m", [{ check_id: "disk", status: "ok", output: "fine" }])
+          await page.goto(`${baseUrl}/#/checks`)
+          await page.getByLabel("From").fill("host-m")
+          await page.getByRole("link", { name: "host-found/" }).first().waitFor({ state: "detached" })
+          assert.match((await rows.first().textContent()) ?? "", /^host-m\/disk/)
         })
       }),
     )

@@ -89,7 +89,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
             await page.goto(`${baseUrl}/#/${name}`)
             await page.getByRole("heading", { level: 1 }).waitFor()
           }
-          await page.getByText("silence.created").first().waitFor()
+          await page.getByText("created a silence").first().waitFor()
           assert.notInclude(await page.title(), "owned")
           assert.deepStrictEqual(faults, [])
           assert.deepStrictEqual(Array.from(origins), [baseUrl])
@@ -309,7 +309,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByText("Replayed the notification").waitFor()
           await click("Replay all")
           await click("Replay all 1 now")
-          await page.getByText("Replayed 1 notification").waitFor()
+          await page.getByText("Replayed 1 notification: 1 sent").waitFor()
           await page.getByText("No dead letters").waitFor()
           await page.getByRole("link", { name: "Sent", exact: true }).click()
           await page.getByRole("link", { name: "firing to pager" }).first().click()

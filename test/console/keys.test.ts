@@ -81,7 +81,7 @@ describe.skipIf(chromium === undefined)(`keys while a box has the focus${skipped
 
           await page.getByRole("link", { name: "disk is high" }).click()
           await page.getByText("bob has acknowledged it").waitFor()
-          await page.getByRole("button", { name: "Acknowledge" }).click()
+          await page.getByRole("button", { name: "Acknowledge", exact: true }).click()
           await page.getByText(/^token-.* has acknowledged it/).waitFor()
           await last.getByText("Acknowledged 1 incident").waitFor()
           assert.strictEqual(await last.getByRole("button").count(), 0)

@@ -35,10 +35,16 @@ const PAGES = [
 /** A name without a place to break it. */
 const LONG = "x".repeat(128)
 
-const ADDRESSES = ["agents/host-1", `checks/${LONG}/${LONG}`, "checks?view=grid", "nowhere"]
+const ADDRESSES = [
+  "silences?new=yes",
+  "agents/host-1",
+  `checks/${LONG}/${LONG}`,
+  "checks?view=grid",
+  "nowhere",
+]
 
 const THEMES = ["light", "dark"] as const
-const WIDTHS = [1440, 768, 360] as const
+const WIDTHS = [1440, 1024, 390] as const
 
 const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
@@ -51,6 +57,8 @@ const SPILLED = `Array.from(document.querySelectorAll(".rows li"))
     const place = row.getBoundingClientRect()
     return Array.from(row.querySelectorAll(":not(.unseen, .unseen *)")).some((part) => {
       const { top, bottom, height } = part.getBoundingClientRect()
+      // A label that has no room is not shown.
+      if (part.closest(".notes") !== null && top >= part.parentElement.getBoundingClientRect().bottom) return false
       return part.children.length === 0 && height > 0 && (top < place.top - 2 || bottom > place.bottom + 2)
     })
   })

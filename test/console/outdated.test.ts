@@ -87,31 +87,12 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
         yield* Effect.promise(async () => {
           await demo.join("host-counted")
           const { page } = await openConsole(context, baseUrl)
-          const summary = await startOutages(page, "/system-summary")
+          const summary = await startOutages(page, "/ops/v1/summary")
           summary.begin()
           await signIn(page)
           await page.getByText("– open · – alive").waitFor()
           summary.end()
           await page.getByText(/\d open · \d+ alive/).waitFor()
-        })
-      }),
-    )
-
-    it.effect("repeats the details of a row that did not get through", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo } = yield* Site
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("held-row")
-          await demo.report("held-row", [{ check_id: "disk", status: "critical", output: "disk is full" }])
-          const page = await openStreaming(context, `${baseUrl}/#/incidents`)
-          const incidents = await startOutages(page, "/incidents/")
-          incidents.begin()
-          const missed = page.waitForResponse((response) => response.status() === 502)
-          await page.goto(`${baseUrl}/#/outbox?tab=held`)
-          await missed
-          incidents.end()
-          await page.getByText("held-row/disk").waitFor()
         })
       }),
     )

@@ -30,7 +30,8 @@ const comesBack = async (page: Page, goBack: (title: string) => Promise<unknown>
   await page.locator("main:focus").waitFor()
   await goBack(title)
   await row.and(page.locator(":focus")).waitFor()
-  assert.deepStrictEqual(await row.boundingBox(), place, title)
+  // A window scrolls by whole pixels.
+  assert.closeTo((await row.boundingBox())?.y ?? 0, place?.y ?? Number.NaN, 1, title)
 }
 
 const shared = Layer.merge(Browser.layer, Site.layer)
@@ -71,6 +72,15 @@ describe.skipIf(chromium === undefined)(`a long list${skipped}`, () => {
               await goBack()
             })
           }
+          await page.getByRole("link", { name: "Agents", exact: true }).click()
+          await page.getByRole("link", { name: "Incidents", exact: true }).click()
+          await rowOf(page, 1).waitFor()
+          await comesBack(page, async (title) => {
+            await page.goBack()
+            await page.getByRole("link", { name: title, exact: true }).waitFor()
+            await page.reload()
+            await page.getByRole("link", { name: title, exact: true }).focus()
+          })
           await page.goto(`${baseUrl}/#/agents/host-place`)
           await rowOf(page, 1).waitFor()
           await comesBack(page, () => page.getByRole("link", { name: "← host-place" }).click())

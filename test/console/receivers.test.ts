@@ -89,6 +89,10 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
           await page.getByRole("link", { name: "disk is full" }).click()
           await page.getByText(/^Notified: chat: \d.*, opened, critical\.$/).waitFor()
           await page.getByText(/^Next: pager: \d.*, escalation\.$/).waitFor()
+          await page
+            .getByRole("list", { name: "Timeline" })
+            .getByText(/^notifies pager: \d.*, escalation$/)
+            .waitFor()
         })
       }),
     )

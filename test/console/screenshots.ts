@@ -18,6 +18,7 @@ const PAGES: Readonly<Record<string, string>> = {
   silences: "silences",
   outbox: "outbox",
   audit: "audit",
+  integrations: "integrations",
   operators: "operators",
   system: "system",
 }
@@ -65,7 +66,7 @@ export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
     }
     const incident = items.find(({ incident_key }) => incident_key === "shop-checkout")
     const { page } = await openConsole(context, baseUrl)
-    await page.setViewportSize({ width: 1240, height: 560 })
+    await page.setViewportSize({ width: 1240, height: 640 })
     // Colours that fade would be caught half-way.
     await page.emulateMedia({ reducedMotion: "reduce" })
     await signIn(page)

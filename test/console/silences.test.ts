@@ -15,7 +15,7 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
         const { baseUrl } = yield* Site
         const context = yield* openContext
         yield* Effect.promise(async () => {
-          const { page } = await openConsole(context, `${baseUrl}/#/silences`)
+          const { page } = await openConsole(context, `${baseUrl}/#/silences?new=yes`)
           await signIn(page)
           await page.getByLabel("For").fill("11:30")
           const fromNow = await page.getByText(/^Ends .*11:30/).textContent()

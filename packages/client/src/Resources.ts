@@ -105,6 +105,9 @@ export interface HeldOutboxItem extends Item<"listHeldOutbox"> {}
 /** Counts that hold at `generated_at`. */
 export interface SystemSummary extends Answer<"getSummary"> {}
 
+/** The same counts, with those of what waits for people. */
+export interface Overview extends Answer<"getOverview"> {}
+
 type Detail = Answer<"showIncident">
 /** A check that is or was in an incident; `left_at` is null while it is. */
 export interface IncidentMember extends Readonly<Detail["members"][number]> {}

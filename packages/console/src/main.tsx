@@ -1,4 +1,5 @@
 import { render } from "preact"
+import { startAlerting } from "./state/alerting.ts"
 import { startLive } from "./state/live.ts"
 import { followStorage } from "./state/session.ts"
 import { startPulse } from "./state/summary.ts"
@@ -10,3 +11,4 @@ const place = document.getElementById("console")
 if (place !== null) render(<App />, place)
 // After the page has asked for its list, which people wait for.
 startPulse()
+startAlerting()

@@ -103,6 +103,27 @@ export const incidentExamples: Readonly<Record<string, OperationExamples>> = {
     },
     "A check that failed for five minutes, and for ten more in a maintenance window",
   ),
+  getOverview: {
+    success: {
+      counts: {
+        summary: "One incident, which somebody acknowledged, and a key that waits",
+        value: {
+          agents_online: 1,
+          agents_offline: 0,
+          checks_ok: 1,
+          checks_warning: 0,
+          checks_critical: 1,
+          checks_unknown: 0,
+          open_incidents: 1,
+          generated_at: "2026-01-31T08:31:01.403Z",
+          incidents: { critical: 1, unknown: 0, warning: 0 },
+          acknowledged_incidents: 1,
+          waiting_keys: 1,
+          dead_letters: 0,
+        },
+      },
+    },
+  },
   listHeldOutbox: lastPage(scenario.HELD_ITEM, "A notification that an acknowledgement holds"),
   listHeldIncidents: lastPage(scenario.HELD_INCIDENT, "An acknowledged incident"),
   showIncident: {

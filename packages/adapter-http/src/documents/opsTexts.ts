@@ -135,6 +135,10 @@ export const opsTexts: OperationTexts = {
     ],
   },
   Agents: {
+    getOverview: [
+      "Count what there is, and what waits for people",
+      "Counts agents, checks and open incidents as v1 does, and incidents by severity, waiting keys and dead letters.",
+    ],
     findAgents: [
       "Find agents by words, status or a waiting key",
       "Lists agents as v1 does: those that have the words, the status, or a key that waits.",

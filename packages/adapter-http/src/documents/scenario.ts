@@ -163,6 +163,8 @@ export const SENT_ITEM = {
   cause: "opened",
   held_by: [],
   held_until: null,
+  incident_key: "web-01/disk",
+  summary: "DISK CRITICAL - / is 97% full",
   why: "waits for its next attempt",
 }
 
@@ -177,6 +179,8 @@ export const HELD_ITEM = {
   cause: "opened",
   held_by: ["ack"],
   held_until: ACKNOWLEDGEMENT.until,
+  incident_key: "web-01/disk",
+  summary: "DISK CRITICAL - / is 97% full",
 }
 
 /** A stored version of a policy. */

@@ -113,6 +113,7 @@ export const opsUseCases = (
   const queries = Context.get(services, Queries)
   return {
     operations: {
+      getOverview: () => queries.overview,
       findAgents: ({ query }) => queries.findAgents(query),
       listExpectedChecks: ({ query }) => queries.expectedChecks(query),
       listAvailability: ({ query }) => operations.availability(query),

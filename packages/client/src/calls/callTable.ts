@@ -268,6 +268,8 @@ export const callTable = {
   audit: listing<P.AuditListParameters, R.AuditEntry>()("listAudit"),
   /** Counts of agents, checks and open incidents; cheap to poll. */
   summary: call<[], R.SystemSummary>()("getSummary"),
+  /** The same with counts of what waits for people. */
+  overview: call<[], R.Overview>()("getOverview"),
 }
 
 /** An entry of the table that goes to an endpoint. */

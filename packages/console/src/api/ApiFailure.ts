@@ -16,6 +16,12 @@ export class ApiFailure extends Error {
   }
 }
 
+/** The advice for programs at the end of a message; people have {@link hintOf}. */
+const FOR_PROGRAMS = /[;:] (?:list|compare) [^;]*(?:with|by) (?:GET|POST) [\s\S]*$/u
+
+/** The message of a failure, for people. */
+export const messageOf = ({ message }: ApiFailure): string => message.replace(FOR_PROGRAMS, "")
+
 /** Any rejection of a call, as a failure. */
 export const asFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure ? error : new ApiFailure("unexpected", `the page failed: ${String(error)}`)

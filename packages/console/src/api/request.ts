@@ -43,13 +43,10 @@ const DOTS = /^\.{1,2}$/
 export const segment = (id: string): string =>
   DOTS.test(id) ? id.replaceAll(".", "%252E") : encodeURIComponent(id)
 
-const failureOfFetch = (cause: unknown, timeout: AbortSignal): ApiFailure =>
+const failureOfFetch = (timeout: AbortSignal): ApiFailure =>
   timeout.aborted
     ? new ApiFailure("timeout", "the server did not answer in time")
-    : new ApiFailure(
-        "connection",
-        `the connection failed: ${cause instanceof Error ? cause.message : "no answer"}`,
-      )
+    : new ApiFailure("connection", "the server could not be reached")
 
 /** Calls the API with the operator's token; rejects with an {@link ApiFailure}. */
 export const request = async <Answer>(
@@ -81,7 +78,7 @@ export const request = async <Answer>(
   } catch (cause) {
     // The caller no longer wants the answer, which is not a failure to show.
     if (signal?.aborted === true) throw cause
-    throw failureOfFetch(cause, timeout)
+    throw failureOfFetch(timeout)
   }
   const requestId = response.headers.get("x-request-id") ?? undefined
   const before = known?.get(address)

@@ -1,33 +1,54 @@
-/** A change of a check, as the history has it. */
-interface Change {
-  readonly observed_at: string
-  readonly status: string
-}
+import type { CheckAvailability } from "@tocsin/client"
 
-/** A stretch of the strip during which the status was the same; places run from 0 to 1. */
+type Phase = NonNullable<CheckAvailability["phases"]>[number]
+type State = Phase["state"]
+
+/** A stretch of the picture during which the state was the same; places run from 0 to 1. */
 export interface Stretch {
   readonly from: number
   readonly to: number
-  readonly status: string
-  readonly since: string
+  readonly state: State
+  readonly since: number
 }
 
-/**
- * The stretches of a check's history from `start` to `end`, true to time. Changes come newest first,
- * as the API lists them. What was before the oldest known change stays empty.
- */
-export const stretchesOf = (
-  changes: ReadonlyArray<Change>,
-  { start, end }: { readonly start: number; readonly end: number },
-): ReadonlyArray<Stretch> => {
-  const span = Math.max(1, end - start)
-  const place = (at: number) => Math.min(1, Math.max(0, (at - start) / span))
-  const oldestFirst = changes
-    .map(({ observed_at, status }) => ({ at: Date.parse(observed_at), status, since: observed_at }))
-    .filter(({ at }) => Number.isFinite(at))
-    .sort((a, b) => a.at - b.at)
-  return oldestFirst.flatMap(({ at, status, since }, index) => {
-    const stretch = { from: place(at), to: place(oldestFirst[index + 1]?.at ?? end), status, since }
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** The stretches of a check's phases within a span, true to time. Each phase ends where the next begins. */
+export const stretchesOf = (phases: ReadonlyArray<Phase>, { start, end }: Span): ReadonlyArray<Stretch> => {
+  const length = Math.max(1, end - start)
+  const place = (at: number) => Math.min(1, Math.max(0, (at - start) / length))
+  return phases.flatMap(({ from, state }, index) => {
+    const since = Date.parse(from)
+    const until = Date.parse(phases[index + 1]?.from ?? new Date(end).toISOString())
+    const stretch = { from: place(since), to: place(until), state, since: Math.max(since, start) }
     return stretch.to > stretch.from ? [stretch] : []
   })
 }
+
+/** How long a check was in each state, in milliseconds. */
+export const timeInStates = (
+  stretches: ReadonlyArray<Stretch>,
+  { start, end }: Span,
+): ReadonlyMap<State, number> => {
+  const times = new Map<State, number>()
+  for (const { from, to, state } of stretches)
+    times.set(state, (times.get(state) ?? 0) + (to - from) * (end - start))
+  return times
+}
+
+const COUNTED = ["ok", "warning", "critical", "unknown"] as const
+
+/** The availability in per cent, cut to three decimals as the service does; undefined without data. */
+export const availabilityOf = (times: ReadonlyMap<State, number>): number | undefined => {
+  const sum = COUNTED.reduce((all, state) => all + (times.get(state) ?? 0), 0)
+  if (sum === 0) return undefined
+  const ok = times.get("ok") ?? 0
+  return ok === sum ? 100 : Math.floor((ok / sum) * 100_000) / 1_000
+}
+
+/** The moments of an axis: from one end to the other, in equal steps. */
+export const ticksOf = ({ start, end }: Span, steps: number): ReadonlyArray<number> =>
+  Array.from({ length: steps + 1 }, (_, index) => start + ((end - start) * index) / steps)

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals"
 import type { Agent, AgentBlacklistItem, EnrolmentWithToken } from "@tocsin/client"
 import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
-import { countText, numberText } from "../format/times.ts"
+import { countText, momentText, numberText, relativeText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
 import { accept, acceptAll, block, unblock } from "../state/agentActions.ts"
 import { listOf } from "../state/lists.ts"
 import { focusedId, route, setParameters } from "../state/location.ts"
@@ -43,7 +44,11 @@ const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) =>
       <Time at={agent.last_seen_at} />
       {mayAdminister.value && (
         <span class="actions">
-          <ActionButton kind="main" does={() => accept([id])} describes={`Accept ${id}`}>
+          <ActionButton
+            confirms={silentQuestion([agent])}
+            does={() => accept([id])}
+            describes={`Accept ${id}`}
+          >
             Accept
           </ActionButton>
           <ActionButton kind="danger" does={() => block([id])} describes={`Block ${id}`}>
@@ -55,6 +60,20 @@ const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) =>
   )
 }
 
+/** A silent agent is dead once it is accepted, which notifies: the question before that, if there is one. */
+const silentQuestion = (agents: ReadonlyArray<Agent>): readonly [string, string] | undefined => {
+  const silent = agents.filter(
+    ({ rotation_pending, status }) => status === "dead" && rotation_pending !== true,
+  )
+  const [first] = silent
+  if (first === undefined) return undefined
+  const which =
+    silent.length === 1
+      ? `${first.agent_id} was last seen ${relativeText(first.last_seen_at, now.peek())}`
+      : `${countText(silent.length, "agent")} of them are silent, ${first.agent_id} since ${momentText(Date.parse(first.last_seen_at), now.peek())}`
+  return [`${which}. Accepted, a silent agent opens an incident, and notifies.`, "Accept all the same"]
+}
+
 /** Decides on the selected keys, and selects them no longer. */
 const decide =
   (decision: typeof accept, selected: Selection): (() => Promise<Message>) =>
@@ -64,10 +83,20 @@ const decide =
     return done
   }
 
-const Bar = ({ selected }: { readonly selected: Selection }) => (
+const Bar = ({
+  agents,
+  selected,
+}: {
+  readonly agents: ReadonlyArray<Agent>
+  readonly selected: Selection
+}) => (
   <div class="bar">
     <span role="status">{numberText(selected.length)} selected</span>
-    <ActionButton kind="main" does={decide(accept, selected)}>
+    <ActionButton
+      kind="main"
+      confirms={silentQuestion(agents.filter(({ agent_id }) => selected.includes(agent_id)))}
+      does={decide(accept, selected)}
+    >
       Accept selected
     </ActionButton>
     <ActionButton
@@ -105,7 +134,7 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
   })
   return (
     <>
-      {selected.length > 0 && mayAdminister.value && <Bar selected={selected} />}
+      {selected.length > 0 && mayAdminister.value && <Bar agents={items} selected={selected} />}
       {mayAdminister.value && selected.length === 0 && fresh > 1 && (
         <div class="bar">
           <span>
@@ -115,7 +144,10 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
           <ActionButton
             does={acceptAll}
             confirms={[
-              `Accept all ${more}${countText(fresh, "waiting agent")}? Replacement keys are left out.`,
+              [
+                `Accept all ${more}${countText(fresh, "waiting agent")}? Replacement keys are left out.`,
+                ...(silentQuestion(items)?.slice(0, 1) ?? []),
+              ].join(" "),
               "Accept them all",
             ]}
           >
@@ -125,6 +157,8 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
       )}
       <Listing
         label="Waiting keys"
+        kind="waiting"
+        heads={["", "Agent", "Host", "Fingerprint", "", "Last seen", ""]}
         listed={listed}
         keyOf={({ agent_id }) => agent_id}
         size="tall"

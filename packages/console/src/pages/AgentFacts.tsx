@@ -20,7 +20,7 @@ const LIKELY_SECONDS = 5
 /** By how much a clock differs, for people. */
 export const skewText = (seconds: number): string =>
   Math.abs(seconds) < LIKELY_SECONDS
-    ? "right"
+    ? "in step with the service"
     : `${spanText(seconds * 1_000)} ${seconds > 0 ? "behind, or its results wait" : "ahead"}`
 
 const Clock = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {

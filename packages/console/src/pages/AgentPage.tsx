@@ -17,7 +17,7 @@ import { Empty, ReadingNote } from "../view/states.tsx"
 import { Mark, Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 import { AgentFacts } from "./AgentFacts.tsx"
-import { CheckRow } from "./Checks.tsx"
+import { CHECK_HEADS, CheckRow } from "./Checks.tsx"
 
 const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
   const reading = useResource(`incidents of ${agent_id}`, ["incidents"], (signal) =>
@@ -129,11 +129,13 @@ export const AgentPage = () => {
           <h2>Checks</h2>
           <Listing
             label="Checks"
+            kind="check"
+            heads={CHECK_HEADS}
             listed={listed}
             keyOf={({ check_id }) => check_id}
             empty={<Empty title="It has reported no check yet" />}
           >
-            {(check) => <CheckRow check={check} />}
+            {(check) => <CheckRow check={check} isOfAgent />}
           </Listing>
         </>
       )}

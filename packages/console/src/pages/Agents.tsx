@@ -5,7 +5,7 @@ import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
-import { FilterField, Tabs } from "../view/navigation.tsx"
+import { BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
 import { Mark, Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 import { listOf } from "../state/lists.ts"
@@ -37,11 +37,12 @@ const Row = ({ agent }: { readonly agent: Agent }) => (
 
 /** Every agent, searched by its ID, its host and its labels. */
 export const Agents = () => {
-  const { filter = "", tab = "all" } = route.value.parameters
+  const { filter = "", from, tab = "all" } = route.value.parameters
   const isSearch = filter.trim() !== "" || tab !== "all"
   const listed = usePages(
     listOf<Agent>("ops/v1/agents", {
       search: filter.trim(),
+      from_agent: from,
       status: tab === "all" || tab === "waiting" ? undefined : tab,
       is_waiting: tab === "waiting" ? true : undefined,
     }),
@@ -64,9 +65,12 @@ export const Agents = () => {
           value={filter}
           onText={(text) => setParameters({ filter: text })}
         />
+        <BeginAt />
       </div>
       <Listing
         label="Agents"
+        kind="agent"
+        heads={["State", "Agent", "Host", "Labels", "Last seen"]}
         listed={listed}
         keyOf={({ agent_id }) => agent_id}
         empty={

@@ -1,23 +1,89 @@
 import { useSignal } from "@preact/signals"
 import type { AuditEntry } from "@tocsin/client"
+import { localTimes } from "../format/times.ts"
+import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
 import { Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 
-const subjectsText = (subjects: AuditEntry["subjects"]): string => {
+/** Actions whose name is not a verb before its subject. */
+const DID: Readonly<Record<string, string>> = {
+  "check.clock_reset": "reset the clock of",
+  "incident.acknowledgement_withdrawn": "removed the acknowledgement of",
+  "incident.acknowledgement_expired": "ended the acknowledgement of",
+  "incident.noted": "added a note to",
+  "integration.rotated": "replaced the key of",
+  "operator.rotated": "replaced the token of",
+}
+
+const didText = (action: string): string =>
+  DID[action] ?? (action.split(".")[1] ?? action).replaceAll("_", " ")
+
+type Subject = AuditEntry["subjects"][number]
+
+/** Subjects whose ID says nothing to people. */
+const NAMELESS: Readonly<Record<string, string>> = {
+  enrolment: "an enrolment",
+  incident: "an incident",
+  key: "a blocked key",
+  notification: "a notification",
+  silence: "a silence",
+}
+
+const linkOf = ({ kind, id }: Subject): string | undefined => {
+  if (kind === "agent") return linkTo("agents", [id])
+  if (kind === "incident") return linkTo("incidents", [id])
+  const [agent_id = "", ...check_id] = id.split("/")
+  if (kind === "check") return linkTo("checks", [agent_id, check_id.join("/")])
+  const page = { integration: "integrations", operator: "operators", policy: "system", silence: "silences" }[
+    kind
+  ]
+  return page && linkTo(page)
+}
+
+const HASH_START = 12
+
+/** The first subject of a change by its name, which leads to it, and a count of the others. */
+const Subjects = ({ subjects }: Pick<AuditEntry, "subjects">) => {
   const [first] = subjects
-  if (first === undefined) return ""
-  const name = `${first.kind} ${first.id}`
-  return subjects.length === 1 ? name : `${name} and ${subjects.length - 1} more`
+  if (first === undefined) return null
+  const { kind, id } = first
+  const name = NAMELESS[kind] ?? `${kind} ${kind === "policy" ? id.slice(0, HASH_START) : id}`
+  const link = linkOf(first)
+  return (
+    <>
+      {link === undefined ? name : <a href={link}>{name}</a>}
+      {subjects.length > 1 && ` and ${subjects.length - 1} more`}
+    </>
+  )
 }
 
 const parametersText = (parameters: AuditEntry["parameters"]): string =>
   Object.entries(parameters)
-    .map(([name, value]) => `${name}: ${String(value)}`)
+    .map(([name, value]) => `${name.replaceAll("_", " ")}: ${localTimes(String(value), now.peek())}`)
     .join(", ")
+
+/** The moment at which a day of the reader begins, some days later; empty for no day. */
+const beginOf = (day: string, later = 0): string => {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number)
+  const begin = new Date(year, month - 1, date + later)
+  return day === "" || !Number.isFinite(begin.getTime()) ? "" : begin.toISOString()
+}
+
+const Day = ({ name, label }: { readonly name: string; readonly label: string }) => (
+  <label class="inline">
+    {label}
+    <input
+      type="date"
+      value={route.value.parameters[name] ?? ""}
+      onChange={(event) => setParameters({ [name]: event.currentTarget.value })}
+    />
+  </label>
+)
 
 const FILTERS = [
   ["actor", "Filter by actor", "actor"],
@@ -54,9 +120,10 @@ const Filter = ({
 
 /** The audit of all changes, newest first. */
 export const Audit = () => {
-  const { actor, action, subject } = route.value.parameters
-  const listed = usePages(listOf<AuditEntry>("ops/v1/audit", { actor, action, subject }))
-  const isFiltered = [actor, action, subject].some((text = "") => text !== "")
+  const { actor, action, subject, from = "", to = "" } = route.value.parameters
+  const span = { from: beginOf(from), to: beginOf(to, 1) }
+  const listed = usePages(listOf<AuditEntry>("ops/v1/audit", { actor, action, subject, ...span }))
+  const isFiltered = [actor, action, subject, from, to].some((text = "") => text !== "")
   return (
     <>
       <h1>Audit</h1>
@@ -64,9 +131,13 @@ export const Audit = () => {
         {FILTERS.map(([name, label, placeholder]) => (
           <Filter key={name} name={name} label={label} placeholder={placeholder} />
         ))}
+        <Day name="from" label="From" />
+        <Day name="to" label="to" />
       </div>
       <Listing
         label="Changes"
+        kind="audit"
+        heads={["Who", "Did what", "By", "When"]}
         listed={listed}
         keyOf={({ id }) => id}
         size="tall"
@@ -81,9 +152,9 @@ export const Audit = () => {
         {(entry) => (
           <div class="row audit" data-id={entry.id}>
             <b>{entry.actor}</b>
-            <span class="action">{entry.action}</span>
-            <span class="subject">
-              {subjectsText(entry.subjects)} <small>{parametersText(entry.parameters)}</small>
+            <span class="subject sentence" title={entry.action}>
+              {didText(entry.action)} <Subjects subjects={entry.subjects} />{" "}
+              <small>{parametersText(entry.parameters)}</small>
             </span>
             <span class="notes">
               <em>{entry.via}</em>

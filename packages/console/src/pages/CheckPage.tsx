@@ -1,9 +1,15 @@
 import { useSignal } from "@preact/signals"
-import type { CheckExplanation, ExpectedCheckState, StoredCheckResultEvent } from "@tocsin/client"
+import type {
+  CheckExplanation,
+  ExpectedCheckState,
+  HeldIncident,
+  IncidentDetail,
+  StoredCheckResultEvent,
+} from "@tocsin/client"
 import { segment } from "../api/request.ts"
-import { exactText, relativeText } from "../format/times.ts"
-import { stretchesOf } from "../format/historyStrip.ts"
+import { localTimes } from "../format/times.ts"
 import { now } from "../state/clock.ts"
+import { titleOf } from "../state/incidentActions.ts"
 import { listOf, MOST, readAll } from "../state/lists.ts"
 import { asBack, go, route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
@@ -17,44 +23,9 @@ import { useKeys } from "../view/Keyboard.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { Mark, Time } from "../view/marks.tsx"
 import { Labels, skewText } from "./AgentFacts.tsx"
-
-const WIDTH = 1_000
-const DAY = 86_400_000
+import { CheckPicture } from "./CheckPicture.tsx"
 
 type History = Answered<StoredCheckResultEvent>
-
-const Strip = ({ changes }: { readonly changes: ReadonlyArray<StoredCheckResultEvent> }) => {
-  const end = now.value
-  const oldest = Date.parse(changes.at(-1)?.observed_at ?? "")
-  const start = Number.isFinite(oldest) ? Math.max(oldest, end - 30 * DAY) : end - DAY
-  return (
-    <figure class="strip">
-      <svg
-        viewBox={`0 0 ${WIDTH} 28`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label="History of the status"
-      >
-        {stretchesOf(changes, { start, end }).map(({ from, to, status, since }) => (
-          <rect
-            key={since}
-            class={`is-${status}`}
-            x={from * WIDTH}
-            width={Math.max(1, (to - from) * WIDTH)}
-            y={status === "ok" ? 10 : 0}
-            height={status === "ok" ? 18 : 28}
-          >
-            <title>{`${status} since ${exactText(since)}`}</title>
-          </rect>
-        ))}
-      </svg>
-      <figcaption>
-        <span>{relativeText(new Date(start).toISOString(), end)}</span>
-        <span>now</span>
-      </figcaption>
-    </figure>
-  )
-}
 
 const Changes = ({ changes }: { readonly changes: ReadonlyArray<StoredCheckResultEvent> }) => (
   <ol class="changes" aria-label="Changes">
@@ -83,9 +54,8 @@ const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly chec
   const known = Array.from(new Map(changes.map((change) => [change.event_id, change])).values())
   return (
     <>
-      <h2>History</h2>
+      <h2>Changes</h2>
       <ReadingNote reading={reading} />
-      <Strip changes={known} />
       <Changes changes={known} />
       {typeof cursor === "string" && (
         <ActionButton
@@ -139,15 +109,45 @@ const Administer = ({ agent_id, check_id }: { readonly agent_id: string; readonl
   )
 }
 
-const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
-  if (check.expected_at === null) return <p class="lead">Nothing says how often it must report.</p>
-  return (
-    <p>
-      {check.is_overdue ? "It is overdue: it had to report " : "It must report again "}
-      <Time at={check.expected_at} isAlone />.
-    </p>
+const Expectation = ({ check }: { readonly check: ExpectedCheckState }) =>
+  check.expected_at === null ? (
+    <>nothing says how often it must report</>
+  ) : (
+    <>
+      {check.is_overdue ? "It is overdue: it had to report " : "it must report again "}
+      <Time at={check.expected_at} isAlone />
+    </>
   )
-}
+
+const INCIDENTS = 10
+
+/** The last incidents that the check was part of, with the runbook of the one that is open. */
+const useIncidents = (agent_id: string, check_id: string) =>
+  useResource(`incidents of ${agent_id}/${check_id}`, ["incidents"], async (signal) => {
+    const query = { agent_id, check_id, sort: "opened_at", limit: INCIDENTS }
+    const { items } = await call<Answered<HeldIncident>>("GET", "ops/v1/incidents", { query, signal })
+    const open = items.find(({ state }) => state === "open")
+    const runbook =
+      open && (await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(open.id)}`, { signal })).runbook
+    return { items, runbook }
+  }).value
+
+const IncidentList = ({ incidents }: { readonly incidents: ReadonlyArray<HeldIncident> }) => (
+  <ul class="plain" aria-label="Incidents">
+    {incidents.map((incident) => (
+      <li class="row member" key={incident.id}>
+        <Mark
+          state={incident.state === "open" ? incident.severity : "ok"}
+          word={incident.state === "open" ? incident.severity : "resolved"}
+        />
+        <a class="main" href={linkTo("incidents", [incident.id])}>
+          {titleOf(incident)}
+        </a>
+        <Time at={incident.opened_at} />
+      </li>
+    ))}
+  </ul>
+)
 
 /**
  * The check as its agent's list has it, with the time by which it must report. A check that never did
@@ -156,14 +156,65 @@ const Freshness = ({ check }: { readonly check: ExpectedCheckState }) => {
 const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | undefined =>
   useResource(`expected ${agent_id}/${check_id}`, ["checks"], async () => {
     for (const is_overdue of [undefined, true]) {
-      const checks = await readAll(
-        listOf<ExpectedCheckState>("ops/v1/checks", { agent_id, is_overdue }, MOST),
-      )
+      const query = { agent_id, search: check_id, is_overdue }
+      const checks = await readAll(listOf<ExpectedCheckState>("ops/v1/checks", query, MOST))
       const found = checks.find((check) => check.check_id === check_id)
       if (found !== undefined) return found
     }
     return undefined
   }).value
+
+/** The labels of a check, when it must report, how long its last result took, and what to read about it. */
+const Facts = ({
+  expected,
+  found,
+  runbook,
+}: {
+  readonly expected: ExpectedCheckState | undefined
+  readonly found: CheckExplanation | undefined
+  readonly runbook: NonNullable<IncidentDetail["runbook"]> | undefined
+}) => (
+  <dl class="facts-list">
+    <dt>Labels</dt>
+    <dd class="notes">
+      {Object.keys(expected?.labels ?? {}).length === 0 ? "none" : <Labels labels={expected?.labels} />}
+    </dd>
+    {expected !== undefined && (
+      <>
+        <dt>Expectation</dt>
+        <dd>
+          <Expectation check={expected} />
+        </dd>
+      </>
+    )}
+    {found !== undefined && (
+      <>
+        <dt>Last change</dt>
+        <dd>
+          {found.last_change === null ? (
+            "none"
+          ) : (
+            <>
+              <Time at={found.last_change.observed_at} isAlone />, took {found.last_change.duration_ms} ms
+            </>
+          )}
+        </dd>
+        <dt>Agent's clock</dt>
+        <dd>{skewText(found.skew_seconds)}</dd>
+      </>
+    )}
+    {runbook !== undefined && (
+      <>
+        <dt>Runbook</dt>
+        <dd>
+          <a href={runbook.url} target="_blank" rel="noopener noreferrer">
+            {runbook.note ?? runbook.url}
+          </a>
+        </dd>
+      </>
+    )}
+  </dl>
+)
 
 /** One check: its history, and why it is in its state. */
 export const CheckPage = () => {
@@ -174,6 +225,7 @@ export const CheckPage = () => {
   )
   const { value: found } = reading
   const expected = useExpected(agent_id, check_id)
+  const past = useIncidents(agent_id, check_id)
   useKeys((command) => {
     if (command === "back") go(asBack(linkTo("agents", [agent_id])))
     if (command === "silence" && mayRespond.value) go(silenceOf({ agent_id, check_id }))
@@ -184,39 +236,31 @@ export const CheckPage = () => {
       <h1>{check_id}</h1>
       {(found !== undefined || expected?.status !== null) && <ReadingNote reading={reading} />}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
-      {expected !== undefined && (
-        <p>
-          <Labels labels={expected.labels} />
-        </p>
-      )}
       {found !== undefined && (
         <>
           <p class="facts">
-            <Mark state={found.check.status} /> last result <Time at={found.received_at} isAlone /> · clock{" "}
-            {skewText(found.skew_seconds)}
-            {found.incident !== null && (
-              <>
-                {" · "}
-                <a href={linkTo("incidents", [found.incident.id])}>its incident</a>
-              </>
-            )}
+            <Mark state={found.check.status} /> last result <Time at={found.received_at} isAlone />
           </p>
-          <section class="explanation" aria-labelledby="explanation">
-            <h2 id="explanation">Why</h2>
-            <ul>
-              {found.reasons.map((reason) => (
-                <li key={reason}>{reason}</li>
-              ))}
-            </ul>
-          </section>
           {mayRespond.value && <Actions agent_id={agent_id} check_id={check_id} />}
+          <CheckPicture agent_id={agent_id} check_id={check_id} />
         </>
       )}
-      {expected !== undefined && (
-        <>
-          <h2>Freshness</h2>
-          <Freshness check={expected} />
-        </>
+      <Facts found={found} expected={expected} runbook={past?.runbook ?? undefined} />
+      {found !== undefined && (
+        <section class="explanation" aria-labelledby="explanation">
+          <h2 id="explanation">Why it is {found.check.status}</h2>
+          <ul>
+            {found.reasons.map((reason) => (
+              <li key={reason}>{localTimes(reason, now.peek())}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <h2>Incidents</h2>
+      {past === undefined || past.items.length === 0 ? (
+        <p class="lead">It was part of none.</p>
+      ) : (
+        <IncidentList incidents={past.items} />
       )}
       <Past agent_id={agent_id} check_id={check_id} />
     </article>

@@ -1,14 +1,14 @@
 import type { ExpectedCheckState } from "@tocsin/client"
 import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
-import { linkTo, routeText, withParameters } from "../state/Route.ts"
+import { linkTo } from "../state/Route.ts"
 import { type AgentRow, FEW_CHECKS, gridOf } from "../state/checkGrid.ts"
 import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { summary } from "../state/summary.ts"
 import { Listing, width } from "../view/Listing.tsx"
 import { Mark, Time } from "../view/marks.tsx"
-import { FilterField, Tabs } from "../view/navigation.tsx"
+import { BeginAt, FilterField, Tabs, Tally } from "../view/navigation.tsx"
 import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 import { Labels } from "./AgentFacts.tsx"
@@ -68,6 +68,8 @@ const CheckGrid = () => {
   return (
     <Listing
       label="Agents and their checks"
+      kind="grid"
+      heads={["Agent", "Not ok", "", "Ok"]}
       listed={listed}
       keyOf={({ key }) => key}
       size="grid"
@@ -86,12 +88,21 @@ const CheckGrid = () => {
 
 type Check = ExpectedCheckState
 
+export const CHECK_HEADS = ["State", "Check", "Last output", "Labels and expectation", "Changed"]
+
 /** A check in a list. */
-export const CheckRow = ({ check }: { readonly check: Check }) => (
+export const CheckRow = ({
+  check,
+  isOfAgent = false,
+}: {
+  readonly check: Check
+  /** Whether the page is about its agent, whose name then goes without saying. */
+  readonly isOfAgent?: boolean
+}) => (
   <div class="row check" data-id={`${check.agent_id}/${check.check_id}`}>
     <Mark state={check.status ?? "unknown"} />
     <a class="main" href={linkTo("checks", [check.agent_id, check.check_id])}>
-      {check.agent_id}/{check.check_id}
+      {isOfAgent ? check.check_id : `${check.agent_id}/${check.check_id}`}
     </a>
     <span class="subject">{check.summary}</span>
     <span class="notes">
@@ -115,18 +126,19 @@ const VIEWS = [
 const STATES = ["critical", "unknown", "warning", "ok"] as const
 
 /** The query of a filter. `web-1/` stands for exactly this agent. */
-const queryOf = ({ filter = "", overdue = "", status = "" }: Readonly<Record<string, string>>) => {
+const queryOf = ({ filter = "", from, overdue = "", status = "" }: Readonly<Record<string, string>>) => {
   const [, agent_id] = /^([A-Za-z0-9._:-]{1,128})\/$/.exec(filter.trim()) ?? []
   return {
     agent_id,
     search: agent_id === undefined ? filter.trim() : undefined,
     status: status === "" ? undefined : status,
+    from_agent: from,
     is_overdue: overdue === "yes" ? true : undefined,
   }
 }
 
 const Filters = () => {
-  const { filter = "", status = "", overdue = "" } = route.value.parameters
+  const { filter = "", overdue = "" } = route.value.parameters
   return (
     <div class="filters">
       <FilterField
@@ -135,16 +147,7 @@ const Filters = () => {
         value={filter}
         onText={(text) => setParameters({ filter: text })}
       />
-      <label>
-        <span class="unseen">State</span>
-        <select value={status} onChange={(event) => setParameters({ status: event.currentTarget.value })}>
-          <option value="">every state</option>
-          <option value="not_ok">not ok</option>
-          {STATES.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </label>
+      <BeginAt />
       <label class="choice">
         <input
           type="checkbox"
@@ -164,6 +167,8 @@ const CheckList = () => {
   return (
     <Listing
       label="Checks"
+      kind="check"
+      heads={CHECK_HEADS}
       listed={listed}
       keyOf={({ agent_id, check_id }) => `${agent_id}/${check_id}`}
       empty={
@@ -188,13 +193,7 @@ export const Checks = () => {
       <h1>Checks</h1>
       <Tabs label="How to show checks" parameter="view" current={view} tabs={VIEWS}>
         {counts !== undefined && (
-          <span class="total tally">
-            {STATES.map((state) => (
-              <a key={state} href={routeText(withParameters(route.value, { status: state }))}>
-                <Mark state={state} /> {numberText(counts[`checks_${state}`])}
-              </a>
-            ))}
-          </span>
+          <Tally parameter="status" counts={STATES.map((state) => [state, counts[`checks_${state}`]])} />
         )}
       </Tabs>
       <Filters />

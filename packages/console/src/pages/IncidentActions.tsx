@@ -5,12 +5,19 @@ import { addNote, withdraw } from "../state/incidentActions.ts"
 import { go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
-import type { Message } from "../state/useAction.ts"
+import { type Message, useAction } from "../state/useAction.ts"
 import { ActionButton } from "../view/buttons.tsx"
 
 const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<string> }) => {
   const field = useRef<HTMLTextAreaElement>(null)
   const isWanted = route.value.parameters["focus"] === "note"
+  const { isBusy, run } = useAction()
+  const save = () =>
+    run(async () => {
+      const done = await addNote(id, text.value)
+      text.value = ""
+      return done
+    })
   useEffect(() => {
     if (!isWanted) return
     field.current?.focus()
@@ -25,20 +32,24 @@ const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<str
         ref={field}
         rows={1}
         maxLength={4096}
-        placeholder="for the timeline, by itself or with Acknowledge"
+        placeholder="for the timeline; Ctrl+Enter saves it, Acknowledge takes it along"
         value={text}
         onInput={(event) => (text.value = event.currentTarget.value)}
-      />
-      <ActionButton
-        isDisabled={text.value.trim() === ""}
-        does={async () => {
-          const done = await addNote(id, text.value)
-          text.value = ""
-          return done
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && text.value.trim() !== "")
+            void save()
         }}
+      />
+      <button
+        type="button"
+        class="quiet"
+        disabled={text.value.trim() === ""}
+        aria-busy={isBusy.value}
+        title="Ctrl+Enter"
+        onClick={() => void save()}
       >
         Add note
-      </ActionButton>
+      </button>
     </div>
   )
 }
@@ -69,7 +80,7 @@ export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentAc
             <label>
               for{" "}
               <select value={span} onChange={(event) => (span.value = event.currentTarget.value)}>
-                <option value="">8h, unless set otherwise</option>
+                <option value="">the default time</option>
                 {SPANS.map((each) => (
                   <option key={each}>{each}</option>
                 ))}
@@ -86,7 +97,9 @@ export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentAc
             Silence
           </button>
         )}
-        {acknowledgement !== null && <ActionButton does={() => withdraw(incident.id)}>Withdraw</ActionButton>}
+        {acknowledgement !== null && (
+          <ActionButton does={() => withdraw(incident.id)}>Remove acknowledgement</ActionButton>
+        )}
       </div>
       <NoteForm id={incident.id} text={note} />
     </>

@@ -9,15 +9,16 @@ import {
   explanationOf,
   firingsOf,
   holdText,
+  linksIn,
   memberText,
   openingsOf,
   silencesOf,
-  scenarioOf,
+  timelineOf,
   subjectOf,
   untilText,
 } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
-import { replay } from "../state/outboxActions.ts"
+import { followReplays, replay } from "../state/outboxActions.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import type { Silence } from "../state/silenceActions.ts"
 import { act, type Message } from "../state/useAction.ts"
@@ -45,7 +46,7 @@ const Members = ({ members }: Pick<IncidentDetail, "members">) => (
         <span class="subject">{member.summary}</span>
         <span class="notes">
           <Labels labels={member.labels} />
-          <em>{member.left_at === null ? "joined" : "left"}</em>
+          {member.left_at !== null && <em>left</em>}
         </span>
         <Time at={member.left_at ?? member.joined_at} />
       </li>
@@ -95,7 +96,15 @@ export const Release = ({ id }: { readonly id: string }) => (
 
 /** Sends a failed notification again. */
 export const Replay = ({ id }: { readonly id: string }) => (
-  <ActionButton does={() => replay(id)}>Replay</ActionButton>
+  <ActionButton
+    does={async () => {
+      const { text } = await replay(id)
+      const outcome = await followReplays([id]).catch(() => "")
+      return { text: outcome === "" ? text : `${text}: ${outcome}` }
+    }}
+  >
+    Replay
+  </ActionButton>
 )
 
 const AUDITED = ["notification.replayed", "notification.released"]
@@ -114,12 +123,20 @@ const useAudit = ({ incident, deliveries }: IncidentDetail): ReadonlyArray<Audit
 
 const Timeline = ({ detail }: { readonly detail: IncidentDetail }) => (
   <ol class="timeline" aria-label="Timeline">
-    {scenarioOf(detail, useAudit(detail), now.peek()).map(({ at, text, by, kind }, index) => (
+    {timelineOf(detail, useAudit(detail), now.peek()).map(({ at, text, by, kind }, index) => (
       <li key={`${at} ${index}`} class={`is-${kind}`}>
         <Time at={at} isAlone />
         <span>
           {by !== undefined && <b>{by} </b>}
-          {text}
+          {linksIn(text).map((part, place) =>
+            place % 2 === 0 ? (
+              part
+            ) : (
+              <a key={place} href={part} target="_blank" rel="noopener noreferrer">
+                {part}
+              </a>
+            ),
+          )}
         </span>
       </li>
     ))}
@@ -250,21 +267,21 @@ export const IncidentPage = () => {
   return (
     <article>
       <BackLink to={backTo("incidents")} />
-      <h1>{titleOf(incident)}</h1>
+      <h1 title={titleOf(incident)}>{titleOf(incident)}</h1>
       <Facts detail={detail} />
       <ReadingNote reading={reading} />
+      <IncidentActions detail={detail} note={note} span={span} acknowledges={acknowledges} />
       <section class="explanation" aria-labelledby="explanation" ref={why} tabIndex={-1}>
         <h2 id="explanation">Why</h2>
         {firingsOf(detail).length === 0 ? <ReasonsOfSilence detail={detail} /> : <Reasons detail={detail} />}
       </section>
-      <IncidentActions detail={detail} note={note} span={span} acknowledges={acknowledges} />
-      <h2>Members</h2>
+      <h2>Checks in it</h2>
       <Members members={detail.members} />
-      <h2>Notifications</h2>
-      {detail.deliveries.length === 0 ? <p>None.</p> : <Deliveries deliveries={detail.deliveries} />}
       <h2>Timeline</h2>
       {detail.timeline_left_out > 0 && <p>{detail.timeline_left_out} changes in between are left out.</p>}
       <Timeline detail={detail} />
+      <h2>Notifications</h2>
+      {detail.deliveries.length === 0 ? <p>None.</p> : <Deliveries deliveries={detail.deliveries} />}
     </article>
   )
 }

@@ -1,27 +1,25 @@
 import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
+import type { ComponentChildren, VNode } from "preact"
 import { useCallback } from "preact/hooks"
-import type { Query } from "../api/request.ts"
 import { numberText } from "../format/times.ts"
-import { itemsOf, rowCount } from "../state/Pages.ts"
+import { itemsOf, type Pages, rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { now } from "../state/clock.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
-import { untilText } from "../state/incidentTimeline.ts"
 import { focusedId, go, route, setParameters } from "../state/location.ts"
-import { exactFirst, incidentMatches, type List, listOf, MOST, searched } from "../state/lists.ts"
+import { incidentsOf } from "../state/incidentSearch.ts"
 import { mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton } from "../view/buttons.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
-import { type Latest, NotifiedMarks, useLatest } from "../view/NotifiedMarks.tsx"
-import { FilterField, Tabs } from "../view/navigation.tsx"
+import { type Latest, NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
+import { FilterField, Tabs, Tally } from "../view/navigation.tsx"
 import { Mark, Time } from "../view/marks.tsx"
 import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
-import { type Selection, selectionText } from "../state/selection.ts"
+import { MOST_SELECTED, type Selection, selectionText } from "../state/selection.ts"
 import { type Pick, select, selectedIds, usePick } from "../view/usePick.ts"
 import { FirstRun, NothingOpen } from "./FirstRun.tsx"
 
@@ -71,52 +69,22 @@ const useIncidentKeys = (pick: Pick): void => {
   })
 }
 
-const PATH = "ops/v1/incidents"
-
-/** The agent of a filter such as `web-1`, `web-1/` or `web-1/disk`, and what follows it. */
-const subjectOf = (text: string) => {
-  const [, agent_id, slash, check_id] = /^([\w.:-]{1,128})(\/(\S*))?$/.exec(text.trim()) ?? []
-  if (agent_id === undefined) return undefined
-  const subject = { agent_id, check_id: check_id === "" ? undefined : check_id }
-  return { subject, isOnly: slash !== undefined }
-}
-
-/**
- * The incidents that a filter finds: first those with a member of exactly this agent or check, then
- * those that have its words. After `web-1/` and `web-1/disk` the others follow only if there is none.
- * `isSlow` if a search takes many requests.
- */
-const incidentsOf = (query: Query, filter: string, isSlow: boolean): List<HeldIncident> => {
-  if (filter.trim() === "") return listOf<HeldIncident>(PATH, query)
-  const hasWords = incidentMatches(filter)
-  const searchFor = (matches: (incident: HeldIncident) => boolean): List<HeldIncident> => ({
-    ...searched(PATH, query, filter, matches),
-    isSlow,
-  })
-  const words = searchFor(hasWords)
-  const exactly = subjectOf(filter)
-  if (exactly === undefined) return words
-  const { subject, isOnly } = exactly
-  const exact = { ...query, ...subject }
-  const readOthers = async (cursor: string | undefined) => {
-    const { items } = await listOf<HeldIncident>(PATH, exact, MOST).read(undefined)
-    const ids = new Set(items.map(({ id }) => id))
-    // Beyond a page of them, the exact ones are known by their agent.
-    const isOther = ({ id, agent_id }: HeldIncident) =>
-      ids.size === 0 || (!ids.has(id) && agent_id !== subject.agent_id)
-    return await searchFor((incident) => hasWords(incident) && isOther(incident)).read(cursor)
-  }
-  return { ...words, read: exactFirst(listOf<HeldIncident>(PATH, exact).read, readOthers, isOnly) }
-}
-
-const TABS = [
-  ["open", { state: "open" }, ""],
-  ["acknowledged", { state: "open", acknowledged: true }, "Nothing is acknowledged"],
-  ["resolved", { state: "resolved", sort: "resolved_at" }, "Nothing has resolved yet"],
-] as const
-
 /** Of so many, a search is read again with each change; of more, or of the past, every few seconds. */
 const FEW = 1_000
+
+type Draw = (incident: HeldIncident) => VNode
+
+const drawBox = ({ id }: HeldIncident, title: string, pick: Pick) =>
+  mayRespond.value ? (
+    <input
+      type="checkbox"
+      aria-label={`Select ${title}`}
+      checked={selectedIds().includes(id)}
+      onClick={(event) => pick(id, event.shiftKey)}
+    />
+  ) : (
+    <i />
+  )
 
 const Row = ({
   incident,
@@ -127,47 +95,43 @@ const Row = ({
   readonly pick: Pick
   readonly latest: ReadonlySignal<Latest | undefined>
 }) => {
-  const { id, acknowledgement, held_by, agent_id, check_id, incident_key, state } = incident
-  const isTaken = acknowledgement !== null && state === "open"
+  const { id, agent_id, check_id, incident_key } = incident
+  const title = titleOf(incident)
+  const subject =
+    agent_id === undefined || check_id === undefined || check_id === ""
+      ? incident_key
+      : `${agent_id}/${check_id}`
   return (
-    <div class={isTaken ? "row incident taken" : "row incident"} data-id={id}>
-      {mayRespond.value ? (
-        <input
-          type="checkbox"
-          aria-label={`Select ${titleOf(incident)}`}
-          checked={selectedIds().includes(id)}
-          onClick={(event) => pick(id, event.shiftKey)}
-        />
-      ) : (
-        <i />
-      )}
+    <div class="row incident" data-id={id}>
+      {drawBox(incident, title, pick)}
       <Mark state={incident.severity} />
-      <a class="main" href={linkTo("incidents", [id])}>
-        {titleOf(incident)}
+      <a class="main" href={linkTo("incidents", [id])} title={title}>
+        {title}
       </a>
-      <span class="subject">
-        {agent_id === undefined || check_id === undefined || check_id === ""
-          ? incident_key
-          : `${agent_id}/${check_id}`}
+      <span class="subject" title={subject}>
+        {subject}
       </span>
-      <span class="notes">
-        {isTaken && (
-          <em
-            class="taker"
-            title={`${acknowledgement.by} has it${untilText(acknowledgement.until, now.peek())}${acknowledgement.note === undefined ? "" : `: ${acknowledgement.note}`}`}
-          >
-            {acknowledgement.by} has it
-          </em>
-        )}
-        <NotifiedMarks id={id} heldBy={held_by} latest={latest} />
-      </span>
+      <NotifiedMark incident={incident} latest={latest} />
       <Time at={incident.resolved_at ?? incident.opened_at} />
     </div>
   )
 }
 
+const SelectAll = ({ ids }: { readonly ids: ReadonlyArray<string> }) =>
+  mayRespond.value ? (
+    <input
+      type="checkbox"
+      aria-label="Select all"
+      checked={ids.length > 0 && ids.every((id) => selectedIds().includes(id))}
+      onClick={({ currentTarget }) => select(currentTarget.checked ? ids.slice(0, MOST_SELECTED) : [])}
+    />
+  ) : null
+
+const SEVERITIES = ["critical", "unknown", "warning"] as const
+
 const Filters = () => {
-  const { severity = "", filter = "" } = route.value.parameters
+  const { filter = "" } = route.value.parameters
+  const counts = summary.value?.incidents
   return (
     <div class="filters">
       <FilterField
@@ -176,40 +140,141 @@ const Filters = () => {
         value={filter}
         onText={(text) => setParameters({ filter: text, selected: "" })}
       />
-      <label>
-        <span class="unseen">Severity</span>
-        <select
-          value={severity}
-          onChange={(event) => setParameters({ severity: event.currentTarget.value, selected: "" })}
-        >
-          <option value="">every severity</option>
-          <option>critical</option>
-          <option>unknown</option>
-          <option>warning</option>
-        </select>
-      </label>
+      {counts !== undefined && route.value.parameters["tab"] !== "resolved" && (
+        <Tally parameter="severity" counts={SEVERITIES.map((each) => [each, counts[each]])} />
+      )}
     </div>
   )
 }
 
-/** The list of incidents: open ones first, worst first. */
-export const Incidents = () => {
-  const { tab: wanted, severity, filter = "" } = route.value.parameters
-  const [tab, filters, nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]
-  const isSlow = tab === "resolved" || (summary.value?.open_incidents ?? 0) > FEW
-  const listed = usePages(incidentsOf({ ...filters, severity }, filter, isSlow))
-  const pick = usePick(() => itemsOf(listed.pages).map(({ id }) => id))
+/** Rows of incidents that keys, the bar and the boxes act on. */
+const useRows = (...lists: ReadonlyArray<{ readonly pages: Pages<HeldIncident> }>): Draw => {
+  const pick = usePick(() => lists.flatMap(({ pages }) => itemsOf(pages)).map(({ id }) => id))
   const latest = useLatest()
-  const drawRow = useCallback(
+  useIncidentKeys(pick)
+  return useCallback(
     (incident: HeldIncident) => <Row incident={incident} pick={pick} latest={latest} />,
     [latest, pick],
   )
-  useIncidentKeys(pick)
-  const isFiltered = filter !== "" || (severity ?? "") !== ""
+}
+
+const headsOf = (pages: Pages<HeldIncident>, time: string) => [
+  <SelectAll key="all" ids={itemsOf(pages).map(({ id }) => id)} />,
+  "Severity",
+  "Incident",
+  "Check or key",
+  "Notifications",
+  time,
+]
+
+const Tools = () => (
+  <div class="tools">
+    <Filters />
+    <IncidentBar />
+  </div>
+)
+
+const isFiltered = (): boolean => {
+  const { filter = "", severity = "" } = route.value.parameters
+  return filter !== "" || severity !== ""
+}
+
+const Nothing = ({ children }: { readonly children: ComponentChildren }) =>
+  isFiltered() ? (
+    <Empty title="No incident matches">Change the filter to see the others.</Empty>
+  ) : (
+    <>{children}</>
+  )
+
+/** Open incidents: those that nobody has first, the worst of them first. */
+const OpenIncidents = () => {
+  const { severity, filter = "" } = route.value.parameters
   const counts = summary.value
+  const isSlow = (counts?.open_incidents ?? 0) > FEW
+  const open = { state: "open", severity }
+  const free = usePages(incidentsOf({ ...open, acknowledged: false }, filter, isSlow))
+  const taken = usePages(incidentsOf({ ...open, acknowledged: true }, filter, isSlow))
+  const draw = useRows(free, taken)
   const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
-  const isFirst = !hasAgents && tab === "open" && !isFiltered && rowCount(listed.pages) === 0
-  const open = counts?.open_incidents
+  const hasTaken = rowCount(taken.pages) > 0
+  if (!hasAgents && !isFiltered() && rowCount(free.pages) === 0 && !hasTaken) return <FirstRun />
+  return (
+    <>
+      <Tools />
+      <Listing
+        label="Incidents"
+        kind="incident"
+        heads={headsOf(free.pages, "Opened")}
+        listed={free}
+        keyOf={({ id }) => id}
+        size="incident"
+        empty={
+          hasTaken ? (
+            <p class="lead">Somebody has acknowledged each of them.</p>
+          ) : (
+            <Nothing>
+              <NothingOpen />
+            </Nothing>
+          )
+        }
+      >
+        {draw}
+      </Listing>
+      {hasTaken && (
+        <>
+          <h2>
+            Acknowledged{" "}
+            <span class="count">
+              {numberText(rowCount(taken.pages))}
+              {taken.pages.next !== null && "+"}
+            </span>
+          </h2>
+          <Listing
+            label="Acknowledged incidents"
+            kind="incident"
+            listed={taken}
+            keyOf={({ id }) => id}
+            size="incident"
+            empty={null}
+          >
+            {draw}
+          </Listing>
+        </>
+      )}
+    </>
+  )
+}
+
+const ResolvedIncidents = () => {
+  const { filter = "" } = route.value.parameters
+  const listed = usePages(incidentsOf({ state: "resolved", sort: "resolved_at" }, filter, true))
+  const draw = useRows(listed)
+  return (
+    <>
+      <Tools />
+      <Listing
+        label="Incidents"
+        kind="incident"
+        heads={headsOf(listed.pages, "Resolved")}
+        listed={listed}
+        keyOf={({ id }) => id}
+        size="incident"
+        empty={
+          <Nothing>
+            <Empty title="Nothing has resolved yet" />
+          </Nothing>
+        }
+      >
+        {draw}
+      </Listing>
+    </>
+  )
+}
+
+/** The list of incidents: open ones, worst first, or those that have resolved. */
+export const Incidents = () => {
+  const tab = route.value.parameters["tab"] === "resolved" ? "resolved" : "open"
+  const open = summary.value?.open_incidents
   return (
     <>
       <h1>Incidents</h1>
@@ -219,36 +284,10 @@ export const Incidents = () => {
         current={tab}
         tabs={[
           ["open", <>Open {open !== undefined && <span class="count">{numberText(open)}</span>}</>],
-          ["acknowledged", "Acknowledged"],
           ["resolved", "Resolved"],
         ]}
       />
-      {isFirst ? (
-        <FirstRun />
-      ) : (
-        <>
-          <div class="tools">
-            <Filters />
-            <IncidentBar />
-          </div>
-          <Listing
-            label="Incidents"
-            listed={listed}
-            keyOf={({ id }) => id}
-            empty={
-              isFiltered ? (
-                <Empty title="No incident matches">Change the filter to see the others.</Empty>
-              ) : nothing === "" ? (
-                <NothingOpen />
-              ) : (
-                <Empty title={nothing} />
-              )
-            }
-          >
-            {drawRow}
-          </Listing>
-        </>
-      )}
+      {tab === "open" ? <OpenIncidents /> : <ResolvedIncidents />}
     </>
   )
 }

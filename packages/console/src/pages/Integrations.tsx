@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
-import { segment } from "../api/request.ts"
 import { listOf } from "../state/lists.ts"
-import { call, mayAdminister } from "../state/session.ts"
+import { mayAdminister } from "../state/session.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { created, Fault, ShownOnce } from "../view/creation.tsx"
+import { created, Fault, SecretActions, ShownOnce } from "../view/creation.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Time } from "../view/marks.tsx"
 import { Empty } from "../view/states.tsx"
@@ -105,7 +104,7 @@ const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
             const given = optionsIn(options.value)
             if (given === undefined) return void (fault.value = "The options must be a JSON object.")
             const body = { name: name.value.trim(), kind: kind.value, options: given }
-            const made = await created<IntegrationWithKey>("ops/v1/integrations", body, fault)
+            const made = await created<IntegrationWithKey>(PATH, body, fault)
             if (made === undefined) return undefined
             name.value = ""
             options.value = ""
@@ -124,7 +123,7 @@ const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
   )
 }
 
-const path = (name: string): string => `ops/v1/integrations/${segment(name)}`
+const PATH = "ops/v1/integrations"
 
 /** Reports of senders that do not speak the API. */
 export const Integrations = () => {
@@ -146,35 +145,12 @@ export const Integrations = () => {
   )
 }
 
-const Actions = ({ name, onKey }: { readonly name: string; readonly onKey: OnKey }) => (
-  <span class="actions">
-    <ActionButton
-      describes={`Replace the key of ${name}`}
-      does={async () => {
-        onKey(await call<IntegrationWithKey>("POST", `${path(name)}/rotate`, { body: {} }))
-        return { text: `Replaced the key of ${name}; the former one is valid for 24 h` }
-      }}
-    >
-      Replace key
-    </ActionButton>
-    <ActionButton
-      kind="danger"
-      describes={`Remove ${name}`}
-      confirms={[`Remove ${name} with its checks and their history?`, "Remove the integration"]}
-      does={async () => {
-        await call("DELETE", path(name))
-        return { text: `Removed ${name}` }
-      }}
-    >
-      Remove
-    </ActionButton>
-  </span>
-)
-
 const List = ({ onKey }: { readonly onKey: OnKey }) => (
   <Listing
     label="Integrations"
-    listed={usePages(listOf<Integration>("ops/v1/integrations", {}))}
+    kind="operator"
+    heads={["Name", "Last refusal", "Kind", "Last report", ""]}
+    listed={usePages(listOf<Integration>(PATH, {}))}
     keyOf={({ name }) => name}
     size="tall"
     empty={<Empty title="No integrations yet">Cron jobs and other monitors report through one.</Empty>}
@@ -204,7 +180,16 @@ const List = ({ onKey }: { readonly onKey: OnKey }) => (
             </>
           )}
         </span>
-        {mayAdminister.value && <Actions name={name} onKey={onKey} />}
+        {mayAdminister.value && (
+          <SecretActions
+            name={name}
+            noun="integration"
+            path={PATH}
+            replaces={["Replace key", "Replaced the key"]}
+            warning="Its checks and their history go with it."
+            onMade={onKey}
+          />
+        )}
       </div>
     )}
   </Listing>

@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals"
 import type { Operator, OperatorWithToken } from "@tocsin/client"
-import { segment } from "../api/request.ts"
 import { listOf } from "../state/lists.ts"
-import { call, mayAdminister } from "../state/session.ts"
+import { mayAdminister } from "../state/session.ts"
 import { ActionButton } from "../view/buttons.tsx"
 import { Listing } from "../view/Listing.tsx"
-import { created, Fault, ShownOnce } from "../view/creation.tsx"
+import { created, Fault, SecretActions, ShownOnce } from "../view/creation.tsx"
 import { Empty } from "../view/states.tsx"
 import { Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 
+const PATH = "ops/v1/operators"
 const ROLES = ["read", "respond", "admin"] as const
 
 const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void }) => {
@@ -39,7 +39,7 @@ const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) =
           kind="main"
           does={async () => {
             const body = { name: name.value.trim(), role: role.value }
-            const made = await created<OperatorWithToken>("ops/v1/operators", body, fault)
+            const made = await created<OperatorWithToken>(PATH, body, fault)
             if (made === undefined) return undefined
             name.value = ""
             onToken(made)
@@ -57,8 +57,6 @@ const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) =
     </>
   )
 }
-
-const path = (name: string): string => `ops/v1/operators/${segment(name)}`
 
 /** The operators with tokens of their own. */
 export const Operators = () => {
@@ -85,41 +83,12 @@ export const Operators = () => {
   )
 }
 
-const Actions = ({
-  name,
-  onToken,
-}: {
-  readonly name: string
-  readonly onToken: (made: OperatorWithToken) => void
-}) => (
-  <span class="actions">
-    <ActionButton
-      describes={`Rotate the token of ${name}`}
-      does={async () => {
-        onToken(await call<OperatorWithToken>("POST", `${path(name)}/rotate`, { body: {} }))
-        return { text: `Rotated the token of ${name}; the former one is valid for 24 h` }
-      }}
-    >
-      Rotate
-    </ActionButton>
-    <ActionButton
-      kind="danger"
-      describes={`Remove ${name}`}
-      confirms={[`Remove ${name}? Their tokens end immediately.`, "Remove the operator"]}
-      does={async () => {
-        await call("DELETE", path(name))
-        return { text: `Removed ${name}` }
-      }}
-    >
-      Remove
-    </ActionButton>
-  </span>
-)
-
 const List = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void }) => (
   <Listing
     label="Operators"
-    listed={usePages(listOf<Operator>("ops/v1/operators", {}))}
+    kind="operator"
+    heads={["Name", "Created", "Role", "Last used", ""]}
+    listed={usePages(listOf<Operator>(PATH, {}))}
     keyOf={({ name }) => name}
     size="tall"
     empty={<Empty title="No named operators yet">Everyone shares the tokens of the settings.</Empty>}
@@ -145,7 +114,14 @@ const List = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void
             </>
           )}
         </span>
-        <Actions name={name} onToken={onToken} />
+        <SecretActions
+          name={name}
+          noun="operator"
+          path={PATH}
+          replaces={["Rotate", "Rotated the token"]}
+          warning="Their tokens end immediately."
+          onMade={onToken}
+        />
       </div>
     )}
   </Listing>

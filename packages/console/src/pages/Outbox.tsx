@@ -2,11 +2,10 @@ import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
-import { titleOf } from "../state/incidentActions.ts"
 import { holdText } from "../state/incidentTimeline.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
-import { replayAll } from "../state/outboxActions.ts"
+import { followReplays, replayAll } from "../state/outboxActions.ts"
 import { rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
@@ -15,7 +14,6 @@ import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
 import { Tabs } from "../view/navigation.tsx"
 import { Mark, Time } from "../view/marks.tsx"
-import { useDetail } from "../view/useDetail.ts"
 import { usePages } from "../view/usePages.ts"
 import { Release, Replay } from "./IncidentPage.tsx"
 
@@ -30,9 +28,8 @@ const TABS = [
 
 /** Which incident it is about, and why it was written or failed. */
 const About = ({ item }: { readonly item: HeldOutboxItem }) => {
-  const incident = useDetail(item.incident_id)?.incident
-  const reason = item.last_error ?? item.cause ?? ""
-  const about = incident === undefined ? "" : `${incident.incident_key} · ${titleOf(incident)}`
+  const reason = item.last_error ?? item.cause?.replaceAll("_", " ") ?? ""
+  const about = `${item.incident_key} · ${item.summary ?? ""}`
   return (
     <>
       <span class="subject" title={about}>
@@ -85,6 +82,7 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
     isStopped.current = false
     try {
       return await replayAll({
+        follow: followReplays,
         shows: (text) => (progress.value = text),
         isStopped: () => isStopped.current,
       })
@@ -119,6 +117,8 @@ export const Outbox = () => {
       {tab === "failed" && mayAdminister.value && <ReplayAll isOffered={rowCount(listed.pages) > 0} />}
       <Listing
         label="Notifications"
+        kind="outbox"
+        heads={["State", "Notification", "Incident", "Cause or error", "", "Changed"]}
         listed={listed}
         keyOf={({ id }) => id}
         empty={<Empty title={nothing}>{tab === "all" && "The first incident brings some."}</Empty>}

@@ -158,7 +158,7 @@ const submit = async ({ silences, made, text, comment, starts }: Form) => {
   text.value = ""
   comment.value = ""
   starts.value = ""
-  setParameters({ incidents: "", matchers: "" })
+  setParameters({ incidents: "", matchers: "", new: "" })
   return done
 }
 

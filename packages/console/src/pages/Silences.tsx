@@ -115,19 +115,27 @@ const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => 
 /** Silences and the policy's windows, which hold notifications. */
 export const Silences = () => {
   const { tab: wanted, incidents = "", matchers = "" } = route.value.parameters
+  const isNew = incidents + matchers !== "" || route.value.parameters["new"] === "yes"
   const [tab, , nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]
   const listed = usePages(listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }))
   return (
     <>
       <h1>Silences</h1>
-      {mayRespond.value && <SilenceForm key={`${incidents} ${matchers}`} />}
+      {mayRespond.value && isNew && <SilenceForm key={`${incidents} ${matchers}`} />}
+      {mayRespond.value && !isNew && (
+        <div class="filters">
+          <a class="button" href={linkTo("silences", [], { new: "yes" })}>
+            New silence
+          </a>
+        </div>
+      )}
       <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS} />
       <Listing
         label="Silences"
         listed={listed}
         keyOf={({ id }) => id}
         size="double"
-        empty={<Empty title={nothing}>{mayRespond.value && "Create one above, or from an incident."}</Empty>}
+        empty={<Empty title={nothing}>{mayRespond.value && "Create one, here or from an incident."}</Empty>}
       >
         {(silence) => <Row silence={silence} />}
       </Listing>

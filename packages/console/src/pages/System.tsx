@@ -98,6 +98,9 @@ const StateFacts = ({ state, letters }: { readonly state: ServiceState; readonly
   )
 }
 
+/** As much of a hash as tells policies apart at a glance. */
+const HASH_START = 12
+
 /** More than the 15 s for which the service waits for the receiver. */
 const TEST_MILLIS = 20_000
 
@@ -155,9 +158,6 @@ const Notifiers = ({ policy, letters }: { readonly policy: PolicyInForce; readon
   </ul>
 )
 
-/** As much of a hash as tells policies apart at a glance. */
-const HASH_START = 12
-
 const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
   <>
     {policy.replicas_differ && (
@@ -188,8 +188,8 @@ const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
 
 const Policy = ({ policy }: { readonly policy: PolicyInForce }) => (
   <>
-    <p>
-      Hash <code>{policy.hash}</code>
+    <p class="lead" title={policy.hash}>
+      Version <code>{policy.hash.slice(0, HASH_START)}</code>
     </p>
     {Object.keys(policy.policy).length === 0 ? (
       <p class="lead">No policy file is set: every receiver is notified of every incident immediately.</p>

@@ -4,7 +4,7 @@ import { countText, momentText } from "../format/times.ts"
 /** One thing that happened to an incident. */
 export interface TimelineEntry {
   readonly at: string
-  readonly kind: "change" | "action" | "delivery"
+  readonly kind: "change" | "action" | "delivery" | "next" | "end"
   readonly by?: string | undefined
   readonly text: string
 }
@@ -72,16 +72,28 @@ const sentByHand = (
 /** By time, newest first. Text of one moment sorts by place: times are fixed-width UTC, except for fractions. */
 const newestFirst = (a: TimelineEntry, b: TimelineEntry): number => Date.parse(b.at) - Date.parse(a.at)
 
+/** The parts of a text: addresses, which a reader can follow, are the odd ones. */
+export const linksIn = (text: string): ReadonlyArray<string> =>
+  text.split(/(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]])/u)
+
 /**
- * Everything that happened to an incident, newest first: members, acts and deliveries. An item of the
+ * Everything that happens to an incident, newest first: whom it notifies next, members, acts and deliveries. An item of the
  * outbox does not keep what was before a replay, so the audit adds the replay.
  */
-export const scenarioOf = (
-  { timeline, log, deliveries }: IncidentDetail,
+export const timelineOf = (
+  { incident, timeline, log, deliveries, next }: IncidentDetail,
   audit: ReadonlyArray<AuditEntry>,
   now: number,
 ): ReadonlyArray<TimelineEntry> =>
   [
+    ...next.map((firing): TimelineEntry => ({
+      at: firing.due_at ?? new Date(now).toISOString(),
+      kind: "next",
+      text: `notifies ${nextText(firing, now)}`,
+    })),
+    ...(typeof incident.resolved_at === "string"
+      ? [{ at: incident.resolved_at, kind: "end", text: "resolved" } as const]
+      : []),
     ...timeline.map(({ at, change, severity, ...member }): TimelineEntry => ({
       at,
       kind: "change",
@@ -99,6 +111,7 @@ export const scenarioOf = (
         ? []
         : [{ at: delivery.updated_at, kind: "delivery", text: deliveryText(delivery) }],
     ),
+    { at: incident.opened_at, kind: "end" as const, text: "opened" },
   ].sort(newestFirst)
 
 /** The end of an acknowledgement, for people. */
@@ -124,7 +137,7 @@ export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArr
 /** The text of a hold on a firing. */
 export const holdText = (hold: string): string => {
   if (hold === "ack") return "acknowledged"
-  if (hold === "after") return "the route waits"
+  if (hold === "after") return "waiting for its route's delay"
   if (hold === "quiet") return "quiet hours"
   if (hold.startsWith("silence:")) return "silenced"
   return hold.startsWith("window:") ? `window ${hold.slice("window:".length)}` : hold

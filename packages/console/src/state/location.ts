@@ -26,7 +26,24 @@ let back = ""
 /** Names the address that a link or a key leads back to, rather than opens from its top. */
 export const asBack = (address: string): string => (back = address)
 
-let place = TOP
+const PLACE_KEY = "tocsin.place"
+
+/** The place that a page which is loaded again was left at. */
+const placeOfReload = (): Place => {
+  try {
+    const [navigation] = performance.getEntriesByType("navigation")
+    const isReload = navigation instanceof PerformanceNavigationTiming && navigation.type === "reload"
+    const kept: unknown = JSON.parse(sessionStorage.getItem(PLACE_KEY) ?? "null")
+    if (!isReload || typeof kept !== "object" || kept === null || !("top" in kept) || !("address" in kept))
+      return TOP
+    const isHere = kept.address === routeText(route.peek()) && typeof kept.top === "number"
+    return isHere ? { top: Number(kept.top), row: undefined } : TOP
+  } catch {
+    return TOP
+  }
+}
+
+let place = placeOfReload()
 /** Where the reader left the page, after a way back. */
 export const takePlace = (): Place => {
   const taken = place
@@ -38,8 +55,18 @@ export const takePlace = (): Place => {
 export const focusedId = (): string | undefined =>
   document.activeElement?.closest<HTMLElement>("[data-id]")?.dataset["id"]
 
+const topOfRows = (): number => document.querySelector(".rows")?.getBoundingClientRect().top ?? 0
+
+window.addEventListener("pagehide", () => {
+  try {
+    sessionStorage.setItem(PLACE_KEY, JSON.stringify({ address: routeText(route.peek()), top: topOfRows() }))
+  } catch {
+    // Then it opens at its top.
+  }
+})
+
 window.addEventListener("hashchange", () => {
-  const top = document.querySelector(".rows")?.getBoundingClientRect().top ?? 0
+  const top = topOfRows()
   keepLatest(places, PLACES_KEPT, routeText(route.peek()), { top, row: focusedId() })
   const next = parseRoute(location.hash)
   const address = routeText(next)

@@ -13,8 +13,38 @@ export const replay = async (id: string): Promise<Message> => {
   return { text: "Replayed the notification" }
 }
 
+const FOLLOWED_MILLIS = 12_000
+const POLL_MILLIS = 1_000
+
+const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
+
+/** The outcomes of notifications that were sent again. Waits for a while until each has one. */
+export const followReplays = async (ids: ReadonlyArray<string>): Promise<string> => {
+  const wanted = new Set(ids)
+  for (let waited = 0; ; waited += POLL_MILLIS) {
+    const { items } = await listOf<HeldOutboxItem>("ops/v1/outbox", {}, MOST).read(undefined)
+    const mine = items.filter(({ id }) => wanted.has(id))
+    const count = (...states: ReadonlyArray<string>) =>
+      mine.filter(({ state }) => states.includes(state)).length
+    const [sent, failed, retried] = [count("sent"), count("failed"), count("retry")]
+    if (sent + failed + retried < wanted.size && waited < FOLLOWED_MILLIS) {
+      await pause(POLL_MILLIS)
+      continue
+    }
+    const left = wanted.size - sent - failed - retried
+    return [
+      ...(sent === 0 ? [] : [`${numberText(sent)} sent`]),
+      ...(failed === 0 ? [] : [`${numberText(failed)} failed again`]),
+      ...(retried === 0 ? [] : [`${numberText(retried)} not taken, tried again later`]),
+      ...(left === 0 ? [] : [`${numberText(left)} still on the way`]),
+    ].join(", ")
+  }
+}
+
 /** Follows a run that takes long, and may stop it. */
 interface Watch {
+  /** Waits for the outcomes of the replayed ones. */
+  readonly follow: (ids: ReadonlyArray<string>) => Promise<string>
   readonly shows: (progress: string) => void
   readonly isStopped: () => boolean
 }
@@ -24,26 +54,30 @@ const isPast = (error: unknown): boolean =>
   error instanceof ApiFailure && (error.status === 409 || error.status === 404)
 
 /** Sends all dead letters again, one after the other. Asks first, with their count. */
-export const replayAll = async ({ shows, isStopped }: Watch): Promise<Message | undefined> => {
+export const replayAll = async ({ follow, shows, isStopped }: Watch): Promise<Message | undefined> => {
   // The order in which receivers were to get them. A replay may be sent before the next one begins.
   const query = { state: "failed", sort: "created_at", direction: "asc" }
   const letters = await readAll(listOf<HeldOutboxItem>("ops/v1/outbox", query, MOST))
   const all = numberText(letters.length)
   const question = `Send all ${countText(letters.length, "dead letter")} again?`
   if (letters.length > 0 && !(await confirmed(question, `Replay all ${all} now`, false))) return undefined
-  let [count, past] = [0, 0]
-  const done = () => `Replayed ${countText(count, "notification")}`
+  const replayed: Array<string> = []
+  let past = 0
+  const done = () => `Replayed ${countText(replayed.length, "notification")}`
   for (const { id } of letters) {
     if (isStopped()) break
-    shows(`${numberText(count)} of ${all} replayed`)
+    shows(`${numberText(replayed.length)} of ${all} replayed`)
     try {
       await replay(id)
-      count += 1
+      replayed.push(id)
     } catch (error) {
       if (!isPast(error)) throw failureAfter(done(), error)
       past += 1
     }
   }
-  const leftOut = `; left out ${numberText(past)}: replayed already, or its incident is over`
-  return { text: past === 0 ? done() : `${done()}${leftOut}` }
+  shows("waiting for the outcome")
+  const outcome = replayed.length === 0 ? "" : await follow(replayed).catch(() => "")
+  const leftOut =
+    past === 0 ? "" : `; left out ${numberText(past)}: replayed already, or its incident is over`
+  return { text: `${done()}${outcome === "" ? "" : `: ${outcome}`}${leftOut}` }
 }

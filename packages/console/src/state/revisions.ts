@@ -45,7 +45,31 @@ export const passTime = (): void => counted([TIME])
 
 const KNOWN = new Set<string>(TOPICS)
 
-/** Reads again what is about these topics; of a topic that this page does not know, everything. */
+/** How long each request makes the next revision wait: at any rate of change, a page sends one a second. */
+const PAUSE_MILLIS = 1_000
+
+let free = 0
+/** Notes a request that reads something again. */
+export const countRead = (): void => {
+  free = Math.max(free, performance.now()) + PAUSE_MILLIS
+}
+
+const collected = new Set<string>()
+let soon: ReturnType<typeof setTimeout> | undefined
+
+const flush = (): void => {
+  soon = undefined
+  const topics = Array.from(collected)
+  collected.clear()
+  counted(topics)
+}
+
+/**
+ * Reads again what is about these topics; of a topic that this page does not know, everything. Changes
+ * that come while the page may not read are collected.
+ */
 export const changed = (topics: ReadonlyArray<string>): void => {
-  if (topics.length > 0) counted(topics.every((name) => KNOWN.has(name)) ? topics : [ALL])
+  if (topics.length === 0) return
+  for (const name of topics.every((each) => KNOWN.has(each)) ? topics : [ALL]) collected.add(name)
+  soon ??= setTimeout(flush, Math.max(0, free - performance.now()))
 }

@@ -2,7 +2,7 @@
 export type Selection = ReadonlyArray<string>
 
 /** The most that one request acknowledges. */
-const MOST_SELECTED = 200
+export const MOST_SELECTED = 200
 
 export const parseSelection = (text: string | undefined): Selection =>
   Array.from(new Set((text ?? "").split(",").filter((id) => id !== ""))).slice(0, MOST_SELECTED)

@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals"
 import type { Me } from "@tocsin/client"
 import { ApiFailure, isUnreached } from "../api/ApiFailure.ts"
+import { countRead } from "./revisions.ts"
 import { type KnownAnswers, request, type RequestOptions } from "../api/request.ts"
 
 const KEY = "tocsin.token"
@@ -77,6 +78,7 @@ export const call = async <Answer>(
   options?: RequestOptions,
 ): Promise<Answer> => {
   const used = token.value
+  if (method === "GET") countRead()
   try {
     const answer = await request<Answer>({ base, token: used, known }, method, path, options)
     contact.value = { at: performance.now(), isLost: false }

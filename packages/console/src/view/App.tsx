@@ -20,6 +20,7 @@ import { revisionOf } from "../state/revisions.ts"
 import { question } from "../state/confirmation.ts"
 import { route } from "../state/location.ts"
 import { loadMe, token } from "../state/session.ts"
+import { unacknowledged } from "../state/summary.ts"
 import { Keyboard } from "./Keyboard.tsx"
 import { Shell } from "./Shell.tsx"
 import { Empty } from "./states.tsx"
@@ -104,14 +105,15 @@ export const App = () => {
   const key = [page, ...subject].join("/")
   const isSignedIn = token.value !== ""
   const now = revisionOf(["operators"])
+  const waiting = unacknowledged.value ?? 0
   useEffect(() => {
     // Another administrator may change the role. A failure shows as a lost connection.
     if (isSignedIn) loadMe().catch(() => undefined)
   }, [isSignedIn, now])
   useEffect(() => {
     const name = subject.at(-1) ?? `${page.slice(0, 1).toUpperCase()}${page.slice(1)}`
-    document.title = isSignedIn ? `${name} · Tocsin` : "Tocsin"
-  }, [isSignedIn, key])
+    document.title = isSignedIn ? `${waiting === 0 ? "" : `(${waiting}) `}${name} · Tocsin` : "Tocsin"
+  }, [isSignedIn, key, waiting])
   const opened = useRef(key)
   useEffect(() => {
     if (opened.current === key) return

@@ -1,4 +1,4 @@
-import { signal, useSignal } from "@preact/signals"
+import { signal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { question } from "../state/confirmation.ts"
 import { type KeyCommand, keyHelp, nextKey } from "../state/keys.ts"
@@ -40,9 +40,22 @@ const moveFocus = (step: 1 | -1): void => {
   next?.scrollIntoView({ block: "nearest" })
 }
 
+const isHelp = signal(false)
+
+/** Shows the keys, or hides them. */
+export const HelpButton = () => (
+  <button
+    type="button"
+    class="quiet"
+    aria-expanded={isHelp.value}
+    onClick={() => (isHelp.value = !isHelp.value)}
+  >
+    Keys
+  </button>
+)
+
 /** The key commands of every page, and their help. */
 export const Keyboard = () => {
-  const isHelp = useSignal(false)
   const afterG = useRef(false)
   useEffect(() => {
     const carryOut = (does: KeyCommand, event: KeyboardEvent): void => {

@@ -32,6 +32,8 @@ window.addEventListener("resize", () => (width.value = currentWidth()))
 /** Heights of rows by the size of the root's text, for the lines that they have in the style sheet. */
 const ROW_HEIGHTS = {
   plain: { wide: 2.35, narrow: 5.4 },
+  /** Three lines on a narrow screen. */
+  incident: { wide: 2.35, narrow: 5.4 },
   /** Four lines on a narrow screen, instead of three. */
   tall: { wide: 2.35, narrow: 7 },
   /** Two lines of cells below the name. */
@@ -138,6 +140,9 @@ const Rows = <Item,>(props: RowsProps<Item>) => {
 
 interface ListingProps<Item> {
   readonly label: string
+  /** The kind of its rows, which the style sheet gives columns, and the heads of these. */
+  readonly kind?: string
+  readonly heads?: ReadonlyArray<ComponentChildren>
   readonly listed: {
     readonly key: string
     readonly pages: Pages<Item>
@@ -153,7 +158,16 @@ interface ListingProps<Item> {
 }
 
 /** A list in the state of its reading, empty or as rows. */
-export const Listing = <Item,>({ label, listed, keyOf, size, empty, children }: ListingProps<Item>) => {
+export const Listing = <Item,>({
+  label,
+  kind = "",
+  heads = [],
+  listed,
+  keyOf,
+  size,
+  empty,
+  children,
+}: ListingProps<Item>) => {
   const { key, pages, failure, see } = listed
   const isEmpty = rowCount(pages) === 0
   const isRead = !isEmpty || pages.next === null
@@ -161,6 +175,13 @@ export const Listing = <Item,>({ label, listed, keyOf, size, empty, children }: 
     <>
       <ReadingNote reading={{ value: isRead ? pages : undefined, failure }} />
       {isEmpty && isRead && empty}
+      {!isEmpty && heads.length > 0 && (
+        <div class={`row heads ${kind}`}>
+          {heads.map((head, place) => (
+            <span key={place}>{head}</span>
+          ))}
+        </div>
+      )}
       <Rows key={key} label={label} pages={pages} see={see} keyOf={keyOf} size={size}>
         {children}
       </Rows>

@@ -1,18 +1,21 @@
-import { type ReadonlySignal, untracked, useComputed, useSignal } from "@preact/signals"
-import type { HeldOutboxItem } from "@tocsin/client"
-import { useEffect, useMemo } from "preact/hooks"
-import { holdText } from "../state/incidentTimeline.ts"
-import { type Notified, notifiedOf } from "../state/notified.ts"
+import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals"
+import type { HeldIncident, HeldOutboxItem } from "@tocsin/client"
+import { useEffect } from "preact/hooks"
+import { holdText, untilText } from "../state/incidentTimeline.ts"
+import { now } from "../state/clock.ts"
+import { notifiedOf } from "../state/notified.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
 import { useResource } from "../state/useResource.ts"
-import { useDetail } from "./useDetail.ts"
 
-/** The latest notifications; `isWhole` if there are no others. */
+/** The latest notifications, and the moment since which there are no others. */
 export interface Latest {
   readonly items: ReadonlyArray<HeldOutboxItem>
-  readonly isWhole: boolean
+  readonly since: number
 }
+
+/** So many say who was notified of the incidents that a reader looks at. */
+const MOST_LATEST = 200
 
 /**
  * The latest notifications, which say of most incidents in sight who was notified. A signal, so that
@@ -20,73 +23,78 @@ export interface Latest {
  */
 export const useLatest = (): ReadonlySignal<Latest | undefined> => {
   const latest = useSignal<Latest | undefined>(undefined)
-  const { value } = useResource("latest notifications", ["outbox", "incidents"], (signal) =>
-    call<Answered<HeldOutboxItem>>("GET", "ops/v1/outbox", {
-      query: { limit: 100 },
-      signal,
-    }),
+  const { value } = useResource("latest notifications", ["outbox"], (signal) =>
+    call<Answered<HeldOutboxItem>>("GET", "ops/v1/outbox", { query: { limit: MOST_LATEST }, signal }),
   )
   useEffect(() => {
-    if (value !== undefined)
-      latest.value = { items: value.items, isWhole: (value.next_cursor ?? null) === null }
+    if (value === undefined) return
+    const isWhole = (value.next_cursor ?? null) === null
+    const since = isWhole ? 0 : Date.parse(value.items.at(-1)?.updated_at ?? "")
+    latest.value = { items: value.items, since }
   }, [value])
   return latest
 }
 
-const SAYS: Readonly<Record<Notified["outcome"], readonly [sign: string, word: string]>> = {
-  sent: ["✓", "notified"],
-  failed: ["✕", "failed to notify"],
-  waiting: ["…", "not notified yet"],
+interface RowMark {
+  readonly kind: "taken" | "held" | "failed" | "sent"
+  readonly text: string
+  readonly title: string
 }
 
-/**
- * The holds of an incident's firings, and its notified receivers. Where the latest notifications
- * are not all, its own are read.
- */
-export const NotifiedMarks = ({
-  id,
-  heldBy,
+const takenMark = ({ acknowledgement, state }: HeldIncident): RowMark | undefined => {
+  if (acknowledgement === null || state !== "open") return undefined
+  const { by, note, until } = acknowledgement
+  const title = `${by} has it${untilText(until, now.peek())}${note === undefined ? "" : `: ${note}`}`
+  return { kind: "taken", text: `${by} has it`, title }
+}
+
+/** The one mark of a row: its most important fact about who has it or was notified. */
+const markOf = (incident: HeldIncident, latest: Latest | undefined): RowMark | undefined => {
+  const { held_by, id, opened_at } = incident
+  const mine = notifiedOf(latest?.items.filter(({ incident_id }) => incident_id === id) ?? [])
+  const named = (outcome: string) => mine.filter((each) => each.outcome === outcome)
+  const names = (outcome: string) =>
+    named(outcome)
+      .map(({ receiver }) => receiver)
+      .join(", ")
+  const taken = takenMark(incident)
+  if (taken !== undefined) return taken
+  const holds = Array.from(new Set(held_by.map(holdText)))
+  if (holds.length > 0) {
+    const sent = names("sent") === "" ? "" : `; notified before: ${names("sent")}`
+    return { kind: "held", text: holds[0] ?? "", title: `Notifications wait: ${holds.join(", ")}${sent}` }
+  }
+  if (names("failed") !== "")
+    return { kind: "failed", text: `not delivered: ${names("failed")}`, title: "Delivery failed for good" }
+  const isKnown = latest !== undefined && Date.parse(opened_at) >= latest.since
+  if (mine.length === 0)
+    return isKnown
+      ? { kind: "failed", text: "nobody notified", title: "No notification was made" }
+      : undefined
+  const sent = names("sent")
+  return sent === ""
+    ? { kind: "held", text: `sending to ${names("waiting")}`, title: "On its way" }
+    : { kind: "sent", text: `notified ${sent}`, title: `Notified: ${sent}` }
+}
+
+/** The one mark of an incident's row: who has it, or else what its notifications do. */
+export const NotifiedMark = ({
+  incident,
   latest,
 }: {
-  readonly id: string
-  /** The holds of its firings. Receivers without a notification then go without saying. */
-  readonly heldBy: ReadonlyArray<string>
+  readonly incident: HeldIncident
   readonly latest: ReadonlySignal<Latest | undefined>
 }) => {
-  const mine = () => latest.value?.items.filter(({ incident_id }) => incident_id === id) ?? []
-  const version = useComputed(() =>
-    mine()
-      .map(({ id: item, state, updated_at }) => `${item} ${state} ${updated_at ?? ""}`)
-      .join(),
-  ).value
-  const isWanted = useComputed(() => latest.value?.isWhole === false).value
-  const detail = useDetail(id, version, isWanted)
-  const deliveries = useMemo(() => detail?.deliveries ?? untracked(mine), [detail, version])
-  const isKnown = detail !== undefined || (latest.value !== undefined && !isWanted)
-  const notified = notifiedOf(deliveries)
-  const shown = notified.filter(({ outcome }) => outcome !== "waiting" || heldBy.length === 0)
-  const holds = new Set(heldBy.filter((hold) => hold !== "ack").map(holdText))
-  // A silence of an incident whose receivers were all notified before holds nothing yet.
-  const prefix = isKnown && notified.every(({ outcome }) => outcome !== "waiting") ? "" : "held: "
+  const mark = useComputed(() => JSON.stringify(markOf(incident, latest.value) ?? null)).value
+  // Its own text, above.
+  const shown = JSON.parse(mark) as RowMark | null
   return (
-    <>
-      {Array.from(holds, (hold) => (
-        <em key={hold} class="held" title={`${prefix}${hold}`}>
-          {prefix}
-          {hold}
+    <span class="notes">
+      {shown !== null && (
+        <em class={`is-${shown.kind}`} title={shown.title}>
+          {shown.text}
         </em>
-      ))}
-      {isKnown && notified.length === 0 && <em class="notified is-failed">nobody notified</em>}
-      {shown.map(({ receiver, outcome }) => {
-        const [sign, word] = SAYS[outcome]
-        return (
-          <em key={receiver} class={`notified is-${outcome}`} title={`${word}: ${receiver}`}>
-            <span aria-hidden="true">{sign} </span>
-            <span class="unseen">{word}: </span>
-            {receiver}
-          </em>
-        )
-      })}
-    </>
+      )}
+    </span>
   )
 }

@@ -5,11 +5,13 @@ import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { MOST } from "../state/lists.ts"
-import { summary, waiting } from "../state/summary.ts"
+import { summary } from "../state/summary.ts"
 import { contact, mayAdminister, me, signOut } from "../state/session.ts"
 import { isOutdated } from "../state/live.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
+import { HelpButton } from "./Keyboard.tsx"
 import { Bell } from "./marks.tsx"
+import { PreferencesButton } from "./Preferences.tsx"
 import { FailureNote } from "./states.tsx"
 
 const LINKS = [
@@ -107,7 +109,7 @@ const Waiting = ({ count }: { readonly count: number }) =>
 const Navigation = () => {
   const links = useRef<HTMLElement>(null)
   const { page: current } = route.value
-  const { letters, keys } = waiting.value
+  const { dead_letters: letters = 0, waiting_keys: keys = 0 } = summary.value ?? {}
   const waits: Readonly<Record<string, readonly [count: number, noun: string]>> = {
     admission: [keys, "pending key"],
     outbox: [letters, "dead letter"],
@@ -168,9 +170,13 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           <p title={me.value?.name.startsWith("token-") === true ? SHARED : undefined}>
             {me.value?.name ?? "…"} <small>{me.value?.role}</small>
           </p>
-          <button type="button" class="quiet" onClick={() => signOut()}>
-            Sign out
-          </button>
+          <div class="actions">
+            <PreferencesButton />
+            <HelpButton />
+            <button type="button" class="quiet" onClick={() => signOut()}>
+              Sign out
+            </button>
+          </div>
         </div>
       </header>
       <main id="main" tabIndex={-1}>

@@ -1,7 +1,8 @@
 import type { Signal } from "@preact/signals"
 import { ApiFailure } from "../api/ApiFailure.ts"
+import { segment } from "../api/request.ts"
 import { call } from "../state/session.ts"
-import { CopyButton } from "./buttons.tsx"
+import { ActionButton, CopyButton } from "./buttons.tsx"
 
 const REFUSED_INPUT = 400
 
@@ -26,6 +27,50 @@ export const Fault = ({ of }: { readonly of: Signal<string> }) =>
       {of.value}
     </p>
   )
+
+interface SecretActionsProps<Made> {
+  readonly name: string
+  readonly noun: string
+  readonly path: string
+  /** The label of the button that replaces the secret, and what it did: `Rotated the token`. */
+  readonly replaces: readonly [label: string, done: string]
+  /** The consequence of a removal: `Their tokens end immediately.` */
+  readonly warning: string
+  readonly onMade: (made: Made) => void
+}
+
+/** Replaces the secret of something, or removes it. */
+export const SecretActions = <Made,>({
+  name,
+  noun,
+  onMade,
+  path,
+  replaces: [label, done],
+  warning,
+}: SecretActionsProps<Made>) => (
+  <span class="actions">
+    <ActionButton
+      describes={`${label}: ${name}`}
+      does={async () => {
+        onMade(await call<Made>("POST", `${path}/${segment(name)}/rotate`, { body: {} }))
+        return { text: `${done} of ${name}; the former one is valid for 24 h` }
+      }}
+    >
+      {label}
+    </ActionButton>
+    <ActionButton
+      kind="danger"
+      describes={`Remove ${name}`}
+      confirms={[`Remove ${name}? ${warning}`, `Remove the ${noun}`]}
+      does={async () => {
+        await call("DELETE", `${path}/${segment(name)}`)
+        return { text: `Removed ${name}` }
+      }}
+    >
+      Remove
+    </ActionButton>
+  </span>
+)
 
 /** Secrets that an answer shows once, to copy. */
 export const ShownOnce = ({

@@ -24,6 +24,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   critical: "M2 2h12v12H2z",
   warning: "M8 1.5 15.3 14.5H.7z",
   unknown: "M8 .8 15.2 8 8 15.2.8 8z",
+  waiting: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z",
   ok: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z",
 }
 
@@ -33,10 +34,10 @@ const MEANS: Readonly<Record<string, string>> = {
   failed: "critical",
   stale: "warning",
   retry: "warning",
-  active: "warning",
-  pending: "unknown",
-  sending: "unknown",
-  scheduled: "unknown",
+  active: "waiting",
+  pending: "waiting",
+  sending: "waiting",
+  scheduled: "waiting",
 }
 
 const Shape = ({ state }: { readonly state: string }) => (

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact"
+import { numberText } from "../format/times.ts"
 import { routeText, withParameters } from "../state/Route.ts"
-import { asBack, route } from "../state/location.ts"
+import { asBack, route, setParameters } from "../state/location.ts"
+import { Mark } from "./marks.tsx"
 
 interface TabsProps {
   readonly label: string
@@ -27,6 +29,32 @@ export const Tabs = ({ label, parameter, tabs, current, children }: TabsProps) =
   </div>
 )
 
+/** Counts by state, each of which is a filter. The one in force leads back to all. */
+export const Tally = ({
+  parameter,
+  counts,
+}: {
+  readonly parameter: string
+  readonly counts: ReadonlyArray<readonly [state: string, count: number]>
+}) => {
+  const current = route.value.parameters[parameter] ?? ""
+  return (
+    <div class="tally" role="group" aria-label="Counts, as filters">
+      {counts.map(([state, count]) => (
+        <a
+          key={state}
+          href={routeText(
+            withParameters(route.value, { [parameter]: state === current ? "" : state, selected: "" }),
+          )}
+          aria-current={state === current ? "true" : undefined}
+        >
+          <Mark state={state} /> {numberText(count)}
+        </a>
+      ))}
+    </div>
+  )
+}
+
 interface FilterFieldProps {
   readonly label: string
   readonly placeholder: string
@@ -47,6 +75,25 @@ export const FilterField = ({ label, placeholder, value, onText }: FilterFieldPr
     />
   </label>
 )
+
+/** Begins a list of agents, or of their checks, at an agent: the way to jump in a long one. */
+export const BeginAt = () => {
+  const from = route.value.parameters["from"] ?? ""
+  return (
+    <label class="inline">
+      From
+      <input
+        class="short"
+        placeholder="agent"
+        maxLength={128}
+        value={from}
+        onInput={({ currentTarget }) =>
+          setParameters({ from: currentTarget.value.replaceAll(/[^\w.:-]/g, "") })
+        }
+      />
+    </label>
+  )
+}
 
 /** Leads back to a page, and to the reader's place there. */
 export const BackLink = ({

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { type ApiFailure, hintOf, isUnreached } from "../api/ApiFailure.ts"
+import { type ApiFailure, hintOf, isUnreached, messageOf } from "../api/ApiFailure.ts"
 import { refresh } from "../state/revisions.ts"
 import { type Reading, stateOf } from "../state/useResource.ts"
 import { CopyButton } from "./buttons.tsx"
@@ -14,7 +14,7 @@ interface FailureNoteProps {
 /** Why something failed, what to do, and the request's name to copy. */
 export const FailureNote = ({ failure, close }: FailureNoteProps) => (
   <div class="failure" role="alert">
-    <strong>{failure.message}</strong>
+    <strong>{messageOf(failure)}</strong>
     <span>{hintOf(failure)}</span>
     {failure.requestId !== undefined && (
       <span class="request">

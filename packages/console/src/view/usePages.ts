@@ -31,6 +31,29 @@ interface Listed<Item> {
 const lastRead = new Map<string, Pages<unknown>>()
 const LISTS_KEPT = 12
 
+const PLACES_KEY = "tocsin.lists"
+/** The lists of a page, which comes back with their places when it is loaded again. */
+const LISTS_OF_PAGE = 3
+
+window.addEventListener("pagehide", () => {
+  const latest = Array.from(lastRead).slice(-LISTS_OF_PAGE)
+  try {
+    const places = latest.map(([key, pages]) => [key, placesOf(pages)])
+    sessionStorage.setItem(PLACES_KEY, JSON.stringify(places))
+  } catch {
+    // Then they open at their tops.
+  }
+})
+try {
+  // Written above, by this page before it was loaded again.
+  const kept = JSON.parse(sessionStorage.getItem(PLACES_KEY) ?? "[]") as ReadonlyArray<
+    [string, Pages<unknown>]
+  >
+  for (const [key, pages] of kept) lastRead.set(key, pages)
+} catch {
+  lastRead.clear()
+}
+
 /** A list as it was last read. Its key names the list, and so the kind of its items. */
 const known = <Item>(key: string) => lastRead.get(key) as Pages<Item> | undefined
 

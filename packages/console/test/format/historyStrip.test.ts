@@ -1,34 +1,55 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { stretchesOf } from "../../src/format/historyStrip.ts"
+import { availabilityOf, stretchesOf, timeInStates } from "../../src/format/historyStrip.ts"
 
 const START = Date.parse("2026-01-01T00:00:00Z")
 const END = START + 86_400_000
+const SPAN = { start: START, end: END }
 
-const changes = fc
-  .uniqueArray(fc.integer({ min: -86_400, max: 86_399 }), { maxLength: 40 })
+const phases = fc
+  .uniqueArray(fc.integer({ min: -86_400, max: 86_399 }), { minLength: 1, maxLength: 40 })
   .chain((seconds) =>
     fc.tuple(
-      ...seconds.map((each) =>
-        fc.record({ each: fc.constant(each), status: fc.constantFrom("ok", "critical") }),
-      ),
+      ...seconds
+        .toSorted((a, b) => a - b)
+        .map((at) =>
+          fc.record({
+            from: fc.constant(new Date(START + at * 1_000).toISOString()),
+            state: fc.constantFrom(
+              "ok" as const,
+              "critical" as const,
+              "planned" as const,
+              "no_data" as const,
+            ),
+          }),
+        ),
     ),
   )
-  .map((list) =>
-    list.map(({ each, status }) => ({ observed_at: new Date(START + each * 1_000).toISOString(), status })),
-  )
 
-describe("the strip of a check's history", () => {
+describe("the picture of a check's states", () => {
   it("has no gap and no overlap, ends now, and is true to time", () => {
     fc.assert(
-      fc.property(changes, (list) => {
-        const stretches = stretchesOf(list, { start: START, end: END })
+      fc.property(phases, (list) => {
+        const stretches = stretchesOf(list, SPAN)
         for (const [index, { from, to, since }] of stretches.entries()) {
           assert.isBelow(from, to)
           assert.strictEqual(to, stretches[index + 1]?.from ?? 1)
-          assert.closeTo(from, Math.max(0, (Date.parse(since) - START) / (END - START)), 1e-9)
+          assert.closeTo(from, (since - START) / (END - START), 1e-9)
         }
-        assert.strictEqual(stretches.length > 0, list.length > 0)
+        assert.isAbove(stretches.length, 0)
+      }),
+    )
+  })
+
+  it("adds up to the span that is known, and is 100 per cent only if all of it is ok", () => {
+    fc.assert(
+      fc.property(phases, (list) => {
+        const stretches = stretchesOf(list, SPAN)
+        const times = timeInStates(stretches, SPAN)
+        const sum = Array.from(times.values()).reduce((all, one) => all + one, 0)
+        assert.closeTo(sum, (1 - (stretches[0]?.from ?? 1)) * (END - START), 1)
+        const isOk = stretches.every(({ state }) => state !== "critical") && times.has("ok")
+        assert.strictEqual(availabilityOf(times) === 100, isOk)
       }),
     )
   })

@@ -200,6 +200,8 @@ describe("the explanation of an incident", () => {
     cause: "opened",
     held_by: [],
     held_until: null,
+    incident_key: "web-1/disk",
+    summary: null,
     why: "its reason",
   } as const
   const sentences = (changes: Partial<IncidentDetail>) =>

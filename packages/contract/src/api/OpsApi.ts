@@ -146,6 +146,10 @@ const listExpectedChecks = HttpApiEndpoint.get("listExpectedChecks", "/checks", 
   success: resources.ExpectedCheckStatePage,
 }).annotate(RequiredRole, "read")
 
+const getOverview = HttpApiEndpoint.get("getOverview", "/summary", {
+  success: resources.Overview,
+}).annotate(RequiredRole, "read")
+
 const findAgents = HttpApiEndpoint.get("findAgents", "/agents", {
   query: FoundAgentListParameters,
   success: AgentPage,
@@ -163,7 +167,16 @@ const listAudit = HttpApiEndpoint.get("listAudit", "/audit", {
 }).annotate(RequiredRole, "read")
 
 class OperationsApi extends HttpApiGroup.make("operations")
-  .add(findAgents, listExpectedChecks, listAvailability, replay, release, listHeldOutbox, testNotifier)
+  .add(
+    getOverview,
+    findAgents,
+    listExpectedChecks,
+    listAvailability,
+    replay,
+    release,
+    listHeldOutbox,
+    testNotifier,
+  )
   .add(resetClock, removeCheck, explain)
   .add(listHeldIncidents, showIncident)
   .add(listAudit)

@@ -2,11 +2,18 @@ import { Schema } from "effect"
 import { Acknowledgement, IncidentLogEntry } from "../Acknowledgements.ts"
 import { AuditEntry } from "../Audit.ts"
 import { Labels } from "../Labels.ts"
-import { timestamp } from "../Fields.ts"
+import { NonNegativeInteger, timestamp } from "../Fields.ts"
 import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
 import { InstantFromString } from "../Instant.ts"
 import { Operator, OperatorName } from "../Operators.ts"
-import { Agent, CheckState, Incident, NotificationOutboxItem, StoredCheckResultEvent } from "../Resources.ts"
+import {
+  Agent,
+  CheckState,
+  Incident,
+  NotificationOutboxItem,
+  StoredCheckResultEvent,
+  SystemSummary,
+} from "../Resources.ts"
 import { CheckStatePage, pageOf } from "../Responses.ts"
 import { Silence } from "../Silences.ts"
 import { CheckStatus, FiringCause, NotifierName, Severity } from "../Status.ts"
@@ -37,10 +44,30 @@ const HeldOutboxItem = Schema.Struct({
   }),
   held_by: HeldBy,
   held_until: Schema.NullOr(timestamp("The last known end of these holds; null if nothing holds it.")),
+  incident_key: Incident.fields.incident_key,
+  summary: Schema.NullOr(Schema.String).annotateKey({
+    description: "The summary that its incident has now.",
+  }),
 }).annotate({
   identifier: "HeldOutboxItem",
   description: "A notification with its receiver, its cause and what withholds it.",
 })
+
+const few = (description: string) =>
+  NonNegativeInteger.annotate({ description: `${description} At most 500.` })
+
+/** The counts of v1 with those of what waits for people. */
+export const Overview = Schema.Struct({
+  ...SystemSummary.fields,
+  incidents: Schema.Struct({
+    critical: NonNegativeInteger,
+    unknown: NonNegativeInteger,
+    warning: NonNegativeInteger,
+  }).annotate({ description: "Open incidents by severity. At most 10,000 each." }),
+  acknowledged_incidents: few("Open incidents that are acknowledged."),
+  waiting_keys: few("Agents of which a key waits for acceptance."),
+  dead_letters: NonNegativeInteger.annotate({ description: "Notifications that failed for good." }),
+}).annotate({ identifier: "Overview", description: "Counts of what there is, and of what waits for people." })
 
 /** Paths of /ops/v1. */
 export const OutboxPath = Schema.Struct({

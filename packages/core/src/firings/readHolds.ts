@@ -74,6 +74,17 @@ const storedHolds = (
 const isStored = (by: HoldName): boolean =>
   by === "after" || by === "notifications_off" || by === "not_owed" || by === "outage"
 
+/** Reads the incidents of rows. Locks nothing. */
+export const readIncidents = commandOf(function* (
+  unit,
+  _now,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<ReadonlyArray<IncidentRecord>> {
+  if (ids.length === 0) return []
+  yield { incidentsToRead: Array.from(new Set(ids)) }
+  return Array.from(unit.searchResults.incidentsToRead.values())
+})
+
 /** The holds of the firings of one incident, and its next firings. */
 export interface Outlook {
   /** The holds of a firing for a receiver that knows nothing of it. */

@@ -15,7 +15,14 @@ import type {
 } from "@tocsin/contract/Resources"
 import type { Silence } from "@tocsin/contract/Silences"
 import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../model/ListDefinitions.ts"
-import { ALL_AGENTS, type Page, type PageParameters, pagesAt, readPage } from "../engine/lists/readPage.ts"
+import {
+  ALL_AGENTS,
+  firstRows,
+  type Page,
+  type PageParameters,
+  pagesAt,
+  readPage,
+} from "../engine/lists/readPage.ts"
 import { findAgents, type FoundAgentParameters } from "./findAgents.ts"
 import { expectedChecks, type ExpectedCheckParameters, type ExpectedCheckState } from "./expectedChecks.ts"
 import { aliveSince } from "../liveness/agentStatus.ts"
@@ -57,6 +64,36 @@ const silencesPage = Effect.fnUntraced(function* (
   return { ...found, items: found.items.map((silence) => toSilence(silence, now)) }
 })
 
+/** More are not counted: they would be read. */
+const MOST_COUNTED = 500
+
+type Overview = SystemSummary & {
+  readonly incidents: MetricCounts["incidents"]
+  readonly acknowledged_incidents: number
+  readonly waiting_keys: number
+  readonly dead_letters: number
+}
+
+const overviewOf = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  rules: RuleOptions,
+): Effect.fn.Return<Overview, StorageError> {
+  const summary = yield* summarise(storage, rules)
+  const { backlog, incidents } = yield* storage.metricCounts
+  const filter = { state: "open", acknowledged: true, at: summary.generated_at } as const
+  const query = { list: "incidents", filter, sort: "status", direction: "desc" } as const
+  const acknowledged = yield* firstRows(storage, query, MOST_COUNTED)
+  const waiting = yield* storage.agentsWithPendingKey(undefined, MOST_COUNTED)
+  const failed = backlog.filter(({ state }) => state === "failed").reduce((sum, { items }) => sum + items, 0)
+  return {
+    ...summary,
+    incidents,
+    acknowledged_incidents: acknowledged.length,
+    waiting_keys: waiting.length,
+    dead_letters: failed,
+  }
+})
+
 /** Operators' reads (docs/rules.md#lists). */
 export class Queries extends Context.Service<
   Queries,
@@ -77,6 +114,8 @@ export class Queries extends Context.Service<
     readonly silences: (parameters: SilenceParameters) => PageOf<Silence>
     /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
     readonly summary: Effect.Effect<SystemSummary, StorageError>
+    /** The same with counts of what waits for people. */
+    readonly overview: Effect.Effect<Overview, StorageError>
     readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
   }
 >()("@tocsin/core/usecases/Queries") {
@@ -117,6 +156,7 @@ export class Queries extends Context.Service<
         expectedChecks: (parameters) => expectedChecks(storage, sha256, parameters),
         silences: (parameters) => silencesPage(storage, sha256, parameters),
         summary: yield* shared(summarise(storage, rules)),
+        overview: yield* shared(overviewOf(storage, rules)),
         metricCounts: storage.metricCounts,
       })
     }),

@@ -4,7 +4,14 @@ import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { pagesAt, readPage } from "../engine/lists/readPage.ts"
 import { type FiringOptions, MOST_EVALUATED, piecesOf } from "../firings/gatherFacts.ts"
-import { heldIncidents, heldItems, isPendingFiring, readOutlook, type HeldBy } from "../firings/readHolds.ts"
+import {
+  heldIncidents,
+  heldItems,
+  isPendingFiring,
+  readIncidents,
+  readOutlook,
+  type HeldBy,
+} from "../firings/readHolds.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
@@ -61,8 +68,16 @@ export const heldLists = (sources: Sources) => {
       const { sort, direction, state, notifier, event_type, held: isHeld, ...paging } = parameters
       const filter = { state, notifier, event_type, held: isHeld }
       const page = yield* readPage(storage, sha256, { list: "outbox", filter, sort, direction }, paging)
+      const ids = page.items.map(({ incident_id }) => incident_id)
+      const incidents = yield* sources.commits.transact(readIncidents(ids))
       const held = yield* holds.ofItems(page.items)
-      return { ...page, items: page.items.map((row) => toHeldOutboxItem(row, held.get(row.id))) }
+      const incidentOf = new Map(incidents.map((incident) => [incident.id, incident]))
+      const items = page.items.flatMap((row) => {
+        const incident = incidentOf.get(row.incident_id)
+        // One that retention removed meanwhile has gone with its incident.
+        return incident === undefined ? [] : [toHeldOutboxItem(row, held.get(row.id), incident)]
+      })
+      return { ...page, items }
     }),
     /** A timeline with what holds its firings now, and whom it notifies next. */
     withOutlook: Effect.fnUntraced(function* (timeline: IncidentTimeline) {

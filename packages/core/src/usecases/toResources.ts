@@ -128,8 +128,14 @@ export const toHeldIncident = (record: IncidentRecord, held: HeldBy | undefined,
 })
 
 /** A notification with what withholds it, as /ops/v1 shows it. */
-export const toHeldOutboxItem = (record: OutboxRecord, held: HeldBy | undefined) => ({
+export const toHeldOutboxItem = (
+  record: OutboxRecord,
+  held: HeldBy | undefined,
+  incident: Pick<IncidentRecord, "incident_key" | "summary">,
+) => ({
   ...toOutboxItem(record),
+  incident_key: incident.incident_key,
+  summary: incident.summary ?? null,
   receiver: record.receiver,
   cause: record.cause ?? null,
   held_by: held?.held_by ?? [],
@@ -221,7 +227,7 @@ export const toIncidentDetail = ({
   deliveries: outbox.slice(0, SHOWN_DELIVERIES).map((item) => {
     const heldBy = heldItems.get(item.id)
     return {
-      ...toHeldOutboxItem(item, heldBy),
+      ...toHeldOutboxItem(item, heldBy, incident),
       why: explainNotification(item, { incident, outbox, held: heldBy, served }),
     }
   }),

@@ -117,6 +117,9 @@ export const pagesAt = (
   page: (request) => page({ ...request, filter: { ...request.filter, at } }),
 })
 
+/** Rows that a search reads at a time: some milliseconds in which no other request is answered. */
+const SEARCHED_TOGETHER = 2_000
+
 /** Pages of the rows of a list that match. They are read in pieces: between two, requests are answered. */
 export const matchingPages = <L extends ListName>(
   storage: Storage["Service"],
@@ -125,7 +128,7 @@ export const matchingPages = <L extends ListName>(
   page: Effect.fnUntraced(function* (
     request: PageRequest<L>,
   ): Effect.fn.Return<ReadonlyArray<ListRows[L]>, StorageError> {
-    const { rows: piece } = yield* PieceSizes
+    const piece = SEARCHED_TOGETHER
     const found: Array<ListRows[L]> = []
     let from = request.from
     for (;;) {

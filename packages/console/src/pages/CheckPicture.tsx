@@ -1,0 +1,106 @@
+import type { CheckAvailability } from "@tocsin/client"
+import { availabilityOf, stretchesOf, ticksOf, timeInStates } from "../format/historyStrip.ts"
+import { dayText, exactText, momentText, spanText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
+import { route } from "../state/location.ts"
+import type { Answered } from "../state/Pages.ts"
+import { call } from "../state/session.ts"
+import { useResource } from "../state/useResource.ts"
+import { Tabs } from "../view/navigation.tsx"
+import { ReadingNote } from "../view/states.tsx"
+
+const DAY = 86_400_000
+const SPANS = [
+  ["1", "24 hours", 6],
+  ["7", "7 days", 7],
+  ["30", "30 days", 6],
+] as const
+
+const WIDTH = 1_000
+const STATES = ["ok", "warning", "unknown", "critical", "planned", "no_data"] as const
+const wordOf = (state: string): string => state.replaceAll("_", " ")
+
+type Phases = NonNullable<CheckAvailability["phases"]>
+
+const Picture = ({
+  end,
+  phases,
+  days,
+}: {
+  readonly end: number
+  readonly phases: Phases
+  readonly days: number
+}) => {
+  const span = { start: end - days * DAY, end }
+  const stretches = stretchesOf(phases, span)
+  const times = timeInStates(stretches, span)
+  const percent = availabilityOf(times)
+  const steps = SPANS.find(([value]) => value === String(days))?.[2] ?? 6
+  const shown = STATES.filter((state) => times.has(state))
+  const legend = shown.map((state) => `${wordOf(state)} ${spanText(times.get(state) ?? 0)}`)
+  return (
+    <figure class="picture">
+      <p class="percent">
+        <b>{percent === undefined ? "no data" : `${percent} %`}</b> <span>available</span>
+      </p>
+      <svg
+        viewBox={`0 0 ${WIDTH} 40`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`States over ${days === 1 ? "24 hours" : `${days} days`}: ${legend.join(", ")}`}
+      >
+        {stretches.map(({ from, to, state, since }) => (
+          <rect
+            key={since}
+            class={`is-${state}`}
+            x={from * WIDTH}
+            width={Math.max(1.5, (to - from) * WIDTH)}
+            y={state === "ok" || state === "no_data" ? 14 : 0}
+            height={state === "ok" || state === "no_data" ? 26 : 40}
+          >
+            <title>{`${wordOf(state)} since ${exactText(new Date(since).toISOString())}`}</title>
+          </rect>
+        ))}
+      </svg>
+      <ol class="axis" aria-hidden="true">
+        {ticksOf(span, steps).map((at, index) => (
+          <li key={at}>{index === steps ? "now" : days === 1 ? momentText(at, end) : dayText(at)}</li>
+        ))}
+      </ol>
+      <figcaption>
+        {shown.map((state, index) => (
+          <span key={state} class={`key is-${state}`}>
+            {legend[index]}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  )
+}
+
+/** The states of a check over a day, a week or a month, and its availability. */
+export const CheckPicture = ({
+  agent_id,
+  check_id,
+}: {
+  readonly agent_id: string
+  readonly check_id: string
+}) => {
+  const days = Number(SPANS.find(([value]) => value === route.value.parameters["days"])?.[0] ?? 1)
+  const reading = useResource(`availability ${agent_id}/${check_id}`, ["checks"], async (signal) => {
+    const from = new Date(now.peek() - 30 * DAY).toISOString()
+    const query = { match: `agent_id = ${agent_id},check_id = ${check_id}`, from, phases: true }
+    const { items } = await call<Answered<CheckAvailability>>("GET", "ops/v1/availability", { query, signal })
+    return items[0]
+  })
+  const { value } = reading
+  return (
+    <section aria-label="Availability">
+      <Tabs label="How far back" parameter="days" current={String(days)} tabs={SPANS} />
+      <ReadingNote reading={reading} />
+      {value?.phases !== undefined && (
+        <Picture end={Date.parse(value.to)} phases={value.phases} days={days} />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,147 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Site } from "./Site.ts"
+
+const shared = Layer.merge(Browser.layer, Site.layer)
+
+/** Requests that a page sends at once when it opens. */
+const OPENING = 8
+
+describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`, () => {
+  layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("sends at most one request a second, however quickly incidents change", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-busy")
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=`)
+          await signIn(page)
+          for (const address of ["incidents", "outbox", "checks?view=grid"]) {
+            await page.goto(`${baseUrl}/#/${address}`)
+            await page.getByRole("heading", { level: 1 }).waitFor()
+            let requests = 0
+            page.on("request", () => (requests += 1))
+            const began = performance.now()
+            for (let change = 0; change < 20; change += 1) {
+              const status = change % 2 === 0 ? "critical" : "ok"
+              await demo.report("host-busy", [{ check_id: `check-${change % 5}`, status, output: "busy" }])
+              await page.waitForTimeout(250)
+            }
+            const seconds = (performance.now() - began) / 1_000
+            page.removeAllListeners("request")
+            assert.isAtMost(requests, seconds + OPENING, address)
+          }
+        })
+      }),
+    )
+
+    it.effect("shows acknowledged incidents in a group below, and filters by counts of severities", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-groups")
+          for (const [check_id, status] of [
+            ["disk", "critical"],
+            ["load", "warning"],
+            ["http", "critical"],
+          ] as const)
+            await demo.report("host-groups", [{ check_id, status, output: `${check_id} is bad` }])
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-groups/`)
+          await signIn(page)
+          const names = (list: string) =>
+            page.getByRole("list", { name: list, exact: true }).getByRole("link").allTextContents()
+          await page.getByLabel("Select http is bad").click()
+          await page.keyboard.press("a")
+          await page
+            .getByRole("list", { name: "Acknowledged incidents" })
+            .getByText(/has it$/)
+            .waitFor()
+          await page.getByRole("link", { name: "http is bad" }).waitFor()
+          assert.deepStrictEqual(await names("Incidents"), ["disk is bad", "load is bad"])
+          assert.deepStrictEqual(await names("Acknowledged incidents"), ["http is bad"])
+          await page.getByLabel("Select all").click()
+          await page.getByRole("status").getByText("2 selected").waitFor()
+          await page.getByRole("button", { name: "Clear" }).click()
+          await page.getByRole("group", { name: "Counts, as filters" }).getByText("warning").click()
+          await page.getByRole("link", { name: "disk is bad" }).waitFor({ state: "detached" })
+          await page.getByRole("link", { name: "load is bad" }).waitFor()
+          assert.deepStrictEqual(await names("Incidents"), ["load is bad"])
+        })
+      }),
+    )
+
+    it.effect("counts what nobody has in its title and icon, and keeps the choices of the browser", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-count")
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/agents`)
+          await signIn(page)
+          await demo.report("host-count", [{ check_id: "disk", status: "critical", output: "full" }])
+          await page.waitForFunction("/^\\(\\d+\\) Agents/.test(document.title)")
+          await page.waitForFunction("document.querySelector('link[rel=icon]').href.includes('%3Ctext')")
+          await page.getByRole("button", { name: "Settings" }).click()
+          const settings = page.getByRole("dialog", { name: "Settings of this browser" })
+          assert.isFalse(await settings.getByLabel("Sound for new incidents").isChecked())
+          assert.isFalse(await settings.getByLabel("Desktop notification").isChecked())
+          await settings.getByLabel("Theme").selectOption("dark")
+          await settings.getByLabel("Time zone").selectOption("Asia/Tokyo")
+          await page.getByRole("link", { name: "host-count" }).waitFor()
+          await page.waitForFunction("document.documentElement.dataset.theme === 'dark'")
+          await page.locator('time[data-exact*="GMT+9"]').first().waitFor()
+          await page.getByRole("button", { name: "Keys" }).click()
+          await page.getByRole("dialog", { name: "Keys" }).getByText("all rows up to it").waitFor()
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("shows the audit in sentences with links, of the days that were asked for", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-audit")
+          const { page } = await openConsole(context, `${baseUrl}/#/audit?subject=host-audit`)
+          await signIn(page)
+          const row = page.getByRole("list", { name: "Changes" }).getByRole("listitem").first()
+          await row.getByText(/^accepted agent host-audit/).waitFor()
+          const link = row.getByRole("link", { name: "agent host-audit" })
+          assert.strictEqual(await link.getAttribute("href"), "#/agents/host-audit")
+          await page.getByLabel("to", { exact: true }).fill("2020-01-01")
+          await page.getByText("No change matches").waitFor()
+          await page.getByLabel("to", { exact: true }).fill("2039-01-01")
+          await link.waitFor()
+        })
+      }),
+    )
+
+    it.effect("pictures a check's states with its availability, and lists its incidents", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-past")
+          await demo.report("host-past", [
+            { check_id: "disk", status: "ok", output: "fine", minutesAgo: 2_880 },
+            { check_id: "disk", status: "critical", output: "full", minutesAgo: 720 },
+          ])
+          const { page } = await openConsole(context, `${baseUrl}/#/checks/host-past/disk`)
+          await signIn(page)
+          await page.getByText(/^(49|50)(\.\d+)? %$/).waitFor()
+          await page
+            .getByRole("img", { name: /^States over 24 hours: ok 1[12]h.*, critical 1[12]h/ })
+            .waitFor()
+          await page.getByRole("link", { name: "7 days" }).click()
+          await page.getByRole("img", { name: /^States over 7 days: .*no data (5d|4d 23h)/ }).waitFor()
+          await page.getByText(/^(74|75)(\.\d+)? %$/).waitFor()
+          await page.getByRole("list", { name: "Incidents" }).getByRole("link", { name: "full" }).waitFor()
+        })
+      }),
+    )
+  })
+})
