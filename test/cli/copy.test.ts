@@ -41,6 +41,10 @@ describe.concurrent("tocsin copy", () => {
       writeFileSync(join(source.cwd, "policy.yaml"), "{}\n")
       yield* jsonOf(source, "policy", "apply", "policy.yaml")
       yield* jsonOf(source, "agents", "block", "cron", "--yes")
+      // One that is paused, of an agent that is closed, too.
+      yield* jsonOf(source, "watch", "dns:home.example", "--name", "home")
+      yield* jsonOf(source, "watches", "pause", "home")
+      yield* jsonOf(source, "agents", "block", "watches", "--yes")
       const { shown, agent, lastEvent } = yield* Effect.scoped(
         Effect.gen(function* () {
           const server = yield* startServer(serverAt(source))
