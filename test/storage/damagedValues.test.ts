@@ -5,7 +5,7 @@ import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { inspectStorage as inspectSqlite } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { AuditId } from "@tocsin/contract/Audit"
-import { AgentId, SilenceId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId, SilenceId } from "@tocsin/contract/Identifiers"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
 import { jsonColumns } from "@tocsin/core/model/TableShape"
 import { assert, describe, it } from "@effect/vitest"
@@ -128,6 +128,23 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       last_refusal: undefined,
       sources: [],
     })
+    unit.of("watch").put({
+      name: CheckId.make("home"),
+      every_millis: 60_000,
+      confirm: { bad: 3, good: 1 },
+      probe: { dns: { name: "home.example" } },
+      origin: "operator",
+      paused_until: undefined,
+      created_at: start,
+      created_by: "eva",
+      next_probe_at: start,
+      probed_at: undefined,
+      status: undefined,
+      output: undefined,
+      counted: undefined,
+      counted_at: undefined,
+      against: 0,
+    })
     unit.of("silence").put({
       id: SilenceId.make(idOf("silence")),
       matchers: [{ field: "check_id", op: "=", value: "disk" }],
@@ -179,6 +196,8 @@ const describeDamage = <Place>(subject: Damageable<Place>): void => {
               const [entry] = (yield* queries.audit({ limit: 10 })).items
               assert.strictEqual(kindOf(entry?.subjects), "array")
               assert.include(["object", "undefined"], kindOf(entry?.parameters))
+              const [watch] = (yield* replica.watches.list({ limit: 10 })).items
+              assert.strictEqual(kindOf(watch?.confirm.bad), "number")
               assert.strictEqual(kindOf((yield* replica.storage.replicas)[0]?.receivers), "array")
               assert.lengthOf((yield* queries.expectedChecks({ limit: 10, is_overdue: true })).items, 1)
               yield* replica.ingest.events(keyOf("a"), { agent_id: AgentId.make("a"), events: [eventOf(1)] })

@@ -2,7 +2,7 @@ import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import type { Confirmation } from "@tocsin/contract/confirmResult"
-import type { StoredProbe } from "@tocsin/contract/Watches"
+import { type StoredProbe, USUAL_CONFIRM } from "@tocsin/contract/Watches"
 import { instant, integer, long, object, orUndefined, text } from "./columns.ts"
 import type { KeyedShape } from "./TableShape.ts"
 
@@ -51,7 +51,7 @@ export const watch: KeyedShape<WatchRecord, readonly ["name"], readonly []> = {
   columns: {
     name: text,
     every_millis: long,
-    confirm: object,
+    confirm: { ...object, whenDamaged: USUAL_CONFIRM },
     probe: object,
     origin: text,
     paused_until: orUndefined(instant),
