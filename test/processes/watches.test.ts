@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net"
 import { once } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { heartbeat } from "./Agent.ts"
 import { type Base, OPERATOR_TOKEN, operate } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { launch, type ServerProcess, startServer } from "./ServerProcess.ts"
@@ -106,8 +107,12 @@ describe("watches of three servers", () => {
       const cwd = yield* scratchFolder
       const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_NOTIFIERS: "debug" }
       const server = yield* startServer({ cwd, environment })
-      yield* operate(server, "POST", "/ops/v1/integrations", { json: { name: "watches", kind: "ping" } })
+      const stranger = { agent_id: "watches", key: "a-key-that-nobody-knows-0123456789" }
+      assert.strictEqual((yield* Effect.orDie(heartbeat(server, stranger))).status, 409)
       yield* server.stop
+      const again = yield* startServer({ cwd, environment })
+      yield* operate(again, "POST", "/ops/v1/integrations", { json: { name: "watches", kind: "ping" } })
+      yield* again.stop
       const refused = yield* launch({ cwd, environment })
       assert.deepStrictEqual(yield* refused.ended, { code: 1, signal: null })
       assert.include(

@@ -62,7 +62,8 @@ export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput):
       return "key_of_another_agent"
     case "unknown":
       if (!input.mayRegister) return "unknown_key"
-      if (yield* isIntegration(unit, request.agent_id)) return "name_of_integration"
+      if (request.agent_id === rules.watchAgent || (yield* isIntegration(unit, request.agent_id)))
+        return "name_of_integration"
       if (rules.acceptFingerprints.has(key.key_fingerprint)) {
         return yield* preseed(unit, found.agent, input, now)
       }

@@ -211,9 +211,12 @@ export const resultOf = (
 const LEASE_STEP = 15_000
 const MICROS_PER_MILLI = 1_000
 
+/** An alert that ends later is expected again by then. */
+const MOST_LEASE = Duration.days(31)
+
 const leaseOf = ({ ends_at }: Alert, { now, options }: TranslationContext): number => {
   if (ends_at === undefined || ends_at <= now) return Duration.toMillis(resendOf(options))
-  const millis = Number(ends_at - now) / MICROS_PER_MILLI
+  const millis = Number(Instant.min(ends_at, Instant.plus(now, MOST_LEASE)) - now) / MICROS_PER_MILLI
   return Math.ceil(millis / LEASE_STEP) * LEASE_STEP
 }
 

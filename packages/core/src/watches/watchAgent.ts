@@ -14,11 +14,15 @@ export interface WatchAgent {
   readonly newKey: () => NewKey
 }
 
-/** Whether another agent or integration has the name. Changes nothing. */
+/**
+ * Whether an accepted agent, or an integration of another kind, has the name. Changes nothing. A pending agent
+ * is a key that anybody can send: it stops no server.
+ */
 export const isWatchAgentTaken = commandOf(function* (unit, _now, name: AgentId): Decision<boolean> {
   yield* load(unit, { agents: [name], rows: { integration: [name] } })
   const integration = unit.of("integration").get(name)
-  return integration === undefined ? unit.agents.get(name) !== undefined : integration.kind !== "watch"
+  if (integration !== undefined) return integration.kind !== "watch"
+  return unit.agents.get(name)?.admission_state === "accepted"
 })
 
 /**
