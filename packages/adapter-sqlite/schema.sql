@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:46efa644538cddce46482d99c504ffde59578204b38c2b806ceac9d0a7bc3024
+-- 1 first breaking sha256:ffc02836320c9cf5e4b30dd40588092a4ee2d50e53ff0f7411be51e294fb7926
 
 CREATE TABLE agent (
   agent_id TEXT NOT NULL PRIMARY KEY,
@@ -316,6 +316,8 @@ CREATE TABLE incident_member (
 
 CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_at IS NULL;
 
+CREATE INDEX incident_member_of_check ON incident_member (check_id) WHERE left_at IS NULL;
+
 CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
 
 CREATE INDEX incident_of_agent_by_opened_at ON incident (opener_agent_id, phase, severity_rank, opened_at, id);
@@ -431,6 +433,8 @@ CREATE TABLE outbox (
   next_evaluation_at INTEGER,
   held_by TEXT,
   must_send INTEGER NOT NULL DEFAULT 0,
+  parent_ended_at INTEGER,
+  first_parent_ended_at INTEGER,
   released_at INTEGER,
   listed_state TEXT NOT NULL
     AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL

@@ -13,8 +13,11 @@ import { settled } from "../service/settled.ts"
 export const NAMES = ["chat"]
 
 /** A service in memory under a policy, with one agent and one receiver. */
-export const openUnder = Effect.fnUntraced(function* (document: object, at = START_MILLIS) {
-  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+export const openUnder = Effect.fnUntraced(function* (
+  document: object,
+  { at = START_MILLIS, deadAfter = Duration.days(365) }: { at?: number; deadAfter?: Duration.Duration } = {},
+) {
+  const service = yield* openService({ notifiers: NAMES, deadAfter })
   yield* TestClock.setTime(at)
   const process = yield* service.open("first", { keepsHouse: true })
   let policy = compilePolicy({}, NAMES)
@@ -31,6 +34,11 @@ export const openUnder = Effect.fnUntraced(function* (document: object, at = STA
     service.receivers.arrivals.map(({ notification: { cause, event_type, severity } }) =>
       [cause ?? event_type, severity].join(" "),
     )
+  /** The messages, each after the key of its incident. */
+  const keyed = () =>
+    service.receivers.arrivals.map(
+      ({ notification: { incident } }, n) => `${incident.incident_key} ${messages()[n]}`,
+    )
   const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
   const items = () => Array.from(service.rows().outbox.values())
   const held = Effect.gen(function* () {
@@ -44,5 +52,5 @@ export const openUnder = Effect.fnUntraced(function* (document: object, at = STA
       return `${held_by.join(", ")} until ${minutes}`
     })
   })
-  return { service, process, replace, turns, messages, after, items, held }
+  return { service, process, replace, turns, messages, keyed, after, items, held }
 })

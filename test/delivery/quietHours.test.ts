@@ -101,7 +101,9 @@ describe("quiet hours in a night in which the clock changes", () => {
   it.effect.each(NIGHTS)("in %s of %s at %s end at %s", ([tz, hours, begins, ends]) =>
     Effect.gen(function* () {
       const [from, to] = [Date.parse(begins), Date.parse(ends)]
-      const { after, held, messages, turns } = yield* openUnder(policyWith({ ...MORNING, tz, hours }), from)
+      const { after, held, messages, turns } = yield* openUnder(policyWith({ ...MORNING, tz, hours }), {
+        at: from,
+      })
       yield* turns("disk", "warning")
       const minutes = (to - from) / 60_000
       assert.deepStrictEqual(yield* held, [`quiet until ${minutes}`])

@@ -75,7 +75,7 @@ describe("a window in a night in which the clock changes", () => {
     Effect.gen(function* () {
       const { after, held, messages, turns } = yield* openUnder(
         { windows: [{ name: "night", cron, tz, for: "5m", match: ["check_id = disk"] }] },
-        Date.parse(starts) - 60_000,
+        { at: Date.parse(starts) - 60_000 },
       )
       yield* turns("disk", "warning")
       yield* turns("disk", "ok")

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { MOST_EVALUATED } from "@tocsin/core/firings/gatherFacts"
+import { MOST_EVALUATED } from "@tocsin/core/firings/loudMembers"
 import { MOST_MEMBERS } from "@tocsin/core/firings/nameReceivers"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { evaluationPass } from "@tocsin/core/evaluation/evaluationPass"

@@ -1,5 +1,6 @@
 import { AgentId, CheckId, EventId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { Effect } from "effect"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
@@ -33,9 +34,13 @@ export const enroll = ({ ingest, admission }: Process, ...agents: ReadonlyArray<
   )
 
 /** Sends a heartbeat. */
-export const heartbeat = ({ ingest }: Pick<Process, "ingest">, agent: AgentId = AGENT) =>
+export const heartbeat = (
+  { ingest }: Pick<Process, "ingest">,
+  agent: AgentId = AGENT,
+  labels: Labels | undefined = undefined,
+) =>
   Effect.flatMap(Instant.now, (observed_at) =>
-    ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { observed_at })),
+    ingest.heartbeat(keyOf(agent), heartbeatOf(agent, { observed_at, ...(labels && { labels }) })),
   )
 
 let reported = 0

@@ -2,9 +2,11 @@ import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Loaders } from "@tocsin/core/engine/unitOfWork/loadParts"
 import type { RowRequest, Search } from "@tocsin/core/engine/unitOfWork/RowRequest"
-import type { WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
+import type { SearchResults, WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { comparing } from "@tocsin/core/engine/comparing"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { type AlertRecord, isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { firstInOrder } from "./firstInOrder.ts"
@@ -112,6 +114,44 @@ export const firstMembers = (
   return firstInOrder(present, limit, compareMembers)
 }
 
+const searchParents = (
+  { tables }: Reading,
+  { agents, checks, isAll, keys, limit, staleSince }: NonNullable<RowRequest["parents"]>,
+): SearchResults["parents"] => {
+  const ids = (found: Iterable<string>) => new Set(found)
+  const [wantedAgents, wantedChecks, wantedKeys] = [ids(agents), ids(checks), ids(keys)]
+  const isWanted = ({ id, incident_key }: IncidentRecord) =>
+    isAll ||
+    wantedKeys.has(incident_key) ||
+    tables.keyed.incident_member
+      .of("incident_id", id)
+      .some(
+        ({ agent_id, check_id, left_at }) =>
+          left_at === undefined && (wantedAgents.has(agent_id) || wantedChecks.has(check_id)),
+      )
+  const open = Object.values(tables.openIncidents).flatMap((byKey) =>
+    Array.from(byKey.values()).flatMap((id) => tables.incidents.get(id) ?? []),
+  )
+  const isStale = ({ admission_state, heartbeat_incident_id, last_seen_at }: AgentRecord) =>
+    staleSince !== undefined &&
+    admission_state === "accepted" &&
+    heartbeat_incident_id === undefined &&
+    last_seen_at <= staleSince
+  const known = Array.from(tables.agents.values())
+  return {
+    incidents: firstInOrder(
+      open.filter(isWanted),
+      limit,
+      comparing(({ id }) => id),
+    ),
+    agents: firstInOrder(
+      known.filter((agent) => wantedAgents.has(agent.agent_id) || isStale(agent)),
+      limit,
+      comparing(({ agent_id }) => agent_id),
+    ),
+  }
+}
+
 /** The searches of a request. */
 export const SEARCHES: Loaders<Reading, Search> = {
   claimableOutbox: searchOutbox,
@@ -143,6 +183,9 @@ export const SEARCHES: Loaders<Reading, Search> = {
         return loud.length === 0 ? [] : [[incident_id, loud]]
       }),
     )
+  },
+  parents: (reading, asked) => {
+    reading.unit.searchResults.parents = searchParents(reading, asked)
   },
   openings: ({ tables, unit }, asked) => {
     unit.searchResults.openings = new Map(

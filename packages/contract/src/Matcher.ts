@@ -84,7 +84,7 @@ const FIELD_NAMES = "agent_id, check_id, incident_key, hostname, severity or lab
  * The subject of a matcher: a field of the incident, the check or the agent, or one of the agent's
  * labels.
  */
-const MatcherField = Schema.Union([
+export const MatcherField = Schema.Union([
   Schema.Literals(FIELDS),
   Schema.TemplateLiteral(["label:", Schema.String]).check(
     Schema.isPattern(LABEL_FIELD, {
@@ -92,7 +92,7 @@ const MatcherField = Schema.Union([
     }),
   ),
 ]).annotate({ identifier: "MatcherField", description: `must be ${FIELD_NAMES}`, expected: FIELD_NAMES })
-type MatcherField = typeof MatcherField.Type
+export type MatcherField = typeof MatcherField.Type
 
 /** How a matcher compares: the whole value, case included; `glob` knows `*` and `?`. */
 const MatcherOp = Schema.Literals(["=", "!=", "glob"]).annotate({

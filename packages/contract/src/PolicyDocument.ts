@@ -4,7 +4,7 @@ import { NotifierName, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
 import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS, typesOf } from "./ReceiverTypes.ts"
 import { MOST_WATCHES, PolicyWatch } from "./Watches.ts"
-import { MATCHERS_RULE, MAX_MATCHERS, Matcher, formatMatcher, parseMatcher } from "./Matcher.ts"
+import { MATCHERS_RULE, MAX_MATCHERS, Matcher, MatcherField, formatMatcher, parseMatcher } from "./Matcher.ts"
 
 /** A matcher as a policy writes it: `label:team = db`. */
 const MatcherText = Schema.String.annotate({
@@ -192,6 +192,26 @@ export const Freshness = Schema.Struct({
 })
 export type Freshness = typeof Freshness.Type
 
+/** Which incidents wait while another one explains them. */
+export const Dependency = Schema.Struct({
+  parent: match,
+  child: match,
+  equal: Schema.optionalKey(
+    Schema.Array(MatcherField)
+      .check(Schema.isMaxLength(MAX_MATCHERS, { expected: "a list of at most 20 fields" }))
+      .annotate({ description: "The fields that have the same value in both." }),
+  ),
+  grace: Schema.optionalKey(
+    DurationText({ min: "1 second", max: "10 minutes" }).annotate({
+      description: "How long a firing of a child waits for a parent from its due time on.",
+    }),
+  ),
+}).annotate({
+  identifier: "Dependency",
+  description: "Firings of the incidents of child wait while an incident of parent is open.",
+})
+export type Dependency = typeof Dependency.Type
+
 /** The address of a runbook: no character means anything in a message. */
 export const RUNBOOK_URL = /^https?:\/\/[\w.~:/?#&=+,;%-]{1,1000}$/
 const RUNBOOK_RULE = {
@@ -218,6 +238,7 @@ export type FoundRunbook = Pick<Runbook, "url" | "note">
 export const PolicyDocument = Schema.Struct({
   receivers: Schema.optionalKey(Schema.Record(NotifierName, Receiver)),
   routes: Schema.optionalKey(Schema.Array(Route)),
+  dependencies: Schema.optionalKey(Schema.Array(Dependency)),
   windows: Schema.optionalKey(Schema.Array(Window)),
   freshness: Schema.optionalKey(Schema.Array(Freshness)),
   runbooks: Schema.optionalKey(Schema.Array(Runbook)),

@@ -146,7 +146,7 @@ class Tally implements SimulationListener {
   }
 
   #count(receiver: NotifierName, heldBy: HeldBy, outcome: HeldCount["outcome"]): void {
-    const held_by = Array.from(new Set(heldBy.map((by) => (by.startsWith("silence:") ? "silence" : by))))
+    const held_by = Array.from(new Set(heldBy.map((by) => /^(?:parent|silence)(?=:)/u.exec(by)?.[0] ?? by)))
     const name = `${receiver} ${outcome} ${held_by.join(" ")}`
     const firings = (this.#held.get(name)?.firings ?? 0) + 1
     this.#held.set(name, { receiver, held_by, outcome, firings })

@@ -1,10 +1,11 @@
-import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import { earliest, type Instant } from "@tocsin/contract/Instant"
 import type { WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { loadRows } from "@tocsin/adapter-memory/loadRows"
+import { isHeldByParent } from "@tocsin/core/firings/parentHolds"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import { KeyOpenings } from "./KeyOpenings.ts"
@@ -13,9 +14,18 @@ import { KeyOpenings } from "./KeyOpenings.ts"
 export class DueWork {
   readonly #tables: MemoryTables
   readonly #openings: KeyOpenings | undefined
+  readonly #hasParents: boolean
+  /** Agents with a known heartbeat: others are never stale. */
+  readonly #watched: ReadonlySet<AgentId>
 
-  constructor(tables: MemoryTables, { flapping }: Pick<Policy, "flapping">) {
+  constructor(
+    tables: MemoryTables,
+    { dependencies, flapping }: Pick<Policy, "dependencies" | "flapping">,
+    watched: ReadonlySet<AgentId>,
+  ) {
     this.#tables = tables
+    this.#hasParents = dependencies !== undefined
+    this.#watched = watched
     this.#openings = flapping && new KeyOpenings(flapping.within)
   }
 
@@ -46,7 +56,8 @@ export class DueWork {
   }
 
   /** Takes the changes of a command. */
-  note({ incident }: Pick<UnitOfWorkChanges, "incident">): void {
+  note({ incident }: Pick<UnitOfWorkChanges, "incident">, now: Instant): void {
+    if (this.#hasParents && incident.some(({ before }) => before !== undefined)) this.#examineChildren(now)
     if (this.#openings === undefined) return
     for (const { after, before } of incident)
       if (before === undefined && after !== undefined) this.#openings.note(after)
@@ -58,12 +69,27 @@ export class DueWork {
     for (const id of Array.from(held.keys())) held.set(id, now)
   }
 
+  /** Has the firings that parents hold examined soon. */
+  #examineChildren(now: Instant): void {
+    const { outbox } = this.#tables.keyed
+    for (const id of Array.from(outbox.held.keys())) {
+      const item = outbox.get(id)
+      if (item !== undefined && isHeldByParent(item)) outbox.held.set(id, now)
+    }
+  }
+
   /** Loads the rows of a request. */
   load(unit: UnitOfWork, request: RowRequest, now: Instant): void {
     const { heldOutbox, openings, ...rest } = request
     if (openings !== undefined) this.#openings?.find(unit, openings)
     if (heldOutbox !== undefined) unit.searchResults.heldOutbox = this.#takeHeld(now)
     loadRows(this.#tables, unit, rest, now)
+    const { parents } = unit.searchResults
+    if (request.parents !== undefined)
+      unit.searchResults.parents = {
+        ...parents,
+        agents: parents.agents.filter(({ agent_id }) => this.#watched.has(agent_id)),
+      }
   }
 
   #takeHeld(now: Instant): ReadonlyArray<IncidentId> {

@@ -61,7 +61,7 @@ export class SimulatedCommits {
     const { audit, history } = this.#tables
     if (history.size > 0) history.clear()
     if (audit.size > 0) audit.clear()
-    this.#due.note(changes)
+    this.#due.note(changes, at)
     this.#noteUnsent(changes, at)
     return { reply, changes }
   }

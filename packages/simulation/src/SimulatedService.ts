@@ -79,7 +79,7 @@ export class SimulatedService {
     this.#ports = ports
     const policy = compilePolicy(rules.policy, rules.notifiers, rules.notifierKinds)
     this.#options = incidentOptions(this.#ids, { current: () => policy }, rules)
-    this.#due = new DueWork(this.#tables, policy)
+    this.#due = new DueWork(this.#tables, policy, this.#watched)
     this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })
     this.#tickAt = start
   }

@@ -29,6 +29,7 @@ import { integrationSuite } from "./integrationSuite.ts"
 import { reportedAlertSuite } from "./reportedAlertSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
+import { parentSuite } from "./parentSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { purgeSuite } from "./purgeSuite.ts"
 import { reopenSuite } from "./model/reopenSuite.ts"
@@ -94,6 +95,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     dueOrderSuite(subject)
     heldSuite(subject)
     timerSuite(subject)
+    parentSuite(subject)
     silenceSuite(subject)
     actSuite(subject)
     outboxSuite(subject)

@@ -31,6 +31,11 @@ export const findAgentIds = "SELECT agent_id FROM agent WHERE agent_id = ANY($1)
 /** Reads agents without locks. */
 export const findAgents = `${SELECT} WHERE a.agent_id = ANY($1)`
 
+/** Reads agents, and accepted ones without a heartbeat incident that were last seen by `$2`. */
+export const findParentAgents = `${SELECT} WHERE a.agent_id = ANY($1)
+  OR (a.admission_state = 'accepted' AND a.heartbeat_incident_id IS NULL AND a.last_seen_at <= $2)
+  ORDER BY a.agent_id LIMIT $3`
+
 /** Reads one agent. */
 export const findAgent = `${SELECT} WHERE a.agent_id = $1`
 

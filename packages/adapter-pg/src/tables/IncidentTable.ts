@@ -69,6 +69,18 @@ export const findLoudMembers = `SELECT ${memberTable.columns}, ${LABELS}
   ) AS m
   ORDER BY m.incident_id, m.severity_rank DESC, m.change_seq DESC`
 
+/** Reads all open incidents. */
+export const findOpenIncidents = `SELECT ${incidentTable.columns} FROM incident AS i
+  WHERE i.state = 'open' ORDER BY i.id LIMIT $1`
+
+/** Reads the open incidents of agents, checks or keys. */
+export const findParents = `SELECT ${incidentTable.columns} FROM incident AS i
+  WHERE i.state = 'open' AND i.id IN (
+    SELECT incident_id FROM incident_member WHERE left_at IS NULL AND agent_id = ANY($1)
+    UNION SELECT incident_id FROM incident_member WHERE left_at IS NULL AND check_id = ANY($2)
+    UNION SELECT id FROM incident WHERE state = 'open' AND incident_key = ANY($3)
+  ) ORDER BY i.id LIMIT $4`
+
 /** Reads when the incidents of keys were opened, each time the latest first. */
 export const findOpenings = `SELECT wanted.id, found.opened_at
   FROM json_to_recordset($1)

@@ -4,7 +4,7 @@ import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { SearchResults, LoudMember, WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { agentTable, findAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
+import { agentTable, findAgents, findParentAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
 import {
   alertTable,
   lockClaimableAlerts,
@@ -18,7 +18,9 @@ import {
   findDueIncidents,
   findIncidents,
   findLoudMembers,
+  findOpenIncidents,
   findOpenings,
+  findParents,
   incidentTable,
   decodeLabelled,
 } from "../tables/IncidentTable.ts"
@@ -58,7 +60,8 @@ export const search = Effect.fnUntraced(function* (
   }
   if (incidentsToRead !== undefined) found.incidentsToRead = yield* readIncidents(pg, incidentsToRead)
   if (loudMembers !== undefined) found.loudMembers = yield* searchLoudMembers(pg, loudMembers)
-  const { openings, silencesInForce, unendedSilences } = request
+  const { openings, parents, silencesInForce, unendedSilences } = request
+  if (parents !== undefined) found.parents = yield* searchParents(pg, parents)
   if (openings !== undefined) found.openings = yield* searchOpenings(pg, openings)
   if (silencesInForce !== undefined) {
     const rows = yield* pg.query(findSilencesInForce, [now, silencesInForce.endingAfter])
@@ -138,6 +141,20 @@ const searchLoudMembers = Effect.fnUntraced(function* (
     else others.push(loud)
   }
   return found
+})
+
+const searchParents = Effect.fnUntraced(function* (
+  pg: Loading["pg"],
+  { agents, checks, isAll, keys, limit, staleSince }: NonNullable<RowRequest["parents"]>,
+): Effect.fn.Return<SearchResults["parents"], SqlError.SqlError> {
+  const incidents = isAll
+    ? yield* pg.query(findOpenIncidents, [limit])
+    : yield* pg.query(findParents, [agents, checks, keys, limit])
+  const known =
+    staleSince === undefined
+      ? yield* pg.query(findAgents, [agents])
+      : yield* pg.query(findParentAgents, [agents, staleSince, limit])
+  return { incidents: incidents.map(incidentTable.decode), agents: known.map(agentTable.decode) }
 })
 
 const searchOpenings = Effect.fnUntraced(function* (

@@ -1,5 +1,6 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { AgentId, BlacklistId } from "@tocsin/contract/Identifiers"
+import type { ParentSearch } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { Instant } from "@tocsin/contract/Instant"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -22,6 +23,12 @@ export const makeAgentTable = (connection: SqliteConnection) => {
   const withPendingKey = connection.query<[AgentId]>(
     "SELECT agent_id FROM agent WHERE pending_key_hash IS NOT NULL AND agent_id > ? ORDER BY agent_id LIMIT ?",
   )
+  const isNamed = "agent_id IN (SELECT value FROM json_each(?))"
+  const these = table.all<[named: string, limit: number]>(`WHERE ${isNamed} ORDER BY agent_id LIMIT ?`)
+  const stale = table.all<[named: string, staleSince: Instant, limit: number]>(
+    `WHERE ${isNamed} OR (admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= ?)
+    ORDER BY agent_id LIMIT ?`,
+  )
   return {
     find: table.one<[AgentId]>("WHERE agent_id = ?"),
     countPending: (): number => Number(countPending.get()?.[0] ?? 0),
@@ -31,6 +38,11 @@ export const makeAgentTable = (connection: SqliteConnection) => {
     idlePending: table.all<[seenBefore: Instant, limit: number]>(
       "WHERE admission_state = 'pending' AND last_seen_at <= ? ORDER BY agent_id LIMIT ?",
     ),
+    /** These agents, and accepted ones without a heartbeat incident that were last seen by a moment. */
+    parents: ({ agents, limit, staleSince }: ParentSearch): ReadonlyArray<AgentRecord> => {
+      const named = JSON.stringify(agents)
+      return staleSince === undefined ? these(named, limit) : stale(named, staleSince, limit)
+    },
     write: table.write,
   }
 }

@@ -7,6 +7,7 @@ import {
   type TimelineCut,
 } from "@tocsin/core/model/IncidentRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
+import type { ParentSearch } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeKeyedTable } from "./makeKeyedTable.ts"
@@ -30,6 +31,17 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
     `SELECT opened_at FROM incident INDEXED BY incident_by_key
     WHERE incident_key = ? AND kind = ? AND opened_at > ? AND opened_at <= ? ORDER BY opened_at DESC LIMIT ?`,
   )
+  const open = table.all<[limit: number]>("INDEXED BY incident_open WHERE state = 'open' ORDER BY id LIMIT ?")
+  const parents = table.all<[agents: string, checks: string, keys: string, limit: number]>(
+    `WHERE state = 'open' AND id IN (
+      SELECT incident_id FROM incident_member INDEXED BY incident_member_of_agent
+      WHERE left_at IS NULL AND agent_id IN (SELECT value FROM json_each(?))
+      UNION SELECT incident_id FROM incident_member INDEXED BY incident_member_of_check
+      WHERE left_at IS NULL AND check_id IN (SELECT value FROM json_each(?))
+      UNION SELECT id FROM incident INDEXED BY incident_by_key
+      WHERE incident_key IN (SELECT value FROM json_each(?)) AND state = 'open'
+    ) ORDER BY id LIMIT ?`,
+  )
   const addOpenIncidents = connection.query<never>(
     "UPDATE system_total SET incidents_open = incidents_open + ? WHERE writer = 0",
   )
@@ -42,6 +54,11 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
       { incident_key, kind }: IncidentRef,
       { limit, since, until }: { readonly since: Instant; readonly until: Instant; readonly limit: number },
     ): ReadonlyArray<Instant> => openings.all(incident_key, kind, since, until, limit).map(([at]) => at),
+    /** Open incidents that may be parents, by id. */
+    parents: ({ agents, checks, isAll, keys, limit }: ParentSearch): ReadonlyArray<IncidentRecord> =>
+      isAll
+        ? open(limit)
+        : parents(JSON.stringify(agents), JSON.stringify(checks), JSON.stringify(keys), limit),
     findOpen: (ref: IncidentRef): IncidentRecord | undefined => findOpen(ref.kind, ref.incident_key),
     /** Writes resolved incidents first: one of the same key may have opened. */
     write: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {

@@ -92,6 +92,12 @@ export const SEARCHES: Loaders<Reading, Search> = {
   loudMembers: ({ rows: { tables }, unit }, asked) => {
     unit.searchResults.loudMembers = loudMembers(tables, asked)
   },
+  parents: ({ rows: { tables }, unit }, asked) => {
+    unit.searchResults.parents = {
+      incidents: tables.incidents.parents(asked),
+      agents: tables.agents.parents(asked),
+    }
+  },
   openings: ({ rows: { tables }, unit }, asked) => {
     unit.searchResults.openings = new Map(
       asked.map(({ incident, limit, since, until }) => [

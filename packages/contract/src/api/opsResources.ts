@@ -21,7 +21,7 @@ import { CheckStatus, FiringCause, NotifierName, Severity } from "../Status.ts"
 /** The holds of a firing (docs/rules.md#holds). */
 const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] })).annotate({
   description:
-    "The holds of its firings now: ack, after, quiet, silence:ID or window:NAME. Empty if nothing holds them.",
+    "The holds of its firings now: ack, after, quiet, parent:INCIDENT_KEY, silence:ID or window:NAME. Empty if nothing holds them.",
 })
 
 /** An incident with its acknowledgement, and what withholds its firings. */
@@ -185,7 +185,7 @@ const Notified = Schema.Struct({
 
 const NextHold = Schema.Struct({
   hold: Schema.String.annotate({
-    description: "Its name, such as ack, quiet, outage, silence:ID or window:NAME.",
+    description: "Its name, such as ack, quiet, outage, parent:INCIDENT_KEY, silence:ID or window:NAME.",
   }),
   until: Schema.NullOr(timestamp("Its end as far as it is known; null if only a change ends it.")),
 }).annotate({ identifier: "NextHold", description: "A hold of a firing that comes next." })

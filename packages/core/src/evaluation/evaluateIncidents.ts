@@ -12,9 +12,10 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { decideFirings, type Evaluation, type HeldFiring } from "../firings/decideFirings.ts"
-import { type FiringOptions, firstPiece, gatherFacts, MOST_EVALUATED } from "../firings/gatherFacts.ts"
+import { type FiringOptions, gatherFacts } from "../firings/gatherFacts.ts"
+import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { coalesced, freed, heldItem } from "../firings/heldItems.ts"
-import { lastEnd } from "../firings/Hold.ts"
+import { evaluatedAt } from "../firings/Hold.ts"
 import { recordLogEntry } from "../incidents/recordLogEntry.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
@@ -162,7 +163,7 @@ const after = (
   const isSame =
     isHeld(item) &&
     !firing.isChanged &&
-    item.next_evaluation_at === lastEnd(firing.holds) &&
+    item.next_evaluation_at === evaluatedAt(firing.holds) &&
     item.held_by?.join() === firing.holds.map(({ by }) => by).join()
   return isSame ? undefined : heldItem(item, firing.holds, now)
 }

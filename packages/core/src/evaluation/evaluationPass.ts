@@ -5,10 +5,11 @@ import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { passes } from "../engine/lists/passes.ts"
 import { OPEN_INCIDENTS, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
-import type { Command } from "../engine/unitOfWork/Decision.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
+import { MOST_PARENTS, readParentMarks } from "../firings/readParents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { FiringTally } from "./countFirings.ts"
@@ -23,14 +24,21 @@ const AGAIN_AFTER = Duration.minutes(5)
  */
 const RECENTLY = Duration.minutes(1)
 
-/** The silences that are in force, or were recently, as a text. */
-const silencesInForce: Command<string> = function* (unit, now) {
+interface Seen {
+  /** The silences that are in force, or were recently, as a text. */
+  readonly silences: string
+  /** The incidents and stale agents that may be parents, as a text. */
+  readonly parents: string
+}
+
+const look = commandOf(function* (unit, now, dependencies: Policy["dependencies"]): Decision<Seen> {
   yield { silencesInForce: { endingAfter: Instant.minus(now, RECENTLY) } }
-  return unit.searchResults.silencesInForce
+  const silences = unit.searchResults.silencesInForce
     .map(({ ends_at, id }) => `${id} ${ends_at}`)
     .toSorted()
     .join()
-}
+  return { silences, parents: yield* readParentMarks(unit, dependencies) }
+})
 
 const FOLLOWED = "open incidents were evaluated under the policy"
 
@@ -40,18 +48,49 @@ interface PassOptions {
   readonly limit: number
 }
 
-interface Begun {
+interface Begun extends Seen {
   readonly policy: Policy
-  /** Others mean that holds may have ended. */
-  readonly silences: string
   readonly at: Instant.Instant
   readonly isAfterChange: boolean
 }
 
+/** Whether holds may have ended since. */
+const isChanged = (before: Begun | undefined, policy: Policy, seen: Seen): boolean =>
+  before?.policy !== policy || before.silences !== seen.silences || before.parents !== seen.parents
+
+/** Makes a check for a pass that is due, given what the last one began with. */
+const makeDue =
+  (
+    storage: Pick<Storage["Service"], "staleAgents">,
+    transact: Commits["Service"]["transact"],
+    incidents: IncidentOptions,
+  ) =>
+  (
+    isDue: (before: Begun | undefined, now: Begun) => boolean,
+    dependenciesOf: (policy: Policy) => Policy["dependencies"] = () => undefined,
+  ) => {
+    let begun: Begun | undefined
+    return Effect.gen(function* () {
+      const at = yield* Instant.now
+      const policy = incidents.policy()
+      const dependencies = dependenciesOf(policy)
+      const { parents, silences } = yield* transact(look(dependencies))
+      const stale = dependencies?.takesStale
+        ? yield* storage.staleAgents(Instant.minus(at, incidents.staleAfter), MOST_PARENTS)
+        : []
+      const seen = { silences, parents: `${parents} ${stale.join()}` }
+      const now: Begun = { ...seen, policy, at, isAfterChange: isChanged(begun, policy, seen) }
+      if (!isDue(begun, now)) return false
+      begun = now
+      return true
+    })
+  }
+
 /**
  * One piece of the passes of evaluations; returns whether there may be more (docs/rules.md#evaluation).
- * Incidents with held firings are evaluated under other silences or another policy, at a start and every
- * five minutes; all open ones under another policy, and where routes compare what agents change.
+ * Incidents with held firings are evaluated under other silences or another policy, after parents ended or
+ * changed, at a start and every five minutes; all open ones under another policy, and where routes compare
+ * labels and hostnames.
  */
 export const evaluationPass = (
   storage: Storage["Service"],
@@ -69,26 +108,17 @@ export const evaluationPass = (
       left = piece.left
     }
   })
-  const due = (isDue: (before: Begun | undefined, now: Begun) => boolean) => {
-    let begun: Begun | undefined
-    return Effect.gen(function* () {
-      const at = yield* Instant.now
-      const silences = yield* transact(silencesInForce)
-      const policy = incidents.policy()
-      const isAfterChange = begun?.policy !== policy || begun.silences !== silences
-      const now: Begun = { policy, silences, at, isAfterChange }
-      if (!isDue(begun, now)) return false
-      begun = now
-      return true
-    })
-  }
+  const due = makeDue(storage, transact, incidents)
   const held = passes(storage, PENDING_FIRINGS, {
     limit,
-    begin: due((before, now) => {
-      if (before === undefined || now.isAfterChange) return true
-      const pause = before.isAfterChange ? RECENTLY : AGAIN_AFTER
-      return !Instant.isRecent(before.at, pause, now.at)
-    }),
+    begin: due(
+      (before, now) => {
+        if (before === undefined || now.isAfterChange) return true
+        const pause = before.isAfterChange ? RECENTLY : AGAIN_AFTER
+        return !Instant.isRecent(before.at, pause, now.at)
+      },
+      ({ dependencies }) => dependencies,
+    ),
     evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),
   })
   const open = passes(storage, OPEN_INCIDENTS, {

@@ -9,6 +9,8 @@ import type { HoldName } from "../model/OutboxRecord.ts"
 export interface Hold {
   readonly by: HoldName
   readonly until: Instant.Instant
+  /** When it may have ended earlier, unnoticed. */
+  readonly again?: Instant.Instant | undefined
 }
 
 /** The end of a hold that only a change of the incident, or of the policy, ends. */
@@ -17,6 +19,10 @@ export const UNTIL_A_CHANGE: Instant.Instant = Instant.fromMicros(253_402_300_79
 /** A firing waits until the last of its holds has ended; there is at least one. */
 export const lastEnd = (holds: ReadonlyArray<Hold>): Instant.Instant =>
   holds.map(({ until }) => until).reduce(Instant.max)
+
+/** When a firing under these holds is evaluated. */
+export const evaluatedAt = (holds: ReadonlyArray<Hold>): Instant.Instant =>
+  Instant.earliest([lastEnd(holds), ...holds.flatMap(({ again }) => again ?? [])]) ?? lastEnd(holds)
 
 /** Whether a severity, or none, is milder than another. */
 export const isBelow = (a: Severity | undefined, b: Severity): boolean =>

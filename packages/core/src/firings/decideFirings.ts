@@ -1,13 +1,14 @@
-import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/Status"
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
-import { reachedAt, SEVERITIES } from "../model/Announced.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
-import { AT_ONCE, type NamedReceiver, type NamedReceivers, type Naming } from "../policy/routing.ts"
+import { AT_ONCE, type NamedReceiver, type Naming } from "../policy/routing.ts"
+import { type Due, dueByRoutes } from "./dueByRoutes.ts"
 import { waitingUnderHolds } from "./heldItems.ts"
 import { incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
+import { hasSameTimes, holdByParents, type ParentTimes } from "./parentHolds.ts"
+import type { Parents } from "./parents.ts"
 import type { OutageGrace } from "./outageGrace.ts"
 import { quietHolds, type QuietReceivers } from "./quietHolds.ts"
 
@@ -20,6 +21,7 @@ export interface FiringFacts {
   readonly naming: Naming | undefined
   /** The silences and windows that cover it. */
   readonly covering: ReadonlyArray<Hold>
+  readonly parents: Parents
   readonly quiet: QuietReceivers
   readonly grace: OutageGrace | undefined
   /** Those of the policy. */
@@ -42,7 +44,7 @@ export type HeldFiring =
       readonly item: OutboxRecord
       readonly becomes: "held"
       readonly holds: ReadonlyArray<Hold>
-      /** Whether its cause is another one now. */
+      /** Whether its cause, or what it keeps of its parents, is another now. */
       readonly isChanged: boolean
     }
   | { readonly item: OutboxRecord; readonly becomes: "due" }
@@ -62,46 +64,6 @@ const knownBy = (receiver: NotifierName, firings: ReadonlyArray<OutboxRecord>): 
   for (const item of firings)
     if (item.receiver === receiver && !isHeld(item) && isBelow(known, item.severity)) known = item.severity
   return known
-}
-
-/** When a receiver is due by its step, which it is at once if it was notified of the incident before. */
-interface Due {
-  readonly at: Instant.Instant
-  readonly isLater: boolean
-  /** Whether it waits from its event on; a firing without a delay is due at its event. */
-  readonly isDelayed: boolean
-}
-
-/** When the routes want a receiver to be notified that knows nothing: the least over what was announced. */
-const dueByRoutes = (incident: IncidentRecord, naming: Naming, receiver: NotifierName): Due | undefined => {
-  const { announced } = incident
-  if (announced === undefined) return undefined
-  let due: Due | undefined
-  const consider = (severity: Severity, named: NamedReceivers) => {
-    const [reached, step] = [reachedAt(incident, severity), named.get(receiver)]
-    if (reached === undefined || step === undefined) return
-    const at = Instant.plus(reached, step.delay)
-    if (due === undefined || at < due.at)
-      due = { at, isLater: step.isLater, isDelayed: !Duration.isZero(step.delay) }
-  }
-  for (const severity of SEVERITIES)
-    if (!isBelow(announced, severity)) consider(severity, naming.at(severity))
-  // Only a member that worsened silently may name it.
-  if (due === undefined) consider(announced, naming.named)
-  return due
-}
-
-/** Until when the routes of an incident let nobody be notified. */
-export const afterHolds = (
-  incident: IncidentRecord,
-  naming: Naming,
-  now: Instant.Instant,
-): ReadonlyArray<Hold> => {
-  const due = Array.from(naming.named.keys()).flatMap(
-    (receiver) => dueByRoutes(incident, naming, receiver)?.at ?? [],
-  )
-  const first = Instant.earliest(due)
-  return first === undefined || first <= now ? [] : [{ by: "after", until: first }]
 }
 
 /** The cause of a firing for a receiver that knows this much. */
@@ -170,6 +132,8 @@ interface Standing {
   readonly due: Due | undefined
   /** Its held firing. */
   readonly held: OutboxRecord | undefined
+  /** It with what the last evaluation of those that wait found of its parents. */
+  readonly waiting: OutboxRecord | undefined
   /** Further ones that wait with it: it states what they would. */
   readonly merged: ReadonlyArray<OutboxRecord>
   /** Those that nothing holds. */
@@ -185,7 +149,10 @@ const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: Notifi
   const { announced } = incident
   const isOwed = step !== undefined && announced !== undefined && isBelow(known, announced)
   const due = isOwed && known === undefined && naming ? dueByRoutes(incident, naming, receiver) : undefined
-  return { step, known, isOwed, due, held: waiting.at(-1), merged: waiting.slice(0, -1), others }
+  const held = waiting.at(-1)
+  const { held_by, first_parent_ended_at, parent_ended_at } = waiting.findLast(isHeld) ?? {}
+  const evaluated = held && { ...held, held_by, first_parent_ended_at, parent_ended_at }
+  return { step, known, isOwed, due, held, waiting: evaluated, merged: waiting.slice(0, -1), others }
 }
 
 interface Decided {
@@ -198,23 +165,28 @@ interface Decided {
 /** Decides on the firings for one receiver. */
 export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Instant.Instant): Decided => {
   const standing = standingOf(facts, receiver)
+  const { due, held, isOwed, known, step } = standing
+  const timer = timerOf(standing, facts, now)
+  // A firing that is due by time has no delay.
+  const isTimed = timer.cause !== undefined || isByTime(held?.cause)
+  const delayed = isTimed || due === undefined || (held === undefined && due.at < now) ? undefined : due.at
+  const { holds: ofParents, times } = holdByParents(standing.waiting, facts.parents, { now, due: delayed })
   const common = [
     ...incidentHolds(facts.incident, now),
     ...facts.covering,
     ...quietHolds(facts.quiet, receiver, facts.incident),
+    ...ofParents,
   ]
-  const { due, held, isOwed, known, step } = standing
   const merged = standing.merged.map((item) => ({ item, becomes: "discarded" }) as const)
   if (facts.naming === undefined) {
     const holds = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]
-    return { held: held ? [...merged, { item: held, becomes: "held", holds, isChanged: false }] : merged }
+    return { held: held ? [...merged, { ...withTimes(held, times), becomes: "held", holds }] : merged }
   }
-  const timer = timerOf(standing, facts, now)
   const after = due !== undefined && now < due.at ? [{ by: "after", until: due.at } as const] : []
   // A firing that is due by time brings the next reminder in its time.
   const reminded = step?.remind && Instant.plus(now, step.remind)
   if (held !== undefined) {
-    const present = heldAs(standing, held, timer, facts, [...after, ...common], now)
+    const present = heldAs(standing, withTimes(held, times), timer, facts, [...after, ...common], now)
     return { held: [...merged, present], next: timer.cause === undefined ? timer.at : reminded }
   }
   if (timer.cause !== undefined) {
@@ -230,6 +202,12 @@ export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Insta
     held: merged,
     next: reminded,
   }
+}
+
+/** A firing with what it keeps of its parents, and whether that is new. */
+const withTimes = (item: OutboxRecord, times: ParentTimes) => {
+  const isChanged = !hasSameTimes(item, times)
+  return { item: isChanged ? { ...item, ...times } : item, isChanged }
 }
 
 const isByTime = (cause: FiringCause | undefined): boolean => cause === "ack_ran_out" || cause === "reminder"
@@ -250,7 +228,7 @@ const outageHold = (
 /** The fate of a held firing. */
 const heldAs = (
   { due, isOwed, known, step }: Standing,
-  before: OutboxRecord,
+  { item: before, isChanged: isOtherwise }: ReturnType<typeof withTimes>,
   timer: Timer,
   facts: FiringFacts,
   found: ReadonlyArray<Hold>,
@@ -260,9 +238,9 @@ const heldAs = (
   if (must_send && step === undefined) return { item: before, becomes: "discarded" }
   const isLater = due?.isLater ?? before.cause === "escalation"
   const cause = timer.cause ?? (before.must_send ? before.cause : causeFor(known, { isLater }))
-  const isChanged = cause !== before.cause || must_send !== before.must_send
-  const item = isChanged ? { ...before, cause, must_send } : before
-  // A firing that is due by time has no delay.
+  const isRestated = cause !== before.cause || must_send !== before.must_send
+  const item = isRestated ? { ...before, cause, must_send } : before
+  const isChanged = isRestated || isOtherwise
   const waits = isByTime(cause) ? found.filter(({ by }) => by !== "after") : found
   const owing = isOwed || must_send ? [] : [{ by: "not_owed", until: UNTIL_A_CHANGE } as const]
   const present = [...waits, ...owing]

@@ -1,25 +1,26 @@
 import type { Duration } from "effect"
-import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
 import type { LoudMember } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { memberCount } from "../model/memberCounts.ts"
-import { compareMembers, type MemberRecord } from "../model/MemberRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
-import { afterHolds, type FiringFacts } from "./decideFirings.ts"
+import type { FiringFacts } from "./decideFirings.ts"
+import { firstDue } from "./dueByRoutes.ts"
 import { incidentHolds, type Hold } from "./Hold.ts"
 import { canBeHeld } from "./heldItems.ts"
+import { EVALUATED_TOGETHER, loudFacts, piecesOf, readLoudMembers } from "./loudMembers.ts"
 import { activeMutes, type LoudMembers, type Mutes, mutingHolds } from "./mutes.ts"
 import { matchedFacts, MOST_MEMBERS, nameReceivers } from "./nameReceivers.ts"
+import { holdByParents } from "./parentHolds.ts"
+import { NO_PARENTS } from "./parents.ts"
 import { outageGraceAt } from "./outageGrace.ts"
+import { readParents } from "./readParents.ts"
 import { quietHolds, quietReceivers, sharedQuiet } from "./quietHolds.ts"
 
 /** The options of decisions on firings. */
@@ -73,150 +74,94 @@ export function* gatherFacts(
   const mutes = given ?? activeMutes(policy, silencesInForce, now)
   const quiet = quietReceivers(policy, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
-  const namings = new Map<IncidentId, Naming | undefined>()
-  const covers = new Map<IncidentId, ReadonlyArray<Hold>>()
-  const listed = new Map<IncidentId, LoudMembers>()
-  const runbooks = new Map<IncidentId, FoundRunbook | undefined>()
-  const openings = yield* readOpenings(unit, open, policy)
-  const mayBeMuted = mutes.mutes.length > 0 || (looksAhead && policy.windows.length > 0)
-  for (const piece of piecesOf(open, EVALUATED_TOGETHER)) {
-    const limit = mayBeMuted || policy.hasRoutes ? MOST_MEMBERS : 1
-    const loud = yield* readLoudMembers(unit, piece, { limit })
-    for (const incident of piece) {
-      const members = loud.get(incident.id) ?? []
-      namings.set(incident.id, nameReceivers(policy, incident, members, openings(incident)))
-      runbooks.set(incident.id, runbookOf(policy, incident, members))
-      const compared = loudFacts(incident, members)
-      covers.set(incident.id, mutingHolds(mutes, compared))
-      if (looksAhead) listed.set(incident.id, compared)
-    }
-  }
-  const covering = (incident: IncidentRecord) => covers.get(incident.id) ?? []
+  const seen = yield* compareOpen(unit, open, { policy, mutes, looksAhead })
+  const { dependencies, hasRoutes, receivers } = policy
+  const parents = yield* readParents(unit, seen, { dependencies, staleAfter }, now)
+  const covering = ({ id }: IncidentRecord) => seen.get(id)?.covering ?? []
+  const parentsIn = ({ id }: IncidentRecord) => parents.get(id) ?? NO_PARENTS
   const common = (incident: IncidentRecord) =>
     incident.state === "open" ? [...incidentHolds(incident, now), ...covering(incident)] : []
   return {
     covering,
-    runbookOf: ({ id }) => runbooks.get(id),
+    runbookOf: ({ id }) => seen.get(id)?.runbook,
     facts: (incident, firings) => ({
       incident,
       firings,
-      naming: namings.get(incident.id),
+      naming: seen.get(incident.id)?.naming,
       covering: covering(incident),
+      parents: parentsIn(incident),
       quiet,
       grace,
-      receivers: policy.receivers,
-      hasRoutes: policy.hasRoutes,
+      receivers,
+      hasRoutes,
     }),
     factsAt: (facts, at) => {
-      const compared = listed.get(facts.incident.id)
+      const loud = seen.get(facts.incident.id)?.loud
       const present = activeMutes(policy, silencesInForce, at)
       return {
         ...facts,
-        covering: compared === undefined ? [] : mutingHolds(present, compared),
+        covering: loud === undefined ? [] : mutingHolds(present, loud),
         quiet: quietReceivers(policy, at),
       }
     },
-    onDue: (incident, item) =>
-      canBeHeld(item) ? [...common(incident), ...quietHolds(quiet, item.receiver, incident)] : [],
+    onDue: (incident, item) => {
+      if (!canBeHeld(item)) return []
+      const { holds } = holdByParents(item, parentsIn(incident), { now })
+      return [...common(incident), ...quietHolds(quiet, item.receiver, incident), ...holds]
+    },
     onNew: (incident) => {
-      const naming = namings.get(incident.id)
+      const naming = seen.get(incident.id)?.naming
       if (naming === undefined) return common(incident)
-      return [
-        ...afterHolds(incident, naming, now),
-        ...common(incident),
-        ...sharedQuiet(quiet, naming.named.keys(), incident),
-      ]
+      const due = firstDue(incident, naming) ?? incident.opened_at
+      const after = due <= now ? [] : [{ by: "after", until: due } as const]
+      const { holds } = holdByParents(undefined, parentsIn(incident), { now, due })
+      return [...after, ...common(incident), ...sharedQuiet(quiet, naming.named.keys(), incident), ...holds]
     },
   }
+}
+
+/** An open incident with the decisions that its loud members lead to. */
+interface Compared {
+  readonly incident: IncidentRecord
+  readonly loud: LoudMembers
+  readonly naming: Naming | undefined
+  readonly covering: ReadonlyArray<Hold>
+  readonly runbook: FoundRunbook | undefined
+}
+
+/** Reads the loud members of open incidents, and compares them with a policy and the mutes in force. */
+function* compareOpen(
+  unit: UnitOfWork,
+  open: ReadonlyArray<IncidentRecord>,
+  { looksAhead, mutes, policy }: { policy: Policy; mutes: Mutes; looksAhead: boolean },
+): Decision<ReadonlyMap<IncidentId, Compared>> {
+  const found = new Map<IncidentId, Compared>()
+  const openings = yield* readOpenings(unit, open, policy)
+  const { dependencies, hasRoutes, windows } = policy
+  const mayBeMuted = mutes.mutes.length > 0 || (looksAhead && windows.length > 0)
+  const limit = mayBeMuted || hasRoutes || dependencies !== undefined ? MOST_MEMBERS : 1
+  for (const piece of piecesOf(open, EVALUATED_TOGETHER)) {
+    const members = yield* readLoudMembers(unit, piece, { limit })
+    for (const incident of piece) {
+      const present = members.get(incident.id) ?? []
+      const loud = loudFacts(incident, present)
+      found.set(incident.id, {
+        incident,
+        loud,
+        naming: nameReceivers(policy, incident, present, openings(incident)),
+        covering: mutingHolds(mutes, loud),
+        runbook: runbookOf(policy, incident, present),
+      })
+    }
+  }
+  return found
 }
 
 const runbookOf = (policy: Policy, incident: IncidentRecord, [worst]: ReadonlyArray<LoudMember>) =>
   worst && policy.runbookOf(matchedFacts(incident, worst.member, worst.agent, worst.labels), worst.labels)
 
-/** Most members whose incidents one transaction evaluates; one incident may have more. */
-export const MOST_EVALUATED = 5_000
-
-/** Most members that are evaluated together; one incident may have all of them. */
-const EVALUATED_TOGETHER = 2_000
-
-const evaluatedMembers = (incident: IncidentRecord): number => Math.min(memberCount(incident), MOST_MEMBERS)
-
-/** The first of these incidents, as many as have so many members: at least one. */
-export const firstPiece = (
-  incidents: ReadonlyArray<IncidentRecord>,
-  most: number,
-): ReadonlyArray<IncidentRecord> => {
-  let members = 0
-  const end = incidents.findIndex((incident, n) => {
-    members += evaluatedMembers(incident)
-    return n > 0 && members > most
-  })
-  return end === -1 ? incidents : incidents.slice(0, end)
-}
-
-/** All of these incidents, in pieces with so many members. */
-export const piecesOf = (
-  incidents: ReadonlyArray<IncidentRecord>,
-  most: number,
-): ReadonlyArray<ReadonlyArray<IncidentRecord>> => {
-  const pieces: Array<ReadonlyArray<IncidentRecord>> = []
-  for (let rest = incidents; rest.length > 0; rest = rest.slice(pieces.at(-1)?.length))
-    pieces.push(firstPiece(rest, most))
-  return pieces
-}
-
 const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> =>
   Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values())
-
-/**
- * Reads the worst loud present members of incidents, and their agents, as this transaction leaves them.
- * Needs no read where all present members are loaded.
- */
-export function* readLoudMembers(
-  unit: UnitOfWork,
-  incidents: ReadonlyArray<IncidentRecord>,
-  { limit, readsLabels = false }: { readonly limit: number; readonly readsLabels?: boolean },
-): Decision<ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>> {
-  const unread = incidents.filter((incident) => {
-    const loaded = unit.membersOf(incident.id)
-    return (
-      loaded.length < memberCount(incident) || !loaded.every(({ agent_id }) => unit.agents.isLoaded(agent_id))
-    )
-  })
-  // Loaded members may have left or improved since: as many more are read.
-  const limitOf = (id: IncidentId) => limit + unit.members.group(`incident/${id}`).length
-  if (unread.length > 0)
-    yield { loudMembers: unread.map(({ id }) => ({ incident_id: id, limit: limitOf(id) })) }
-  const { loudMembers } = unit.searchResults
-  const read = new Map<IncidentId, ReadonlyArray<LoudMember>>()
-  for (const incident of incidents) {
-    const found = new Map<string, LoudMember>()
-    if (unread.includes(incident))
-      for (const loud of loudMembers.get(incident.id) ?? []) found.set(keyOf(loud.member), loud)
-    for (const member of unit.members.group(`incident/${incident.id}`)) {
-      const stored = found.get(keyOf(member))
-      found.set(keyOf(member), stored ? { ...stored, member } : yield* joined(unit, member, readsLabels))
-    }
-    const present = Array.from(found.values()).filter(
-      ({ member }) => member.is_loud && member.left_at === undefined,
-    )
-    read.set(incident.id, present.toSorted((a, b) => compareMembers(a.member, b.member)).slice(0, limit))
-  }
-  return read
-}
-
-const keyOf = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
-
-/** A member that is loaded, with its agent. */
-function* joined(unit: UnitOfWork, member: MemberRecord, readsLabels: boolean): Decision<LoudMember> {
-  const { agent_id, check_id } = member
-  const agent = unit.agents.isLoaded(agent_id) ? unit.agents.get(agent_id) : undefined
-  if (agent === undefined || !readsLabels || check_id.startsWith("@"))
-    return { member, agent, labels: undefined }
-  const ref = { agent_id, registration_id: agent.registration_id, check_id }
-  yield* load(unit, { rows: { expectation: [ref] } })
-  return { member, agent, labels: unit.expectations.get(ref)?.labels }
-}
 
 /** Counts how often the key of an incident was opened in a span until it opened. */
 export function* readOpenings(
@@ -246,20 +191,3 @@ export function* readOpenings(
         .length
     }
 }
-
-const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): LoudMembers => {
-  const [worst] = loud
-  if (worst === undefined) return { kind: "listed", members: [] }
-  const { incident_key, severity } = incident
-  if (memberCount(incident) > MOST_MEMBERS) return { kind: "too_many", shared: { incident_key, severity } }
-  if (!isOfAgent(incident)) {
-    const members = loud.map(({ agent, labels, member }) => matchedFacts(incident, member, agent, labels))
-    return { kind: "listed", members }
-  }
-  const { agent_id, hostname, labels } = matchedFacts(incident, worst.member, worst.agent)
-  return { kind: "listed", members: [{ agent_id, hostname, labels, incident_key, severity }] }
-}
-
-/** Whether an incident is about one agent: its heartbeat, or its overdue checks. No ID contains an `@`. */
-const isOfAgent = ({ incident_key, kind }: IncidentRecord): boolean =>
-  kind === "automatic" && incident_key.includes("/@")

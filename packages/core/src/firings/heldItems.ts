@@ -5,7 +5,7 @@ import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { endedItem, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { OutboxTransitions } from "../model/OutboxTransitions.ts"
-import { type Hold, lastEnd } from "./Hold.ts"
+import { evaluatedAt, type Hold } from "./Hold.ts"
 
 /** Whether holds apply: to a firing that was never attempted, and not released by hand. */
 export const canBeHeld = (item: OutboxRecord): boolean =>
@@ -26,7 +26,7 @@ export const waitingUnderHolds = (
   return waiting.some(isHeld) ? waiting.toSorted((a, b) => a.incident_seq - b.incident_seq) : []
 }
 
-/** A firing under these holds: not due, and evaluated again when the last of them ends. */
+/** A firing under these holds: not due, and evaluated again when the last of them ends, or may have. */
 export const heldItem = (
   item: OutboxRecord,
   holds: ReadonlyArray<Hold>,
@@ -35,7 +35,7 @@ export const heldItem = (
   ...item,
   next_attempt_at: undefined,
   held_by: holds.map(({ by }) => by),
-  next_evaluation_at: lastEnd(holds),
+  next_evaluation_at: evaluatedAt(holds),
   updated_at: isHeld(item) ? item.updated_at : now,
 })
 
@@ -70,6 +70,7 @@ export const freed = (
   next_attempt_at: now,
   held_by: undefined,
   next_evaluation_at: undefined,
+  parent_ended_at: undefined,
   age_starts_at: now,
   updated_at: now,
 })

@@ -68,12 +68,16 @@ const isSame = (a: ReadonlyArray<Matcher>, b: ReadonlyArray<Matcher>): boolean =
 /** An incident's loud present members, each with what matchers are compared with. */
 export type LoudMembers =
   | { readonly kind: "listed"; readonly members: ReadonlyArray<Partial<MatchedFacts>> }
-  /** Too many to look at: only what all of them share counts. */
-  | { readonly kind: "too_many"; readonly shared: Pick<MatchedFacts, "incident_key" | "severity"> }
+  /** Too many to look at: only what all of them share counts. These are the worst. */
+  | {
+      readonly kind: "too_many"
+      readonly shared: Pick<MatchedFacts, "incident_key" | "severity">
+      readonly members: ReadonlyArray<Partial<MatchedFacts>>
+    }
 
-/** Whether a mute compares only what all members of an incident share. */
-const isShared = ({ matchers }: Mute): boolean =>
-  matchers.every(({ field }) => field === "incident_key" || field === "severity")
+/** Whether a matcher compares only what all members of an incident share. */
+export const comparesShared = ({ field }: Matcher): boolean =>
+  field === "incident_key" || field === "severity"
 
 /**
  * The silences and windows that together cover every loud present member. They hold until the first
@@ -88,7 +92,7 @@ export const mutingHolds = ({ find, mutes }: Mutes, loud: LoudMembers): Readonly
     let end: Instant.Instant | undefined
     for (const position of find(member)) {
       const mute = mutes[position]
-      if (mute === undefined || (loud.kind === "too_many" && !isShared(mute))) continue
+      if (mute === undefined || (loud.kind === "too_many" && !mute.matchers.every(comparesShared))) continue
       isCovering[position] = true
       if (end === undefined || mute.until > end) end = mute.until
     }

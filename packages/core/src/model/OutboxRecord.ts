@@ -16,7 +16,9 @@ export type HoldName =
   | "notifications_off"
   | "not_owed"
   | "outage"
+  | "parent_grace"
   | "quiet"
+  | `parent:${string}`
   | `silence:${string}`
   | `window:${string}`
 
@@ -51,6 +53,10 @@ export interface OutboxRecord {
   readonly next_evaluation_at: Instant | undefined
   /** A reminder, or another firing that is sent whatever its receiver knows (docs/rules.md#firings). */
   readonly must_send: boolean
+  /** When the last parent of a held firing ended; absent while it has one (docs/rules.md#dependencies). */
+  readonly parent_ended_at: Instant | undefined
+  /** When its last parent ended for the first time: from then on, parents hold it a bounded time. */
+  readonly first_parent_ended_at: Instant | undefined
   /** When it was released by hand: nothing holds it any more. */
   readonly released_at: Instant | undefined
   readonly last_error: string | undefined

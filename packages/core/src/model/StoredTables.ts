@@ -181,6 +181,8 @@ const outbox: KeyedShape<OutboxRecord, readonly ["id"]> = {
     next_evaluation_at: orUndefined(instant),
     held_by: orUndefined(array),
     must_send: boolean,
+    parent_ended_at: orUndefined(instant),
+    first_parent_ended_at: orUndefined(instant),
     released_at: orUndefined(instant),
     last_error: orUndefined(text),
     leased_until: orUndefined(instant),

@@ -7,14 +7,8 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import {
-  firstPiece,
-  type FiringOptions,
-  type Gathered,
-  gatherFacts,
-  MOST_EVALUATED,
-  WITHOUT_POLICY,
-} from "../firings/gatherFacts.ts"
+import { type FiringOptions, type Gathered, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { heldAtClaim } from "../firings/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/DeliveryAttempt.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"

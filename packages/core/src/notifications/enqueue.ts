@@ -6,7 +6,8 @@ import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
-import { readLoudMembers, readOpenings } from "../firings/gatherFacts.ts"
+import { readOpenings } from "../firings/gatherFacts.ts"
+import { readLoudMembers } from "../firings/loudMembers.ts"
 import { heldItem } from "../firings/heldItems.ts"
 import { MOST_MEMBERS, nameReceivers } from "../firings/nameReceivers.ts"
 import { incidentHolds, type Hold } from "../firings/Hold.ts"
@@ -59,6 +60,8 @@ const enqueue = (unit: UnitOfWork, notification: NewItem, options: EnqueueOption
     held_by: undefined,
     next_evaluation_at: undefined,
     must_send,
+    parent_ended_at: undefined,
+    first_parent_ended_at: undefined,
     released_at: undefined,
     last_error: undefined,
     leased_until: undefined,
@@ -93,20 +96,22 @@ export const firingsOf = (
 export function* enqueueOwed(
   unit: UnitOfWork,
   incident: IncidentRecord,
-  { again, isLoud }: { readonly again: boolean; readonly isLoud: boolean },
+  { again: isAgain, isLoud }: { readonly again: boolean; readonly isLoud: boolean },
   options: EnqueueOptions,
 ): Decision<void> {
   const { now, policy } = options
-  const { hasRoutes } = policy
+  const { dependencies, hasRoutes } = policy
+  // A parent that ends before the firing is due is noticed only if it was seen.
+  const again = dependencies && now
   // Without routes, only a loud event makes a receiver owed; its member names all.
   if (!hasRoutes && !isLoud) return
   const firings = firingsOf(unit, incident)
   const naming = hasRoutes ? yield* nameNow(unit, incident, policy) : policy.everyone
-  if (again) for (const item of firings) if (isHeld(item)) unit.outbox.put({ ...item, must_send: true })
-  for (const { due, ...firing } of owedFirings({ firings, incident, naming }, again)) {
+  if (isAgain) for (const item of firings) if (isHeld(item)) unit.outbox.put({ ...item, must_send: true })
+  for (const { due, ...firing } of owedFirings({ firings, incident, naming }, isAgain)) {
     const isDue = due?.isDelayed !== true
     // Whether a delay that is over fell into an outage, the evaluation decides.
-    const after = isDue ? [] : [{ by: "after", until: Instant.max(due.at, now) } as const]
+    const after = isDue ? [] : [{ by: "after", until: Instant.max(due.at, now), again } as const]
     const holds = [...after, ...incidentHolds(incident, now)]
     if (due?.isLater !== true) enqueueFiring(unit, incident, { ...firing, holds }, options)
   }

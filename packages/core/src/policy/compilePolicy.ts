@@ -4,6 +4,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
 import type { Freshness, PolicyDocument, Receiver, Route, Window } from "@tocsin/contract/PolicyDocument"
+import { compileDependencies, type Dependencies } from "./dependencies.ts"
 import { compileRoutes, type Naming, type Routes } from "./routing.ts"
 import type { Recurring } from "./occurrences.ts"
 import { compileQuiet, type QuietHours } from "./quietHours.ts"
@@ -55,6 +56,8 @@ export interface Policy {
   readonly routes: Routes
   /** Whom a member names that no route matches. */
   readonly everyone: Naming
+  /** Absent if there are none. */
+  readonly dependencies: Dependencies | undefined
   readonly windows: ReadonlyArray<PolicyWindow>
   readonly freshness: OverdueRules
   readonly runbookOf: FindRunbook
@@ -79,7 +82,8 @@ export const compilePolicy = (
   notifiers: ReadonlyArray<NotifierName>,
   kinds: PolicyNotifiers["notifierKinds"] = {},
 ): Policy => {
-  const { freshness = [], receivers: defined = {}, routes = [], runbooks = [], windows = [] } = document
+  const { dependencies = [], freshness = [], receivers: defined = {} } = document
+  const { routes = [], runbooks = [], windows = [] } = document
   const receivers = new Map<NotifierName, PolicyReceiver>([
     ...notifiers.map((name) => [name, { kind: kinds[name] ?? name, definition: undefined }] as const),
     ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
@@ -96,6 +100,7 @@ export const compilePolicy = (
     flapping: flappingOf(routes),
     routes: compiled,
     everyone: { named: everyone, at: () => everyone, isCut: false },
+    dependencies: dependencies.length === 0 ? undefined : compileDependencies(dependencies),
     windows: windows.map(compileWindow),
     freshness: compileOverdueRules(freshness),
     runbookOf: compileRunbooks(runbooks),

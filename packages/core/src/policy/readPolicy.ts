@@ -10,6 +10,7 @@ import {
   NAMELESS_MESSAGE,
 } from "@tocsin/contract/Matcher"
 import {
+  type Dependency,
   type Freshness,
   PolicyDocument,
   type Receiver,
@@ -66,11 +67,13 @@ const receiversIn = (value: unknown): ReadonlyArray<string> => {
 
 /** Faults of a policy that its schema cannot express. */
 const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
-  const { freshness = [], receivers = {}, routes = [], runbooks = [], watches = [], windows = [] } = policy
+  const { dependencies = [], freshness = [], receivers = {}, watches = [] } = policy
+  const { routes = [], runbooks = [], windows = [] } = policy
+  const both = dependencies.map(({ child, parent }) => ({ match: [...parent, ...child] }))
   const isFirst = firstOfName(windows)
   const isFirstWatch = firstOfName(watches)
   return [
-    ...Object.entries({ routes, windows, freshness, runbooks }).flatMap(([list, rules]) =>
+    ...Object.entries({ routes, windows, freshness, runbooks, dependencies: both }).flatMap(([list, rules]) =>
       areTooMany(rules.map(({ match = [] }) => match)) ? [problem(TOGETHER_RULE, list)] : [],
     ),
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
@@ -78,6 +81,7 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Readonl
     ),
     ...routes.flatMap((route, n) => at(routeProblems(route, known), "routes", n)),
     ...windows.flatMap((window, n) => at(windowProblems(window, isFirst(window, n)), "windows", n)),
+    ...dependencies.flatMap((rule, n) => at(dependencyProblems(rule), "dependencies", n)),
     ...freshness.flatMap((rule, n) => at(overdueProblems(rule), "freshness", n)),
     ...watches.flatMap((watch, n) => at(watchProblems(watch, isFirstWatch(watch, n)), "watches", n)),
   ]
@@ -246,6 +250,16 @@ const windowProblems = (window: Window, isFirst: boolean): ReadonlyArray<FieldPr
   ...scheduleProblems(window),
   ...matchProblems(window.match),
 ]
+
+const dependencyProblems = ({ equal = [], parent }: Dependency): ReadonlyArray<FieldProblem> =>
+  equal.length > 0 || parent.some((matcher) => matcher.op === "=" && isPositive(matcher))
+    ? []
+    : [
+        problem(
+          "must have a matcher with = on a field other than severity, unless equal names a field",
+          "parent",
+        ),
+      ]
 
 const overdueProblems = (rule: Freshness): ReadonlyArray<FieldProblem> => [
   ...matchProblems(rule.match),

@@ -5,10 +5,12 @@ const isItem = (value: unknown): value is Item =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Well-formed values of fields that a part needs. Nothing is said of them. */
-const STAND_INS: Item = { match: ["agent_id = a"], cron: "0 0 * * *", tz: "UTC", for: "1h" }
+const MATCH = ["agent_id = a"]
+const STAND_INS: Item = { match: MATCH, parent: MATCH, child: MATCH, cron: "0 0 * * *", tz: "UTC", for: "1h" }
 const NEEDED: Readonly<Record<string, ReadonlyArray<string>>> = {
   windows: ["match", "cron", "tz", "for"],
   freshness: ["match"],
+  dependencies: ["parent", "child"],
 }
 
 const without = (item: Item, names: ReadonlySet<PropertyKey | undefined>): Item =>

@@ -3,7 +3,8 @@ import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { pagesAt, readPage } from "../engine/lists/readPage.ts"
-import { type FiringOptions, MOST_EVALUATED, piecesOf } from "../firings/gatherFacts.ts"
+import type { FiringOptions } from "../firings/gatherFacts.ts"
+import { MOST_EVALUATED, piecesOf } from "../firings/loudMembers.ts"
 import {
   heldIncidents,
   heldItems,

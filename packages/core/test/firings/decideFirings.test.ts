@@ -6,6 +6,7 @@ import { Duration } from "effect"
 import * as fc from "fast-check"
 import { decideFirings, type FiringFacts, owedFirings } from "../../src/firings/decideFirings.ts"
 import type { Hold } from "../../src/firings/Hold.ts"
+import { NO_PARENTS } from "../../src/firings/parents.ts"
 import { announce, NOT_ANNOUNCED, reachedAt, SEVERITIES } from "../../src/model/Announced.ts"
 import { SEVERITY_RANK } from "../../src/model/MemberRecord.ts"
 import { isHeld, type OutboxRecord } from "../../src/model/OutboxRecord.ts"
@@ -34,6 +35,7 @@ const facts = (given: Partial<FiringFacts> = {}): FiringFacts => ({
   firings: [],
   naming: naming({ chat: step(0) }),
   covering: [],
+  parents: NO_PARENTS,
   quiet: new Map(),
   grace: undefined,
   receivers: new Set(RECEIVERS),

@@ -66,6 +66,7 @@ describe("silences and windows", () => {
     const loud = {
       kind: "too_many",
       shared: { incident_key: member("a").incident_key, severity: "critical" },
+      members: [],
     } as const
     const by = (...texts: ReadonlyArray<string>) => holdsOn([mute("s", 2_000, ...texts)], loud).length
     expect(by("incident_key = k", "severity = critical")).toBe(1)

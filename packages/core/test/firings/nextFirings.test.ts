@@ -6,6 +6,7 @@ import { Duration } from "effect"
 import type { FiringFacts } from "../../src/firings/decideFirings.ts"
 import type { Hold } from "../../src/firings/Hold.ts"
 import { nextFirings } from "../../src/firings/nextFirings.ts"
+import { NO_PARENTS } from "../../src/firings/parents.ts"
 import type { IncidentRecord } from "../../src/model/IncidentRecord.ts"
 import type { OutboxRecord } from "../../src/model/OutboxRecord.ts"
 import type { NamedReceiver } from "../../src/policy/routing.ts"
@@ -207,6 +208,7 @@ const played = ({ covered, facts, firings = [], incident, named = { chat: step(0
     firings,
     naming: { named: receivers, at: () => receivers, isCut: false },
     covering: [],
+    parents: NO_PARENTS,
     quiet: new Map(),
     grace: undefined,
     receivers: new Set(["chat", "mail", "pager"]),

@@ -63,6 +63,7 @@ CREATE TABLE incident_member (
 CREATE INDEX incident_member_worst
   ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
 CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_at IS NULL;
+CREATE INDEX incident_member_of_check ON incident_member (check_id) WHERE left_at IS NULL;
 
 CREATE TABLE incident_change (
   incident_id text COLLATE "C" NOT NULL,
@@ -111,6 +112,8 @@ CREATE TABLE outbox (
   next_evaluation_at bigint,
   held_by json,
   must_send boolean NOT NULL DEFAULT false,
+  parent_ended_at bigint,
+  first_parent_ended_at bigint,
   released_at bigint,
   listed_state text COLLATE "C" NOT NULL
     GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED

@@ -59,6 +59,7 @@ CREATE TABLE incident_member (
 
 CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
 CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_at IS NULL;
+CREATE INDEX incident_member_of_check ON incident_member (check_id) WHERE left_at IS NULL;
 
 CREATE TABLE incident_change (
   incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
@@ -106,6 +107,8 @@ CREATE TABLE outbox (
   next_evaluation_at INTEGER,
   held_by TEXT,
   must_send INTEGER NOT NULL DEFAULT 0,
+  parent_ended_at INTEGER,
+  first_parent_ended_at INTEGER,
   released_at INTEGER,
   listed_state TEXT NOT NULL
     AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL

@@ -4,6 +4,21 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRef } from "../../model/IncidentRecord.ts"
 import type { Groups, KeyedName, Keys } from "../../model/keyedTables.ts"
 
+/** A search for what may hold the firings of other incidents: at most `limit` rows of each, by id. */
+export interface ParentSearch {
+  /** Open incidents with a present member of one of these agents; and the agents themselves. */
+  readonly agents: ReadonlyArray<string>
+  /** Open incidents with a present member of one of these checks. */
+  readonly checks: ReadonlyArray<string>
+  /** Open incidents of these keys. */
+  readonly keys: ReadonlyArray<string>
+  /** All open incidents. */
+  readonly isAll: boolean
+  /** Accepted agents without a heartbeat incident that were last seen by then. */
+  readonly staleSince: Instant | undefined
+  readonly limit: number
+}
+
 /**
  * Rows that a decision must see before it continues. Named rows that do not exist are known to be
  * absent afterwards. A search for the longest due finds rows of one time in the order of their ids, so that
@@ -64,6 +79,8 @@ export interface RowRequest {
    * agents, all unlocked. Never cached.
    */
   readonly loudMembers?: ReadonlyArray<{ readonly incident_id: IncidentId; readonly limit: number }>
+  /** Incidents and agents among which parents are, unlocked. Never cached. */
+  readonly parents?: ParentSearch
   /**
    * Items of receivers that are not `listed`: at most `limit` that are waiting, and at most `limit`
    * whose lease has ended. Items whose receiver is a notifier by its own name must have been so since
@@ -117,6 +134,7 @@ export type Search =
   | "dueIncidents"
   | "incidentsToRead"
   | "loudMembers"
+  | "parents"
   | "openings"
   | "silencesInForce"
   | "unendedSilences"

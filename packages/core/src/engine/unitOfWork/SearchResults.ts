@@ -32,6 +32,8 @@ export interface SearchResults {
   incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
   /** By incident, the worst first; an incident without a loud member is missing. */
   loudMembers: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>
+  /** Each once. */
+  parents: { readonly incidents: ReadonlyArray<IncidentRecord>; readonly agents: ReadonlyArray<AgentRecord> }
   /** By incident. */
   openings: ReadonlyMap<IncidentId, ReadonlyArray<Instant>>
   /** The silences in force, and the service heartbeat, read together. */
@@ -54,6 +56,7 @@ export const NOTHING_FOUND: Readonly<SearchResults> = {
   dueIncidents: [],
   incidentsToRead: new Map(),
   loudMembers: new Map(),
+  parents: { incidents: [], agents: [] },
   openings: new Map(),
   silencesInForce: [],
   serviceHeartbeat: undefined,

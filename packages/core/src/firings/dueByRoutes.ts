@@ -1,0 +1,44 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName, Severity } from "@tocsin/contract/Status"
+import { reachedAt, SEVERITIES } from "../model/Announced.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import type { NamedReceivers, Naming } from "../policy/routing.ts"
+import { isBelow } from "./Hold.ts"
+
+/** When a receiver is due by its step, which it is at once if it was notified of the incident before. */
+export interface Due {
+  readonly at: Instant.Instant
+  readonly isLater: boolean
+  /** Whether it waits from its event on; a firing without a delay is due at its event. */
+  readonly isDelayed: boolean
+}
+
+/** When the routes want a receiver to be notified that knows nothing: the least over what was announced. */
+export const dueByRoutes = (
+  incident: IncidentRecord,
+  naming: Naming,
+  receiver: NotifierName,
+): Due | undefined => {
+  const { announced } = incident
+  if (announced === undefined) return undefined
+  let due: Due | undefined
+  const consider = (severity: Severity, named: NamedReceivers) => {
+    const [reached, step] = [reachedAt(incident, severity), named.get(receiver)]
+    if (reached === undefined || step === undefined) return
+    const at = Instant.plus(reached, step.delay)
+    if (due === undefined || at < due.at)
+      due = { at, isLater: step.isLater, isDelayed: !Duration.isZero(step.delay) }
+  }
+  for (const severity of SEVERITIES)
+    if (!isBelow(announced, severity)) consider(severity, naming.at(severity))
+  // Only a member that worsened silently may name it.
+  if (due === undefined) consider(announced, naming.named)
+  return due
+}
+
+/** When the routes of an incident want the first receiver to be notified. */
+export const firstDue = (incident: IncidentRecord, naming: Naming): Instant.Instant | undefined =>
+  Instant.earliest(
+    Array.from(naming.named.keys()).flatMap((receiver) => dueByRoutes(incident, naming, receiver)?.at ?? []),
+  )
