@@ -15,6 +15,9 @@ const LATENESS = 15
 const SETTLING = 120
 const RETRY_AFTER = 3_600
 const MOST_MEMBERS = 500
+/** How long a child waits for its recovery, and how long parents hold it from the first end on. */
+const RECOVERY = 120
+const LONGEST = 600
 const RANK = { warning: 1, unknown: 2, critical: 3 } as const
 const rank = (severity: Severity | undefined): number => (severity === undefined ? 0 : RANK[severity])
 const WORST_FIRST: ReadonlyArray<Severity> = ["critical", "unknown", "warning"]
@@ -48,6 +51,12 @@ interface Row {
   waited: boolean
   waitsUntil: number
   due: Time
+  written: Time
+  /** Whether parents hold it, when the last one ended, and when it did for the first time. */
+  hasParents: boolean
+  parentEnded: Time | undefined
+  firstParentEnded: number
+  graceUntil: Time
   cause: Cause | undefined
   severity: Severity
 }
@@ -223,17 +232,19 @@ export class FiringModel {
   }
 
   /** Evaluates every incident, and sends what is pending, once all of an instant has happened. */
-  flush(time: Time = { at: this.now, slack: 0 }): void {
-    for (const incident of this.open)
-      this.#evaluate(incident, { at: time.at, slack: Math.max(time.slack, this.#passes) })
+  flush({ at, slack }: Time = { at: this.now, slack: 0 }): void {
+    const time = { at, slack: Math.max(slack, this.#passes) }
+    for (const incident of this.open) this.#evaluate(incident, time)
     this.#passes = 0
     for (const incident of this.#incidents)
       for (const row of incident.rows) {
         if (row.state !== "pending") continue
+        if (row.event === "firing") this.#followParents(incident, row)
         if (row.event === "firing" && this.#holds(incident, row).length > 0) {
           for (const other of incident.rows)
             if (other.receiver === row.receiver && other.state === "held") other.state = "discarded"
           Object.assign(row, { state: "held", mayWait: true })
+          incident.owedSince.set(row.receiver, row.due)
         } else {
           const isLater = row.due.at === time.at && row.due.slack > time.slack
           this.#attempt(incident, row, isLater ? row.due : time)
@@ -433,6 +444,10 @@ export class FiringModel {
 
   /** Makes a held row pending if nothing holds it any more. */
   #settle(incident: Incident, row: Row, isOwed: boolean, naming: Naming | undefined): void {
+    const hadParents = row.hasParents
+    this.#followParents(incident, row)
+    // The pass after a change of a parent.
+    if (hadParents && !row.hasParents && row.due.at <= this.now) row.due = { at: this.now, slack: LATENESS }
     const isFree =
       row.due.at <= this.now &&
       (isOwed || row.reason !== undefined) &&
@@ -475,7 +490,88 @@ export class FiringModel {
         .every((member) =>
           mutes.some(({ match }) => matches(fieldsOf(incident.key, incident.severity, member), match)),
         )
-    return [...(isMuted ? ["mute"] : []), ...(this.#isAcknowledged(incident) ? ["ack"] : [])]
+    const isExplained = row.hasParents || this.now < row.graceUntil.at
+    return [
+      ...(isMuted ? ["mute"] : []),
+      ...(this.#isAcknowledged(incident) ? ["ack"] : []),
+      ...(isExplained ? ["parent"] : []),
+    ]
+  }
+
+  // Dependencies
+
+  /** The facts of its loud members, or of the agent that it is about. */
+  #factsOf(incident: Incident): ReadonlyArray<ReadonlyMap<string, string>> {
+    const isOfAgent = incident.key.includes("/@")
+    return this.#loud(incident).map((member) =>
+      fieldsOf(incident.key, incident.severity, isOfAgent ? { ...member, check: undefined } : member),
+    )
+  }
+
+  /** Everything that may be a parent of others: announced incidents, and agents that are stale. */
+  get #possibleParents() {
+    const stale = Array.from(this.#agents).filter(
+      ([agent, { seen, silent }]) =>
+        silent && this.now - seen >= STALE_AFTER && !this.#isMember(`${agent}/@heartbeat`, agent),
+    )
+    return [
+      ...this.open.flatMap((incident) => {
+        const { announced: severity } = incident
+        return severity === undefined
+          ? []
+          : [{ incident, severity, isStale: false, facts: this.#factsOf(incident) }]
+      }),
+      ...stale.map(([agent]) => {
+        const member = { agent, check: undefined, status: "critical", loud: true } as const
+        const facts = [fieldsOf(`${agent}/@heartbeat`, "critical", member)]
+        return { incident: undefined, severity: "critical", isStale: true, facts } as const
+      }),
+    ]
+  }
+
+  #parents(incident: Incident) {
+    const own = this.#factsOf(incident)
+    const covers = (match: ReadonlyArray<string>, facts: typeof own) =>
+      facts.length > 0 && facts.every((each) => matches(each, match))
+    const rules = this.#policy.dependencies ?? []
+    const first = rules.findIndex(({ parent }) => covers(parent, own))
+    const found = { isPresent: false, hold: false, grace: 0 }
+    for (const { child, equal, grace, parent } of rules.slice(0, first < 0 ? rules.length : first)) {
+      const valuesOf = (facts: ReadonlyMap<string, string>) => equal.map((field) => facts.get(field) ?? "")
+      if (!covers(child, own) || own.some((facts) => valuesOf(facts).includes(""))) continue
+      const takesStale = parent.some((text) => /^incident_key (?:=|glob) .*\/@heartbeat$/u.test(text))
+      const parents = this.#possibleParents.filter(
+        (one) => one.incident !== incident && covers(parent, one.facts) && (takesStale || !one.isStale),
+      )
+      const eachHas = (least: number) =>
+        own.every((facts) =>
+          parents.some(
+            (one) =>
+              rank(one.severity) >= least &&
+              one.facts.some((others) => valuesOf(others).join() === valuesOf(facts).join()),
+          ),
+        )
+      found.isPresent ||= eachHas(0)
+      found.hold ||= eachHas(rank(incident.announced ?? incident.severity))
+      found.grace = Math.max(found.grace, secondsOf(grace))
+    }
+    return found
+  }
+
+  /** Finds whether parents hold a row that is not sent yet, and keeps when they ended. */
+  #followParents(incident: Incident, row: Row): void {
+    const { grace, hold, isPresent } = this.#parents(incident)
+    if (isPresent) row.parentEnded = undefined
+    else if (row.hasParents && row.parentEnded === undefined) {
+      row.parentEnded = { at: this.now, slack: LATENESS }
+      row.firstParentEnded = Math.min(row.firstParentEnded, this.now)
+    }
+    const { parentEnded } = row
+    const recovers = row.hasParents && parentEnded !== undefined && this.now < parentEnded.at + RECOVERY
+    const isBounded = this.now < row.firstParentEnded + LONGEST
+    row.hasParents = isBounded && (isPresent ? hold : recovers)
+    const from = row.reason === undefined ? later(row.written, row.due) : row.written
+    row.graceUntil = hold ? from : plus(from, grace)
   }
 
   #knows({ rows }: Incident, receiver: string): number {
@@ -492,7 +588,9 @@ export class FiringModel {
   #row({ severity }: Incident, receiver: string, event: Row["event"], due: Time): Row {
     const state = event === "firing" ? "held" : "pending"
     const nothing = { reason: undefined, cause: undefined, mayWait: false, waited: false, waitsUntil: 0 }
-    return { receiver, event, state, severity, due, ...nothing }
+    const free = { hasParents: false, parentEnded: undefined, firstParentEnded: Infinity }
+    const written = { at: this.now, slack: due.at === this.now ? due.slack : 0 }
+    return { receiver, event, state, severity, due, written, graceUntil: written, ...nothing, ...free }
   }
 
   #attempt(incident: Incident, row: Row, { at, slack }: Time): void {
@@ -524,6 +622,9 @@ export class FiringModel {
       ...this.#silences.flatMap(({ from, until }) => [exact(from), exact(until)]),
       ...(this.#policy.windows ?? []).map((window) => exact(this.now + this.#within(window).edge)),
       ...Array.from(this.#agents.keys(), (agent) => this.#deadAt(agent)),
+      ...Array.from(this.#agents.values(), ({ seen, silent }) =>
+        exact(silent ? seen + STALE_AFTER : Infinity),
+      ),
       ...Array.from(this.#checks.keys(), (check) => this.#overdueAt(check)),
       ...this.#incidents.flatMap(({ rows }) =>
         rows.filter(({ state }) => state === "retry").map(({ due }) => due),
@@ -531,8 +632,11 @@ export class FiringModel {
     ]
     for (const incident of this.open) {
       if (incident.ack !== undefined) times.push(exact(incident.ack.until))
-      for (const { due, state, waitsUntil } of incident.rows)
-        if (state === "held") times.push(due, exact(waitsUntil))
+      for (const { due, firstParentEnded, graceUntil, parentEnded, state, waitsUntil } of incident.rows)
+        if (state === "held") {
+          times.push(due, graceUntil, exact(waitsUntil), { at: firstParentEnded + LONGEST, slack: LATENESS })
+          if (parentEnded !== undefined) times.push(plus(parentEnded, RECOVERY))
+        }
       for (const [receiver, { due, remind = Infinity }] of this.#named(incident)) {
         if (incident.owedSince.has(receiver)) times.push(due)
         const last = incident.attempted.get(receiver)
@@ -647,7 +751,13 @@ export class FiringModel {
     for (const incident of this.#incidents) {
       incident.openedAt = past(incident.openedAt)
       if (incident.ack !== undefined) incident.ack.until += by
-      for (const row of incident.rows) if (row.waitsUntil > this.now) row.waitsUntil += by
+      for (const row of incident.rows) {
+        if (row.waitsUntil > this.now) row.waitsUntil += by
+        const { firstParentEnded, parentEnded, written } = row
+        row.firstParentEnded = firstParentEnded < Infinity ? past(firstParentEnded) : Infinity
+        if (parentEnded !== undefined) row.parentEnded = { ...parentEnded, at: past(parentEnded.at) }
+        row.written = { ...written, at: past(written.at) }
+      }
       for (const times of [incident.reached, incident.attempted, incident.owedSince] as const)
         for (const [name, time] of times)
           (times as Map<string, Time>).set(name, { ...time, at: past(time.at) })

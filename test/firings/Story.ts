@@ -12,9 +12,17 @@ export interface Route {
   readonly steps?: ReadonlyArray<{ readonly after?: string; readonly to: ReadonlyArray<string> }>
 }
 
+export interface Dependency {
+  readonly parent: ReadonlyArray<string>
+  readonly child: ReadonlyArray<string>
+  readonly equal: ReadonlyArray<string>
+  readonly grace?: string
+}
+
 /** The part of a policy that decides about firings. The minutes of `cron` are those of every hour. */
 export interface Policy {
   readonly routes?: ReadonlyArray<Route>
+  readonly dependencies?: ReadonlyArray<Dependency>
   readonly windows?: ReadonlyArray<{
     readonly name: string
     readonly cron: `*/${number} * * * *`
@@ -73,8 +81,8 @@ export interface Message {
 
 /** The agents of all stories, and their labels. */
 export const AGENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  a: { team: "web" },
-  b: { team: "db" },
+  a: { team: "web", rack: "r" },
+  b: { team: "db", rack: "r" },
 }
 
 /** Until when an agent is not dead, and a gap is not an outage. */

@@ -16,6 +16,19 @@ const acknowledge = (lasts: number): Happening => ({ step: "acknowledge", which:
 const BOTH = ["chat", "pager"]
 const STEPS: Policy = { routes: [{ steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }] }
 
+const NAMING: Policy = {
+  routes: [
+    { match: ["severity = warning"], to: ["chat"] },
+    { after: "10m", to: ["pager"] },
+  ],
+}
+const NOT_NAMING: Policy = {
+  routes: [
+    { match: ["severity = critical"], to: ["chat"] },
+    { after: "10m", to: ["pager"] },
+  ],
+}
+
 interface Case {
   readonly policy?: Policy
   readonly receivers?: ReadonlyArray<string>
@@ -201,6 +214,116 @@ const CASES: Readonly<Record<string, Case>> = {
       [2_400, disk("ok")],
     ],
     expected: ["3680 chat firing opened critical", "4340 chat resolved critical"],
+  },
+  "routes of warnings name a receiver, then not, then again, every 10 s": {
+    receivers: ["chat", "pager"],
+    policy: NAMING,
+    steps: [
+      [20, disk("warning")],
+      ...Array.from({ length: 6 }, (_, at): readonly [number, Happening] => [
+        10,
+        { step: "policy", policy: at % 2 === 0 ? NOT_NAMING : NAMING, receivers: BOTH },
+      ]),
+    ],
+    expected: ["20 chat firing opened warning", "620 pager firing opened warning"],
+  },
+  "two rules name each other's parents": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [
+        { parent: ["check_id = disk"], child: ["check_id = load"], equal: ["agent_id"] },
+        { parent: ["check_id = load"], child: ["check_id = disk"], equal: ["agent_id"] },
+      ],
+    },
+    steps: [
+      [20, load("critical")],
+      [60, disk("critical")],
+      [60, load("ok")],
+      [60, load("critical")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "80 chat firing opened critical",
+      "140 chat resolved critical",
+    ],
+  },
+  "a parent lacks the label in equal": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:site"] }],
+    },
+    steps: [
+      [20, disk("critical")],
+      [60, load("critical")],
+    ],
+    expected: ["20 chat firing opened critical", "80 chat firing opened critical"],
+  },
+  "a parent returns, and its child waits for its own recovery": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
+    },
+    steps: [
+      [20, disk("critical")],
+      [60, load("critical")],
+      [600, disk("ok")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "680 chat resolved critical",
+      "800 chat firing opened critical",
+    ],
+  },
+  "a warning parent has a critical child": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
+    },
+    steps: [
+      [20, disk("warning")],
+      [60, load("warning")],
+      [60, load("critical")],
+    ],
+    expected: ["20 chat firing opened warning", "140 chat firing opened critical"],
+  },
+  "a dead host has dependants that wait and are never sent": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [
+        { parent: ["incident_key glob */@heartbeat"], child: ["check_id = load"], equal: ["label:rack"] },
+      ],
+    },
+    steps: [
+      [20, { step: "falls_silent", agent: "b" }],
+      [190, load("critical")],
+      [1_200, { step: "returns", agent: "b" }],
+      [60, load("ok")],
+    ],
+    expected: ["320 chat firing opened critical", "1410 chat resolved critical"],
+  },
+  "the 501st member names nobody": {
+    policy: {
+      routes: [
+        { match: ["check_id = last"], to: ["pager"] },
+        { match: ["check_id glob c*"], to: ["chat"] },
+      ],
+    },
+    steps: [
+      [
+        20,
+        {
+          step: "report",
+          agent: "a",
+          results: Array.from({ length: 501 }, (_, at) => ({
+            check: at === 500 ? "last" : `c${at}`,
+            status: at === 500 ? "warning" : "critical",
+            loud: true,
+            key: "k",
+          })),
+        },
+      ],
+    ],
+    expected: ["20 chat firing opened critical"],
   },
 }
 
