@@ -3,10 +3,9 @@ import { Duration, Result } from "effect"
 import type { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
-import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
-import { type Labels, MAX_LABELS } from "@tocsin/contract/Labels"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { resendOf } from "./alertTimes.ts"
+import { deriveCheck, plainText, type Texts } from "./deriveCheck.ts"
 import {
   checkIdOf,
   type Expects,
@@ -16,8 +15,6 @@ import {
   type Report,
   type TranslationContext,
 } from "./Report.ts"
-
-type Texts = Readonly<Record<string, string>>
 
 /** An alert as its sender states it. */
 interface Alert {
@@ -109,57 +106,6 @@ const firingStatus = (
   return ignore.includes(value) ? undefined : "critical"
 }
 
-const FIRST_LABELS = ["alertname", "severity", "instance", "job", "team", "runbook_url"]
-const LONGEST_NAME = 64
-const LONGEST_VALUE = 256
-const OUTSIDE_NAME = /[^A-Za-z0-9._:-]/gu
-// oxlint-disable-next-line no-control-regex -- These are the characters to replace.
-const CONTROLS = /[\u0000-\u001f]/gu
-
-const plainText = (text: string): string => text.toWellFormed().replace(CONTROLS, " ")
-
-const cleanValue = (text: string): string => {
-  const plain = plainText(text)
-  return plain.length <= LONGEST_VALUE ? plain : Array.from(plain).slice(0, LONGEST_VALUE).join("")
-}
-
-const isLink = (text: string | undefined): text is string =>
-  text !== undefined && text.length <= LONGEST_VALUE && /^https?:\/\/\S+$/u.test(text)
-
-/** The labels of a check: cleaned, and the most important where there are too many. They never refuse an alert. */
-const checkLabels = ({ annotations, labels }: Alert, { group_by = [] }: IntegrationOptions): Labels => {
-  const link = annotations["runbook_url"]
-  const given: Texts = isLink(link) ? { runbook_url: link, ...labels } : labels
-  const cleaned = new Map<string, string>()
-  const names = Object.keys(given).toSorted()
-  const rank = new Map([...FIRST_LABELS, ...group_by].toReversed().map((name, place) => [name, place]))
-  // A stable sort: of equal rank, by name.
-  for (const name of names.toSorted((a, b) => (rank.get(b) ?? -1) - (rank.get(a) ?? -1))) {
-    const key = name.toWellFormed().replace(OUTSIDE_NAME, "_").slice(0, LONGEST_NAME)
-    if (cleaned.size === MAX_LABELS) break
-    if (key !== "" && !cleaned.has(key) && !isSecretLikeLabelKey(key))
-      cleaned.set(key, cleanValue(given[name] ?? ""))
-  }
-  return Object.fromEntries(cleaned)
-}
-
-const LONGEST_PLAIN = 115
-const HASH_DIGITS = 12
-
-/** The ID of an alert's check: its identity is the whole label set. */
-const alertId = (labels: Texts, sha256: (text: string) => string): CheckId => {
-  const set = Object.keys(labels)
-    .toSorted()
-    .map((name) => [name, labels[name]])
-  const hash = sha256(JSON.stringify(set)).slice(0, HASH_DIGITS)
-  const plain = (labels["alertname"] ?? "alert")
-    .toWellFormed()
-    .replace(OUTSIDE_NAME, "_")
-    .slice(0, LONGEST_PLAIN)
-  // The characters that remain are those of an ID.
-  return `${plain}.${hash}` as CheckId
-}
-
 const LONGEST_KEY = 256
 
 /** The incident that alerts with equal labels share. */
@@ -232,11 +178,12 @@ const reportOf = (alert: Alert, context: TranslationContext, rules: AlertRules):
   const { now, options, sha256 } = context
   const { labels } = alert
   const isFiring = rules.isFiring(alert, now)
+  const made = deriveCheck(alert, context)
   if (options.watchdog !== undefined && labels["alertname"] === options.watchdog) {
     const check_id = checkIdOf(options.watchdog, sha256)
     const status = isFiring ? "ok" : "critical"
     const report = resultOf(check_id, status, outputOf(alert), { by: "watchdog" })
-    return { ...report, isOfKnownCheck: false, labels: checkLabels(alert, options) }
+    return { ...report, isOfKnownCheck: false, labels: made.labels }
   }
   const firing = firingStatus(labels, options)
   if (firing === undefined) return undefined
@@ -247,8 +194,8 @@ const reportOf = (alert: Alert, context: TranslationContext, rules: AlertRules):
     lease_millis: isFiring && rules.repeats ? leaseOf(alert, context) : undefined,
   }
   return {
-    ...resultOf(alertId(labels, sha256), isFiring ? firing : "ok", outputOf(alert), expects),
-    labels: checkLabels(alert, options),
+    ...resultOf(made.check_id, isFiring ? firing : "ok", outputOf(alert), expects),
+    labels: made.labels,
     ...(incident_key !== undefined && { incident_key }),
   }
 }

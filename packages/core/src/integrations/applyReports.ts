@@ -148,11 +148,25 @@ interface Item {
 
 const UNDECLARED = "-"
 
+// Labels of repeated alerts are the same objects.
+const digests = new WeakMap<object, string>()
+
+const digestOf = (labels: Report["labels"], sha256: (text: string) => string): string => {
+  if (labels === undefined) return UNDECLARED
+  const known = digests.get(labels)
+  if (known !== undefined) return known
+  const digest = sha256(JSON.stringify(labels))
+  digests.set(labels, digest)
+  return digest
+}
+
 /** Stands for the labels and terms of a report. */
 const declarationOf = ({ expects, ...report }: AnyReport, sha256: (text: string) => string): string => {
   const labels = "labels" in report ? report.labels : undefined
   const isNothing = labels === undefined && expects.by === "terms" && Object.keys(expects.terms).length === 0
-  return isNothing ? UNDECLARED : sha256(JSON.stringify([labels, expects])).slice(0, 16)
+  return isNothing
+    ? UNDECLARED
+    : sha256(`${digestOf(labels, sha256)} ${JSON.stringify(expects)}`).slice(0, 16)
 }
 
 /** Takes the reports of a part, and returns why it refuses some. */

@@ -1,0 +1,88 @@
+/// <reference lib="es2024.string" />
+import type { CheckId } from "@tocsin/contract/Identifiers"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
+import { type Labels, MAX_LABELS } from "@tocsin/contract/Labels"
+import type { TranslationContext } from "./Report.ts"
+
+/** Names and values as a sender states them. */
+export type Texts = Readonly<Record<string, string>>
+
+/** The parts of an alert that its check follows from. */
+interface Alert {
+  readonly labels: Texts
+  readonly annotations: Texts
+}
+
+const FIRST_LABELS = ["alertname", "severity", "instance", "job", "team", "runbook_url"]
+const LONGEST_NAME = 64
+const LONGEST_VALUE = 256
+const OUTSIDE_NAME = /[^A-Za-z0-9._:-]/gu
+// oxlint-disable-next-line no-control-regex -- These are the characters to replace.
+const CONTROLS = /[\u0000-\u001f]/gu
+
+/** A text without control characters. */
+export const plainText = (text: string): string => text.toWellFormed().replace(CONTROLS, " ")
+
+const cleanValue = (text: string): string => {
+  const plain = plainText(text)
+  return plain.length <= LONGEST_VALUE ? plain : Array.from(plain).slice(0, LONGEST_VALUE).join("")
+}
+
+const isLink = (text: string | undefined): text is string =>
+  text !== undefined && text.length <= LONGEST_VALUE && /^https?:\/\/\S+$/u.test(text)
+
+/** The labels of a check: cleaned, and the most important where there are too many. They never refuse an alert. */
+const checkLabels = ({ annotations, labels }: Alert, { group_by = [] }: IntegrationOptions): Labels => {
+  const link = annotations["runbook_url"]
+  const given: Texts = isLink(link) ? { runbook_url: link, ...labels } : labels
+  const cleaned = new Map<string, string>()
+  const names = Object.keys(given).toSorted()
+  const rank = new Map([...FIRST_LABELS, ...group_by].toReversed().map((name, place) => [name, place]))
+  // A stable sort: of equal rank, by name.
+  for (const name of names.toSorted((a, b) => (rank.get(b) ?? -1) - (rank.get(a) ?? -1))) {
+    const key = name.toWellFormed().replace(OUTSIDE_NAME, "_").slice(0, LONGEST_NAME)
+    if (cleaned.size === MAX_LABELS) break
+    if (key !== "" && !cleaned.has(key) && !isSecretLikeLabelKey(key))
+      cleaned.set(key, cleanValue(given[name] ?? ""))
+  }
+  return Object.fromEntries(cleaned)
+}
+
+const LONGEST_PLAIN = 115
+const HASH_DIGITS = 12
+
+/** The ID of an alert's check: its identity is the whole label set. */
+const alertId = (labels: Texts, sha256: (text: string) => string): CheckId => {
+  const set = Object.keys(labels)
+    .toSorted()
+    .map((name) => [name, labels[name]])
+  const hash = sha256(JSON.stringify(set)).slice(0, HASH_DIGITS)
+  const plain = (labels["alertname"] ?? "alert")
+    .toWellFormed()
+    .replace(OUTSIDE_NAME, "_")
+    .slice(0, LONGEST_PLAIN)
+  // The characters that remain are those of an ID.
+  return `${plain}.${hash}` as CheckId
+}
+
+/** The check of an alert, and its labels. */
+interface Derived {
+  readonly check_id: CheckId
+  readonly labels: Labels
+}
+
+// Senders repeat their alerts, and deriving these takes ten times as long as parsing the request.
+const DERIVED_KEPT = 10_000
+const derived = new Map<string, Derived>()
+
+/** The check and the labels of an alert. */
+export const deriveCheck = (alert: Alert, { options, sha256 }: TranslationContext): Derived => {
+  const key = JSON.stringify([alert.labels, alert.annotations["runbook_url"], options.group_by])
+  const known = derived.get(key)
+  if (known !== undefined) return known
+  const made = { check_id: alertId(alert.labels, sha256), labels: checkLabels(alert, options) }
+  if (derived.size >= DERIVED_KEPT) derived.clear()
+  derived.set(key, made)
+  return made
+}
