@@ -41,7 +41,7 @@ export const pathOf = (url: string): string => {
 }
 
 /** The paths of senders and of links contain secrets (docs/rules.md#integrations, docs/rules.md#links). */
-const WITH_KEY = /^(\/(?:in\/[a-z]+|a)\/)./u
+const WITH_KEY = /^(\/+(?:in\/+(?:ping|push|alertmanager|webhook)|in|a)\/+)./iu
 
 /** The path of a request's target as logs may show it. */
 export const shownPath = (url: string): string => {

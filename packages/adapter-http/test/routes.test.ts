@@ -2,6 +2,7 @@ import { assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpApi } from "effect/http-api"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
+import { shownPath } from "../src/routes.ts"
 import { errorOf, send } from "./http.ts"
 import { testServer } from "./TestServer.ts"
 
@@ -73,4 +74,18 @@ layer(testServer(), { excludeTestServices: true })("served is", (it) => {
       }
     }),
   )
+})
+
+it("a path in the log has no key and no token, also where it is slightly wrong", () => {
+  for (const path of [
+    "/in/ping/SECRET/backup",
+    "/in/SECRET",
+    "//in/ping/SECRET",
+    "/in//push/SECRET",
+    "/IN/ping/SECRET",
+    "/a/SECRET",
+    "//A/SECRET",
+  ])
+    assert.match(shownPath(path), /^[/A-Za-z]+…$/, path)
+  assert.strictEqual(shownPath("/api/v1/agents?x=1"), "/api/v1/agents")
 })

@@ -362,6 +362,19 @@ describe("a policy", () => {
     },
   )
 
+  it("has watches of addresses without a user", () => {
+    const problemsAt = (url: string) => problemsOf({ watches: [{ name: "shop", http: { url } }] })
+    for (const url of ["https://shop.example", "http://[::1]:8080/a@b?c=d@e", "HTTPS://shop.example?q"])
+      expect(problemsAt(url)).toEqual([])
+    for (const url of [
+      "http://user:secret@shop.example/",
+      "https://user@shop.example",
+      "file:///etc/passwd",
+      "https://",
+    ])
+      expect(problemsAt(url)).toEqual(["watches.0.http.url must be an http or https address without a user"])
+  })
+
   it("has a JSON Schema that closes every object", () => {
     const { schema } = Schema.toJsonSchemaDocument(PolicyDocument, { onExcessProperty: "error" })
     expect(JSON.stringify(schema)).not.toContain('"additionalProperties":true')
