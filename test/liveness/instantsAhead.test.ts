@@ -88,6 +88,13 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "integration.last_refused_at": HISTORY,
   "enrolment.expires_at": MAY_BE_AHEAD,
   "enrolment.created_at": HISTORY,
+  "watch.paused_until": MAY_BE_AHEAD,
+  "watch.created_at": HISTORY,
+  // More than a period ahead counts as due.
+  "watch.next_probe_at": MAY_BE_AHEAD,
+  "watch.probed_at": HISTORY,
+  "watch.counted_at": HISTORY,
+  "idempotency_key.acted_at": HISTORY,
   "operator.created_at": HISTORY,
   "operator.expires_at": MAY_BE_AHEAD,
   "operator.former_valid_until": MAY_BE_AHEAD,
