@@ -1,3 +1,5 @@
+import { withoutTrailing } from "./withoutTrailing.ts"
+
 /** The start of a watch, as people write it: an address. */
 export interface WatchOfAddress {
   readonly name: string
@@ -15,13 +17,12 @@ export const WATCH_ADDRESSES =
 const LONGEST_NAME = 128
 
 const nameOf = (text: string): string =>
-  text
-    .replaceAll(/[[\]]/g, "")
-    .replaceAll(/[^A-Za-z0-9._:-]+/g, "_")
-    .replace(/_+$/, "")
-    .slice(0, LONGEST_NAME)
+  withoutTrailing(text.replaceAll(/[[\]]/g, "").replaceAll(/[^A-Za-z0-9._:-]+/g, "_"), "_").slice(
+    0,
+    LONGEST_NAME,
+  )
 
-const PAGE = /^https?:\/\/(?<place>[^/?#@\s]+)(?<path>[^?#\s]*)\S*$/iu
+const PAGE = /^https?:\/\/(?<place>[^/?#@\s]+)(?<path>(?:\/[^?#\s]*)?)(?:[?#]\S*)?$/iu
 const PORT =
   /^(?<kind>tcp|tls):\/\/(?:\[(?<v6>[\da-f:.]+)\]|(?<plain>[^/?#@:\s]+))(?::(?<port>\d{1,5}))?\/?$/iu
 const NAME = /^dns:(?:\/\/)?(?<name>[^/?#@:\s]+)$/iu
