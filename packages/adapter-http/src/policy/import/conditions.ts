@@ -10,7 +10,7 @@ export const ALWAYS: Alternatives = [[]]
 const MOST_ALTERNATIVES = 64
 
 const TEXT =
-  /^\s*"?(?<label>[^"=!~\s]+)"?\s*(?<op>=~|!~|!=|=)\s*(?:"(?<quoted>(?:[^"\\]|\\.)*)"|(?<bare>[^"]*?))\s*$/u
+  /^\s*"?(?<label>[^"=!~\s]+)"?\s*(?<op>=~|!~|!=|=)\s*(?:"(?<quoted>(?:[^"\\]|\\.)*)"\s*|(?<bare>(?:[^"\s][^"]*)?))$/u
 const LABEL = /^[A-Za-z0-9._:-]{1,64}$/u
 
 /** Matchers between commas, which texts in quotes may contain. */
@@ -56,7 +56,7 @@ const conditionOf = (label: string, op: string, value: string): Alternatives | u
 const read = (text: string): Alternatives | undefined => {
   const { bare = "", label, op, quoted } = TEXT.exec(text)?.groups ?? {}
   if (label === undefined || op === undefined) return undefined
-  return conditionOf(label, op, quoted === undefined ? bare : quoted.replace(/\\(.)/gsu, "$1"))
+  return conditionOf(label, op, quoted === undefined ? bare.trimEnd() : quoted.replace(/\\(.)/gsu, "$1"))
 }
 
 const isImpossible = (all: ReadonlyArray<Matcher>): boolean =>

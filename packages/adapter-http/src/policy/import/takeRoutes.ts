@@ -28,7 +28,7 @@ const MONTH = 31 * 86_400_000
 
 /** How often to remind: durations of Alertmanager may have several units. */
 const remindOf = (repeat: string): string | undefined => {
-  const parts = repeat.match(/\d+(?:ms|[smhdw])/gu) ?? []
+  const parts = repeat.match(/(?<!\d)\d+(?:ms|[smhdw])/gu) ?? []
   const millis = parts.reduce((sum, part) => {
     const week = /^(\d+)w$/u.exec(part)?.[1]
     return sum + (boundedMillis(week === undefined ? part : `${Number(week) * 7}d`) ?? 0)
