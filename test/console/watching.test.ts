@@ -73,31 +73,33 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
       }),
     )
 
-    it.effect("counts what nobody has in its title and icon, and keeps the choices of the browser", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo } = yield* Site
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("host-count")
-          const { page, faults } = await openConsole(context, `${baseUrl}/#/agents`)
-          await signIn(page)
-          await demo.report("host-count", [{ check_id: "disk", status: "critical", output: "full" }])
-          await page.waitForFunction("/^\\(\\d+\\) Agents/.test(document.title)")
-          await page.waitForFunction("document.querySelector('link[rel=icon]').href.includes('%3Ctext')")
-          await page.getByRole("button", { name: "Settings" }).click()
-          const settings = page.getByRole("dialog", { name: "Settings of this browser" })
-          assert.isFalse(await settings.getByLabel("Sound for new incidents").isChecked())
-          assert.isFalse(await settings.getByLabel("Desktop notification").isChecked())
-          await settings.getByLabel("Theme").selectOption("dark")
-          await settings.getByLabel("Time zone").selectOption("Asia/Tokyo")
-          await page.getByRole("link", { name: "host-count" }).waitFor()
-          await page.waitForFunction("document.documentElement.dataset.theme === 'dark'")
-          await page.locator('time[data-exact*="GMT+9"]').first().waitFor()
-          await page.getByRole("button", { name: "Keys" }).click()
-          await page.getByRole("dialog", { name: "Keys" }).getByText("all rows up to it").waitFor()
-          assert.deepStrictEqual(faults, [])
-        })
-      }),
+    it.effect(
+      "counts unacknowledged incidents in its title and icon, and keeps the choices of the browser",
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo } = yield* Site
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("host-count")
+            const { page, faults } = await openConsole(context, `${baseUrl}/#/agents`)
+            await signIn(page)
+            await demo.report("host-count", [{ check_id: "disk", status: "critical", output: "full" }])
+            await page.waitForFunction("/^\\(\\d+\\) Agents/.test(document.title)")
+            await page.waitForFunction("document.querySelector('link[rel=icon]').href.includes('%3Ctext')")
+            await page.getByRole("button", { name: "Settings" }).click()
+            const settings = page.getByRole("dialog", { name: "Settings of this browser" })
+            assert.isFalse(await settings.getByLabel("Sound for new incidents").isChecked())
+            assert.isFalse(await settings.getByLabel("Desktop notification").isChecked())
+            await settings.getByLabel("Theme").selectOption("dark")
+            await settings.getByLabel("Time zone").selectOption("Asia/Tokyo")
+            await page.getByRole("link", { name: "host-count" }).waitFor()
+            await page.waitForFunction("document.documentElement.dataset.theme === 'dark'")
+            await page.locator('time[data-exact*="GMT+9"]').first().waitFor()
+            await page.getByRole("button", { name: "Keys" }).click()
+            await page.getByRole("dialog", { name: "Keys" }).getByText("all rows up to it").waitFor()
+            assert.deepStrictEqual(faults, [])
+          })
+        }),
     )
 
     it.effect("shows the audit in sentences with links, of the days that were asked for", () =>

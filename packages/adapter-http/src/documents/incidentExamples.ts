@@ -106,7 +106,7 @@ export const incidentExamples: Readonly<Record<string, OperationExamples>> = {
   getOverview: {
     success: {
       counts: {
-        summary: "One incident, which somebody acknowledged, and a key that waits",
+        summary: "An acknowledged incident, and a key that waits",
         value: {
           agents_online: 1,
           agents_offline: 0,

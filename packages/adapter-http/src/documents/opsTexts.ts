@@ -6,7 +6,7 @@ export const opsTexts: OperationTexts = {
     listEnrolments: ["List enrolments", "Lists enrolments, the newest first, without their tokens."],
     removeEnrolment: [
       "Delete an enrolment",
-      "Deletes an enrolment: its token admits nobody from now on. Agents that it admitted stay accepted. Safe to repeat.",
+      "Deletes an enrolment: its token admits no more agents. Agents that it admitted stay accepted. Safe to repeat.",
     ],
     createEnrolment: [
       "Create an enrolment",

@@ -46,7 +46,7 @@ const INVALID = {
 const ANOTHER_REQUEST = {
   code: "conflict",
   message:
-    "this Idempotency-Key came with another request within the last 24 hours; send each act with a key of its own",
+    "this Idempotency-Key came with another request within the last 24 hours; send a new key with each act",
 } as const
 const UNANSWERED = {
   code: "conflict",

@@ -112,7 +112,7 @@ export const callTable = {
     ...listing<P.Paging, R.Enrolment>()("listEnrolments"),
     /** Creates an enrolment; the answer has the token, this once. */
     create: call<[enrolment: R.NewEnrolment], R.EnrolmentWithToken>()("createEnrolment"),
-    /** Deletes an enrolment: its token admits nobody from now on. A count of 0 if there is none. */
+    /** Deletes an enrolment: its token admits no more agents. A count of 0 if there is none. */
     remove: rowAction("removeEnrolment"),
   },
   /** Blocked keys, latest first. */

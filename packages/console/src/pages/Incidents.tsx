@@ -186,7 +186,7 @@ const Nothing = ({ children }: { readonly children: ComponentChildren }) =>
     <>{children}</>
   )
 
-/** Open incidents: those that nobody has first, the worst of them first. */
+/** Open incidents: unacknowledged ones first, the worst of them first. */
 const OpenIncidents = () => {
   const { severity, filter = "" } = route.value.parameters
   const counts = summary.value

@@ -46,7 +46,7 @@ export const sound = (): void => {
   }
 }
 
-/** Names the newest incident that nobody has, on the desktop. */
+/** Names the newest unacknowledged incident on the desktop. */
 const notify = async (count: number): Promise<void> => {
   const query = { state: "open", acknowledged: false, sort: "opened_at", limit: 1 }
   const { items } = await call<Answered<HeldIncident>>("GET", "ops/v1/incidents", { query })

@@ -47,7 +47,7 @@ const remove = act({
       return yield* notFound(`there is no enrolment ${id}: list enrolments with tocsin enrolments list`)
     return { answer: { count }, text: `${id}: deleted\n` }
   }),
-}).pipe(Command.withDescription("Delete an enrolment: its token admits nobody from now on"))
+}).pipe(Command.withDescription("Delete an enrolment: its token admits no more agents"))
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Enrolment>> => [
   { title: "ENROLMENT", cell: (enrolment) => enrolment.id },
