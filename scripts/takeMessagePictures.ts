@@ -3,6 +3,7 @@
 // shows it. Needs a Chromium, as test/console does.
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import type { Receiver } from "@tocsin/contract/PolicyDocument"
 import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
 import { Duration, Effect, Queue, Record, Redacted } from "effect"
@@ -34,9 +35,6 @@ const deliver = (definition: Receiver, secrets: Readonly<Record<string, string>>
     const { outcome } = yield* send(notification)
     if (outcome !== "delivered") throw new Error(`the fake of ${definition.kind} answered ${outcome}`)
   }).pipe(Effect.provide(testIds))
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
 /** The words of a message in a box, with its links below where the service shows them so. */
 const boxOf = (text: string, body: string): string => {

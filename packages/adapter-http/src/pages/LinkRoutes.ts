@@ -1,3 +1,4 @@
+import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -22,15 +23,6 @@ interface Page {
   /** The label of its only button. */
   readonly button?: string
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-}
-const html = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "")
 
 /** The console's colours. */
 const STYLE = `:root{color-scheme:light dark;--ground:#f4f2ed;--card:#fffdf9;--ink:#1d2228;--line:#ddd8cd;--accent:#7a4a12;--on:#fffdf9;--critical:#b01d1d;--warning:#8a5300;--unknown:#63409b}
@@ -57,14 +49,14 @@ const linkPage = ({ button, lines, title, tone = "" }: Page): string => `<!docty
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${html(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main class="${tone}">
-<h1>${html(title)}</h1>
-${lines.map((line) => `<p>${html(line)}</p>`).join("\n")}
-${button === undefined ? "" : `<form method="post"><button>${html(button)}</button></form>`}
+<h1>${escapeHtml(title)}</h1>
+${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("\n")}
+${button === undefined ? "" : `<form method="post"><button>${escapeHtml(button)}</button></form>`}
 </main>
 </body>
 </html>

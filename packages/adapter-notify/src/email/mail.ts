@@ -1,3 +1,4 @@
+import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { type ChatMessage, textOf, type Tone, toneOf } from "../text/ChatMessage.ts"
@@ -30,15 +31,6 @@ const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: plain }
 /** Longer subjects are cut by most programs. */
 const MOST_SUBJECT = 200
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-}
-const html = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "")
-
 /** Readable on light and dark grounds. */
 const COLOURS: Readonly<Record<Tone, string>> = {
   critical: "#d13438",
@@ -53,11 +45,11 @@ const BUTTON =
   "text-decoration:none"
 
 const buttonOf = ({ title, url }: NamedLink): string =>
-  `<a style="${BUTTON}" href="${html(url)}">${html(title)}</a>`
+  `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(title)}</a>`
 
 /** Without a stylesheet, script or image: every program shows the same, and loads nothing. */
 const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: ReadonlyArray<NamedLink>): string => {
-  const [title = "", ...rest] = lines.map(html)
+  const [title = "", ...rest] = lines.map(escapeHtml)
   const shown = rest.map((line) => `<p style="margin:0 0 6px;overflow-wrap:anywhere">${line}</p>`).join("")
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
