@@ -9,7 +9,8 @@ import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { launch, type ServerProcess, startServer } from "./ServerProcess.ts"
 import { until } from "./until.ts"
 
-const WATCHES = 12
+/** So many that each of three servers has some, whatever their random IDs. */
+const WATCHES = 40
 const EVERY_SECONDS = 10
 
 /** A page that counts how often each path was asked for. */
