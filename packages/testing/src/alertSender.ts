@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { IntegrationName, type IntegrationOptions } from "@tocsin/contract/Integrations"
-import type { EventId } from "@tocsin/contract/Identifiers"
+import { type AgentId, EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { evaluateReported } from "@tocsin/core/integrations/sweepAlerts"
 import { seeIntegrations } from "@tocsin/core/integrations/seeIntegrations"
@@ -11,31 +11,28 @@ import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import type { Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
+import { uuidV7 } from "./SeededIds.ts"
 
 /** The name of the integration. */
 export const NAME = IntegrationName.make("prometheus")
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** IDs by number: the chore's, which no other makes. */
-const eventIds = () => {
-  let made = 0
-  return (): EventId =>
-    // The shape of an ID.
-    `0195514a-1c40-7a00-9000-${String((made += 1)).padStart(12, "0")}` as EventId
-}
+let drawn = 0
+
+/** IDs of events in their order. */
+const newEventId = (now: Instant.Instant): EventId => EventId.make(uuidV7(now / 1_000n, `event ${++drawn}`))
 
 /** An integration that takes alerts, with its key. */
 export interface Site {
   readonly replica: Replica
   readonly key: Redacted.Redacted
-  readonly newEventId: () => EventId
 }
 
 /** Creates the integration. */
 export const open = Effect.fnUntraced(function* (replica: Replica, options: IntegrationOptions = {}) {
   const { key } = yield* replica.integrations.create({ name: NAME, kind: "alertmanager", options })
-  return { replica, key: Redacted.make(key), newEventId: eventIds() } satisfies Site
+  return { replica, key: Redacted.make(key) } satisfies Site
 })
 
 /** An alert of a source; without `lasts`, it has ended. */
@@ -69,9 +66,9 @@ export const sends = Effect.fnUntraced(function* (
   )
 })
 
-/** The service's background work, once. */
-const sweeps = Effect.fnUntraced(function* ({ newEventId, replica: { commits, incidents, storage } }: Site) {
-  yield* commits.transact(seeIntegrations([NAME], defaultRules, incidents))
+/** The service's background work on an integration, once. */
+export const sweeps = Effect.fnUntraced(function* ({ commits, incidents, storage }: Replica, name: AgentId) {
+  yield* commits.transact(seeIntegrations([name], defaultRules, incidents))
   const services = { storage, commits, rules: defaultRules, pieces: { rows: 100, incidents: 100 } }
   const { piece } = overdueChore(services, incidents, (input) =>
     evaluateReported({ ...input, sha256, newEventId }),
@@ -83,7 +80,7 @@ const sweeps = Effect.fnUntraced(function* ({ newEventId, replica: { commits, in
 export const passes = Effect.fnUntraced(function* (site: Site, seconds: number) {
   for (let left = seconds; left > 0; left -= 30) {
     yield* TestClock.adjust(`${Math.min(left, 30)} seconds`)
-    yield* sweeps(site)
+    yield* sweeps(site.replica, NAME)
   }
 })
 

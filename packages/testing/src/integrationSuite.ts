@@ -3,13 +3,11 @@ import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { IntegrationName } from "@tocsin/contract/Integrations"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { IntegrationRecord } from "@tocsin/core/model/IntegrationRecord"
-import { overdueChore } from "@tocsin/core/overdue/evaluateExpectations"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
-import { seeIntegrations } from "@tocsin/core/integrations/seeIntegrations"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { Duration, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
+import { sweeps } from "./alertSender.ts"
 import { assertSame } from "./assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { rowOf } from "./observe.ts"
@@ -92,13 +90,6 @@ const outcome = (replica: Replica, key: Redacted.Redacted, path: string) =>
 
 const statusOf = (replica: Replica, check: string) =>
   Effect.map(replica.storage.check(CRON, CheckId.make(check)), (row) => row?.status)
-
-const evaluated = ({ commits, incidents, storage }: Replica) =>
-  overdueChore({ storage, commits, rules: defaultRules, pieces: { rows: 100, incidents: 100 } }, incidents)
-    .piece
-
-const seen = ({ commits, incidents }: Replica) =>
-  commits.transact(seeIntegrations([CRON], defaultRules, incidents))
 
 const overdueChecks = (replica: Replica) =>
   Effect.map(rowsOf(replica, "overdue"), (rows) => rows.map(({ check_id }) => check_id))
@@ -193,13 +184,11 @@ const expectsRuns = Effect.fnUntraced(function* (replica: Replica) {
   // The service is alive all the while, and so is the agent of the integration.
   for (let minute = 0; minute < 59; minute++) {
     yield* TestClock.adjust("1 minute")
-    yield* seen(replica)
-    yield* evaluated(replica)
+    yield* sweeps(replica, CRON)
   }
   assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily")])
   yield* TestClock.adjust("70 seconds")
-  yield* seen(replica)
-  yield* evaluated(replica)
+  yield* sweeps(replica, CRON)
   assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily"), CheckId.make("job")])
   yield* ping(replica, key, "job")
   assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily")])

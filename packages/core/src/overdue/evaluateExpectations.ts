@@ -79,7 +79,7 @@ const EVALUATE_EVERY = Duration.seconds(5)
 export const overdueChore = (
   { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
   incidents: IncidentOptions,
-  evaluate: (input: EvaluateInput) => Command<void> = evaluateExpectations,
+  evaluate: (input: EvaluateInput) => Command<void>,
 ): Chore => ({
   name: "looking for overdue checks",
   pause: idlePause(EVALUATE_EVERY),
