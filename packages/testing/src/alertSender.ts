@@ -16,12 +16,14 @@ import { uuidV7 } from "./SeededIds.ts"
 /** The name of the integration. */
 export const NAME = IntegrationName.make("prometheus")
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+/** A hash, as the service makes them. */
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 let drawn = 0
 
 /** IDs of events in their order. */
-const newEventId = (now: Instant.Instant): EventId => EventId.make(uuidV7(now / 1_000n, `event ${++drawn}`))
+export const newEventId = (now: Instant.Instant): EventId =>
+  EventId.make(uuidV7(now / 1_000n, `event ${++drawn}`))
 
 /** An integration that takes alerts, with its key. */
 export interface Site {

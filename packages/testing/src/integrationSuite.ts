@@ -3,11 +3,13 @@ import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { IntegrationName } from "@tocsin/contract/Integrations"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { IntegrationRecord } from "@tocsin/core/model/IntegrationRecord"
+import { applyReports, type Taken } from "@tocsin/core/integrations/applyReports"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { Duration, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { sweeps } from "./alertSender.ts"
+import { newEventId, sha256, sweeps } from "./alertSender.ts"
 import { assertSame } from "./assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { rowOf } from "./observe.ts"
@@ -132,6 +134,32 @@ const decidesByKey = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual(yield* replica.integrations.remove(CRON), { count: 0 })
 })
 
+/** A request is read once, also under the key before the last rotation. */
+const readsOnce = Effect.fnUntraced(function* (replica: Replica) {
+  const { commits, incidents, integrations } = replica
+  const former = yield* created(replica)
+  const present = Redacted.make((yield* integrations.rotate(CRON, {})).key)
+  for (const key of [former, present]) {
+    const input = {
+      ...(yield* integrations.recognise(key)),
+      kind: "ping",
+      request: { method: "POST", path: ["backup"], query: {}, body: "" },
+      start: 0,
+      incidents,
+      sha256,
+      staleAfter: defaultRules.staleAfter,
+      newEventId,
+    } as const
+    const take = (before: Partial<Taken>) =>
+      Effect.map(
+        commits.transact(applyReports({ ...input, known: before.known, reading: before.reading })),
+        (taken) => (taken === "unknown_key" ? assert.fail(taken) : taken),
+      )
+    const first = yield* take({})
+    assert.strictEqual((yield* take(first)).reading, first.reading)
+  }
+})
+
 const bounds = Effect.fnUntraced(function* (replica: Replica) {
   const key = yield* created(replica, { max_checks: 2 })
   for (const [path, expected] of [
@@ -204,6 +232,9 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
     )
     it.effect("take reports under a key that is valid, and no other", () =>
       Effect.flatMap(openReplica(subject), decidesByKey),
+    )
+    it.effect("read each request once, also under a former key", () =>
+      Effect.flatMap(openReplica(subject), readsOnce),
     )
     it.effect("have as many checks as they may, those that have only begun included", () =>
       Effect.flatMap(openReplica(subject), bounds),

@@ -83,18 +83,20 @@ const partOf = (reading: Reading | Refusal | undefined, start: number): Readonly
 const idsOf = (reports: ReadonlyArray<AnyReport>): ReadonlyArray<CheckId> =>
   reports.map(({ check_id }) => check_id)
 
-/** Whether what was read of an integration still holds. */
+/** Whether what was read of an integration still holds, and gives it this kind and key. */
 const isCurrent = (
   known: KnownIntegration | undefined,
   agent: AgentRecord,
   { key_hash, kind }: Pick<SenderInput, "key_hash" | "kind">,
+  now: Instant.Instant,
 ): known is KnownIntegration =>
   known !== undefined &&
-  known.integration.kind === kind &&
-  known.integration.key_hash === key_hash &&
-  agent.accepted_key_hash === key_hash &&
+  // A rotation replaces the key of the agent, too.
+  agent.accepted_key_hash === known.integration.key_hash &&
   agent.registration_id === known.registration_id &&
-  agent.observed_at === known.version
+  agent.observed_at === known.version &&
+  known.integration.kind === kind &&
+  isValidKey(known.integration, key_hash, now)
 
 /**
  * Decides a part of a sender's request (docs/rules.md#integrations). Usually it needs the rows of its agent
@@ -114,7 +116,7 @@ export const applyReports = commandOf(function* (
   const agent = unit.agents.get(name)
   if (agent === undefined) return "unknown_key"
   let { known, reading } = input
-  if (!isCurrent(known, agent, input) || reading === undefined) {
+  if (!isCurrent(known, agent, input, now) || reading === undefined) {
     yield* load(unit, { rows: { integration: [name] } })
     const integration = unit.of("integration").get(name)
     if (integration?.kind !== kind || !isValidKey(integration, key_hash, now)) return "unknown_key"
