@@ -1,3 +1,4 @@
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import { isClockOff } from "@tocsin/reporting/agent/ServerTime"
 import { checksText } from "../config/AgentConfig.ts"
 import { OWN_CHECK_ID } from "../config/readConfig.ts"
@@ -102,7 +103,7 @@ export const selfReport = (state: SelfState): CheckReport => {
   return {
     checkId: OWN_CHECK_ID,
     status,
-    exitCode: { ok: 0, warning: 1, critical: 2, unknown: 3 }[status],
+    exitCode: EXIT_CODES[status],
     durationMillis: 0,
     output: `TOCSIN-AGENT ${status.toUpperCase()} - ${said} | backlog=${state.backlog} oldest=${age}s`,
     notificationsEnabled: true,

@@ -1,4 +1,5 @@
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { Thresholds } from "./Range.ts"
 
@@ -33,8 +34,6 @@ export interface Judged {
   readonly exitCode: number
   readonly output: string
 }
-
-const EXIT_CODES: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, critical: 2, unknown: 3 }
 
 /** From bad to worse, as the plugins count. */
 const BY_WEIGHT: ReadonlyArray<CheckStatus> = ["ok", "unknown", "warning", "critical"]

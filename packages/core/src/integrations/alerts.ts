@@ -1,5 +1,6 @@
 /// <reference lib="es2024.string" />
 import { Duration, Result } from "effect"
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
@@ -129,11 +130,6 @@ const outputOf = ({ annotations, labels }: Alert): string => {
     .map(([name, value]) => `${name}=${value}`)
     .join(", ")
 }
-
-const EXIT_CODES = { ok: 0, warning: 1, critical: 2, unknown: 3 } as const satisfies Record<
-  CheckStatus,
-  number
->
 
 /** A result without a run, with its exit code. */
 export const resultOf = (

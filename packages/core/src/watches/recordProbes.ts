@@ -1,4 +1,5 @@
 import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
@@ -140,8 +141,6 @@ function* report(
   for (const { watch } of reported)
     yield* expectWatch(unit, now, { agent, watch, incidents, staleAfter: input.staleAfter })
 }
-
-const EXIT_CODES: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, critical: 2, unknown: 3 }
 
 const eventOf = (
   unit: UnitOfWork,

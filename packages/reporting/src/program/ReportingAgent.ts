@@ -1,4 +1,5 @@
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import { isCheckId } from "@tocsin/contract/Identifiers"
 import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
 import { isLabels } from "@tocsin/contract/Labels"
@@ -14,7 +15,7 @@ import type {
   ReportOptions,
 } from "./ProgramAgent.ts"
 import { MemoryQueue } from "./MemoryQueue.ts"
-import { EXIT_CODES, runCheck } from "./runCheck.ts"
+import { runCheck } from "./runCheck.ts"
 import type { Platform } from "./Platform.ts"
 import { within } from "./within.ts"
 

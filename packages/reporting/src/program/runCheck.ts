@@ -1,15 +1,9 @@
-import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
+import type { CheckReport } from "../agent/CheckReport.ts"
 import { nextDue } from "../agent/Schedule.ts"
 import type { CheckFunction, Finding } from "./ProgramAgent.ts"
 import type { Platform } from "./Platform.ts"
 
-/** The exit code that stands for a status, by the guidelines for plugins. */
-export const EXIT_CODES: Readonly<Record<CheckStatus, number>> = {
-  ok: 0,
-  warning: 1,
-  critical: 2,
-  unknown: 3,
-}
 const TIMED_OUT = 124
 const LATE = Symbol("late")
 
