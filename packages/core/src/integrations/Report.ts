@@ -114,20 +114,22 @@ const LONGEST_ID = 128
 const HASH_DIGITS = 12
 const OUTSIDE = /[^A-Za-z0-9._:-]/gu
 
-/**
- * The ID of a check that a sender names (docs/rules.md#integrations). A name that is changed or too long
- * ends in digits of its hash, so that two names never become one.
- */
-export const checkIdOf = (name: string, sha256: (text: string) => string): CheckId => {
-  if (isCheckId(name)) return name
-  const hash = sha256(name).slice(0, HASH_DIGITS)
+/** An ID of the characters of a name, which ends in digits of a hash. */
+export const hashedId = (name: string, hash: string): CheckId => {
   const plain = name
     .toWellFormed()
     .replace(OUTSIDE, "_")
     .slice(0, LONGEST_ID - HASH_DIGITS - 1)
   // The characters that remain are those of an ID.
-  return `${plain}.${hash}` as CheckId
+  return `${plain}.${hash.slice(0, HASH_DIGITS)}` as CheckId
 }
+
+/**
+ * The ID of a check that a sender names (docs/rules.md#integrations). A name that is changed or too long
+ * ends in digits of its hash, so that two names never become one.
+ */
+export const checkIdOf = (name: string, sha256: (text: string) => string): CheckId =>
+  isCheckId(name) ? name : hashedId(name, sha256(name))
 
 const MOST_BYTES = 8_192
 const markerOf = (lost: number): string => `...[truncated ${lost} bytes]\n`

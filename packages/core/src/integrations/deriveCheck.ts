@@ -3,7 +3,7 @@ import type { CheckId } from "@tocsin/contract/Identifiers"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
 import { type Labels, MAX_LABELS } from "@tocsin/contract/Labels"
-import type { TranslationContext } from "./Report.ts"
+import { hashedId, type TranslationContext } from "./Report.ts"
 
 /** Names and values as a sender states them. */
 export type Texts = Readonly<Record<string, string>>
@@ -49,21 +49,12 @@ const checkLabels = ({ annotations, labels }: Alert, { group_by = [] }: Integrat
   return Object.fromEntries(cleaned)
 }
 
-const LONGEST_PLAIN = 115
-const HASH_DIGITS = 12
-
 /** The ID of an alert's check: its identity is the whole label set. */
 const alertId = (labels: Texts, sha256: (text: string) => string): CheckId => {
   const set = Object.keys(labels)
     .toSorted()
     .map((name) => [name, labels[name]])
-  const hash = sha256(JSON.stringify(set)).slice(0, HASH_DIGITS)
-  const plain = (labels["alertname"] ?? "alert")
-    .toWellFormed()
-    .replace(OUTSIDE_NAME, "_")
-    .slice(0, LONGEST_PLAIN)
-  // The characters that remain are those of an ID.
-  return `${plain}.${hash}` as CheckId
+  return hashedId(labels["alertname"] ?? "alert", sha256(JSON.stringify(set)))
 }
 
 /** The check of an alert, and its labels. */
