@@ -1,5 +1,5 @@
 /// <reference lib="es2024.string" />
-import { Duration, Result } from "effect"
+import { Duration, Predicate, Result } from "effect"
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -29,11 +29,8 @@ interface Alert {
   readonly status: unknown
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const isTexts = (value: unknown): value is Texts =>
-  isRecord(value) && Object.values(value).every((text) => typeof text === "string")
+  Predicate.isObject(value) && Object.values(value).every((text) => typeof text === "string")
 
 const YEAR_ONE = /^0001-/
 
@@ -66,7 +63,7 @@ const sourceOf = (generatorURL: unknown): string => {
 
 /** One alert, or why it is refused. */
 const readAlert = (given: unknown, place: number): Alert | Refusal => {
-  if (!isRecord(given)) return { refused: "invalid", message: `alert ${place} must be an object` }
+  if (!Predicate.isObject(given)) return { refused: "invalid", message: `alert ${place} must be an object` }
   const { annotations = {}, generatorURL, labels, status } = given
   if (!isTexts(labels))
     return { refused: "invalid", message: `alert ${place} must have labels with texts as values` }

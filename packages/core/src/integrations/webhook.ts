@@ -1,3 +1,4 @@
+import { Predicate } from "effect"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { ALERT_OPTIONS, type AlertRules, readAlerts, readJsonBody, resultOf } from "./alerts.ts"
 import {
@@ -21,8 +22,9 @@ const RULES: AlertRules = {
 }
 
 const alertsIn = (json: unknown): ReadonlyArray<unknown> | undefined => {
-  if (typeof json !== "object" || json === null || !("alerts" in json && "version" in json)) return undefined
-  return Array.isArray(json.alerts) && VERSIONS.includes(json.version) ? json.alerts : undefined
+  if (!Predicate.isObject(json)) return undefined
+  const { alerts, version } = json
+  return Array.isArray(alerts) && VERSIONS.includes(version) ? alerts : undefined
 }
 
 /** The value at a JSON Pointer (RFC 6901), as text; `undefined` if there is none. */
