@@ -18,6 +18,7 @@ import { type EvaluateInput, evaluateExpectations } from "../overdue/evaluateExp
 import { judgeExpectation } from "../overdue/judgeExpectation.ts"
 import { becomeOverdue } from "../overdue/overdueIncident.ts"
 import { forgetAfter, resendOf } from "./alertTimes.ts"
+import { forgetInTime } from "./expected.ts"
 import { heardSince, silentFrom } from "./sources.ts"
 
 /** How long after the end of its lease an alert may still arrive. */
@@ -33,7 +34,8 @@ interface SweepInput extends EvaluateInput {
 
 /** The verdict on an alert at one moment. */
 type AlertVerdict =
-  | { readonly verdict: "lapsed" | "silent" | "forgotten" }
+  | { readonly verdict: "lapsed" | "forgotten" }
+  | { readonly verdict: "silent"; readonly due: Instant.Instant }
   | { readonly verdict: "later"; readonly at: Instant.Instant }
 
 interface Facts {
@@ -70,7 +72,9 @@ const judgeAlert = (
   if (check.overdue_incident_id !== undefined) return { verdict: "later", at: Instant.min(next, again) }
   if (dueAt === undefined) return { verdict: "later", at: now }
   const silentAt = isEnding && heard !== undefined ? Instant.max(dueAt, silentFrom(heard, resend)) : dueAt
-  return silentAt <= now ? { verdict: "silent" } : { verdict: "later", at: Instant.min(next, silentAt) }
+  return silentAt <= now
+    ? { verdict: "silent", due: dueAt }
+    : { verdict: "later", at: Instant.min(next, silentAt) }
 }
 
 /** When an alert is due again; `undefined` if its agent's contact is to be awaited. */
@@ -109,14 +113,13 @@ export const evaluateReported = commandOf(function* (unit, now, input: SweepInpu
     }
     const dueAt = dueOf(input, { agent, check, expectation }, now)
     const judged = judgeAlert({ integration, expectation, check, dueAt }, now)
-    yield* follow(unit, { ...input, integration, now }, { check, expectation, dueAt }, judged)
+    yield* follow(unit, { ...input, integration, now }, { check, expectation }, judged)
   }
 })
 
 interface Found {
   readonly check: CheckRecord
   readonly expectation: WithTerms
-  readonly dueAt: Instant.Instant | undefined
 }
 
 interface Present extends SweepInput {
@@ -127,7 +130,7 @@ interface Present extends SweepInput {
 function* follow(
   unit: UnitOfWork,
   present: Present,
-  { check, dueAt, expectation }: Found,
+  { check, expectation }: Found,
   judged: AlertVerdict,
 ): Decision<void> {
   const { integration, now } = present
@@ -148,7 +151,7 @@ function* follow(
     case "silent": {
       if (state !== "firing") return
       move(ReportedAlertTransitions, state, "source_fell_silent")
-      yield* becomeOverdue(unit, incidents, expectation, dueAt ?? now)
+      yield* becomeOverdue(unit, incidents, expectation, judged.due)
       const overdue = unit.expectations.get(expectation)
       if (overdue === undefined) return
       const next_evaluation_at = Instant.plus(now, resendOf(integration.options))
@@ -191,11 +194,8 @@ function* lapse(
   const expectation = unit.expectations.get(check)
   if (!hasTerms(expectation)) return
   const { source = "" } = expectation.terms
-  unit.expectations.put({
-    ...expectation,
-    terms: { ...WHILE_RUNNING, source },
-    next_evaluation_at: Instant.plus(now, forgetAfter(integration.options)),
-  })
+  unit.expectations.put({ ...expectation, terms: { ...WHILE_RUNNING, source } })
+  forgetInTime(unit, check, integration.options, now)
   const lapsed = unit.checks.get(check)
   if (lapsed !== undefined) unit.checks.put({ ...lapsed, declaration: undefined })
 }
