@@ -242,7 +242,8 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
   yield* applyResults(unit, now, agent, { ...accepted, request: { agent_id: agent.agent_id, events } })
 }
 
-const eventOf = (
+/** The event of a result. */
+export const eventOf = (
   { check_id, duration_ms, exit_code, incident_key, output, output_truncated, status }: Report,
   at: { readonly event_id: EventId; readonly observed_at: Instant.Instant },
 ) => ({

@@ -17,8 +17,11 @@ import { evaluationAfter } from "../overdue/dueTime.ts"
 import { type EvaluateInput, evaluateExpectations } from "../overdue/evaluateExpectations.ts"
 import { judgeExpectation } from "../overdue/judgeExpectation.ts"
 import { becomeOverdue } from "../overdue/overdueIncident.ts"
+import { resultOf } from "./alerts.ts"
 import { forgetAfter, resendOf } from "./alertTimes.ts"
+import { eventOf } from "./applyReports.ts"
 import { forgetInTime } from "./expected.ts"
+import { NOTHING_EXPECTED } from "./Report.ts"
 import { heardSince, silentFrom } from "./sources.ts"
 
 /** How long after the end of its lease an alert may still arrive. */
@@ -173,17 +176,10 @@ function* lapse(
   check: CheckRecord,
 ): Decision<void> {
   const { agent_id, check_id } = check
-  const event = {
+  const event = eventOf(resultOf(check_id, "ok", NO_LONGER_SENT, NOTHING_EXPECTED), {
     event_id: newEventId(now),
-    check_id,
     observed_at: Instant.max(now, check.last_observed_at),
-    status: "ok",
-    exit_code: 0,
-    duration_ms: 0,
-    output: NO_LONGER_SENT,
-    output_truncated: false,
-    notifications_enabled: true,
-  } as const
+  })
   const { staleAfter } = rules
   yield* applyResults(unit, now, agent, {
     incidents,
