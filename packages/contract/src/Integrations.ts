@@ -53,16 +53,14 @@ const pointer = Schema.String.check(
   Schema.isMaxLength(256, POINTER_RULE),
 )
 
-const lists = <const Names extends ReadonlyArray<string>>(names: Names) =>
-  // The names of the record are those given.
-  Object.fromEntries(names.map((name) => [name, Schema.optionalKey(words)])) as {
-    readonly [Name in Names[number]]: Schema.optionalKey<typeof words>
-  }
+const values = Schema.optionalKey(words)
 
 /** The senders' severities; a value in no list, or none, is critical. */
 const SeverityOption = closedStruct({
   label: Schema.optionalKey(word),
-  ...lists(["critical", "warning", "ignore"]),
+  critical: values,
+  warning: values,
+  ignore: values,
 }).annotate({
   identifier: "IntegrationSeverity",
   description: "By a label: severity; critical, page, error; warning; info, none unless given.",
@@ -74,7 +72,7 @@ const MapOption = closedStruct({
   output: Schema.optionalKey(pointer),
 }).annotate({ identifier: "IntegrationMap", description: "Where a body states a result." })
 
-const ValuesOption = closedStruct(lists(["ok", "warning", "critical"])).annotate({
+const ValuesOption = closedStruct({ ok: values, warning: values, critical: values }).annotate({
   identifier: "IntegrationValues",
   description: "Values by status: its name unless given.",
 })
