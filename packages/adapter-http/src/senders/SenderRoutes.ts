@@ -165,14 +165,11 @@ export const layer = HttpRouter.use((router) =>
           const sender = yield* Effect.tapError(integrations.recognise(key), (error) =>
             error._tag === "NotFound" ? note(unauthorized) : Effect.void,
           )
-          if (!hasBody(request))
-            return yield* integrations.report(kind, sender, { method, path, query: queryOf(url), body: "" })
-          yield* intake.within(
-            request,
-            Effect.flatMap(dialect.body(request), (body) =>
-              integrations.report(kind, sender, { method, path, query: queryOf(url), body }),
-            ),
-          )
+          const report = (body: string) =>
+            integrations.report(kind, sender, { method, path, query: queryOf(url), body })
+          yield* hasBody(request)
+            ? intake.within(request, Effect.flatMap(dialect.body(request), report))
+            : report("")
         })
         return yield* take.pipe(
           Effect.as(undefined),
