@@ -3,7 +3,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
-import { cleanOutput, isShortOutput, utf8Length } from "@tocsin/contract/Text"
+import { cleanOutput, isShortOutput, MAX_OUTPUT_BYTES, utf8Length } from "@tocsin/contract/Text"
 
 /** A request of a sender, without the part of its path that names the service and the key. */
 export interface SenderRequest {
@@ -131,7 +131,6 @@ export const hashedId = (name: string, hash: string): CheckId => {
 export const checkIdOf = (name: string, sha256: (text: string) => string): CheckId =>
   isCheckId(name) ? name : hashedId(name, sha256(name))
 
-const MOST_BYTES = 8_192
 const markerOf = (lost: number): string => `...[truncated ${lost} bytes]\n`
 
 /** The end of a text that is too long for an output, cut between characters, behind a marker. */
@@ -139,7 +138,7 @@ export const lastOutput = (text: string): Pick<Report, "output" | "output_trunca
   if (text === "") return { output_truncated: false }
   if (isShortOutput(text)) return { output: cleanOutput(text), output_truncated: false }
   const all = utf8Length(text)
-  const room = MOST_BYTES - markerOf(all).length
+  const room = MAX_OUTPUT_BYTES - markerOf(all).length
   let [start, kept] = [text.length, 0]
   for (;;) {
     // A pair of surrogates is one character.
