@@ -65,6 +65,8 @@ interface Derived {
 
 // Senders repeat their alerts, and deriving these takes ten times as long as parsing the request.
 const DERIVED_KEPT = 10_000
+/** Longer label sets are rare, and would fill the memory. */
+const LONGEST_KEPT = 4_096
 const derived = new Map<string, Derived>()
 
 /** The check and the labels of an alert. */
@@ -73,6 +75,7 @@ export const deriveCheck = (alert: Alert, { options, sha256 }: TranslationContex
   const known = derived.get(key)
   if (known !== undefined) return known
   const made = { check_id: alertId(alert.labels, sha256), labels: checkLabels(alert, options) }
+  if (key.length > LONGEST_KEPT) return made
   if (derived.size >= DERIVED_KEPT) derived.clear()
   derived.set(key, made)
   return made
