@@ -145,6 +145,34 @@ const lives = Effect.fnUntraced(function* (replica: Replica) {
   assert.isUndefined(yield* expected)
 })
 
+const isAudited = Effect.fnUntraced(function* (replica: Replica) {
+  const { watches } = replica
+  const name = nameOf(1)
+  yield* created(replica, name)
+  yield* probed(replica, name, "ok")
+  const { next_probe_at } = yield* watches.get(name)
+  const actions = Effect.map(rowsOf(replica, "audit", { subject: name }), (rows) =>
+    rows.map(({ action }) => action).toReversed(),
+  )
+  const every = Duration.minutes(1)
+  for (const same of [{}, { is_paused: false }, { every }, { http }, { confirm: {} }])
+    yield* watches.change(name, same)
+  yield* watches.pause(name, { for: Duration.zero })
+  assert.strictEqual((yield* watches.get(name)).next_probe_at, next_probe_at)
+  assert.deepStrictEqual(yield* actions, ["watch.created"])
+
+  yield* watches.pause(name, { for: Duration.hours(1) })
+  // Until it is resumed: once.
+  yield* watches.change(name, { is_paused: true })
+  yield* watches.change(name, { is_paused: true })
+  yield* TestClock.adjust("1 milli")
+  yield* watches.pause(name, { for: Duration.zero })
+  yield* TestClock.adjust("1 milli")
+  yield* watches.change(name, { every: Duration.seconds(30) })
+  const expected = ["watch.created", "watch.paused", "watch.paused", "watch.resumed", "watch.changed"]
+  assert.deepStrictEqual(yield* actions, expected)
+})
+
 const PAGES = [1, 2, 3, 4, 5, 6].map(nameOf)
 
 const round = Effect.fnUntraced(function* (replica: Replica, statuses: ReadonlyArray<CheckStatus>) {
@@ -256,6 +284,9 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     )
     it.effect("count confirmed results of due probes, each once", () =>
       Effect.flatMap(openReplica(subject), lives),
+    )
+    it.effect("have a row of the audit for each change, and none where nothing changes", () =>
+      Effect.flatMap(openReplica(subject), isAudited),
     )
     it.effect("that fail at once do not count for two minutes", () =>
       Effect.flatMap(openReplica(subject), isCutOff),

@@ -105,25 +105,45 @@ function* find(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: Wat
   return watch === undefined ? ("unknown" as const) : { agent, watch }
 }
 
-const withPause = (watch: WatchRecord, paused_until: Instant.Instant | undefined): WatchRecord => ({
-  ...watch,
-  paused_until,
-})
+/** When the pause of a watch ends, unless it is over. */
+const pauseEnd = (watch: WatchRecord, now: Instant.Instant): Instant.Instant | undefined =>
+  isPaused(watch, now) ? watch.paused_until : undefined
 
 const auditPause = (unit: UnitOfWork, now: Instant.Instant, by: Signature, watch: WatchRecord): void => {
-  const { name, paused_until } = watch
-  if (!isPaused(watch, now)) return recordAudit(unit, now, by, "watch.resumed", [name], {})
-  const until =
-    paused_until === undefined || paused_until === FOREVER ? undefined : Instant.format(paused_until)
+  const { name } = watch
+  const end = pauseEnd(watch, now)
+  if (end === undefined) return recordAudit(unit, now, by, "watch.resumed", [name], {})
+  const until = end === FOREVER ? undefined : Instant.format(end)
   recordAudit(unit, now, by, "watch.paused", [name], { until })
 }
+
+const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
+  a.every_millis === b.every_millis &&
+  a.confirm.bad === b.confirm.bad &&
+  a.confirm.good === b.confirm.good &&
+  JSON.stringify(a.probe) === JSON.stringify(b.probe)
 
 /** The changed terms of a watch, and whether it is paused from now on. */
 export interface WatchChanges extends Partial<Omit<WatchTerms, "name">> {
   readonly is_paused?: boolean
 }
 
-/** Changes a watch, which is then probed soon. */
+/** Writes a watch that has changed, which is then probed soon; an unchanged one stays as it is. */
+function* change(
+  unit: UnitOfWork,
+  now: Instant.Instant,
+  { agent, watch: before }: { readonly agent: AgentRecord; readonly watch: WatchRecord },
+  after: WatchRecord,
+  given: WatchChange,
+): Decision<WatchRecord> {
+  const hasSameTerms = isSame(before, after)
+  if (hasSameTerms && before.paused_until === after.paused_until) return before
+  if (pauseEnd(before, now) !== pauseEnd(after, now)) auditPause(unit, now, given.by, after)
+  if (!hasSameTerms) recordAudit(unit, now, given.by, "watch.changed", [after.name], {})
+  return yield* put(unit, now, agent, { ...given, watch: { ...after, next_probe_at: now } })
+}
+
+/** Changes a watch. */
 export const changeWatch = commandOf(function* (
   unit,
   now,
@@ -133,16 +153,10 @@ export const changeWatch = commandOf(function* (
 ): Decision<WatchRecord | WatchRefusal> {
   const found = yield* find(unit, now, name, given)
   if (typeof found === "string") return found
-  const { agent, watch: before } = found
-  if (before.origin === "policy") return "of_policy"
-  const watch = {
-    ...(is_paused === undefined ? before : withPause(before, is_paused ? FOREVER : undefined)),
-    ...terms,
-    next_probe_at: now,
-  }
-  if (is_paused !== undefined && is_paused !== isPaused(before, now)) auditPause(unit, now, given.by, watch)
-  if (Object.keys(terms).length > 0) recordAudit(unit, now, given.by, "watch.changed", [name], {})
-  return yield* put(unit, now, agent, { ...given, watch })
+  const { watch } = found
+  if (watch.origin === "policy") return "of_policy"
+  const paused_until = is_paused === undefined ? watch.paused_until : is_paused ? FOREVER : undefined
+  return yield* change(unit, now, found, { ...watch, ...terms, paused_until }, given)
 })
 
 /** Pauses a watch for a time; zero ends a pause. */
@@ -155,10 +169,8 @@ export const pauseWatch = commandOf(function* (
 ): Decision<WatchRecord | WatchRefusal> {
   const found = yield* find(unit, now, name, given)
   if (typeof found === "string") return found
-  const until = Duration.toMillis(time) === 0 ? undefined : Instant.plus(now, time)
-  const watch = { ...withPause(found.watch, until), next_probe_at: now }
-  auditPause(unit, now, given.by, watch)
-  return yield* put(unit, now, found.agent, { ...given, watch })
+  const paused_until = Duration.toMillis(time) === 0 ? undefined : Instant.plus(now, time)
+  return yield* change(unit, now, found, { ...found.watch, paused_until }, given)
 })
 
 function* remove(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: WatchChange): Decision<void> {
@@ -183,12 +195,6 @@ export const removeWatch = commandOf(function* (
   yield* remove(unit, now, name, given)
   return 1
 })
-
-const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
-  a.every_millis === b.every_millis &&
-  a.confirm.bad === b.confirm.bad &&
-  a.confirm.good === b.confirm.good &&
-  JSON.stringify(a.probe) === JSON.stringify(b.probe)
 
 /**
  * Makes the watches of the policy those that it defines. One takes the place of an operator's watch of
