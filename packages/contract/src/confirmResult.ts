@@ -53,11 +53,15 @@ interface Confirmed {
   readonly isReported: boolean
 }
 
-/** The state of a check by its last reported status; one that never reported counts as well. */
-export const softStateOf = (status: CheckStatus | undefined): SoftState => ({
-  place: status === undefined || status === "ok" ? "well" : "ill",
-  against: 0,
-})
+/**
+ * The state of a check by its last reported status, and how many results in a row contradict it; one that
+ * never reported counts as well.
+ */
+export const softStateOf = (status: CheckStatus | undefined, against = 0): SoftState => {
+  const isWell = status === undefined || status === "ok"
+  if (against === 0) return { place: isWell ? "well" : "ill", against }
+  return { place: isWell ? "worsening" : "recovering", against }
+}
 
 /** Decides by the table whether a result is reported. */
 export const confirmResult = (

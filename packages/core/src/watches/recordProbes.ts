@@ -1,4 +1,4 @@
-import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
+import { confirmResult, softStateOf } from "@tocsin/contract/confirmResult"
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -38,11 +38,9 @@ export interface RecordedProbes {
   readonly dropped: number
 }
 
-const softOf = ({ against, counted }: WatchRecord): SoftState => {
-  const { place } = softStateOf(counted)
-  if (against === 0) return { place, against }
-  return { place: place === "well" ? "worsening" : "recovering", against }
-}
+/** A result of a watch after confirmation. */
+const confirm = ({ against, confirm: limits, counted }: WatchRecord, status: CheckStatus) =>
+  confirmResult(softStateOf(counted, against), status, limits)
 
 interface Answer {
   readonly watch: WatchRecord
@@ -69,8 +67,7 @@ const confirmed = (
   isHeldBack: boolean,
   now: Instant.Instant,
 ): { readonly watch: WatchRecord; readonly isReported: boolean } => {
-  const soft = softOf(watch)
-  const { isReported, state } = confirmResult(soft, status, watch.confirm)
+  const { isReported, state } = confirm(watch, status)
   if (isReported && isHeldBack && isBad(status)) {
     // The next failure after the hold counts.
     const against = isBad(watch.counted) ? watch.against : watch.against + 1
@@ -83,7 +80,7 @@ const confirmed = (
 }
 
 const mayCount = ({ result, watch }: Answer): boolean =>
-  isBad(result.status) && confirmResult(softOf(watch), result.status, watch.confirm).isReported
+  isBad(result.status) && confirm(watch, result.status).isReported
 
 /**
  * Takes results of probes: each that still answers a due probe moves its watch to the next one, and
