@@ -5,9 +5,10 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
 import type { WatchRecord } from "../model/WatchRecord.ts"
-import { hasTerms } from "../model/ExpectationRecord.ts"
 import { expectCheck, withdrawExpectation } from "../overdue/changeExpectation.ts"
+import { isDeclared } from "../overdue/followPolicy.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
 import { HOLD_FOR } from "./cutOff.ts"
 
@@ -22,11 +23,15 @@ interface Expecting {
 const longestSilence = ({ confirm, every_millis }: WatchRecord): Duration.Duration =>
   Duration.sum(Duration.millis(every_millis * (Math.max(confirm.bad, confirm.good) + 2)), HOLD_FOR)
 
-const refOf = ({ agent, watch }: Pick<Expecting, "agent" | "watch">) => ({
-  agent_id: agent.agent_id,
-  registration_id: agent.registration_id,
-  check_id: watch.name,
-})
+/** Loads the check of a watch with its expectation, and returns its reference. */
+function* loadExpected(
+  unit: UnitOfWork,
+  { agent: { agent_id, registration_id }, watch }: Pick<Expecting, "agent" | "watch">,
+): Decision<CheckRef> {
+  const ref = { agent_id, registration_id, check_id: watch.name }
+  yield* load(unit, { checks: { agent_id, check_ids: [watch.name] }, rows: { expectation: [ref] } })
+  return ref
+}
 
 /** Expects results of a watch: without any, its check becomes overdue. */
 export function* expectWatch(
@@ -34,9 +39,7 @@ export function* expectWatch(
   now: Instant.Instant,
   { agent, incidents, staleAfter, watch }: Expecting,
 ): Decision<void> {
-  const ref = refOf({ agent, watch })
-  const check_ids = [watch.name]
-  yield* load(unit, { checks: { agent_id: agent.agent_id, check_ids }, rows: { expectation: [ref] } })
+  const ref = yield* loadExpected(unit, { agent, watch })
   const every = Duration.millis(watch.every_millis)
   const terms = completeTerms(
     { every, after: longestSilence(watch), notifications_enabled: true },
@@ -50,10 +53,6 @@ export function* unexpectWatch(
   unit: UnitOfWork,
   { agent, incidents, watch }: Pick<Expecting, "agent" | "incidents" | "watch">,
 ): Decision<void> {
-  const ref = refOf({ agent, watch })
-  const check_ids = [watch.name]
-  yield* load(unit, { checks: { agent_id: agent.agent_id, check_ids }, rows: { expectation: [ref] } })
-  const expectation = unit.expectations.get(ref)
-  if (hasTerms(expectation) && expectation.origin === "agent")
-    yield* withdrawExpectation(unit, incidents, expectation)
+  const expectation = unit.expectations.get(yield* loadExpected(unit, { agent, watch }))
+  if (isDeclared(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
 }
