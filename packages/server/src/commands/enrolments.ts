@@ -2,8 +2,8 @@ import { CreateEnrolmentRequest, type Enrolment, EnrolmentPath } from "@tocsin/c
 import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
 import type * as Instant from "@tocsin/contract/Instant"
 import { Admission } from "@tocsin/core/usecases/Admission"
-import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
 import { notFound } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { ageText } from "../output/texts.ts"
@@ -15,11 +15,7 @@ import { settingsOfCommand } from "./UseCases.ts"
 const create = act({
   name: "create",
   parameters: {
-    uses: Flag.Int("uses").pipe(
-      Flag.withDescription("How many agents the token admits, up to 1000 (default: 1)"),
-      Flag.optional,
-      Flag.map(Option.getOrUndefined),
-    ),
+    uses: flags.integer("uses", "How many agents the token admits, up to 1000 (default: 1)"),
     expires_in: flags.text("expires-in", "How long the token is valid, up to 7d (default: 1h)"),
     agent_id: flags.text("agent", "The only agent that the token admits (default: any)"),
     server: flags.text("server", "The server's address in the line (default: SERVICE_PUBLIC_URL)"),

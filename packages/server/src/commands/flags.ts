@@ -29,6 +29,10 @@ const orUndefined = <A>(given: Flag.Flag<A>) => Flag.map(Flag.optional(given), O
 export const text = (name: string, description: string) =>
   orUndefined(Flag.String(name).pipe(Flag.withDescription(description)))
 
+/** An optional whole number. */
+export const integer = (name: string, description: string) =>
+  orUndefined(Flag.Int(name).pipe(Flag.withDescription(description)))
+
 /** An optional identifier. */
 export const id = <A>(name: string, schema: Schema.ConstraintCodec<A, string>, description: string) =>
   orUndefined(Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(schema)))

@@ -12,7 +12,7 @@ import {
 } from "@tocsin/contract/Integrations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { USUAL_GRACE } from "@tocsin/core/usecases/Operators"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
@@ -45,12 +45,9 @@ const options = {
   check: flags.text("check", "The only check, which the address without a name means"),
   methods: flags.text("methods", "The methods that report, such as POST or GET,POST"),
   create: flags.flag("known-checks-only", "Refuse reports for checks that do not exist"),
-  max_checks: Flag.Int("max-checks").pipe(
-    Flag.withDescription(
-      "The most checks (default and largest: 1000 for ping and push, 10000 for alertmanager and webhook)",
-    ),
-    Flag.optional,
-    Flag.map(Option.getOrUndefined),
+  max_checks: flags.integer(
+    "max-checks",
+    "The most checks (default and largest: 1000 for ping and push, 10000 for alertmanager and webhook)",
   ),
   others: flags.text(
     "options",

@@ -8,8 +8,8 @@ import {
 } from "@tocsin/contract/Watches"
 import { WATCH_ADDRESSES, watchOfAddress } from "@tocsin/contract/watchOfAddress"
 import { Watches } from "@tocsin/core/usecases/Watches"
-import { Duration, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Duration, Effect } from "effect"
+import { Argument, Command } from "effect/cli"
 import { notFound, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm } from "../output/Output.ts"
@@ -63,11 +63,7 @@ export const watch = act({
     address,
     name: flags.text("name", "The name of the watch and its check (default: from the address)"),
     every: flags.text("every", "The time from one probe to the next, from 10s to 1d (default: 1m)"),
-    bad: Flag.Int("bad").pipe(
-      Flag.withDescription("How many failures in a row count (default: 2)"),
-      Flag.optional,
-      Flag.map(Option.getOrUndefined),
-    ),
+    bad: flags.integer("bad", "How many failures in a row count (default: 2)"),
     text: wanted,
   },
   run: Effect.fnUntraced(function* ({ address: to, bad, text, ...given }) {
