@@ -12,6 +12,10 @@ export interface Problem {
 export const problemText = ({ file, line, path, message }: Problem): string =>
   `${file}:${line}: ${path === "" ? message : `${path} ${message}`}`
 
+/** Why the system does not read a file: the code of its error, or the error itself. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error)
+
 /** The steps from the document to a part of it. */
 export type Path = ReadonlyArray<string | number>
 

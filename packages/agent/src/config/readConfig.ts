@@ -12,7 +12,7 @@ import {
   type SharedFields,
 } from "./configFields.ts"
 import { PROBE_NAMES } from "../probes/probes.ts"
-import type { Problem } from "./Problem.ts"
+import { codeOf, type Problem } from "./Problem.ts"
 import { readYaml, type YamlText } from "./readYaml.ts"
 import type { Place, Reader } from "./Reader.ts"
 
@@ -88,8 +88,7 @@ const readFile = <A>(file: string, reader: Reader<A>, problems: Array<Problem>):
   try {
     text = readFileSync(file, "utf8")
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : String(error)
-    problems.push({ file, line: 1, path: "", message: `cannot be read (${why})` })
+    problems.push({ file, line: 1, path: "", message: `cannot be read (${codeOf(error)})` })
   }
   return parse(file, text, reader, problems)
 }
@@ -113,9 +112,9 @@ const checkFiles = (file: string, problems: Array<Problem>): ReadonlyArray<strin
     const names = readdirSync(folder).filter((name) => name.endsWith(".yaml") && !name.startsWith("."))
     return names.toSorted().map((name) => join(folder, name))
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined
+    const code = codeOf(error)
     if (code !== "ENOENT")
-      problems.push({ file: folder, line: 1, path: "", message: `cannot be read (${String(code)})` })
+      problems.push({ file: folder, line: 1, path: "", message: `cannot be read (${code})` })
     return []
   }
 }
@@ -201,8 +200,7 @@ const readAuthority = (main: FileRead<ConfigFile>, problems: Array<Problem>): Ag
         : `has a damaged certificate (number ${damaged + 1}): copy the file again`,
     )
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error)
-    refuse(`cannot be read (${code})`)
+    refuse(`cannot be read (${codeOf(error)})`)
   }
   return undefined
 }
@@ -214,7 +212,7 @@ const readToken = (main: FileRead<ConfigFile>, problems: Array<Problem>): string
   try {
     return readFileSync(resolve(dirname(main.file), path), "utf8").trim() || undefined
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error)
+    const code = codeOf(error)
     if (code !== "ENOENT")
       problems.push(main.yaml.locate(["enrolment_token_file"], `cannot be read (${code})`))
     return undefined

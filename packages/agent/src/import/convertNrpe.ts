@@ -1,7 +1,7 @@
 import { durationText } from "@tocsin/contract/durationMillis"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import type { Problem } from "../config/Problem.ts"
+import { codeOf, type Problem } from "../config/Problem.ts"
 import { idText } from "../config/configFields.ts"
 
 /** A setting of an nrpe.cfg: `name=value`, or `command[name]=value`. */
@@ -68,9 +68,6 @@ const joined = (text: string): ReadonlyArray<readonly [line: number, text: strin
   }
   return begun === undefined ? found : [...found, [begun.line, begun.text.trim()]]
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error)
 
 const readOr = (path: string, refuse: (message: string) => void): string | undefined => {
   try {
