@@ -6,9 +6,14 @@ import { InstantFromString } from "./Instant.ts"
 import { paging } from "./Parameters.ts"
 import { pageOf } from "./Responses.ts"
 import { CheckStatus } from "./Status.ts"
+import { PAGE_ADDRESS } from "./watchOfAddress.ts"
 
 const bounded = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 const ofLength = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
+
+const hostName = ofLength(253).check(
+  Schema.isPattern(/^[A-Za-z0-9._:-]+$/u, { expected: "a host name or an address" }),
+)
 
 const timeout = optional(
   DurationText({ min: "1 second", max: "30 seconds" }),
@@ -26,7 +31,9 @@ const days = optional(
 const verify = optional(Schema.Boolean, "Whether the certificate must be trusted: true unless given.")
 
 const httpFields = {
-  url: ofLength(2_048).annotateKey({ description: "An http or https address without a user." }),
+  url: ofLength(2_048)
+    .check(Schema.isPattern(PAGE_ADDRESS, { expected: "an http or https address without a user" }))
+    .annotateKey({ description: "An http or https address without a user." }),
   method: optional(Schema.Literals(["GET", "HEAD"]), "GET unless given."),
   status: optional(
     Schema.Array(bounded(100, 599)).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
@@ -48,7 +55,7 @@ const HttpWatch = closedStruct({
 }).annotate({ identifier: "HttpWatch", description: "Asks for a page." })
 
 const hostAndPort = {
-  host: ofLength(253).annotateKey({ description: "A host name or an address." }),
+  host: hostName.annotateKey({ description: "A host name or an address." }),
   port: bounded(1, 65_535),
 }
 
@@ -60,7 +67,7 @@ const TcpWatch = closedStruct({ ...hostAndPort, timeout }).annotate({
 const TlsWatch = closedStruct({
   ...hostAndPort,
   port: optional(hostAndPort.port, "443 unless given."),
-  name: optional(ofLength(253), "The name that the certificate must have: the host unless given."),
+  name: optional(hostName, "The name that the certificate must have: the host unless given."),
   verify,
   days,
   timeout,

@@ -22,16 +22,17 @@ const nameOf = (text: string): string =>
     LONGEST_NAME,
   )
 
-const PAGE = /^https?:\/\/(?<place>[^/?#@\s]+)(?<path>(?:\/[^?#\s]*)?)(?:[?#]\S*)?$/iu
+/** The address of a page that can be watched. Everyone who may read sees it: it has no user. */
+export const PAGE_ADDRESS = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+(?:[/?#]\S*)?$/u
+const SCHEME_OR_QUERY = /^https?:\/\/|[?#].*$/giu
 const PORT =
   /^(?<kind>tcp|tls):\/\/(?:\[(?<v6>[\da-f:.]+)\]|(?<plain>[^/?#@:\s]+))(?::(?<port>\d{1,5}))?\/?$/iu
 const NAME = /^dns:(?:\/\/)?(?<name>[^/?#@:\s]+)$/iu
 
 /** The watch of an address, with a name for its check, if it is one. */
 export const watchOfAddress = (address: string): WatchOfAddress | undefined => {
-  const page = PAGE.exec(address)?.groups
-  if (page !== undefined)
-    return { name: nameOf(`${page["place"]}${page["path"]}`), probe: { http: { url: address } } }
+  if (PAGE_ADDRESS.test(address))
+    return { name: nameOf(address.replaceAll(SCHEME_OR_QUERY, "")), probe: { http: { url: address } } }
   const { kind, plain, port: digits, v6 } = PORT.exec(address)?.groups ?? {}
   const host = v6 ?? plain
   const port = digits === undefined ? undefined : Number(digits)

@@ -35,6 +35,8 @@ describe("the watch of an address", () => {
       "dns:",
       "ftp://a",
       "file:///etc",
+      "https://me:secret@example.org/",
+      "https://example.org/a b",
       "",
     ])
       assert.isUndefined(watchOfAddress(address), address)

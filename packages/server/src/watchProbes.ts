@@ -8,7 +8,8 @@ import { tls } from "@tocsin/agent/probes/tls"
 import { checkedLookup, isRefusedAddress, NameLookup } from "@tocsin/adapter-notify/http/checkedLookup"
 import { ValidationError } from "@tocsin/contract/Errors"
 import { cleanOutput } from "@tocsin/contract/Text"
-import { probeKinds, type TryWatchRequest, type WatchTrial } from "@tocsin/contract/Watches"
+import { probesIn, type TryWatchRequest, type WatchTrial } from "@tocsin/contract/Watches"
+import { PAGE_ADDRESS } from "@tocsin/contract/watchOfAddress"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import { Duration, Effect, Layer, Result, Semaphore } from "effect"
 import type { Settings } from "./settings/Settings.ts"
@@ -39,11 +40,6 @@ const optionsOf = (
   ...(timeout !== undefined && { wait: `${Duration.toMillis(timeout)}ms` }),
 })
 
-const hasUser = (url: string): boolean => {
-  const parsed = URL.parse(url)
-  return parsed !== null && `${parsed.username}${parsed.password}` !== ""
-}
-
 /** Runs a probe whose options were read. */
 type Run = (signal: AbortSignal, targets: ProbeTargets) => Promise<Omit<WatchTrial, "duration_ms">>
 
@@ -67,10 +63,11 @@ const reading =
 const PROBES = { http: reading(http), tcp: reading(tcp), tls: reading(tls), dns: reading(dns) }
 
 const readProbe = (watch: TryWatchRequest): Result.Result<Run, ValidationError> => {
-  const kind = probeKinds.find((one) => watch[one] !== undefined) ?? "http"
-  if (watch.http !== undefined && hasUser(watch.http.url))
-    return Result.fail(new ValidationError({ message: "http.url must not contain a user: use headers" }))
-  return PROBES[kind](kind, optionsOf(kind, watch[kind] ?? {}))
+  const [kind = "http"] = probesIn(watch)
+  const read = PROBES[kind](kind, optionsOf(kind, watch[kind] ?? {}))
+  // The agent takes the address of a page with a user.
+  if (Result.isFailure(read) || watch.http === undefined || PAGE_ADDRESS.test(watch.http.url)) return read
+  return Result.fail(new ValidationError({ message: "http.url must not contain a user: use headers" }))
 }
 
 /** The probes of the agent, with targets as these settings allow them (docs/rules.md#watches). */

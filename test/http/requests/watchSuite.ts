@@ -53,6 +53,8 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* refused({ name: "home", tcp, every: "9s" })
       yield* refused({ name: "home", tcp, confirm: { bad: 0 } })
       yield* refused({ name: "a b", tcp })
+      yield* refused({ name: "home", tcp: { ...tcp, host: "a b" } })
+      yield* refused({ name: "home", http: { url: "https://me:secret@home.example/" } })
       yield* refused({ name: "home", tcp, method: "GET" })
       assert.strictEqual((yield* operate("POST", WATCHES, { json: { name: "home", tcp } })).status, 201)
       expectError(yield* operate("POST", WATCHES, { json: { name: "home", tcp } }), 409, "conflict")

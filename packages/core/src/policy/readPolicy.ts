@@ -93,15 +93,9 @@ const firstOfName = (rows: ReadonlyArray<{ readonly name: string }>) => {
   return ({ name }: { readonly name: string }, n: number): boolean => firsts.get(name) === n
 }
 
-/** Everyone who may read sees the address of a watch: it has no password. */
-const ADDRESS_WITHOUT_USER = /^https?:\/\/[^\s/?#@\\]+(?:[/?#]\S*)?$/i
-
 const watchProblems = (watch: PolicyWatch, isFirst: boolean): ReadonlyArray<FieldProblem> => [
   ...(isFirst ? [] : [problem("is the name of another watch too", "name")]),
   ...(probesIn(watch).length === 1 ? [] : [problem("must have exactly one probe: http, tcp, tls or dns")]),
-  ...(watch.http === undefined || ADDRESS_WITHOUT_USER.test(watch.http.url)
-    ? []
-    : [problem("must be an http or https address without a user", "http", "url")]),
 ]
 
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })

@@ -373,6 +373,9 @@ describe("a policy", () => {
       "https://",
     ])
       expect(problemsAt(url)).toEqual(["watches.0.http.url must be an http or https address without a user"])
+    expect(problemsOf({ watches: [{ name: "shop", tls: { host: "a b" } }] })).toEqual([
+      "watches.0.tls.host must be a host name or an address",
+    ])
   })
 
   it("has a JSON Schema that closes every object", () => {
