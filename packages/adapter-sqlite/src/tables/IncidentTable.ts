@@ -31,15 +31,16 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
     `SELECT opened_at FROM incident INDEXED BY incident_by_key
     WHERE incident_key = ? AND kind = ? AND opened_at > ? AND opened_at <= ? ORDER BY opened_at DESC LIMIT ?`,
   )
-  const open = table.all<[limit: number]>("INDEXED BY incident_open WHERE state = 'open' ORDER BY id LIMIT ?")
-  const parents = table.all<[agents: string, checks: string, keys: string, limit: number]>(
+  // SQLite keeps such a list of IDs in their order, and reads the incidents in it: none is sorted.
+  const parents = table.all<[agents: string, checks: string, keys: string, isAll: number, limit: number]>(
     `WHERE state = 'open' AND id IN (
       SELECT incident_id FROM incident_member INDEXED BY incident_member_of_agent
       WHERE left_at IS NULL AND agent_id IN (SELECT value FROM json_each(?))
-      UNION SELECT incident_id FROM incident_member INDEXED BY incident_member_of_check
+      UNION ALL SELECT incident_id FROM incident_member INDEXED BY incident_member_of_check
       WHERE left_at IS NULL AND check_id IN (SELECT value FROM json_each(?))
-      UNION SELECT id FROM incident INDEXED BY incident_by_key
+      UNION ALL SELECT id FROM incident INDEXED BY incident_by_key
       WHERE incident_key IN (SELECT value FROM json_each(?)) AND state = 'open'
+      UNION ALL SELECT id FROM incident INDEXED BY incident_open WHERE state = 'open' AND ?
     ) ORDER BY id LIMIT ?`,
   )
   const addOpenIncidents = connection.query<never>(
@@ -56,9 +57,7 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
     ): ReadonlyArray<Instant> => openings.all(incident_key, kind, since, until, limit).map(([at]) => at),
     /** Open incidents that may be parents, by id. */
     parents: ({ agents, checks, isAll, keys, limit }: ParentSearch): ReadonlyArray<IncidentRecord> =>
-      isAll
-        ? open(limit)
-        : parents(JSON.stringify(agents), JSON.stringify(checks), JSON.stringify(keys), limit),
+      parents(JSON.stringify(agents), JSON.stringify(checks), JSON.stringify(keys), Number(isAll), limit),
     findOpen: (ref: IncidentRef): IncidentRecord | undefined => findOpen(ref.kind, ref.incident_key),
     /** Writes resolved incidents first: one of the same key may have opened. */
     write: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {
