@@ -325,6 +325,23 @@ describe("a simulation", () => {
     )
   })
 
+  it("frees every firing of a storm at once", () => {
+    const count = 5_001
+    const matchers = [{ field: "agent_id", op: "=", value: "web-1" }]
+    const storm = Array.from({ length: count }, (_, n) => event(n, 10, "critical", `disk-${n}`))
+    const report = run([
+      { silence: "s", received_at: at(0), add: { matchers, for: "8h", comment: "c" } },
+      ...Array.from({ length: 26 }, (_, n) => batch(10, ...storm.slice(n * 200, (n + 1) * 200))),
+      { silence: "s", received_at: at(60), expire: {} },
+      batch(600, event(count, 600, "ok", "load")),
+    ])
+    assert.deepStrictEqual(report.refused, [])
+    assert.lengthOf(
+      report.notifications.filter(({ at: moment }) => moment === at(65)),
+      count,
+    )
+  })
+
   it("counts the openings of a key that flaps, though incidents have resolved", () => {
     const policy = policyOf({ routes: [{ flapping: { openings: 3, within: "1h", after: "10m" } }] })
     const flaps = [0, 1, 2].flatMap((n) => [

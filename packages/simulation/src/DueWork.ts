@@ -80,9 +80,8 @@ export class DueWork {
 
   /** Loads the rows of a request. */
   load(unit: UnitOfWork, request: RowRequest, now: Instant): void {
-    const { heldOutbox, openings, ...rest } = request
+    const { openings, ...rest } = request
     if (openings !== undefined) this.#openings?.find(unit, openings)
-    if (heldOutbox !== undefined) unit.searchResults.heldOutbox = this.#takeHeld(now)
     loadRows(this.#tables, unit, rest, now)
     const { parents } = unit.searchResults
     if (request.parents !== undefined)
@@ -92,13 +91,18 @@ export class DueWork {
       }
   }
 
-  #takeHeld(now: Instant): ReadonlyArray<IncidentId> {
-    const { outbox } = this.#tables.keyed
+  /** Takes the incidents that are due for an evaluation, or have a held firing that is. */
+  takeEvaluations(now: Instant): ReadonlyArray<IncidentId> {
+    const {
+      incidents,
+      keyed: { outbox },
+    } = this.#tables
+    const due = incidents.evaluations.due(now, Number.MAX_SAFE_INTEGER, (id) => id)
     const taken = outbox.held.take(now).flatMap((id) => outbox.get(id) ?? [])
     // One that is examined early, and stays as it is, is examined again when its holds end.
     for (const item of taken)
       if (isHeld(item)) outbox.held.set(item.id, laterThan(now, item.next_evaluation_at))
-    return taken.map(({ incident_id }) => incident_id)
+    return Array.from(new Set([...due, ...taken.map(({ incident_id }) => incident_id)]))
   }
 }
 

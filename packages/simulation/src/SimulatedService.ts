@@ -25,7 +25,7 @@ import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
 import { countingIds, newId } from "@tocsin/core/ports/Ids"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
-import { evaluateDueIncidents, evaluateIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
+import { evaluateIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
 import { DueWork } from "./DueWork.ts"
 import { BacktestChecks, type PastResults } from "./BacktestChecks.ts"
 import { SimulatedCommits } from "./SimulatedCommits.ts"
@@ -42,8 +42,6 @@ type SimulatedKey = Pick<IncidentRef, "incident_key"> & Partial<Pick<IncidentRef
 const FINGERPRINT = KeyFingerprint.make("0".repeat(16))
 /** The interval of housekeeping's work on what is due by time. */
 const TICK = 5_000_000n
-/** Due work is found as a whole. */
-const ALL = Number.MAX_SAFE_INTEGER
 
 /**
  * The service without its surroundings: the same commands on tables in memory, with a simulated
@@ -217,14 +215,22 @@ export class SimulatedService {
     const { nextEvaluation } = this.#due
     if (this.#evaluateAllAt !== undefined && this.#evaluateAllAt <= at) this.#evaluateAll(at)
     if (nextEvaluation !== undefined && nextEvaluation <= at)
-      this.#commits.run(evaluateDueIncidents(this.#options, ALL), at)
+      this.#evaluate(this.#due.takeEvaluations(at), at)
   }
 
   #evaluateAll(at: Instant.Instant): void {
     this.#evaluateAllAt = undefined
     const open = Array.from(this.#tables.incidents.values()).filter(({ state }) => state === "open")
-    const ids = open.map(({ id }) => id)
-    this.#commits.run(evaluateIncidents(this.#options, ids), at)
+    this.#evaluate(
+      open.map(({ id }) => id),
+      at,
+    )
+  }
+
+  /** Evaluates incidents in pieces, as the service does. */
+  #evaluate(ids: ReadonlyArray<IncidentId>, at: Instant.Instant): void {
+    let left = ids
+    while (left.length > 0) ({ left } = this.#commits.run(evaluateIncidents(this.#options, left), at))
   }
 
   #sweep(at: Instant.Instant): void {
