@@ -1,4 +1,5 @@
 import { comparing } from "@tocsin/core/engine/comparing"
+import { isSilent } from "@tocsin/core/model/AgentRecord"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -122,8 +123,7 @@ const staleAgents = (
   limit: number,
 ): ReadonlyArray<AgentId> =>
   Array.from(tables.agents.values())
-    .filter((agent) => agent.admission_state === "accepted" && agent.last_seen_at <= seenBefore)
-    .filter((agent) => agent.heartbeat_incident_id === undefined)
+    .filter((agent) => isSilent(agent, seenBefore))
     .map((agent) => agent.agent_id)
     .toSorted()
     .slice(0, limit)

@@ -5,7 +5,7 @@ import type { RowRequest, Search } from "@tocsin/core/engine/unitOfWork/RowReque
 import type { SearchResults, WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { comparing } from "@tocsin/core/engine/comparing"
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import { type AgentRecord, isSilent } from "@tocsin/core/model/AgentRecord"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { type AlertRecord, isBehind, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
@@ -132,11 +132,7 @@ const searchParents = (
   const open = Object.values(tables.openIncidents).flatMap((byKey) =>
     Array.from(byKey.values()).flatMap((id) => tables.incidents.get(id) ?? []),
   )
-  const isStale = ({ admission_state, heartbeat_incident_id, last_seen_at }: AgentRecord) =>
-    staleSince !== undefined &&
-    admission_state === "accepted" &&
-    heartbeat_incident_id === undefined &&
-    last_seen_at <= staleSince
+  const isStale = (agent: AgentRecord) => staleSince !== undefined && isSilent(agent, staleSince)
   const known = Array.from(tables.agents.values())
   return {
     incidents: firstInOrder(

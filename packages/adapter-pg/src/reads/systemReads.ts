@@ -11,6 +11,7 @@ import {
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { read } from "../Database.ts"
+import { IS_SILENT } from "../tables/AgentTable.ts"
 import { NotificationType, type NotifierName } from "@tocsin/contract/Status"
 import {
   AGED_ITEMS,
@@ -23,8 +24,6 @@ import {
 } from "@tocsin/core/ports/StorageCounts"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { notifiersOf } from "../lists/selections.ts"
-
-const IS_SILENT = "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= $2"
 
 const findAcceptances = "SELECT coalesce(sum(acceptances), 0)::int8 AS acceptances FROM system_total"
 

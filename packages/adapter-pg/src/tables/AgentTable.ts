@@ -31,9 +31,12 @@ export const findAgentIds = "SELECT agent_id FROM agent WHERE agent_id = ANY($1)
 /** Reads agents without locks. */
 export const findAgents = `${SELECT} WHERE a.agent_id = ANY($1)`
 
-/** Reads agents, and accepted ones without a heartbeat incident that were last seen by `$2`. */
-export const findParentAgents = `${SELECT} WHERE a.agent_id = ANY($1)
-  OR (a.admission_state = 'accepted' AND a.heartbeat_incident_id IS NULL AND a.last_seen_at <= $2)
+/** Whether an agent is silent since `$2`, as `isSilent` decides. */
+export const IS_SILENT =
+  "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= $2"
+
+/** Reads agents, and those that are silent since `$2`. */
+export const findParentAgents = `${SELECT} WHERE a.agent_id = ANY($1) OR (${IS_SILENT})
   ORDER BY a.agent_id LIMIT $3`
 
 /** Reads one agent. */

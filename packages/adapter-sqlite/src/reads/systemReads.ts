@@ -12,6 +12,7 @@ import {
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { IS_SILENT } from "../tables/AgentTable.ts"
 import { NotificationType, type NotifierName, type Severity } from "@tocsin/contract/Status"
 import {
   AGED_ITEMS,
@@ -34,8 +35,6 @@ const END = new Uint8Array()
 const FIND_TOTALS = `SELECT agents_accepted, agents_dead, acceptances,
     checks_ok, checks_warning, checks_critical, checks_unknown, incidents_open
   FROM system_total WHERE writer = 0`
-
-const IS_SILENT = "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= ?"
 
 /** Runs a read, and waits while another process has locked the file. */
 type Read = <A>(use: () => A) => Effect.Effect<A, StorageError>

@@ -16,6 +16,10 @@ export const makeAgentKeyTable = (connection: SqliteConnection) => {
   }
 }
 
+/** Whether an agent is silent since a moment, as `isSilent` decides. */
+export const IS_SILENT =
+  "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= ?"
+
 /** Table `agent`. */
 export const makeAgentTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.agent)
@@ -26,8 +30,7 @@ export const makeAgentTable = (connection: SqliteConnection) => {
   const isNamed = "agent_id IN (SELECT value FROM json_each(?))"
   const these = table.all<[named: string, limit: number]>(`WHERE ${isNamed} ORDER BY agent_id LIMIT ?`)
   const stale = table.all<[named: string, staleSince: Instant, limit: number]>(
-    `WHERE ${isNamed} OR (admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= ?)
-    ORDER BY agent_id LIMIT ?`,
+    `WHERE ${isNamed} OR (${IS_SILENT}) ORDER BY agent_id LIMIT ?`,
   )
   return {
     find: table.one<[AgentId]>("WHERE agent_id = ?"),

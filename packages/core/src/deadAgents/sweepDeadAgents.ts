@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import { type Chore, type ChoreServices, isWhole } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
-import type { AgentRecord } from "../model/AgentRecord.ts"
+import { isSilent } from "../model/AgentRecord.ts"
 import { finishLocked, skipLockedAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -40,11 +40,6 @@ export const sweepDeadAgents = commandOf(function* (unit, now, input: SweepInput
   }
   return { count: silent.length, held }
 })
-
-const isSilent = (agent: AgentRecord, since: Instant.Instant): boolean =>
-  agent.admission_state === "accepted" &&
-  agent.heartbeat_incident_id === undefined &&
-  agent.last_seen_at <= since
 
 interface SweepOptions {
   readonly rules: RuleOptions

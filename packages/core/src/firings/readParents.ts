@@ -3,7 +3,7 @@ import { type IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import type { AgentRecord } from "../model/AgentRecord.ts"
+import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
@@ -52,7 +52,7 @@ export function* readParents(
     },
   }
   const { agents, incidents } = unit.searchResults.parents
-  const stale = agents.filter((agent) => isStale(agent, staleSince)).map(asParent)
+  const stale = agents.filter((agent) => isSilent(agent, staleSince)).map(asParent)
   const index = indexParents(dependencies, [...(yield* readPossible(unit, incidents)), ...stale])
   for (const { incident, loud } of dependent) {
     const { announced, id, severity } = incident
@@ -84,11 +84,6 @@ function* readPossible(
   }
   return possible
 }
-
-const isStale = (agent: AgentRecord, since: Instant.Instant): boolean =>
-  agent.admission_state === "accepted" &&
-  agent.heartbeat_incident_id === undefined &&
-  agent.last_seen_at <= since
 
 /** A stale agent counts as its heartbeat incident, which it may soon have. */
 const asParent = ({ agent_id, hostname, labels = {} }: AgentRecord): PossibleParent => {

@@ -74,6 +74,12 @@ export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord =>
   [COUNT_OF[status]]: agent[COUNT_OF[status]] - 1,
 })
 
+/** Whether an agent is accepted, has no heartbeat incident, and was last seen by a moment. */
+export const isSilent = (agent: AgentRecord, since: Instant): boolean =>
+  agent.admission_state === "accepted" &&
+  agent.heartbeat_incident_id === undefined &&
+  agent.last_seen_at <= since
+
 type Flat = Readonly<Record<string, string | boolean>>
 
 /** Whether an agent reports the same labels, or features. A plain loop, because every heartbeat asks. */
