@@ -45,14 +45,17 @@ const covering = (
   return (common ?? []).toSorted((a, b) => a - b)
 }
 
+/** A rule, and its position in the policy. */
+interface PlacedRule {
+  readonly rule: DependencyRule
+  readonly position: number
+}
+
 /**
  * The rules that may hold an incident: those before the first whose parent it is, so that no two hold each
  * other (docs/rules.md#dependencies).
  */
-export const rulesOfChild = (
-  { find, rules }: Dependencies,
-  loud: LoudMembers,
-): ReadonlyArray<{ readonly rule: DependencyRule; readonly position: number }> => {
+export const rulesOfChild = ({ find, rules }: Dependencies, loud: LoudMembers): ReadonlyArray<PlacedRule> => {
   if (loud.kind === "too_many") return []
   const children = covering(find.child, (position) => rules[position]?.child, loud)
   if (children.length === 0) return []
@@ -109,23 +112,25 @@ interface Child {
   readonly id: IncidentId
   readonly announced: Severity
   readonly loud: LoudMembers
+  /** Those that may hold it. */
+  readonly rules: ReadonlyArray<PlacedRule>
 }
 
 /** Finds the parents of an incident: by one rule, each loud member needs one with its values. */
-export const parentsOf = (dependencies: Dependencies, index: ParentIndex, child: Child): Parents => {
+export const parentsOf = (index: ParentIndex, child: Child): Parents => {
   const names = new Set<ParentName>()
   let [isPresent, isStale, grace] = [false, false, Duration.zero]
-  for (const { position, rule } of rulesOfChild(dependencies, child.loud)) {
+  for (const { position, rule } of child.rules) {
     const values = new Set(child.loud.members.map(rule.valueOf))
     if (values.has(undefined)) continue
     grace = Duration.max(grace, rule.grace)
-    const found = Array.from(values, (value = "") => worstOf(index.get(placeOf(position, value)), child.id))
-    if (found.includes(undefined)) continue
+    const found = Array.from(values).flatMap(
+      (value = "") => worstOf(index.get(placeOf(position, value)), child.id) ?? [],
+    )
+    if (found.length < values.size) continue
     isPresent = true
-    const holding = found.filter((entry) => entry !== undefined && !isBelow(entry.announced, child.announced))
-    if (holding.length < found.length) continue
-    for (const entry of holding) {
-      if (entry === undefined) continue
+    if (found.some(({ announced }) => isBelow(announced, child.announced))) continue
+    for (const entry of found) {
       names.add(entry.name)
       isStale ||= entry.isStale
     }

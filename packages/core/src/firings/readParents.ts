@@ -37,10 +37,10 @@ export function* readParents(
   const found = new Map<IncidentId, Parents>()
   if (dependencies === undefined) return found
   const search = emptySearches()
-  const dependent = Array.from(children.values()).filter(({ loud }) => {
+  const dependent = Array.from(children.values()).flatMap(({ incident, loud }) => {
     const rules = rulesOfChild(dependencies, loud)
     for (const { rule } of rules) for (const facts of loud.members) rule.addTo(search, facts)
-    return rules.length > 0
+    return rules.length === 0 ? [] : [{ incident, loud, rules }]
   })
   if (dependent.length === 0) return found
   const staleSince = Instant.minus(now, staleAfter)
@@ -54,9 +54,9 @@ export function* readParents(
   const { agents, incidents } = unit.searchResults.parents
   const stale = agents.filter((agent) => isSilent(agent, staleSince)).map(asParent)
   const index = indexParents(dependencies, [...(yield* readPossible(unit, incidents)), ...stale])
-  for (const { incident, loud } of dependent) {
+  for (const { incident, loud, rules } of dependent) {
     const { announced, id, severity } = incident
-    found.set(id, parentsOf(dependencies, index, { id, announced: announced ?? severity, loud }))
+    found.set(id, parentsOf(index, { id, announced: announced ?? severity, loud, rules }))
   }
   return found
 }
