@@ -160,6 +160,20 @@ function* compareOpen(
 const runbookOf = (policy: Policy, incident: IncidentRecord, [worst]: ReadonlyArray<LoudMember>) =>
   worst && policy.runbookOf(matchedFacts(incident, worst.member, worst.agent, worst.labels), worst.labels)
 
+/** Reads the runbooks of open incidents alone. Locks nothing. */
+export function* readRunbooks(
+  unit: UnitOfWork,
+  incidents: ReadonlyArray<IncidentRecord>,
+  policy: Policy,
+): Decision<Gathered["runbookOf"]> {
+  const open = distinct(incidents.filter(({ state }) => state === "open"))
+  const members = yield* readLoudMembers(unit, open, { limit: 1 })
+  const runbooks = new Map(
+    open.map((incident) => [incident.id, runbookOf(policy, incident, members.get(incident.id) ?? [])]),
+  )
+  return ({ id }) => runbooks.get(id)
+}
+
 const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> =>
   Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values())
 

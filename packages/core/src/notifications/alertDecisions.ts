@@ -6,7 +6,7 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type FiringOptions, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { type FiringOptions, readRunbooks, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { type ClaimedAlert, incidentFacts } from "../ports/DeliveryAttempt.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../model/OutboxRecord.ts"
 
@@ -103,7 +103,7 @@ function* remember(
 /** Claims alerts of a receiver that are due to be sent again. */
 export const claimAlerts = commandOf(function* (
   unit,
-  now,
+  _now,
   input: {
     readonly receiver: NotifierName
     readonly limit: number
@@ -111,7 +111,7 @@ export const claimAlerts = commandOf(function* (
     /** The receiver keeps alerts until they are sent as ended. */
     readonly remembers?: boolean | undefined
     /** Without a policy unless given. */
-    readonly options?: FiringOptions
+    readonly policy?: FiringOptions["policy"]
   },
 ): Decision<ReadonlyArray<ClaimedAlert>> {
   yield { claimableAlerts: { receiver: input.receiver, limit: input.limit } }
@@ -119,7 +119,8 @@ export const claimAlerts = commandOf(function* (
   if (storageTime === undefined) throw new Error("the storage gave no time")
   const leased_until = Instant.plus(storageTime, input.lease)
   const incidents = claimableAlerts.map(({ incident }) => incident)
-  const { runbookOf } = yield* gatherFacts(unit, incidents, input.options ?? WITHOUT_POLICY, now)
+  const { policy = WITHOUT_POLICY.policy } = input
+  const runbookOf = yield* readRunbooks(unit, incidents, policy())
   const claimed: Array<ClaimedAlert> = []
   for (const found of claimableAlerts) {
     const { incident, row } = found

@@ -4,7 +4,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 import { claimAlerts, releaseAlert, RESEND_EVERY, recordAlertResult } from "./alertDecisions.ts"
@@ -32,7 +31,6 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
   const claimFor = Duration.min(lease, RESEND_EVERY)
   const receivers = yield* Receivers
   const { current: policy } = yield* PolicyInForce
-  const { staleAfter } = yield* RuleSettings
   const current = () => receivers.current().get(receiver)
   const resend: NonNullable<Notifier["resend"]> = (alerts) => current()?.resend?.(alerts) ?? Effect.interrupt
 
@@ -49,7 +47,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
         limit: ALERTS_AT_ONCE,
         lease: claimFor,
         remembers: current()?.remembers,
-        options: { policy, staleAfter },
+        policy,
       }),
     )
     return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
