@@ -48,43 +48,27 @@ interface PassOptions {
   readonly limit: number
 }
 
-interface Begun extends Seen {
+/** What a pass begins with. */
+interface Begun {
   readonly policy: Policy
   readonly at: Instant.Instant
+}
+
+interface HeldBegun extends Begun, Seen {
   readonly isAfterChange: boolean
 }
 
-/** Whether holds may have ended since. */
-const isChanged = (before: Begun | undefined, policy: Policy, seen: Seen): boolean =>
-  before?.policy !== policy || before.silences !== seen.silences || before.parents !== seen.parents
-
-/** Makes a check for a pass that is due, given what the last one began with. */
-const makeDue =
-  (
-    storage: Pick<Storage["Service"], "staleAgents">,
-    transact: Commits["Service"]["transact"],
-    incidents: IncidentOptions,
-  ) =>
-  (
-    isDue: (before: Begun | undefined, now: Begun) => boolean,
-    dependenciesOf: (policy: Policy) => Policy["dependencies"] = () => undefined,
-  ) => {
-    let begun: Begun | undefined
-    return Effect.gen(function* () {
-      const at = yield* Instant.now
-      const policy = incidents.policy()
-      const dependencies = dependenciesOf(policy)
-      const { parents, silences } = yield* transact(look(dependencies))
-      const stale = dependencies?.takesStale
-        ? yield* storage.staleAgents(Instant.minus(at, incidents.staleAfter), MOST_PARENTS)
-        : []
-      const seen = { silences, parents: `${parents} ${stale.join()}` }
-      const now: Begun = { ...seen, policy, at, isAfterChange: isChanged(begun, policy, seen) }
-      if (!isDue(begun, now)) return false
-      begun = now
-      return true
-    })
-  }
+/** Makes a check for a pass that is due: `begin` gives its beginning if it is, given that of the last one. */
+const makeDue = <B extends Begun>(
+  begin: (before: B | undefined) => Effect.Effect<B | undefined, StorageError>,
+): Effect.Effect<boolean, StorageError> => {
+  let begun: B | undefined
+  return Effect.gen(function* () {
+    const now = yield* begin(begun)
+    begun = now ?? begun
+    return now !== undefined
+  })
+}
 
 /**
  * One piece of the passes of evaluations; returns whether there may be more (docs/rules.md#evaluation).
@@ -108,28 +92,44 @@ export const evaluationPass = (
       left = piece.left
     }
   })
-  const due = makeDue(storage, transact, incidents)
+  const see = Effect.fnUntraced(function* ({ at, policy: { dependencies } }: Begun) {
+    const { parents, silences } = yield* transact(look(dependencies))
+    const stale = dependencies?.takesStale
+      ? yield* storage.staleAgents(Instant.minus(at, incidents.staleAfter), MOST_PARENTS)
+      : []
+    return { silences, parents: `${parents} ${stale.join()}` }
+  })
+  const present = Effect.map(Instant.now, (at): Begun => ({ policy: incidents.policy(), at }))
   const held = passes(storage, PENDING_FIRINGS, {
     limit,
-    begin: due(
-      (before, now) => {
-        if (before === undefined || now.isAfterChange) return true
-        const pause = before.isAfterChange ? RECENTLY : AGAIN_AFTER
-        return !Instant.isRecent(before.at, pause, now.at)
-      },
-      ({ dependencies }) => dependencies,
+    begin: makeDue<HeldBegun>(
+      Effect.fnUntraced(function* (before) {
+        const now = yield* present
+        const seen = yield* see(now)
+        // Holds may have ended.
+        const isAfterChange =
+          before?.policy !== now.policy ||
+          before.silences !== seen.silences ||
+          before.parents !== seen.parents
+        const pause = before?.isAfterChange === true ? RECENTLY : AGAIN_AFTER
+        const isDue = isAfterChange || !Instant.isRecent(before.at, pause, now.at)
+        return isDue ? { ...now, ...seen, isAfterChange } : undefined
+      }),
     ),
     evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),
   })
   const open = passes(storage, OPEN_INCIDENTS, {
     limit,
-    begin: due(
-      // Another policy may have been in force when the service stopped.
-      (before, now) =>
-        before === undefined
-          ? now.policy.hasRoutes
-          : before.policy !== now.policy ||
-            (now.policy.routesReadAgents && !Instant.isRecent(before.at, AGAIN_AFTER, now.at)),
+    begin: makeDue<Begun>((before) =>
+      Effect.map(present, (now) => {
+        const isDue =
+          // Another policy may have been in force when the service stopped.
+          before === undefined
+            ? now.policy.hasRoutes
+            : before.policy !== now.policy ||
+              (now.policy.routesReadAgents && !Instant.isRecent(before.at, AGAIN_AFTER, now.at))
+        return isDue ? now : undefined
+      }),
     ),
     evaluate: (rows) => evaluate(rows.map(({ id }) => id)),
   })
