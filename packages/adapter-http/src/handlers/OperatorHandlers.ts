@@ -26,14 +26,20 @@ type ReadBody = (
 
 /** The parts of an endpoint that its handler needs. */
 interface Served {
-  readonly isAct: boolean
-  readonly codec: BodyCodec
+  /** Of an act, which an idempotency key may name; absent if it only reads. */
+  readonly codec?: BodyCodec
   /** Absent if it takes no body. */
   readonly read?: ReadBody
 }
 
 // Schemas of bodies need no services.
 type Codec = Schema.ConstraintCodec<unknown, unknown>
+
+const codecOf = (payload: Codec, success: Codec): BodyCodec => ({
+  encodePayload: Schema.encodeUnknownSync(payload),
+  encodeSuccess: Schema.encodeUnknownSync(success),
+  decodeSuccess: Schema.decodeUnknownSync(success),
+})
 
 /** The endpoints of a group, by name. */
 const servedBy = <ApiId extends string, Groups extends HttpApiGroup.Constraint>(
@@ -47,16 +53,11 @@ const servedBy = <ApiId extends string, Groups extends HttpApiGroup.Constraint>(
     onEndpoint: ({ endpoint }) => {
       const [body] = endpoint.payload.values()
       const payload = (body?.schemas[0] ?? Schema.Unknown) as Codec
-      const success = Schema.Union(Array.from(endpoint.success) as unknown as ReadonlyArray<Codec>)
       const read: ReadBody =
         body?.encoding._tag === "Text" ? readText : (request) => readBody(request, payload)
+      const success = Array.from(endpoint.success) as unknown as ReadonlyArray<Codec>
       served.set(endpoint.identifier, {
-        isAct: endpoint.method !== "GET",
-        codec: {
-          encodePayload: Schema.encodeUnknownSync(payload),
-          encodeSuccess: Schema.encodeUnknownSync(success),
-          decodeSuccess: Schema.decodeUnknownSync(success),
-        },
+        ...(endpoint.method !== "GET" && { codec: codecOf(payload, Schema.Union(success)) }),
         ...(body !== undefined && { read }),
       })
     },
@@ -82,9 +83,9 @@ const group = <
     // The frozen contract has no idempotency keys.
     const once = api.identifier === OpsApi.identifier ? yield* actingOnce : undefined
     for (const [endpoint, useCase] of Object.entries(makeUseCases(yield* Effect.context<R>()))) {
-      const { codec, isAct = false, read } = served.get(endpoint) ?? {}
+      const { codec, read } = served.get(endpoint) ?? {}
       const answer = (request: Arrived) =>
-        once === undefined || codec === undefined || !isAct
+        once === undefined || codec === undefined
           ? answeringMatch(useCase(request as never))
           : once(codec, request, useCase(request as never))
       if (read === undefined) handlers.handle(endpoint, answer)
