@@ -139,7 +139,7 @@ export const Watches = () => (
               </>
             )}
           </span>
-          <span class="log">
+          <span class="actions">
             {mayRespond.value && <Pause name={name} is_paused={is_paused} />}
             {mayAdminister.value && !is_of_policy && <Remove name={name} />}
           </span>
