@@ -249,13 +249,11 @@ const AddHosts = () => {
         </ActionButton>
       </div>
       <Fault of={fault} />
-      {line.value !== undefined && (
-        <ShownOnce
-          what="The line to paste on a host, valid for an hour"
-          texts={[line.value]}
-          onDone={() => (line.value = undefined)}
-        />
-      )}
+      <ShownOnce
+        of={line}
+        titleOf={() => "The line to paste on a host, valid for an hour"}
+        textsOf={(text) => [text]}
+      />
     </>
   )
 }

@@ -1,13 +1,10 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
-import { listOf } from "../state/lists.ts"
 import { mayAdminister } from "../state/session.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { created, Fault, SecretActions, ShownOnce } from "../view/creation.tsx"
-import { Listing } from "../view/Listing.tsx"
+import { ChoiceField, created, Fault, SecretActions, ShownOnce, TextField } from "../view/creation.tsx"
 import { Time } from "../view/marks.tsx"
-import { Empty } from "../view/states.tsx"
-import { usePages } from "../view/usePages.ts"
+import { Last, NamedList } from "../view/NamedList.tsx"
 
 /** The protocols, as people know them. */
 const KINDS = [
@@ -61,43 +58,23 @@ const optionsIn = (text: string): unknown => {
   }
 }
 
-type OnKey = (made: IntegrationWithKey) => void
+interface ShownProps {
+  readonly shown: Signal<IntegrationWithKey | undefined>
+}
 
-const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
+const PATH = "ops/v1/integrations"
+
+const CreateForm = ({ shown }: ShownProps) => {
   const name = useSignal("")
-  const kind = useSignal<string>("ping")
+  const kind = useSignal("ping")
   const options = useSignal("")
   const fault = useSignal("")
   return (
     <>
       <div class="form-row">
-        <label>
-          Name
-          <input
-            value={name}
-            onInput={(event) => (name.value = event.currentTarget.value)}
-            autoComplete="off"
-          />
-        </label>
-        <label>
-          Kind
-          <select value={kind} onChange={(event) => (kind.value = event.currentTarget.value)}>
-            {KINDS.map(([each, text]) => (
-              <option key={each} value={each}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Options (JSON)
-          <input
-            value={options}
-            placeholder={OPTIONS[kind.value]}
-            onInput={(event) => (options.value = event.currentTarget.value)}
-            autoComplete="off"
-          />
-        </label>
+        <TextField label="Name" value={name} />
+        <ChoiceField label="Kind" value={kind} options={KINDS} />
+        <TextField label="Options (JSON)" value={options} placeholder={OPTIONS[kind.value]} />
         <ActionButton
           kind="main"
           does={async () => {
@@ -108,7 +85,7 @@ const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
             if (made === undefined) return undefined
             name.value = ""
             options.value = ""
-            onKey(made)
+            shown.value = made
             return { text: `Created ${made.name}` }
           }}
         >
@@ -123,74 +100,48 @@ const CreateForm = ({ onKey }: { readonly onKey: OnKey }) => {
   )
 }
 
-const PATH = "ops/v1/integrations"
-
 /** Reports of senders that do not speak the API. */
 export const Integrations = () => {
   const shown = useSignal<IntegrationWithKey | undefined>(undefined)
-  const onKey: OnKey = (made) => (shown.value = made)
   return (
     <>
       <h1>Integrations</h1>
-      {mayAdminister.value && <CreateForm onKey={onKey} />}
-      {shown.value !== undefined && (
-        <ShownOnce
-          what={`Addresses of ${shown.value.name}`}
-          texts={textsOf(shown.value)}
-          onDone={() => (shown.value = undefined)}
-        />
-      )}
-      <List onKey={onKey} />
+      {mayAdminister.value && <CreateForm shown={shown} />}
+      <ShownOnce of={shown} titleOf={({ name }) => `Addresses of ${name}`} textsOf={textsOf} />
+      <List shown={shown} />
     </>
   )
 }
 
-const List = ({ onKey }: { readonly onKey: OnKey }) => (
-  <Listing
+const List = ({ shown }: ShownProps) => (
+  <NamedList<Integration>
     label="Integrations"
-    kind="operator"
+    path={PATH}
     heads={["Name", "Last refusal", "Kind", "Last report", ""]}
-    listed={usePages(listOf<Integration>(PATH, {}))}
-    keyOf={({ name }) => name}
-    size="tall"
-    empty={<Empty title="No integrations yet">Cron jobs and other monitors report through one.</Empty>}
+    empty={["No integrations yet", "Cron jobs and other monitors report through one."]}
   >
-    {({ name, kind, created_by, is_closed, last_refusal, last_request_at }) => (
-      <div class="row operator" data-id={name}>
-        <b>{name}</b>
-        <span class="subject">
-          {last_refusal === null ? (
-            `created by ${created_by}`
-          ) : (
-            <>
-              refused <Time at={last_refusal.at} />: {last_refusal.message}
-            </>
-          )}
-        </span>
-        <span class="notes">
-          <em class="taker">{kind}</em>
-          {is_closed && <em>key blocked</em>}
-        </span>
-        <span class="when">
-          {last_request_at === null ? (
-            "no report yet"
-          ) : (
-            <>
-              reported <Time at={last_request_at} />
-            </>
-          )}
-        </span>
-        {mayAdminister.value && (
-          <SecretActions
-            name={name}
-            noun="integration"
-            path={PATH}
-            replaces={["Replace key", "Replaced the key"]}
-            warning="Its checks and their history go with it."
-            onMade={onKey}
-          />
-        )}
-      </div>
-    )}
-  </Listing>
+    {({ name, kind, created_by, is_closed, last_refusal, last_request_at }) => ({
+      subject:
+        last_refusal === null ? (
+          `created by ${created_by}`
+        ) : (
+          <>
+            refused <Time at={last_refusal.at} />: {last_refusal.message}
+          </>
+        ),
+      label: kind,
+      note: is_closed ? "key blocked" : undefined,
+      when: <Last did="reported" at={last_request_at} never="no report yet" />,
+      actions: mayAdminister.value && (
+        <SecretActions
+          name={name}
+          noun="integration"
+          path={PATH}
+          replaces={["Replace key", "Replaced the key"]}
+          warning="Its checks and their history go with it."
+          shown={shown}
+        />
+      ),
+    })}
+  </NamedList>
 )

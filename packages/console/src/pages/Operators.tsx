@@ -1,40 +1,28 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { Operator, OperatorWithToken } from "@tocsin/client"
-import { listOf } from "../state/lists.ts"
 import { mayAdminister } from "../state/session.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { Listing } from "../view/Listing.tsx"
-import { created, Fault, SecretActions, ShownOnce } from "../view/creation.tsx"
-import { Empty } from "../view/states.tsx"
+import { ChoiceField, created, Fault, SecretActions, ShownOnce, TextField } from "../view/creation.tsx"
 import { Time } from "../view/marks.tsx"
-import { usePages } from "../view/usePages.ts"
+import { Last, NamedList } from "../view/NamedList.tsx"
+import { Empty } from "../view/states.tsx"
 
 const PATH = "ops/v1/operators"
-const ROLES = ["read", "respond", "admin"] as const
+const ROLES = [["read"], ["respond"], ["admin"]] as const
 
-const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void }) => {
+interface ShownProps {
+  readonly shown: Signal<OperatorWithToken | undefined>
+}
+
+const CreateForm = ({ shown }: ShownProps) => {
   const name = useSignal("")
-  const role = useSignal<string>("read")
+  const role = useSignal("read")
   const fault = useSignal("")
   return (
     <>
       <div class="form-row">
-        <label>
-          Name
-          <input
-            value={name}
-            onInput={(event) => (name.value = event.currentTarget.value)}
-            autoComplete="off"
-          />
-        </label>
-        <label>
-          Role
-          <select value={role} onChange={(event) => (role.value = event.currentTarget.value)}>
-            {ROLES.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
+        <TextField label="Name" value={name} />
+        <ChoiceField label="Role" value={role} options={ROLES} />
         <ActionButton
           kind="main"
           does={async () => {
@@ -42,7 +30,7 @@ const CreateForm = ({ onToken }: { readonly onToken: (made: OperatorWithToken) =
             const made = await created<OperatorWithToken>(PATH, body, fault)
             if (made === undefined) return undefined
             name.value = ""
-            onToken(made)
+            shown.value = made
             return { text: `Created ${made.name}` }
           }}
         >
@@ -66,15 +54,9 @@ export const Operators = () => {
       <h1>Operators</h1>
       {mayAdminister.value ? (
         <>
-          <CreateForm onToken={(made) => (shown.value = made)} />
-          {shown.value !== undefined && (
-            <ShownOnce
-              what={`Token of ${shown.value.name}`}
-              texts={[shown.value.token]}
-              onDone={() => (shown.value = undefined)}
-            />
-          )}
-          <List onToken={(made) => (shown.value = made)} />
+          <CreateForm shown={shown} />
+          <ShownOnce of={shown} titleOf={({ name }) => `Token of ${name}`} textsOf={({ token }) => [token]} />
+          <List shown={shown} />
         </>
       ) : (
         <Empty title="Only administrators see the operators">Your token has another role.</Empty>
@@ -83,46 +65,33 @@ export const Operators = () => {
   )
 }
 
-const List = ({ onToken }: { readonly onToken: (made: OperatorWithToken) => void }) => (
-  <Listing
+const List = ({ shown }: ShownProps) => (
+  <NamedList<Operator>
     label="Operators"
-    kind="operator"
+    path={PATH}
     heads={["Name", "Created", "Role", "Last used", ""]}
-    listed={usePages(listOf<Operator>(PATH, {}))}
-    keyOf={({ name }) => name}
-    size="tall"
-    empty={<Empty title="No named operators yet">Everyone shares the tokens of the settings.</Empty>}
+    empty={["No named operators yet", "Everyone shares the tokens of the settings."]}
   >
-    {({ name, role, created_by, last_used_at, expires_at }) => (
-      <div class="row operator" data-id={name}>
-        <b>{name}</b>
-        <span class="subject">created by {created_by}</span>
-        <span class="notes">
-          <em class="taker">{role}</em>
-          {expires_at !== null && (
-            <em>
-              expires <Time at={expires_at} />
-            </em>
-          )}
-        </span>
-        <span class="when">
-          {last_used_at === null ? (
-            "never used"
-          ) : (
-            <>
-              used <Time at={last_used_at} />
-            </>
-          )}
-        </span>
+    {({ name, role, created_by, last_used_at, expires_at }) => ({
+      subject: `created by ${created_by}`,
+      label: role,
+      note:
+        expires_at === null ? undefined : (
+          <>
+            expires <Time at={expires_at} />
+          </>
+        ),
+      when: <Last did="used" at={last_used_at} never="never used" />,
+      actions: (
         <SecretActions
           name={name}
           noun="operator"
           path={PATH}
           replaces={["Rotate", "Rotated the token"]}
           warning="Their tokens end immediately."
-          onMade={onToken}
+          shown={shown}
         />
-      </div>
-    )}
-  </Listing>
+      ),
+    })}
+  </NamedList>
 )

@@ -2,16 +2,14 @@ import { useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
 import { WATCH_ADDRESSES, watchOfAddress } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
-import { listOf } from "../state/lists.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { created, Fault } from "../view/creation.tsx"
-import { Listing } from "../view/Listing.tsx"
+import { ChoiceField, created, Fault, RemoveButton, TextField } from "../view/creation.tsx"
 import { Time } from "../view/marks.tsx"
-import { Empty } from "../view/states.tsx"
-import { usePages } from "../view/usePages.ts"
+import { NamedList } from "../view/NamedList.tsx"
 
-const PERIODS = ["10s", "30s", "1m", "5m", "1h"]
+const PATH = "ops/v1/watches"
+const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 
 const CreateForm = () => {
   const address = useSignal("")
@@ -28,30 +26,13 @@ const CreateForm = () => {
   return (
     <>
       <div class="form-row">
-        <label>
-          Address
-          <input
-            value={address}
-            onInput={(event) => (address.value = event.currentTarget.value)}
-            placeholder="https://example.org/"
-            autoComplete="off"
-          />
-        </label>
-        <label>
-          Every
-          <select value={every} onChange={(event) => (every.value = event.currentTarget.value)}>
-            {PERIODS.map((period) => (
-              <option key={period} value={period}>
-                {period}
-              </option>
-            ))}
-          </select>
-        </label>
+        <TextField label="Address" value={address} placeholder="https://example.org/" />
+        <ChoiceField label="Every" value={every} options={PERIODS} />
         <ActionButton
           does={async () => {
             const watch = read()
             if (watch === undefined) return undefined
-            const result = await created<WatchTrial>("ops/v1/watches/try", watch.probe, fault)
+            const result = await created<WatchTrial>(`${PATH}/try`, watch.probe, fault)
             if (result !== undefined) trial.value = result.output
             return undefined
           }}
@@ -64,7 +45,7 @@ const CreateForm = () => {
             const watch = read()
             if (watch === undefined) return undefined
             const body = { name: watch.name, every: every.value, ...watch.probe }
-            const made = await created<Watch>("ops/v1/watches", body, fault)
+            const made = await created<Watch>(PATH, body, fault)
             if (made === undefined) return undefined
             address.value = ""
             return { text: `Watching ${made.name}` }
@@ -83,31 +64,15 @@ const CreateForm = () => {
   )
 }
 
-const path = (name: string): string => `ops/v1/watches/${segment(name)}`
-
 const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
   <ActionButton
     describes={`${is_paused ? "Resume" : "Pause"} ${name}`}
     does={async () => {
-      await call("POST", `${path(name)}/pause`, { body: { for: is_paused ? "0s" : "8h" } })
+      await call("POST", `${PATH}/${segment(name)}/pause`, { body: { for: is_paused ? "0s" : "8h" } })
       return { text: is_paused ? `Resumed ${name}` : `Paused ${name} for 8 h` }
     }}
   >
     {is_paused ? "Resume" : "Pause 8 h"}
-  </ActionButton>
-)
-
-const Remove = ({ name }: Pick<Watch, "name">) => (
-  <ActionButton
-    kind="danger"
-    describes={`Remove ${name}`}
-    confirms={[`Remove ${name} with its check and history?`, "Remove the watch"]}
-    does={async () => {
-      await call("DELETE", path(name))
-      return { text: `Removed ${name}` }
-    }}
-  >
-    Remove
   </ActionButton>
 )
 
@@ -116,35 +81,39 @@ export const Watches = () => (
   <>
     <h1>Watches</h1>
     {mayAdminister.value && <CreateForm />}
-    <Listing
+    <NamedList<Watch>
       label="Watches"
-      listed={usePages(listOf<Watch>("ops/v1/watches", {}))}
-      keyOf={({ name }) => name}
-      size="tall"
-      empty={<Empty title="Nothing is watched yet">The server itself probes pages and ports.</Empty>}
+      path={PATH}
+      empty={["Nothing is watched yet", "The server itself probes pages and ports."]}
     >
-      {({ every, is_of_policy, is_paused, last, name, status }) => (
-        <div class="row operator" data-id={name}>
-          <b>{name}</b>
-          <span class="subject">{last === null ? "not probed yet" : last.output}</span>
-          <span class="notes">
-            <em class="taker">{status ?? "waiting"}</em>
-            {is_paused && <em>paused</em>}
-          </span>
-          <span class="when">
+      {({ every, is_of_policy, is_paused, last, name, status }) => ({
+        subject: last === null ? "not probed yet" : last.output,
+        label: status ?? "waiting",
+        note: is_paused ? "paused" : undefined,
+        when: (
+          <>
             every {every}
             {last !== null && (
               <>
                 , probed <Time at={last.at} />
               </>
             )}
-          </span>
+          </>
+        ),
+        actions: (
           <span class="actions">
             {mayRespond.value && <Pause name={name} is_paused={is_paused} />}
-            {mayAdminister.value && !is_of_policy && <Remove name={name} />}
+            {mayAdminister.value && !is_of_policy && (
+              <RemoveButton
+                name={name}
+                noun="watch"
+                path={PATH}
+                question={`Remove ${name} with its check and history?`}
+              />
+            )}
           </span>
-        </div>
-      )}
-    </Listing>
+        ),
+      })}
+    </NamedList>
   </>
 )
