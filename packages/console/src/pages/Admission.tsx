@@ -17,20 +17,13 @@ import { Empty } from "../view/states.tsx"
 import { Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 import type { Selection } from "../state/selection.ts"
-import { type Pick, select, selectedIds, usePick } from "../view/usePick.ts"
+import { type Pick, select, SelectBox, selectedIds, usePick } from "../view/usePick.tsx"
 
 const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) => {
   const id = agent.agent_id
   return (
     <div class="row waiting" data-id={id}>
-      {mayAdminister.value && (
-        <input
-          type="checkbox"
-          aria-label={`Select ${id}`}
-          checked={selectedIds().includes(id)}
-          onClick={(event) => pick(id, event.shiftKey)}
-        />
-      )}
+      {mayAdminister.value && <SelectBox id={id} name={id} pick={pick} />}
       <b>{id}</b>
       <span class="subject">{agent.hostname}</span>
       <code class="fingerprint">{agent.key_fingerprint}</code>

@@ -20,7 +20,7 @@ import { Mark, Time } from "../view/marks.tsx"
 import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 import { MOST_SELECTED, type Selection, selectionText } from "../state/selection.ts"
-import { type Pick, select, selectedIds, usePick } from "../view/usePick.ts"
+import { type Pick, select, SelectBox, selectedIds, usePick } from "../view/usePick.tsx"
 import { FirstRun, NothingOpen } from "./FirstRun.tsx"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
@@ -74,18 +74,6 @@ const FEW = 1_000
 
 type Draw = (incident: HeldIncident) => VNode
 
-const drawBox = ({ id }: HeldIncident, title: string, pick: Pick) =>
-  mayRespond.value ? (
-    <input
-      type="checkbox"
-      aria-label={`Select ${title}`}
-      checked={selectedIds().includes(id)}
-      onClick={(event) => pick(id, event.shiftKey)}
-    />
-  ) : (
-    <i />
-  )
-
 const Row = ({
   incident,
   pick,
@@ -103,7 +91,7 @@ const Row = ({
       : `${agent_id}/${check_id}`
   return (
     <div class="row incident" data-id={id}>
-      {drawBox(incident, title, pick)}
+      {mayRespond.value ? <SelectBox id={id} name={title} pick={pick} /> : <i />}
       <Mark state={incident.severity} />
       <a class="main" href={linkTo("incidents", [id])} title={title}>
         {title}
@@ -186,6 +174,29 @@ const Nothing = ({ children }: { readonly children: ComponentChildren }) =>
     <>{children}</>
   )
 
+interface ListProps {
+  readonly label?: string
+  /** The name of the column of times; without it, the columns have no heads. */
+  readonly time?: string
+  readonly listed: ReturnType<typeof usePages<HeldIncident>>
+  readonly empty: ComponentChildren
+  readonly children: Draw
+}
+
+const List = ({ label = "Incidents", time, listed, empty, children }: ListProps) => (
+  <Listing
+    label={label}
+    kind="incident"
+    heads={time === undefined ? [] : headsOf(listed.pages, time)}
+    listed={listed}
+    keyOf={({ id }) => id}
+    size="incident"
+    empty={empty}
+  >
+    {children}
+  </Listing>
+)
+
 /** Open incidents: unacknowledged ones first, the worst of them first. */
 const OpenIncidents = () => {
   const { severity, filter = "" } = route.value.parameters
@@ -201,13 +212,9 @@ const OpenIncidents = () => {
   return (
     <>
       <Tools />
-      <Listing
-        label="Incidents"
-        kind="incident"
-        heads={headsOf(free.pages, "Opened")}
+      <List
+        time="Opened"
         listed={free}
-        keyOf={({ id }) => id}
-        size="incident"
         empty={
           hasTaken ? (
             <p class="lead">Somebody has acknowledged each of them.</p>
@@ -219,7 +226,7 @@ const OpenIncidents = () => {
         }
       >
         {draw}
-      </Listing>
+      </List>
       {hasTaken && (
         <>
           <h2>
@@ -229,16 +236,9 @@ const OpenIncidents = () => {
               {taken.pages.next !== null && "+"}
             </span>
           </h2>
-          <Listing
-            label="Acknowledged incidents"
-            kind="incident"
-            listed={taken}
-            keyOf={({ id }) => id}
-            size="incident"
-            empty={null}
-          >
+          <List label="Acknowledged incidents" listed={taken} empty={null}>
             {draw}
-          </Listing>
+          </List>
         </>
       )}
     </>
@@ -252,13 +252,9 @@ const ResolvedIncidents = () => {
   return (
     <>
       <Tools />
-      <Listing
-        label="Incidents"
-        kind="incident"
-        heads={headsOf(listed.pages, "Resolved")}
+      <List
+        time="Resolved"
         listed={listed}
-        keyOf={({ id }) => id}
-        size="incident"
         empty={
           <Nothing>
             <Empty title="Nothing has resolved yet" />
@@ -266,7 +262,7 @@ const ResolvedIncidents = () => {
         }
       >
         {draw}
-      </Listing>
+      </List>
     </>
   )
 }

@@ -22,3 +22,21 @@ export const usePick = (ids: () => ReadonlyArray<string>): Pick => {
     last.current = id
   }, [])
 }
+
+/** The box that selects a row, or with Shift all rows up to it. */
+export const SelectBox = ({
+  id,
+  name,
+  pick,
+}: {
+  readonly id: string
+  readonly name: string
+  readonly pick: Pick
+}) => (
+  <input
+    type="checkbox"
+    aria-label={`Select ${name}`}
+    checked={selectedIds().includes(id)}
+    onClick={(event) => pick(id, event.shiftKey)}
+  />
+)
