@@ -1,4 +1,5 @@
 import { effect, signal } from "@preact/signals"
+import { attempt, keep, kept } from "./browserStorage.ts"
 import { keepLatest } from "./keepLatest.ts"
 import { linkTo, parseRoute, type Route, routeText, withParameters } from "./Route.ts"
 
@@ -30,20 +31,16 @@ const PLACE_KEY = "tocsin.place"
 
 /** The place that a page which is loaded again was left at. */
 const placeOfReload = (): Place => {
-  try {
-    const [navigation] = performance.getEntriesByType("navigation")
-    const isReload = navigation instanceof PerformanceNavigationTiming && navigation.type === "reload"
-    const kept: unknown = JSON.parse(sessionStorage.getItem(PLACE_KEY) ?? "null")
-    if (!isReload || typeof kept !== "object" || kept === null || !("top" in kept) || !("address" in kept))
-      return TOP
-    const isHere = kept.address === routeText(route.peek()) && typeof kept.top === "number"
-    return isHere ? { top: Number(kept.top), row: undefined } : TOP
-  } catch {
+  const [navigation] = performance.getEntriesByType("navigation")
+  const isReload = navigation instanceof PerformanceNavigationTiming && navigation.type === "reload"
+  const left = kept("sessionStorage", PLACE_KEY)
+  if (!isReload || typeof left !== "object" || left === null || !("top" in left) || !("address" in left))
     return TOP
-  }
+  const isHere = left.address === routeText(route.peek()) && typeof left.top === "number"
+  return isHere ? { top: Number(left.top), row: undefined } : TOP
 }
 
-let place = placeOfReload()
+let place = attempt(placeOfReload) ?? TOP
 /** Where the reader left the page, after a way back. */
 export const takePlace = (): Place => {
   const taken = place
@@ -58,11 +55,7 @@ export const focusedId = (): string | undefined =>
 const topOfRows = (): number => document.querySelector(".rows")?.getBoundingClientRect().top ?? 0
 
 window.addEventListener("pagehide", () => {
-  try {
-    sessionStorage.setItem(PLACE_KEY, JSON.stringify({ address: routeText(route.peek()), top: topOfRows() }))
-  } catch {
-    // Then it opens at its top.
-  }
+  keep("sessionStorage", PLACE_KEY, { address: routeText(route.peek()), top: topOfRows() })
 })
 
 window.addEventListener("hashchange", () => {

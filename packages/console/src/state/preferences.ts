@@ -1,5 +1,6 @@
 import { effect, signal } from "@preact/signals"
 import { inZone } from "../format/times.ts"
+import { attempt, keep, kept } from "./browserStorage.ts"
 
 /** How this browser shows the console, for all who use it. */
 interface Preferences {
@@ -14,27 +15,20 @@ interface Preferences {
 const KEY = "tocsin.preferences"
 const DEFAULTS: Preferences = { theme: "", zone: "", notifies: false, sounds: false }
 
-// A browser may refuse storage, and anyone can write anything into it.
-const stored = (): Preferences => {
-  try {
-    const value: Partial<Preferences> = JSON.parse(localStorage.getItem(KEY) ?? "{}")
-    inZone(value.zone ?? "")
+const stored = (): Preferences =>
+  attempt(() => {
+    // Anyone can write anything into it. A wrong zone throws.
+    const value = kept("localStorage", KEY) as Partial<Preferences> | null | undefined
+    inZone(value?.zone ?? "")
     return { ...DEFAULTS, ...value }
-  } catch {
-    return DEFAULTS
-  }
-}
+  }) ?? DEFAULTS
 
 export const preferences = signal<Preferences>(stored())
 
 /** Changes some preferences, in this browser. */
 export const prefer = (changes: Partial<Preferences>): void => {
   preferences.value = { ...preferences.peek(), ...changes }
-  try {
-    localStorage.setItem(KEY, JSON.stringify(preferences.peek()))
-  } catch {
-    // They last as long as the page.
-  }
+  keep("localStorage", KEY, preferences.peek())
 }
 
 effect(() => {

@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals"
 import type { Me } from "@tocsin/client"
 import { ApiFailure, isUnreached } from "../api/ApiFailure.ts"
+import { attempt } from "./browserStorage.ts"
 import { countRead } from "./revisions.ts"
 import { type KnownAnswers, request, type RequestOptions } from "../api/request.ts"
 
@@ -10,14 +11,6 @@ const KEY = "tocsin.token"
 export const base = new URL("../", import.meta.url).href
 
 // A browser may refuse storage; then the token lives as long as the page.
-const attempt = <A>(use: () => A): A | undefined => {
-  try {
-    return use()
-  } catch {
-    return undefined
-  }
-}
-
 const stored = (): string => attempt(() => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)) ?? ""
 
 /** The operator's token, empty without one. It goes into no address and no other place. */

@@ -1,6 +1,7 @@
 import { effect, signal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type ApiFailure, asFailure, isUnreached } from "../api/ApiFailure.ts"
+import { attempt, keep, kept } from "../state/browserStorage.ts"
 import { revisionOf } from "../state/revisions.ts"
 import { keepLatest } from "../state/keepLatest.ts"
 import type { List } from "../state/lists.ts"
@@ -27,32 +28,27 @@ interface Listed<Item> {
   readonly failure: ApiFailure | undefined
 }
 
-/** Lists as they were last read, for a reader who goes back to one. */
-const lastRead = new Map<string, Pages<unknown>>()
 const LISTS_KEPT = 12
 
 const PLACES_KEY = "tocsin.lists"
 /** The lists of a page, which comes back with their places when it is loaded again. */
 const LISTS_OF_PAGE = 3
 
+type Lists = ReadonlyArray<readonly [key: string, pages: Pages<unknown>]>
+
+/**
+ * Lists as they were last read, for a reader who goes back to one. At first those that this page
+ * wrote, below, before it was loaded again.
+ */
+const lastRead =
+  attempt(() => new Map(kept("sessionStorage", PLACES_KEY) as Lists | null | undefined)) ??
+  new Map<string, Pages<unknown>>()
+
 window.addEventListener("pagehide", () => {
   const latest = Array.from(lastRead).slice(-LISTS_OF_PAGE)
-  try {
-    const places = latest.map(([key, pages]) => [key, placesOf(pages)])
-    sessionStorage.setItem(PLACES_KEY, JSON.stringify(places))
-  } catch {
-    // Then they open at their tops.
-  }
+  const places = latest.map(([key, pages]) => [key, placesOf(pages)])
+  keep("sessionStorage", PLACES_KEY, places)
 })
-try {
-  // Written above, by this page before it was loaded again.
-  const kept = JSON.parse(sessionStorage.getItem(PLACES_KEY) ?? "[]") as ReadonlyArray<
-    [string, Pages<unknown>]
-  >
-  for (const [key, pages] of kept) lastRead.set(key, pages)
-} catch {
-  lastRead.clear()
-}
 
 /** A list as it was last read. Its key names the list, and so the kind of its items. */
 const known = <Item>(key: string) => lastRead.get(key) as Pages<Item> | undefined
