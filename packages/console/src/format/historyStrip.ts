@@ -22,7 +22,8 @@ export const stretchesOf = (phases: ReadonlyArray<Phase>, { start, end }: Span):
   const place = (at: number) => Math.min(1, Math.max(0, (at - start) / length))
   return phases.flatMap(({ from, state }, index) => {
     const since = Date.parse(from)
-    const until = Date.parse(phases[index + 1]?.from ?? new Date(end).toISOString())
+    const next = phases[index + 1]
+    const until = next === undefined ? end : Date.parse(next.from)
     const stretch = { from: place(since), to: place(until), state, since: Math.max(since, start) }
     return stretch.to > stretch.from ? [stretch] : []
   })

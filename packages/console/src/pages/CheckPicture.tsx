@@ -10,6 +10,7 @@ import { Tabs } from "../view/navigation.tsx"
 import { ReadingNote } from "../view/states.tsx"
 
 const DAY = 86_400_000
+/** Days, how to say them, and the steps of the axis. */
 const SPANS = [
   ["1", "24 hours", 6],
   ["7", "7 days", 7],
@@ -25,17 +26,16 @@ type Phases = NonNullable<CheckAvailability["phases"]>
 const Picture = ({
   end,
   phases,
-  days,
+  span: [days, title, steps],
 }: {
   readonly end: number
   readonly phases: Phases
-  readonly days: number
+  readonly span: (typeof SPANS)[number]
 }) => {
-  const span = { start: end - days * DAY, end }
+  const span = { start: end - Number(days) * DAY, end }
   const stretches = stretchesOf(phases, span)
   const times = timeInStates(stretches, span)
   const percent = availabilityOf(times)
-  const steps = SPANS.find(([value]) => value === String(days))?.[2] ?? 6
   const shown = STATES.filter((state) => times.has(state))
   const legend = shown.map((state) => `${wordOf(state)} ${spanText(times.get(state) ?? 0)}`)
   return (
@@ -47,7 +47,7 @@ const Picture = ({
         viewBox={`0 0 ${WIDTH} 40`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`States over ${days === 1 ? "24 hours" : `${days} days`}: ${legend.join(", ")}`}
+        aria-label={`States over ${title}: ${legend.join(", ")}`}
       >
         {stretches.map(({ from, to, state, since }) => (
           <rect
@@ -64,7 +64,7 @@ const Picture = ({
       </svg>
       <ol class="axis" aria-hidden="true">
         {ticksOf(span, steps).map((at, index) => (
-          <li key={at}>{index === steps ? "now" : days === 1 ? momentText(at, end) : dayText(at)}</li>
+          <li key={at}>{index === steps ? "now" : days === "1" ? momentText(at, end) : dayText(at)}</li>
         ))}
       </ol>
       <figcaption>
@@ -86,7 +86,7 @@ export const CheckPicture = ({
   readonly agent_id: string
   readonly check_id: string
 }) => {
-  const days = Number(SPANS.find(([value]) => value === route.value.parameters["days"])?.[0] ?? 1)
+  const span = SPANS.find(([value]) => value === route.value.parameters["days"]) ?? SPANS[0]
   const reading = useResource(`availability ${agent_id}/${check_id}`, ["checks"], async (signal) => {
     const from = new Date(now.peek() - 30 * DAY).toISOString()
     const query = { match: `agent_id = ${agent_id},check_id = ${check_id}`, from, phases: true }
@@ -96,10 +96,10 @@ export const CheckPicture = ({
   const { value } = reading
   return (
     <section aria-label="Availability">
-      <Tabs label="How far back" parameter="days" current={String(days)} tabs={SPANS} />
+      <Tabs label="How far back" parameter="days" current={span[0]} tabs={SPANS} />
       <ReadingNote reading={reading} />
       {value?.phases !== undefined && (
-        <Picture end={Date.parse(value.to)} phases={value.phases} days={days} />
+        <Picture end={Date.parse(value.to)} phases={value.phases} span={span} />
       )}
     </section>
   )
