@@ -7,7 +7,7 @@ import { accept, acceptAll, block, unblock } from "../state/agentActions.ts"
 import { listOf } from "../state/lists.ts"
 import { focusedId, route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
-import { mayAdminister } from "../state/session.ts"
+import { base, mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton } from "../view/buttons.tsx"
 import { created, Fault, ShownOnce } from "../view/creation.tsx"
@@ -231,10 +231,7 @@ const AddHosts = () => {
             const body = { uses: Number(uses.value) }
             const made = await created<EnrolmentWithToken>("ops/v1/enrolments", body, fault)
             if (made === undefined) return undefined
-            line.value = enrolmentLine(
-              new URL(".", globalThis.location.href).href.replace(/\/$/, ""),
-              made.token,
-            )
+            line.value = enrolmentLine(base.replace(/\/$/, ""), made.token)
             return { text: "Made a line, which is valid for an hour" }
           }}
         >
