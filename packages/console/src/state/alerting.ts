@@ -7,7 +7,8 @@ import { preferences } from "./preferences.ts"
 import { call } from "./session.ts"
 import { unacknowledged } from "./summary.ts"
 
-const BELL = "M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z"
+/** The outline of the bell of Tocsin, in a square of 32. */
+export const BELL = "M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z"
 const MOST_SHOWN = 99
 
 /** The page's icon, with a count of incidents that wait for somebody. */

@@ -1,6 +1,7 @@
 import { computed } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { exactText, relativeText } from "../format/times.ts"
+import { BELL } from "../state/alerting.ts"
 import { now } from "../state/clock.ts"
 
 /**
@@ -49,7 +50,7 @@ const Shape = ({ state }: { readonly state: string }) => (
 /** The bell of Tocsin. */
 export const Bell = ({ size }: { readonly size: number }) => (
   <svg viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">
-    <path d="M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z" />
+    <path d={BELL} />
   </svg>
 )
 
