@@ -14,6 +14,14 @@ export const Labels = ({ labels = {} }: { readonly labels?: Agent["labels"] }) =
   </>
 )
 
+/** A fact of a list: the labels of an agent or a check, if it has any. */
+export const LabelsFact = ({ labels = {} }: { readonly labels?: Agent["labels"] }) => (
+  <>
+    <dt>Labels</dt>
+    <dd class="notes">{Object.keys(labels).length === 0 ? "none" : <Labels labels={labels} />}</dd>
+  </>
+)
+
 /** Results take a moment to arrive: so many seconds say nothing about a clock. */
 const LIKELY_SECONDS = 5
 
@@ -56,10 +64,7 @@ export const AgentFacts = ({
       {agent.features.push ? "pushes results" : "does not push"}
       {agent.features.metrics && ", exposes metrics"}
     </dd>
-    <dt>Labels</dt>
-    <dd class="notes">
-      {Object.keys(agent.labels ?? {}).length === 0 ? "none" : <Labels labels={agent.labels} />}
-    </dd>
+    <LabelsFact labels={agent.labels} />
     {checkId !== undefined && <Clock agent_id={agent.agent_id} check_id={checkId} />}
   </dl>
 )

@@ -1,7 +1,6 @@
 import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { accept, block, isWaiting, removeAgent } from "../state/agentActions.ts"
-import { titleOf } from "../state/incidentActions.ts"
 import { listOf } from "../state/lists.ts"
 import { asBack, backTo, go, route } from "../state/location.ts"
 import { type Answered, itemsOf } from "../state/Pages.ts"
@@ -17,6 +16,7 @@ import { Empty, ReadingNote } from "../view/states.tsx"
 import { Mark, Time } from "../view/marks.tsx"
 import { usePages } from "../view/usePages.ts"
 import { AgentFacts } from "./AgentFacts.tsx"
+import { IncidentList } from "./CheckPage.tsx"
 import { CHECK_HEADS, CheckRow } from "./Checks.tsx"
 
 const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
@@ -34,17 +34,7 @@ const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
       {incidents.items.length === 0 ? (
         <p class="lead">None.</p>
       ) : (
-        <ul class="plain" aria-label="Open incidents">
-          {incidents.items.map((incident) => (
-            <li class="row member" key={incident.id}>
-              <Mark state={incident.severity} />
-              <a class="main" href={linkTo("incidents", [incident.id])}>
-                {titleOf(incident)}
-              </a>
-              <Time at={incident.opened_at} />
-            </li>
-          ))}
-        </ul>
+        <IncidentList label="Open incidents" incidents={incidents.items} />
       )}
       {typeof incidents.next_cursor === "string" && (
         <p>

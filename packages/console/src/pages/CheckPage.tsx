@@ -22,7 +22,7 @@ import { BackLink } from "../view/navigation.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { Mark, Time } from "../view/marks.tsx"
-import { Labels, skewText } from "./AgentFacts.tsx"
+import { LabelsFact, skewText } from "./AgentFacts.tsx"
 import { CheckPicture } from "./CheckPicture.tsx"
 
 type History = Answered<StoredCheckResultEvent>
@@ -132,8 +132,15 @@ const useIncidents = (agent_id: string, check_id: string) =>
     return { items, runbook }
   }).value
 
-const IncidentList = ({ incidents }: { readonly incidents: ReadonlyArray<HeldIncident> }) => (
-  <ul class="plain" aria-label="Incidents">
+/** The incidents of an agent or a check, in a page about more than these. */
+export const IncidentList = ({
+  label,
+  incidents,
+}: {
+  readonly label: string
+  readonly incidents: ReadonlyArray<HeldIncident>
+}) => (
+  <ul class="plain" aria-label={label}>
     {incidents.map((incident) => (
       <li class="row member" key={incident.id}>
         <Mark
@@ -175,10 +182,7 @@ const Facts = ({
   readonly runbook: NonNullable<IncidentDetail["runbook"]> | undefined
 }) => (
   <dl class="facts-list">
-    <dt>Labels</dt>
-    <dd class="notes">
-      {Object.keys(expected?.labels ?? {}).length === 0 ? "none" : <Labels labels={expected?.labels} />}
-    </dd>
+    <LabelsFact labels={expected?.labels} />
     {expected !== undefined && (
       <>
         <dt>Expectation</dt>
@@ -260,7 +264,7 @@ export const CheckPage = () => {
       {past === undefined || past.items.length === 0 ? (
         <p class="lead">It was part of none.</p>
       ) : (
-        <IncidentList incidents={past.items} />
+        <IncidentList label="Incidents" incidents={past.items} />
       )}
       <Past agent_id={agent_id} check_id={check_id} />
     </article>
