@@ -1,6 +1,8 @@
 import type { OperationExamples } from "./OperationExamples.ts"
 import * as scenario from "./scenario.ts"
 
+const HASH = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+
 /** Examples of the operations on the policy. */
 export const policyExamples: Readonly<Record<string, OperationExamples>> = {
   getPolicy: {
@@ -9,13 +11,13 @@ export const policyExamples: Readonly<Record<string, OperationExamples>> = {
         summary: "A policy with one receiver",
         value: {
           policy: scenario.POLICY,
-          hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+          hash: HASH,
           receivers: [{ name: "chat", notifier: "messenger" }],
           replicas: [
             {
               id: "019c0ddc-3a00-7cc2-8b5a-2f1e6d0c9a47",
               version: "1.2.0",
-              hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+              hash: HASH,
               receivers: ["chat"],
               started_at: "2026-01-28T09:00:00.000Z",
               seen_at: "2026-01-30T14:20:10.000Z",
@@ -38,7 +40,7 @@ export const policyExamples: Readonly<Record<string, OperationExamples>> = {
     success: { one: { summary: "One version", value: { items: [scenario.POLICY_VERSION] } } },
   },
   applyPolicy: {
-    parameters: { "if-match": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae" },
+    parameters: { "if-match": HASH },
     request: { usual: { summary: "One receiver", value: scenario.POLICY_VERSION.text } },
     success: {
       usual: {

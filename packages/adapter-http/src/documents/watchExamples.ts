@@ -73,7 +73,7 @@ export const watchExamples: Readonly<Record<string, OperationExamples>> = {
         summary: "The page is there",
         value: {
           status: "ok",
-          output: "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size=1256B",
+          output: watch.last.output,
           duration_ms: 92,
         },
       },
