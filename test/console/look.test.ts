@@ -44,7 +44,7 @@ const ADDRESSES = [
 ]
 
 const THEMES = ["light", "dark"] as const
-const WIDTHS = [1440, 1024, 390] as const
+const WIDTHS = [1440, 1024, 390, 360] as const
 
 const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
