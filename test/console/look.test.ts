@@ -40,6 +40,8 @@ const ADDRESSES = [
   "agents/host-1",
   `checks/${LONG}/${LONG}`,
   "checks?view=grid",
+  "integrations",
+  "watches",
   "nowhere",
 ]
 
@@ -88,6 +90,13 @@ const fill = Effect.gen(function* () {
     await demo.call("POST", "ops/v1/operators", {
       name: `kim-${performance.now().toFixed(0)}`,
       role: "respond",
+    })
+    const suffix = performance.now().toFixed(0)
+    await demo.call("POST", "ops/v1/integrations", { name: `${"cron-".repeat(8)}${suffix}`, kind: "ping" })
+    await demo.call("POST", "ops/v1/watches", {
+      name: `${"shop-".repeat(8)}${suffix}`,
+      every: "1h",
+      tcp: { host: "127.0.0.1", port: 9 },
     })
     await demo.call("POST", "ops/v1/silences", {
       matchers: [
