@@ -14,6 +14,6 @@ type Storage = "sessionStorage" | "localStorage"
 export const keep = (storage: Storage, key: string, value: unknown): void =>
   attempt(() => globalThis[storage].setItem(key, JSON.stringify(value)))
 
-/** What was kept. Anyone can write anything into it. */
+/** A kept text, into which anyone can have written anything. */
 export const kept = (storage: Storage, key: string): unknown =>
   attempt((): unknown => JSON.parse(globalThis[storage].getItem(key) ?? "null"))

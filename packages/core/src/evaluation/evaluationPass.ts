@@ -48,7 +48,7 @@ interface PassOptions {
   readonly limit: number
 }
 
-/** What a pass begins with. */
+/** The policy and the instant with which a pass begins. */
 interface Begun {
   readonly policy: Policy
   readonly at: Instant.Instant
