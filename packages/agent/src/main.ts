@@ -9,6 +9,7 @@ import { report } from "./commands/report.ts"
 import { run } from "./commands/run.ts"
 import { start } from "./commands/start.ts"
 import { status } from "./commands/status.ts"
+import { tryCheck } from "./commands/try.ts"
 import { UsageError } from "./commands/options.ts"
 import { complain, print, reasonOf } from "./commands/output.ts"
 import { USAGE } from "./commands/usage.ts"
@@ -19,6 +20,7 @@ type Command = (argv: ReadonlyArray<string>) => number | Promise<number>
 const commands = new Map<string, Command>([
   ["start", start],
   ["check", check],
+  ["try", tryCheck],
   ["status", status],
   ["fingerprint", fingerprint],
   ["rotate", rotate],

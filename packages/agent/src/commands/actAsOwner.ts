@@ -10,16 +10,28 @@ const ownerOf = (state: string): { readonly uid: number; readonly gid: number } 
   return uid === 0 ? undefined : { uid, gid: folder.gid }
 }
 
+/** The groups of the owner, such as one that reads logs; none of a user that the system does not know. */
+const joinGroups = ({ uid, gid }: { readonly uid: number; readonly gid: number }): void => {
+  try {
+    // The types of Node.js lack it.
+    const { initgroups } = process as { readonly initgroups?: (user: number, group: number) => void }
+    initgroups?.(uid, gid)
+  } catch {
+    process.setgroups?.([])
+  }
+}
+
 /**
  * As root, a command acts as the owner of the state folder: the agent can then use what the command
- * makes, and root follows no link of other users.
+ * makes, and root follows no link of other users. Returns whether the user changed.
  */
-export const actAsOwner = (state: string): void => {
+export const actAsOwner = (state: string): boolean => {
   const owner = ownerOf(state)
-  if (owner === undefined) return
-  process.setgroups?.([])
+  if (owner === undefined) return false
+  joinGroups(owner)
   process.setgid?.(owner.gid)
   process.setuid?.(owner.uid)
+  return true
 }
 
 /** The same for a piece of work, after which root starts a job with its own rights. */

@@ -2,13 +2,11 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { type AgentConfig, checksText } from "../config/AgentConfig.ts"
-import { DEFAULT_PATH } from "../config/findProgram.ts"
 import { type AwakeClock, awakeClock } from "../clock/Clock.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
-import { runCommand } from "../checks/runCommand.ts"
+import { startCheck } from "../checks/startCheck.ts"
 import { hasStarted, reportLostJobs } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
-import { runProbe } from "../probes/probes.ts"
 import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
 import { explainError } from "../sending/explainError.ts"
 import { bootId, savedMark } from "../sending/timeMark.ts"
@@ -107,10 +105,7 @@ export class Daemon {
     this.#awake = awake
     this.#runner = new CheckRunner({
       clock,
-      start: ({ work, env, timeoutMillis }) =>
-        work.kind === "probe"
-          ? runProbe(work.probe, { timeoutMillis, clock: awake })
-          : runCommand({ argv: work.argv, env: environmentOf(env, state), cwd: state, timeoutMillis }, awake),
+      start: (check) => startCheck(check, { state, clock: awake }),
       report: (report) => this.#record(() => this.#spool.record(report)),
       lastOf: (checkId) => this.#spool.states().get(checkId),
       skipped: (checkId) => void this.#skipped.set(checkId, clock.steady()),
@@ -255,13 +250,3 @@ export class Daemon {
 
 const RECENT_MILLIS = 3_600_000
 const LONGEST_SLEEP_MILLIS = 60_000
-
-const environmentOf = (
-  env: ReadonlyMap<string, string>,
-  state: string,
-): Readonly<Record<string, string>> => ({
-  HOME: process.env["HOME"] ?? state,
-  PATH: process.env["PATH"] ?? DEFAULT_PATH,
-  ...(process.env["LANG"] !== undefined && { LANG: process.env["LANG"] }),
-  ...Object.fromEntries(env),
-})

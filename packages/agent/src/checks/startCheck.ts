@@ -1,0 +1,24 @@
+import type { Clock } from "@tocsin/reporting/agent/ServerTime"
+import type { RunCheck } from "../config/AgentConfig.ts"
+import { DEFAULT_PATH } from "../config/findProgram.ts"
+import { runProbe } from "../probes/probes.ts"
+import { runCommand, type StartedRun } from "./runCommand.ts"
+
+/** Begins the work of a check: a probe, or a command in the state folder. */
+export const startCheck = (
+  { work, env, timeoutMillis }: RunCheck,
+  { state, clock }: { readonly state: string; readonly clock: Clock },
+): StartedRun =>
+  work.kind === "probe"
+    ? runProbe(work.probe, { timeoutMillis, clock })
+    : runCommand({ argv: work.argv, env: environmentOf(env, state), cwd: state, timeoutMillis }, clock)
+
+const environmentOf = (
+  env: ReadonlyMap<string, string>,
+  state: string,
+): Readonly<Record<string, string>> => ({
+  HOME: process.env["HOME"] ?? state,
+  PATH: process.env["PATH"] ?? DEFAULT_PATH,
+  ...(process.env["LANG"] !== undefined && { LANG: process.env["LANG"] }),
+  ...Object.fromEntries(env),
+})

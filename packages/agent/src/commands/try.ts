@@ -1,0 +1,129 @@
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
+import { confirmResult, softStateOf } from "@tocsin/contract/confirmResult"
+import { plainLine } from "@tocsin/contract/plainLine"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
+import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
+import type { RunOutcome } from "../checks/RunOutcome.ts"
+import { startCheck } from "../checks/startCheck.ts"
+import { awakeClock, systemClock } from "../clock/Clock.ts"
+import type { AgentConfig, RunCheck } from "../config/AgentConfig.ts"
+import { DEFAULT_PATH } from "../config/findProgram.ts"
+import { problemText } from "../config/Problem.ts"
+import { readConfig } from "../config/readConfig.ts"
+import { spoolPath } from "../daemon/Daemon.ts"
+import { actAsOwner } from "./actAsOwner.ts"
+import { readOptions, UsageError } from "./options.ts"
+import { complain, print, reasonOf } from "./output.ts"
+import { requireCheckId, withSpool } from "./spoolReport.ts"
+
+/** The output of `try --json`. */
+interface Trial {
+  readonly check: string
+  readonly status: CheckStatus
+  readonly exit_code: number
+  readonly duration_ms: number
+  readonly output: string
+  readonly performance_data: string
+  /** The result that the agent would send; null where `confirm` holds it back. */
+  readonly result: object | null
+}
+
+/**
+ * `tocsin-agent try CHECK`: runs a check as the running agent would, and shows its result. Sends and
+ * keeps nothing. The exit code is that of a plugin.
+ */
+export const tryCheck = async (argv: ReadonlyArray<string>): Promise<number> => {
+  const options = readOptions(argv, ["json"])
+  const [id, extra] = options.args
+  if (extra !== undefined) throw new UsageError(`${extra} is not expected here`)
+  const checkId = requireCheckId(id)
+  const { config: file, state } = options
+  // The agent has the variables of its unit, not those of the caller.
+  if (actAsOwner(state)) Object.assign(process.env, { HOME: state, PATH: DEFAULT_PATH })
+  const { config, problems } = readConfig(file)
+  for (const problem of problems) complain(problemText(problem))
+  if (config === undefined) return EXIT_CODES.unknown
+  const check = runCheckOf(config, checkId)
+  const before = lastStatus(state, checkId)
+  const clock = awakeClock(systemClock)
+  const run = startCheck(check, { state: existsSync(state) ? resolve(state) : "/", clock })
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, run.stop)
+  const outcome = await run.outcome
+  await run.gone
+  clock.stop()
+  const trial = trialOf(check, outcome, before)
+  if (options.json) print(plainLine(JSON.stringify(trial)))
+  else for (const line of lines(trial, check, before)) print(line)
+  return EXIT_CODES[trial.status]
+}
+
+const runCheckOf = ({ checks }: AgentConfig, id: string): RunCheck => {
+  const check = checks.get(id)
+  const names = [...checks].filter(([, { kind }]) => kind === "run").map(([name]) => name)
+  const others = names.length === 0 ? "the configuration runs none" : `use one of ${names.join(", ")}`
+  if (check === undefined) throw new UsageError(`there is no check ${id}: ${others}`)
+  if (check.kind === "run") return check
+  throw new UsageError(`${id} is report_only, so the agent does not run it: ${others}`)
+}
+
+/** The status that the agent reported last, by which `confirm` judges. */
+const lastStatus = (state: string, checkId: string): CheckStatus | undefined => {
+  let last: CheckStatus | undefined
+  if (!existsSync(spoolPath(state))) return last
+  try {
+    withSpool(state, (file) => (last = file.states().get(checkId)?.status))
+  } catch (error) {
+    complain(`the check is tried as if it were new: ${reasonOf(error)}`)
+  }
+  return last
+}
+
+const trialOf = (
+  check: RunCheck,
+  outcome: RunOutcome & { readonly durationMillis: number },
+  before: CheckStatus | undefined,
+): Trial => {
+  const { id, confirm, incidentKey, notificationsEnabled } = check
+  const { status, output, durationMillis } = outcome
+  const { isReported } = confirmResult(softStateOf(before), status, confirm)
+  const report = { ...outcome, checkId: id, notificationsEnabled, incidentKey }
+  // Each run has another ID.
+  const { event_id: _, ...result } = wireEvent(report, { id: "", at: systemClock.wall() })
+  const parts = output.split("\n").map((line) => line.split("|"))
+  return {
+    check: id,
+    status,
+    exit_code: EXIT_CODES[status],
+    duration_ms: Math.round(durationMillis),
+    output: parts.map(([text = ""]) => text.trimEnd()).join("\n"),
+    performance_data: parts.flatMap(([, ...data]) => data.join("|").trim() || []).join(" "),
+    result: isReported ? result : null,
+  }
+}
+
+const MILLIS_PER_SECOND = 1_000
+
+const lines = (trial: Trial, check: RunCheck, before: CheckStatus | undefined): ReadonlyArray<string> => {
+  const { bad = 1, good = 1 } = check.confirm ?? {}
+  const [wanted, name] = trial.status === "ok" ? [good, "good"] : [bad, "bad"]
+  const former = before === undefined ? "the first of this check" : `the last one was ${before}`
+  const fields = {
+    status: trial.status,
+    "exit code": String(trial.exit_code),
+    duration: `${(trial.duration_ms / MILLIS_PER_SECOND).toFixed(3)} s`,
+    output: trial.output,
+    performance: trial.performance_data,
+    result:
+      trial.result === null
+        ? `not sent: confirm.${name} waits for ${wanted} in a row; ${former}`
+        : `would be sent; ${former}`,
+  }
+  const shown = Object.entries(fields).filter(([, value]) => value !== "")
+  return shown.flatMap(([label, value]) =>
+    value
+      .split("\n")
+      .map((line, index) => `${(index === 0 ? label : "").padEnd(14)}${plainLine(line)}`.trimEnd()),
+  )
+}
