@@ -131,22 +131,45 @@ export const hashedId = (name: string, hash: string): CheckId => {
 export const checkIdOf = (name: string, sha256: (text: string) => string): CheckId =>
   isCheckId(name) ? name : hashedId(name, sha256(name))
 
-const markerOf = (lost: number): string => `...[truncated ${lost} bytes]\n`
+const markerOf = (lost: number): string => `...[truncated ${lost} bytes]`
 
-/** The end of a text that is too long for an output, cut between characters, behind a marker. */
-export const lastOutput = (text: string): Pick<Report, "output" | "output_truncated"> => {
-  if (text === "") return { output_truncated: false }
-  if (isShortOutput(text)) return { output: cleanOutput(text), output_truncated: false }
-  const all = utf8Length(text)
-  const room = MAX_OUTPUT_BYTES - markerOf(all).length
-  let [start, kept] = [text.length, 0]
+const sizeAt = (text: string, start: number, end: number): number => utf8Length(text.slice(start, end))
+
+/** The last whole characters of a text that fit. */
+const lastCharacters = (text: string, room: number): string => {
+  let [start, size] = [text.length, 0]
   for (;;) {
     // A pair of surrogates is one character.
     const before = (text.codePointAt(start - 2) ?? 0) > 0xffff ? start - 2 : start - 1
-    const size = utf8Length(text.slice(before, start))
-    if (kept + size > room) break
-    kept += size
+    size += sizeAt(text, before, start)
+    if (size > room) return text.slice(start)
     start = before
   }
-  return { output: markerOf(all - kept) + cleanOutput(text.slice(start)), output_truncated: true }
 }
+
+/** The first whole characters of a text that fit. */
+const firstCharacters = (text: string, room: number): string => {
+  let [end, size] = [0, 0]
+  for (;;) {
+    const after = (text.codePointAt(end) ?? 0) > 0xffff ? end + 2 : end + 1
+    size += sizeAt(text, end, after)
+    if (size > room) return text.slice(0, end)
+    end = after
+  }
+}
+
+const outputBy =
+  (cut: (text: string, room: number) => string, join: (kept: string, marker: string) => string) =>
+  (text: string): Pick<Report, "output" | "output_truncated"> => {
+    if (text === "") return { output_truncated: false }
+    if (isShortOutput(text)) return { output: cleanOutput(text), output_truncated: false }
+    const all = utf8Length(text)
+    const kept = cut(text, MAX_OUTPUT_BYTES - join("", markerOf(all)).length)
+    return { output: join(cleanOutput(kept), markerOf(all - utf8Length(kept))), output_truncated: true }
+  }
+
+/** The end of a text that is too long for an output, behind a marker: the last words of a job. */
+export const lastOutput = outputBy(lastCharacters, (kept, marker) => `${marker}\n${kept}`)
+
+/** The beginning of such a text, before a marker: an alert begins with its summary. */
+export const firstOutput = outputBy(firstCharacters, (kept, marker) => `${kept}\n${marker}`)

@@ -10,7 +10,7 @@ import { deriveCheck, plainText, type Texts } from "./deriveCheck.ts"
 import {
   checkIdOf,
   type Expects,
-  lastOutput,
+  firstOutput,
   type Reading,
   type Refusal,
   type Report,
@@ -128,7 +128,7 @@ const outputOf = ({ annotations, labels }: Alert): string => {
     .join(", ")
 }
 
-/** A result without a run, with its exit code. */
+/** A result without a run, with its exit code, and the beginning of its text. */
 export const resultOf = (
   check_id: CheckId,
   status: CheckStatus,
@@ -143,7 +143,7 @@ export const resultOf = (
   exit_code: EXIT_CODES[status],
   duration_ms: 0,
   isOfKnownCheck: status === "ok",
-  ...lastOutput(output),
+  ...firstOutput(output),
 })
 
 /** Leases are rounded up to this, so that what senders repeat is equal. */

@@ -76,6 +76,20 @@ describe("an alert of Alertmanager's API", () => {
     assert.strictEqual(one({ labels, endsAt }).status, expected)
   })
 
+  it("keeps its summary before a long description, also in a webhook and by a map", () => {
+    const alert = { labels, annotations: { summary: "load is 9", description: "x".repeat(20_000) } }
+    const mapped = { check: "a", status: "critical", text: `load is 9\n${"x".repeat(20_000)}` }
+    const map = { check: "/check", status: "/status", output: "/text" }
+    for (const { output, output_truncated } of [
+      one(alert),
+      ...resultsOf(read(webhook, { version: "4", alerts: [alert] })),
+      ...resultsOf(read(webhook, mapped, { map })),
+    ]) {
+      assert.match(output ?? "", /^load is 9\nx+\n\.\.\.\[truncated 1\d{4} bytes\]$/)
+      assert.isTrue(output_truncated)
+    }
+  })
+
   it("keeps its check whatever the order of its labels, and has another for other labels", () => {
     const id = (given: Readonly<Record<string, string>>) => one({ labels: given }).check_id
     assert.strictEqual(id(labels), id(Object.fromEntries(Object.entries(labels).toReversed())))

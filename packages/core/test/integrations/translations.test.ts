@@ -8,6 +8,7 @@ import { ping } from "../../src/integrations/ping.ts"
 import { push } from "../../src/integrations/push.ts"
 import {
   checkIdOf,
+  firstOutput,
   lastOutput,
   type SenderRequest,
   type TranslationContext,
@@ -72,28 +73,36 @@ describe("the ID of a check that a sender names", () => {
 })
 
 describe("a text that becomes an output", () => {
-  it("keeps its end, whole characters, and the count of what is lost", () => {
-    const piece = fc.string({ unit: fc.constantFrom("a", "ä", "€", "😀"), minLength: 1, maxLength: 3 })
-    fc.assert(
-      fc.property(piece, fc.integer({ min: 1, max: 20_000 }), (text, times) => {
-        const whole = text.repeat(times)
-        const { output = "", output_truncated } = lastOutput(whole)
-        const bytes = Buffer.byteLength(whole)
-        assert.strictEqual(output_truncated, bytes > 8_192)
-        if (!output_truncated) return assert.strictEqual(output, whole)
-        const [, lost = "", kept = ""] = /^\.\.\.\[truncated (\d+) bytes\]\n([^]*)$/.exec(output) ?? []
-        assert.isTrue(whole.endsWith(kept) && kept.isWellFormed())
-        assert.strictEqual(Number(lost) + Buffer.byteLength(kept), bytes)
-        // No further character would fit.
-        assert.isAtMost(Buffer.byteLength(output), 8_192)
-        assert.isAbove(Buffer.byteLength(output), 8_192 - 8)
-      }),
-    )
-  })
+  it.each([
+    ["end", lastOutput, /^\.\.\.\[truncated (?<lost>\d+) bytes\]\n(?<kept>[^]*)$/, "endsWith"],
+    ["beginning", firstOutput, /^(?<kept>[^]*)\n\.\.\.\[truncated (?<lost>\d+) bytes\]$/, "startsWith"],
+  ] as const)(
+    "keeps its %s, whole characters, and the count of what is lost",
+    (_, shorten, parts, isPart) => {
+      const piece = fc.string({ unit: fc.constantFrom("a", "ä", "€", "😀"), minLength: 1, maxLength: 3 })
+      fc.assert(
+        fc.property(piece, fc.integer({ min: 1, max: 20_000 }), (text, times) => {
+          const whole = text.repeat(times)
+          const { output = "", output_truncated } = shorten(whole)
+          const bytes = Buffer.byteLength(whole)
+          assert.strictEqual(output_truncated, bytes > 8_192)
+          if (!output_truncated) return assert.strictEqual(output, whole)
+          const { lost = "", kept = "" } = parts.exec(output)?.groups ?? {}
+          assert.isTrue(whole[isPart](kept) && kept.isWellFormed())
+          assert.strictEqual(Number(lost) + Buffer.byteLength(kept), bytes)
+          // No further character would fit.
+          assert.isAtMost(Buffer.byteLength(output), 8_192)
+          assert.isAbove(Buffer.byteLength(output), 8_192 - 8)
+        }),
+      )
+    },
+  )
 
   it("has no NUL and no half character", () => {
-    assert.deepStrictEqual(lastOutput("a\u0000b\ud83d"), { output: "a b\ufffd", output_truncated: false })
-    assert.deepStrictEqual(lastOutput(""), { output_truncated: false })
+    for (const shorten of [lastOutput, firstOutput]) {
+      assert.deepStrictEqual(shorten("a\u0000b\ud83d"), { output: "a b\ufffd", output_truncated: false })
+      assert.deepStrictEqual(shorten(""), { output_truncated: false })
+    }
   })
 })
 
