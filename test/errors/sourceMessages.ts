@@ -139,6 +139,11 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: "`the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`",
   },
   {
+    file: "packages/contract/src/overfullBody.ts",
+    wording: "the request body must contain at most 50000 values; send fewer alerts in a request",
+    code: "`the request body must contain at most ${MAX_SENDER_VALUES} values; send fewer alerts in a request`",
+  },
+  {
     file: "packages/adapter-http/src/request/requestRules.ts",
     wording: "… must be given only once",
     code: "`${name} must be given only once`",

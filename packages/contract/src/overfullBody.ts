@@ -6,6 +6,9 @@ import { sizeRules } from "./decodeRequest.ts"
  */
 export const MAX_VALUES = 8_000
 
+/** More values than alerts of 1 MiB have, which take twenty bytes each and more. */
+export const MAX_SENDER_VALUES = 50_000
+
 /** A value and the separator before the next one. */
 const LEAST_BYTES_OF_VALUE = 2
 
@@ -34,15 +37,16 @@ interface Overflow {
   readonly entries: number
 }
 
-/** Reads until the count exceeds {@link MAX_VALUES}; `undefined` if it does not. */
-const findOverflow = (json: Uint8Array): Overflow | undefined => {
+/** Reads until the count exceeds `most`; `undefined` if it does not. */
+const findOverflow = (json: Uint8Array, most: number): Overflow | undefined => {
+  if (json.length < LEAST_BYTES_OF_VALUE * most) return undefined
   let values = 0
   let depth = 0
   let isKeyNext = false
   let keyStart = 0
   let keyEnd = 0
   let entries = 0
-  for (let at = 0; at < json.length && values <= MAX_VALUES; at++) {
+  for (let at = 0; at < json.length && values <= most; at++) {
     switch (json[at]) {
       case QUOTE: {
         const end = endOfString(json, at)
@@ -73,7 +77,7 @@ const findOverflow = (json: Uint8Array): Overflow | undefined => {
         break
     }
   }
-  return values > MAX_VALUES ? { keyStart, keyEnd, entries } : undefined
+  return values > most ? { keyStart, keyEnd, entries } : undefined
 }
 
 const isNamed = (json: Uint8Array, { keyStart, keyEnd }: Overflow, name: string): boolean =>
@@ -85,10 +89,14 @@ const isNamed = (json: Uint8Array, { keyStart, keyEnd }: Overflow, name: string)
  * anything.
  */
 export const overfullBody = (json: Uint8Array): string | undefined => {
-  if (json.length < LEAST_BYTES_OF_VALUE * MAX_VALUES) return undefined
-  const overflow = findOverflow(json)
+  const overflow = findOverflow(json, MAX_VALUES)
   if (overflow === undefined) return undefined
   for (const [field, { message, most }] of Object.entries(sizeRules))
     if (overflow.entries > most && isNamed(json, overflow, field)) return message
   return `the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`
 }
+
+/** The same for the body of a sender that does not speak the API. */
+export const overfullSenderBody = (json: Uint8Array): string | undefined =>
+  findOverflow(json, MAX_SENDER_VALUES) &&
+  `the request body must contain at most ${MAX_SENDER_VALUES} values; send fewer alerts in a request`

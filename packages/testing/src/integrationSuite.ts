@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { IntegrationName } from "@tocsin/contract/Integrations"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationRecord } from "@tocsin/core/model/IntegrationRecord"
-import { applyReports, type Taken } from "@tocsin/core/integrations/applyReports"
+import { applyReports, readRequest } from "@tocsin/core/integrations/applyReports"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { Duration, Effect, Redacted } from "effect"
@@ -150,13 +151,10 @@ const readsOnce = Effect.fnUntraced(function* (replica: Replica) {
       staleAfter: defaultRules.staleAfter,
       newEventId,
     } as const
-    const take = (before: Partial<Taken>) =>
-      Effect.map(
-        commits.transact(applyReports({ ...input, known: before.known, reading: before.reading })),
-        (taken) => (taken === "unknown_key" ? assert.fail(taken) : taken),
-      )
-    const first = yield* take({})
-    assert.strictEqual((yield* take(first)).reading, first.reading)
+    const { known, ...request } = input
+    const reading = readRequest(request, known.integration, yield* Instant.now)
+    const taken = yield* commits.transact(applyReports({ ...input, reading }))
+    assert.strictEqual(taken === "unknown_key" ? taken : taken.reading, reading)
   }
 })
 

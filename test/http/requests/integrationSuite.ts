@@ -1,4 +1,5 @@
 import { assert } from "@effect/vitest"
+import { MAX_SENDER_VALUES } from "@tocsin/contract/overfullBody"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
 import { call, operate } from "../client/call.ts"
@@ -218,6 +219,29 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       assert.deepStrictEqual([unknown.status, unknown.text], [404, "not found"])
       const encoded = yield* call("POST", path, { body: "[]", headers: { "content-encoding": "gzip" } })
       assert.strictEqual(encoded.status, 400)
+    }),
+  )
+
+  scenario("alerts with more values than any alerts have are refused before they are parsed", () =>
+    Effect.gen(function* () {
+      for (const [kind, below] of [
+        ["alertmanager", "/api/v2/alerts"],
+        ["webhook", ""],
+      ] as const) {
+        const { key } = yield* created({ name: kind, kind })
+        const send = (values: number) => {
+          const labels = Object.fromEntries(Array.from({ length: values }, (_, n) => [`k${n}`, "v"]))
+          const alerts = [{ labels, status: "firing" }]
+          const json = kind === "webhook" ? { version: "4", alerts } : alerts
+          return call("POST", `/in/${kind}/${key}${below}`, { json })
+        }
+        assert.strictEqual((yield* send(MAX_SENDER_VALUES - 10)).status, 200)
+        const { status, text } = yield* send(MAX_SENDER_VALUES + 1)
+        assert.deepStrictEqual(
+          [status, text],
+          [400, "the request body must contain at most 50000 values; send fewer alerts in a request"],
+        )
+      }
     }),
   )
 

@@ -1,5 +1,5 @@
 import { IncomingMessage } from "node:http"
-import { overfullBody } from "@tocsin/contract/overfullBody"
+import { overfullBody, overfullSenderBody } from "@tocsin/contract/overfullBody"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ByteSize, Effect, Result, type Schema, SchemaParser } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
@@ -166,6 +166,12 @@ export const readJson = readAs(parseJson)
 
 /** Reads a body as text, whatever its Content-Type. */
 export const readText = readAs(decodeText)
+
+/** Reads a body as the text of a sender's JSON, which may have more values than the API takes. */
+export const readSenderText = readAs((bytes, contentEncoding) => {
+  const overfull = overfullSenderBody(bytes)
+  return overfull === undefined ? decodeText(bytes, contentEncoding) : Result.fail(overfull)
+})
 
 /** Reads a body as what a schema describes, with the messages of the contract. */
 export const readBody = <S extends Schema.ConstraintDecoder<unknown>>(

@@ -6,7 +6,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { errorStatus, type PayloadTooLarge, type Validation } from "@tocsin/contract/api/ApiErrors"
 import { FailedAuthentications } from "../request/authentication.ts"
 import { AgentIntake } from "../request/Intake.ts"
-import { readText } from "../request/RequestBody.ts"
+import { readSenderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure, failureOfCause } from "../response/failures.ts"
 import { type KnownRoute, pathOf } from "../routes.ts"
 
@@ -54,7 +54,7 @@ const readStart = (request: Request): Effect.Effect<string> =>
 /** Senders of JSON: they log the status, and at most the text. */
 const json: Dialect = {
   methods: ["POST"],
-  body: readText,
+  body: readSenderText,
   hasHeader: true,
   answer: (failure) =>
     failure === undefined

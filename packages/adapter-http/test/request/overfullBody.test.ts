@@ -3,7 +3,12 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { MAX_EXPECTATIONS } from "@tocsin/contract/Expectations"
-import { MAX_VALUES, overfullBody } from "@tocsin/contract/overfullBody"
+import {
+  MAX_SENDER_VALUES,
+  MAX_VALUES,
+  overfullBody,
+  overfullSenderBody,
+} from "@tocsin/contract/overfullBody"
 import { parseJson } from "../../src/request/RequestBody.ts"
 
 const MIB = 1_048_576
@@ -79,6 +84,18 @@ describe("the values of a body", () => {
       ...check,
     }))
     assert.isTrue(Result.isSuccess(parseJson(Buffer.from(JSON.stringify({ checks, complete: true })))))
+  })
+
+  it("of the most alerts of a request may be, and no body of a sender has more", () => {
+    const alerts = Array.from({ length: 10_000 }, (_, n) => ({
+      labels: { alertname: `Load${n}`, job: "db" },
+    }))
+    const body = JSON.stringify(alerts)
+    assert.isUndefined(overfullSenderBody(Buffer.from(body)))
+    const wanting = MAX_SENDER_VALUES - countOf(alerts)
+    const filled = (more: number) => Buffer.from(`[${body.slice(1, -1)}${",1".repeat(wanting + more)}]`)
+    assert.isUndefined(overfullSenderBody(filled(0)))
+    assert.isDefined(overfullSenderBody(filled(1)))
   })
 
   it("of the largest batch are less than half of what may be", () => {

@@ -67,7 +67,9 @@ const readAlert = (given: unknown, place: number): Alert | Refusal => {
   const { annotations = {}, generatorURL, labels, status } = given
   if (!isTexts(labels))
     return { refused: "invalid", message: `alert ${place} must have labels with texts as values` }
-  const present = Object.fromEntries(Object.entries(labels).filter(([, text]) => text !== ""))
+  const present = Object.values(labels).includes("")
+    ? Object.fromEntries(Object.entries(labels).filter(([, text]) => text !== ""))
+    : labels
   if (Object.keys(present).length === 0)
     return { refused: "invalid", message: `alert ${place} must have a label` }
   const ends_at = instantOf(given["endsAt"])

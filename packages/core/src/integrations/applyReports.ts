@@ -36,15 +36,13 @@ export interface KnownIntegration {
 /** A part of a sender's request, and the key in it. */
 export interface SenderInput extends Pick<BatchInput, "incidents" | "sha256" | "staleAfter"> {
   readonly kind: IntegrationKind
-  /** The integration that had the key when this was last looked up. */
-  readonly name: AgentId
   readonly key_hash: KeyHash
   readonly request: SenderRequest
   /** The first report to take. */
   readonly start: number
-  /** The integration as last read, and the request by its options. */
-  readonly known: KnownIntegration | undefined
-  readonly reading: Reading | Refusal | undefined
+  /** The integration that had the key when this was last looked up, and the request by its options. */
+  readonly known: KnownIntegration
+  readonly reading: Reading | Refusal
   readonly newEventId: (now: Instant.Instant) => EventId
 }
 
@@ -60,10 +58,20 @@ export const integrationOfKey = commandOf(function* (
   unit,
   _now,
   key_hash: KeyHash,
-): Decision<AgentId | undefined> {
+): Decision<KnownIntegration | undefined> {
   yield* load(unit, { rows: { agent_key: [key_hash] } })
-  return unit.keys.get(key_hash)?.agent_id
+  const name = unit.keys.get(key_hash)?.agent_id
+  if (name === undefined) return undefined
+  yield* load(unit, { agents: [name], rows: { integration: [name] } })
+  return knownOf(unit, name)
 })
+
+const knownOf = (unit: UnitOfWork, name: AgentId): KnownIntegration | undefined => {
+  const agent = unit.agents.get(name)
+  const integration = unit.of("integration").get(name)
+  if (agent === undefined || integration === undefined) return undefined
+  return { integration, registration_id: agent.registration_id, version: agent.observed_at }
+}
 
 /** The request by an integration's options. */
 export const readRequest = (
@@ -77,20 +85,18 @@ export const readRequest = (
     : { refused: "invalid", message: `method not allowed; use ${methods.join(", ")}` }
 }
 
-const partOf = (reading: Reading | Refusal | undefined, start: number): ReadonlyArray<AnyReport> =>
-  reading === undefined || isRefusal(reading) ? [] : reading.reports.slice(start, start + MOST_REPORTS)
+const partOf = (reading: Reading | Refusal, start: number): ReadonlyArray<AnyReport> =>
+  isRefusal(reading) ? [] : reading.reports.slice(start, start + MOST_REPORTS)
 
 const idsOf = (reports: ReadonlyArray<AnyReport>): ReadonlyArray<CheckId> =>
   reports.map(({ check_id }) => check_id)
 
 /** Whether what was read of an integration still holds, and gives it this kind and key. */
 const isCurrent = (
-  known: KnownIntegration | undefined,
   agent: AgentRecord,
-  { key_hash, kind }: Pick<SenderInput, "key_hash" | "kind">,
+  { key_hash, kind, known }: Pick<SenderInput, "key_hash" | "kind" | "known">,
   now: Instant.Instant,
-): known is KnownIntegration =>
-  known !== undefined &&
+): boolean =>
   // A rotation replaces the key of the agent, too.
   agent.accepted_key_hash === known.integration.key_hash &&
   agent.registration_id === known.registration_id &&
@@ -107,7 +113,9 @@ export const applyReports = commandOf(function* (
   now,
   input: SenderInput,
 ): Decision<Taken | "unknown_key"> {
-  const { key_hash, kind, name, start } = input
+  const { key_hash, kind, start } = input
+  let { known, reading } = input
+  const { name } = known.integration
   const asked = idsOf(partOf(input.reading, start))
   yield* load(unit, {
     agents: [name],
@@ -115,13 +123,13 @@ export const applyReports = commandOf(function* (
   })
   const agent = unit.agents.get(name)
   if (agent === undefined) return "unknown_key"
-  let { known, reading } = input
-  if (!isCurrent(known, agent, input, now) || reading === undefined) {
+  if (!isCurrent(agent, input, now)) {
     yield* load(unit, { rows: { integration: [name] } })
-    const integration = unit.of("integration").get(name)
-    if (integration?.kind !== kind || !isValidKey(integration, key_hash, now)) return "unknown_key"
-    known = { integration, registration_id: agent.registration_id, version: agent.observed_at }
-    reading = readRequest(input, integration, now)
+    const present = knownOf(unit, name)
+    if (present?.integration.kind !== kind || !isValidKey(present.integration, key_hash, now))
+      return "unknown_key"
+    known = present
+    reading = readRequest(input, known.integration, now)
   }
   const refusals = isRefusal(reading)
     ? [reading]

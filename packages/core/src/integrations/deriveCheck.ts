@@ -33,14 +33,16 @@ const isLink = (text: string | undefined): text is string =>
   text !== undefined && text.length <= LONGEST_VALUE && /^https?:\/\/\S+$/u.test(text)
 
 /** The labels of a check: cleaned, and the most important where there are too many. They never refuse an alert. */
-const checkLabels = ({ annotations, labels }: Alert, { group_by = [] }: IntegrationOptions): Labels => {
+const checkLabels = (
+  { annotations, labels }: Alert,
+  names: ReadonlyArray<string>,
+  { group_by = [] }: IntegrationOptions,
+): Labels => {
   const link = annotations["runbook_url"]
   const given: Texts = isLink(link) ? { runbook_url: link, ...labels } : labels
   const cleaned = new Map<string, string>()
-  const names = Object.keys(given).toSorted()
-  const rank = new Map([...FIRST_LABELS, ...group_by].toReversed().map((name, place) => [name, place]))
-  // A stable sort: of equal rank, by name.
-  for (const name of names.toSorted((a, b) => (rank.get(b) ?? -1) - (rank.get(a) ?? -1))) {
+  const first = [...FIRST_LABELS, ...group_by].filter((name) => Object.hasOwn(given, name))
+  for (const name of new Set([...first, ...names])) {
     const key = name.toWellFormed().replace(OUTSIDE_NAME, "_").slice(0, LONGEST_NAME)
     if (cleaned.size === MAX_LABELS) break
     if (key !== "" && !cleaned.has(key) && !isSecretLikeLabelKey(key))
@@ -50,10 +52,8 @@ const checkLabels = ({ annotations, labels }: Alert, { group_by = [] }: Integrat
 }
 
 /** The ID of an alert's check: its identity is the whole label set. */
-const alertId = (labels: Texts, sha256: (text: string) => string): CheckId => {
-  const set = Object.keys(labels)
-    .toSorted()
-    .map((name) => [name, labels[name]])
+const alertId = (labels: Texts, names: ReadonlyArray<string>, sha256: (text: string) => string): CheckId => {
+  const set = names.map((name) => [name, labels[name]])
   return hashedId(labels["alertname"] ?? "alert", sha256(JSON.stringify(set)))
 }
 
@@ -74,7 +74,11 @@ export const deriveCheck = (alert: Alert, { options, sha256 }: TranslationContex
   const key = JSON.stringify([alert.labels, alert.annotations["runbook_url"], options.group_by])
   const known = derived.get(key)
   if (known !== undefined) return known
-  const made = { check_id: alertId(alert.labels, sha256), labels: checkLabels(alert, options) }
+  const names = Object.keys(alert.labels).toSorted()
+  const made = {
+    check_id: alertId(alert.labels, names, sha256),
+    labels: checkLabels(alert, names, options),
+  }
   if (key.length > LONGEST_KEPT) return made
   if (derived.size >= DERIVED_KEPT) derived.clear()
   derived.set(key, made)

@@ -55,7 +55,7 @@ export interface SenderCalls {
 }
 
 /** A sender by its key, and the integration that had the key when it was last looked up. */
-type Sender = Pick<SenderInput, "key_hash" | "name">
+type Sender = Pick<SenderInput, "key_hash" | "known">
 
 interface Parts extends Pick<Instruments, "integrationRequests"> {
   readonly commits: Pick<Commits["Service"], "transact">
@@ -79,18 +79,21 @@ const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
 /** Takes a request in parts, each in its own transaction, and returns why it refuses some of it. */
 const takingParts = (transact: Commits["Service"]["transact"], known: Map<KeyHash, KnownIntegration>) =>
   Effect.fnUntraced(function* (
-    shared: Omit<SenderInput, "known" | "reading" | "start">,
+    shared: Omit<SenderInput, "reading" | "start">,
   ): Effect.fn.Return<ReadonlyArray<Refusal> | "unknown_key", StorageError> {
-    const { key_hash } = shared
-    const before = known.get(key_hash)
-    let reading = before && readRequest(shared, before.integration, yield* Instant.now)
+    // Reading takes long, and a transaction may run again: it reads only what has changed since.
+    let before: Pick<SenderInput, "known" | "reading"> = {
+      known: shared.known,
+      reading: readRequest(shared, shared.known.integration, yield* Instant.now),
+    }
     const refusals: Array<Refusal> = []
     for (let start = 0; ; start += MOST_REPORTS) {
-      const taken = yield* transact(applyReports({ ...shared, start, known: known.get(key_hash), reading }))
+      const taken = yield* transact(applyReports({ ...shared, ...before, start }))
       if (taken === "unknown_key") return taken
-      known.set(key_hash, taken.known)
-      reading = taken.reading
+      before = taken
+      known.set(shared.key_hash, taken.known)
       refusals.push(...taken.refusals)
+      const { reading } = taken
       if ("refused" in reading || start + MOST_REPORTS >= reading.reports.length) return refusals
     }
   })
@@ -107,31 +110,28 @@ export const senderCalls = ({
   const limit = limiting(rules)
   const newEventId = newId<EventId>(ids)
   const transact = repeatingUnsettled(commits)
-  // Which integration had a key; the transaction of a report decides whether it still has it.
-  const names = new Map<KeyHash, AgentId>()
+  // The integrations that had a key; the transaction of a report decides whether they still have it.
   const known = new Map<KeyHash, KnownIntegration>()
   const take = takingParts(transact, known)
 
   const recognise = Effect.fnUntraced(function* (key: Redacted.Redacted) {
     if (!isIntegrationKey(key)) return yield* UNKNOWN_KEY
     const { key_hash } = hashing.identify(key)
-    const found = names.get(key_hash)
-    if (found !== undefined) return { key_hash, name: found }
-    const name = yield* commits.transact(integrationOfKey(key_hash))
-    if (name === undefined) return yield* UNKNOWN_KEY
-    if (names.size >= KEYS_KEPT) {
-      names.clear()
-      known.clear()
-    }
-    names.set(key_hash, name)
-    return { key_hash, name }
+    const found = known.get(key_hash)
+    if (found !== undefined) return { key_hash, known: found }
+    const read = yield* commits.transact(integrationOfKey(key_hash))
+    if (read === undefined) return yield* UNKNOWN_KEY
+    if (known.size >= KEYS_KEPT) known.clear()
+    known.set(key_hash, read)
+    return { key_hash, known: read }
   })
 
   const report = Effect.fnUntraced(function* (
     kind: IntegrationKind,
-    { key_hash, name }: Sender,
+    sender: Sender,
     request: SenderRequest,
   ): Effect.fn.Return<void, SenderError> {
+    const { name } = sender.known.integration
     const count = (outcome: string) => {
       integrationRequests.of(name, outcome).value += 1
     }
@@ -139,11 +139,10 @@ export const senderCalls = ({
       yield* Effect.tapError(limit(name, request), () => Effect.sync(() => count("rate_limited")))
     const { sha256 } = hashing
     const { staleAfter } = rules
-    const shared = { kind, name, key_hash, request, incidents, staleAfter, sha256, newEventId }
+    const shared = { ...sender, kind, request, incidents, staleAfter, sha256, newEventId }
     const refusals = yield* take(shared)
     if (refusals === "unknown_key") {
-      names.delete(key_hash)
-      known.delete(key_hash)
+      known.delete(sender.key_hash)
       return yield* UNKNOWN_KEY
     }
     const [first] = refusals
