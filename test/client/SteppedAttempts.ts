@@ -1,4 +1,5 @@
-import { TocsinClient, type TocsinClientError } from "@tocsin/client"
+import type { TocsinClientError } from "@tocsin/client"
+import { TocsinClient } from "@tocsin/client/TocsinClient"
 import type { ClientOptions } from "@tocsin/client/options/ClientOptions"
 import { Effect, Fiber, Layer, Random, type Result } from "effect"
 import { FetchHttpClient } from "effect/http"

@@ -1,6 +1,7 @@
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { createClient, isTocsinClientError, TocsinClient } from "@tocsin/client"
+import { createClient, isTocsinClientError } from "@tocsin/client"
+import { TocsinClient } from "@tocsin/client/TocsinClient"
 import type { PromiseClientOptions } from "@tocsin/client/createClient"
 import { Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"

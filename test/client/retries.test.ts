@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Calls, createClient, type TocsinClientError } from "@tocsin/client"
+import { createClient, type TocsinClientError } from "@tocsin/client"
+import type { Calls } from "@tocsin/client/TocsinClient"
 import { Effect, Result } from "effect"
 import { errorBody, faultyServer, healthy, type Manner, SUMMARY } from "./FaultyServer.ts"
 import { courseOf } from "./SteppedAttempts.ts"

@@ -15,15 +15,7 @@ import {
   TocsinError,
   webhook,
 } from "tocsin"
-import {
-  Ids,
-  MemoryStorage,
-  notifiers as notifiersLayer,
-  type RuleOptions,
-  Storage,
-  StorageError,
-  Tocsin,
-} from "tocsin/effect"
+import { Ids, MemoryStorage, notifiers as notifiersLayer, type RuleOptions, Tocsin } from "tocsin/effect"
 import { givenMillis } from "@tocsin/contract/durationMillis"
 import { Cause, Duration, Effect, Exit, Layer } from "effect"
 import { enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
@@ -210,20 +202,15 @@ describe("errors", () => {
 
   it("tell how the storage failed, and go away with it", async () => {
     let isAway = false
-    const away = new StorageError({ reason: "unavailable", message: "the database cannot be reached" })
-    const layer = Layer.effect(
-      Storage,
-      Effect.map(Storage, (storage) => ({
-        ...storage,
-        transact: ((command) =>
-          isAway ? Effect.fail(away) : storage.transact(command)) as typeof storage.transact,
-      })),
-    ).pipe(Layer.provide(Layer.fresh(MemoryStorage.layer)))
-    await using monitor = await createMonitor({ ...quiet, storage: layer, housekeeping: false })
+    const write = async () => {
+      if (isAway) throw new Error("the disk failed")
+    }
+    const storage = keyValue({ name: "a store", open: async () => ({ load: () => [], write }) })
+    await using monitor = await createMonitor({ ...quiet, storage, housekeeping: false })
     isAway = true
     const error = await failureOf(monitor.heartbeat(keyOf("a"), heartbeatOf("a")))
     assert.deepStrictEqual([error.code, error.reason], ["storage", "unavailable"])
-    assert.strictEqual(error.message, away.message)
+    assert.strictEqual(String(error.cause), "Error: the disk failed")
     isAway = false
     await monitor.heartbeat(keyOf("a"), heartbeatOf("a"))
   })

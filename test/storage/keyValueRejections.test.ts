@@ -1,3 +1,5 @@
+import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
+import type { KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -14,7 +16,6 @@ import { transact } from "@tocsin/testing/transact"
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { type KeyValueStore, keyValue } from "tocsin"
 
 const DISK = { agent_id: AgentId.make("a"), check_id: CheckId.make("disk") }
 
@@ -51,7 +52,7 @@ class FaultyStore implements KeyValueStore {
 }
 
 const openOn = (store: KeyValueStore): ReturnType<typeof openReplica> => {
-  const { layer } = keyValue({ name: "a map", open: async () => store })
+  const layer = KeyValueStorage.layer({ name: "a map", open: async () => store })
   return openReplica({ name: "a map", place: Layer.empty, client: layer }, { notifiers: ["debug"] })
 }
 

@@ -1,3 +1,5 @@
+import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
+import type { KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
 import * as Instant from "@tocsin/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { openReplica } from "@tocsin/testing/Replica"
@@ -5,7 +7,6 @@ import { rowsOf } from "@tocsin/testing/rowsOf"
 import { enroll, eventOf, send, START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { type KeyValueStore, keyValue } from "tocsin"
 
 const RESULTS = 9
 const LIMIT = 3
@@ -28,7 +29,7 @@ describe("retention of a key-value store", () => {
           }
         },
       }
-      const { layer } = keyValue({ name: "a map", open: async () => store })
+      const layer = KeyValueStorage.layer({ name: "a map", open: async () => store })
       const replica = yield* openReplica({ name: "a map", place: Layer.empty, client: layer })
       yield* enroll(replica, "a")
       for (let n = 0; n < RESULTS; n++) yield* send(replica, "a", [eventOf(n, { exit_code: n })])

@@ -75,7 +75,7 @@ const asEffects = ({ call, ...probes }: EndpointCalls): Calls => {
  *
  * @example
  * ```ts
- * import { TocsinClient } from "tocsin/client"
+ * import { TocsinClient } from "tocsin/effect"
  * import { Config, Effect, Layer, Stream } from "effect"
  * import { FetchHttpClient } from "effect/http"
  *

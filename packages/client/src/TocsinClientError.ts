@@ -45,8 +45,8 @@ export interface ClientErrorDetails {
   readonly cause?: unknown
 }
 
-// Shared by all copies of the client in one program.
-const MARK = Symbol.for("tocsin/TocsinClientError")
+/** In errors of every copy of the library. No unique symbol, so that the types of two copies are one. */
+const MARK = "~tocsin/TocsinClientError"
 
 /**
  * The only error of the client: promises reject with it, effects fail with it. Programs read

@@ -1,7 +1,4 @@
-/**
- * A typed client of the Tocsin API, derived from its definition: {@link createClient} for promises,
- * {@link TocsinClient} for Effect.
- */
+/** A typed client of the Tocsin API, derived from its definition. `TocsinClient` is the same for Effect. */
 export { type AgentOptions, createAgent } from "./createAgent.ts"
 export type {
   CheckFunction,
@@ -14,7 +11,6 @@ export type {
 export { newEventId } from "@tocsin/reporting/agent/CheckReport"
 export { createClient } from "./createClient.ts"
 export type { CallOptions, Client, PromiseClientOptions } from "./createClient.ts"
-export { type Calls, TocsinClient } from "./TocsinClient.ts"
 export type { ClientOptions, RetryOptions } from "./options/ClientOptions.ts"
 export type { DurationOption } from "@tocsin/contract/durationMillis"
 export {

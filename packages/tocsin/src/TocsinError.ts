@@ -49,8 +49,8 @@ export interface TocsinErrorDetails {
   readonly retryAfterSeconds?: number | undefined
 }
 
-// Known by everyone who loads the library, even by two copies of it.
-const MARK = Symbol.for("tocsin/TocsinError")
+/** In errors of every copy of the library. No unique symbol, so that the types of two copies are one. */
+const MARK = "~tocsin/TocsinError"
 
 /**
  * The one error that the library's promises reject with. Tell errors apart by `code`; `message` is

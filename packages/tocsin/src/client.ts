@@ -1,2 +1,2 @@
-/** A typed client of a Tocsin elsewhere, as promises and for Effect, for browsers and Node. */
+/** A typed client of a Tocsin elsewhere, for browsers and Node. `tocsin/effect` has it as effects. */
 export * from "@tocsin/client"

@@ -64,7 +64,8 @@ export {
 } from "@tocsin/contract/Identifiers"
 export * as Parameters from "@tocsin/contract/Parameters"
 export { NotifierName } from "@tocsin/contract/Status"
-export { newEventId } from "@tocsin/client"
+export { hasCode, newEventId } from "@tocsin/client"
+export { type Calls, TocsinClient } from "@tocsin/client/TocsinClient"
 
 export { Hashing } from "@tocsin/core/ports/Hashing"
 export { Ids } from "@tocsin/core/ports/Ids"

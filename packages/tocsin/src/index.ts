@@ -28,7 +28,7 @@ export { keyValue } from "./storages/storages.ts"
 export type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 export type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
 export { memory, postgres, sqlite } from "./storages/storages.ts"
-export type { StorageChoice, StorageOption } from "./storages/storages.ts"
+export type { StorageChoice } from "./storages/storages.ts"
 
 export { alertRouter, debug, slack, telegram, webhook } from "./notifiers/builtInNotifiers.ts"
 export type {

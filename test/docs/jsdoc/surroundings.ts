@@ -2,6 +2,7 @@ import type * as library from "tocsin"
 import type * as testing from "tocsin/testing"
 import type * as storage from "tocsin/testing/storage"
 import type * as remote from "tocsin/client"
+import type * as layers from "tocsin/effect"
 import type * as effect from "effect"
 import type * as chai from "vitest"
 import type * as files from "node:fs/promises"
@@ -38,7 +39,7 @@ export declare const [url, token, agentKey, baseUrl, key, pagerUrl]: [
 ]
 export declare const monitor: testing.TestMonitor
 export declare const client: remote.Client
-export declare const calls: remote.Calls
+export declare const calls: layers.Calls
 export declare const shop: library.ProgramAgent
 export declare const heartbeat: library.HeartbeatRequest
 export declare const batch: library.EventBatchRequest

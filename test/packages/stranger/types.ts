@@ -2,8 +2,8 @@
 import { createServer } from "node:http"
 import { Effect } from "effect"
 import { createMonitor, type Incident, memory, type Reply, TocsinError } from "tocsin"
-import { createClient, TocsinClient } from "tocsin/client"
-import { MemoryStorage, Queries, Tocsin } from "tocsin/effect"
+import { createClient } from "tocsin/client"
+import { MemoryStorage, Queries, Tocsin, TocsinClient } from "tocsin/effect"
 import { createTestMonitor, notifierSuite } from "tocsin/testing"
 
 /** Methods have the documented parameters and results. */

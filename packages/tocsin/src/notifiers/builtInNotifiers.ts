@@ -13,21 +13,18 @@ import { Effect, Redacted, Result, type Scope } from "effect"
 import type { CustomNotifier } from "./CustomNotifier.ts"
 import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsin/client/options/readers"
 
-/** Makes a notifier when the monitor starts. */
-type MakeNotifier = (
-  posting: PostingOptions,
-) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
-
-/** A notifier of Tocsin: the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. */
+/**
+ * A notifier of Tocsin: the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. It holds
+ * no effect, so that `tocsin/effect` makes it with another copy of Effect. A function keeps secrets out of
+ * logs.
+ */
 export interface BuiltInNotifier {
   /** Names it in the outbox, once in each monitor. */
   readonly name: string
-  /** The function that made it, for messages. */
-  readonly factory: string
-  /** For the monitor: reports problems of the options at `path`. */
-  readonly check: (policy: TargetPolicy, path: string, complain: Complain) => void
-  /** For the monitor, once `check` found no problem. */
-  readonly make: MakeNotifier
+  /** The function that made it. */
+  readonly factory: "webhook" | "slack" | "telegram" | "alertRouter" | "debug"
+  /** For the monitor: its options. */
+  readonly options: () => object
 }
 
 /** A receiver of notifications: a notifier of Tocsin, or your own object. */
@@ -38,26 +35,41 @@ interface Named {
   readonly name?: string | undefined
 }
 
-interface Kind<Options extends object> {
+/** How the monitor makes the notifiers of one factory. */
+interface Factory {
   readonly kind: NotifierKind
-  readonly factory: string
-  readonly readers: (policy: TargetPolicy) => Readers<Options>
-  readonly make: (options: Options) => MakeNotifier
+  /** Reports problems of the options at `path`. */
+  readonly check: (options: object, policy: TargetPolicy, path: string, complain: Complain) => void
+  /** Makes a notifier once `check` found no problem. */
+  readonly make: (
+    options: object,
+    posting: PostingOptions,
+  ) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
 }
 
+interface Kind<Options extends object> {
+  readonly kind: NotifierKind
+  readonly readers: (policy: TargetPolicy) => Readers<Options>
+  readonly make: (options: Options, posting: PostingOptions) => ReturnType<Factory["make"]>
+}
+
+const factory = <Options extends object>({ kind, readers, make }: Kind<Options>): Factory => ({
+  kind,
+  // JavaScript callers can pass anything; this reports it before anything is made.
+  check: (options, policy, path, complain) =>
+    void group<Options>()(readers(policy))(path, Object(options), complain),
+  // `check` found that they are.
+  make: (options, posting) => make(options as Options, posting),
+})
+
+/** Gives options to a factory. */
 const builtIn =
-  <Options extends object>({ kind, factory, readers, make }: Kind<Options>) =>
-  (options: Options): BuiltInNotifier => {
-    // JavaScript callers can pass anything; `check` reports it before anything is made.
-    const given = Object(options)
-    const name = given.name ?? kind
-    return {
-      name,
-      factory,
-      check: (policy, path, complain) => void group<Options>()(readers(policy))(path, given, complain),
-      make: (posting) => Effect.map(make(options)(posting), (made): Notifier => ({ ...made, kind: name })),
-    }
-  }
+  <Options extends object>(name: BuiltInNotifier["factory"]) =>
+  (options: Options): BuiltInNotifier => ({
+    name: Object(options).name ?? factories[name].kind,
+    factory: name,
+    options: () => Object(options),
+  })
 
 const address =
   (policy: TargetPolicy): Reader<string> =>
@@ -95,17 +107,7 @@ export interface WebhookOptions extends Named {
  * webhook({ url: "https://example.org/hook", secret: process.env.WEBHOOK_SECRET ?? "" })
  * ```
  */
-export const webhook: (options: WebhookOptions) => BuiltInNotifier = builtIn<WebhookOptions>({
-  kind: "webhook",
-  factory: "webhook",
-  readers: (policy) => ({ url: address(policy), secret: signingSecret, name: asGiven() }),
-  make: (options) => (posting) =>
-    makeWebhook({
-      ...posting,
-      url: Redacted.make(options.url),
-      secrets: [options.secret].flat().map((secret) => Redacted.make(secret)),
-    }),
-})
+export const webhook: (options: WebhookOptions) => BuiltInNotifier = builtIn<WebhookOptions>("webhook")
 
 /** An incoming webhook of Slack, or of a messenger that takes the same. */
 export interface SlackOptions extends Named {
@@ -117,12 +119,7 @@ export interface SlackOptions extends Named {
  * Writes to a channel of Slack, Mattermost or another messenger that takes Slack's incoming
  * webhooks.
  */
-export const slack: (options: SlackOptions) => BuiltInNotifier = builtIn<SlackOptions>({
-  kind: "messenger",
-  factory: "slack",
-  readers: (policy) => ({ url: address(policy), name: asGiven() }),
-  make: (options) => (posting) => messengerSlack({ ...posting, url: Redacted.make(options.url) }),
-})
+export const slack: (options: SlackOptions) => BuiltInNotifier = builtIn<SlackOptions>("slack")
 
 /** A bot and a chat of Telegram. */
 export interface TelegramOptions extends Named {
@@ -135,23 +132,7 @@ export interface TelegramOptions extends Named {
 }
 
 /** Writes to a chat as a Telegram bot. */
-export const telegram: (options: TelegramOptions) => BuiltInNotifier = builtIn<TelegramOptions>({
-  kind: "messenger",
-  factory: "telegram",
-  readers: (policy) => ({
-    token: credential("the token that BotFather gave, without spaces"),
-    chat: credential("the id of a chat, or @ and the name of a channel"),
-    apiUrl: (name, given, complain) => (given === undefined ? given : address(policy)(name, given, complain)),
-    name: asGiven(),
-  }),
-  make: (options) => (posting) =>
-    messengerTelegram({
-      ...posting,
-      token: Redacted.make(options.token),
-      chat: options.chat,
-      apiUrl: options.apiUrl === undefined ? undefined : Redacted.make(options.apiUrl),
-    }),
-})
+export const telegram: (options: TelegramOptions) => BuiltInNotifier = builtIn<TelegramOptions>("telegram")
 
 /** Where a Prometheus Alertmanager is. */
 export interface AlertRouterOptions {
@@ -160,17 +141,63 @@ export interface AlertRouterOptions {
 }
 
 /** Posts alerts to a Prometheus Alertmanager, again every minute while an incident is open. */
-export const alertRouter: (options: AlertRouterOptions) => BuiltInNotifier = builtIn<AlertRouterOptions>({
-  kind: "alert_router",
-  factory: "alertRouter",
-  readers: (policy) => ({ url: address(policy) }),
-  make: (options) => (posting) => makeAlertRouter({ ...posting, url: Redacted.make(options.url) }),
-})
+export const alertRouter: (options: AlertRouterOptions) => BuiltInNotifier =
+  builtIn<AlertRouterOptions>("alertRouter")
 
 /** Logs one line for each notification instead of sending it. */
-export const debug = (): BuiltInNotifier => ({
-  name: "debug",
-  factory: "debug",
-  check: () => {},
-  make: () => Effect.succeed(debugNotifier),
-})
+export const debug = (): BuiltInNotifier => builtIn("debug")({})
+
+const factories: Readonly<Record<BuiltInNotifier["factory"], Factory>> = {
+  webhook: factory<WebhookOptions>({
+    kind: "webhook",
+    readers: (policy) => ({ url: address(policy), secret: signingSecret, name: asGiven() }),
+    make: (options, posting) =>
+      makeWebhook({
+        ...posting,
+        url: Redacted.make(options.url),
+        secrets: [options.secret].flat().map((secret) => Redacted.make(secret)),
+      }),
+  }),
+  slack: factory<SlackOptions>({
+    kind: "messenger",
+    readers: (policy) => ({ url: address(policy), name: asGiven() }),
+    make: (options, posting) => messengerSlack({ ...posting, url: Redacted.make(options.url) }),
+  }),
+  telegram: factory<TelegramOptions>({
+    kind: "messenger",
+    readers: (policy) => ({
+      token: credential("the token that BotFather gave, without spaces"),
+      chat: credential("the id of a chat, or @ and the name of a channel"),
+      apiUrl: (name, given, complain) =>
+        given === undefined ? given : address(policy)(name, given, complain),
+      name: asGiven(),
+    }),
+    make: (options, posting) =>
+      messengerTelegram({
+        ...posting,
+        token: Redacted.make(options.token),
+        chat: options.chat,
+        apiUrl: options.apiUrl === undefined ? undefined : Redacted.make(options.apiUrl),
+      }),
+  }),
+  alertRouter: factory<AlertRouterOptions>({
+    kind: "alert_router",
+    readers: (policy) => ({ url: address(policy) }),
+    make: (options, posting) => makeAlertRouter({ ...posting, url: Redacted.make(options.url) }),
+  }),
+  debug: factory<object>({ kind: "debug", readers: () => ({}), make: () => Effect.succeed(debugNotifier) }),
+}
+
+/** Whether a program gave the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. */
+export const isBuiltIn = (given: object): given is BuiltInNotifier =>
+  "factory" in given && Object.hasOwn(factories, String(given.factory))
+
+/** Reports problems of a notifier's options at `path`. */
+export const checkBuiltIn = (
+  { factory: name, options }: BuiltInNotifier,
+  ...where: [policy: TargetPolicy, path: string, complain: Complain]
+): void => factories[name].check(options(), ...where)
+
+/** Makes a notifier when the monitor starts, once {@link checkBuiltIn} found no problem. */
+export const makeBuiltIn = ({ factory: made, name, options }: BuiltInNotifier, posting: PostingOptions) =>
+  Effect.map(factories[made].make(options(), posting), (notifier): Notifier => ({ ...notifier, kind: name }))

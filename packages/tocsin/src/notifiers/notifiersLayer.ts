@@ -7,7 +7,7 @@ import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import { TocsinError } from "../TocsinError.ts"
 import { Duration, Effect, Layer, Result, Schema } from "effect"
-import type { NotifierOption } from "./builtInNotifiers.ts"
+import { checkBuiltIn, isBuiltIn, makeBuiltIn, type NotifierOption } from "./builtInNotifiers.ts"
 import { runCustomNotifier } from "./CustomNotifier.ts"
 
 /** The notifiers of a monitor. Fails with code `options` and all problems. */
@@ -22,8 +22,8 @@ export const notifiersLayer = (
       const problems = Array.from(notifierProblems(options, posting))
       if (problems.length > 0) return yield* Effect.fail(new TocsinError("options", problems.join("\n")))
       for (const [index, option] of options.entries()) {
-        const notifier = yield* "make" in option
-          ? Effect.result(option.make(posting))
+        const notifier = yield* isBuiltIn(option)
+          ? Effect.result(makeBuiltIn(option, posting))
           : Effect.succeed(Result.succeed(runCustomNotifier(option, posting)))
         if (Result.isSuccess(notifier)) made.set(notifier.success.kind, notifier.success)
         else problems.push(sentence(index, notifier.failure))
@@ -52,13 +52,13 @@ export const notifierProblems = (given: unknown, policy: TargetPolicy): Readonly
       complain(`${path} must be webhook(…), slack(…), … or an object { name, send }`)
       continue
     }
-    const call = "make" in notifier ? `${path} ${notifier.factory}(…)` : path
-    if ("make" in notifier) notifier.check(policy, path, complain)
+    const call = isBuiltIn(notifier) ? `${path} ${notifier.factory}(…)` : path
+    if (isBuiltIn(notifier)) checkBuiltIn(notifier, policy, path, complain)
     const { name } = notifier
     const other = named.get(name)
     if (!isNotifierName(name))
       complain(`${path}.name must be 1 to 64 lower-case letters, digits or _, and begin with a letter`)
-    else if (name === "alert_router" && !("make" in notifier))
+    else if (name === "alert_router" && !isBuiltIn(notifier))
       complain(`${path}.name must not be alert_router, which is the name of alertRouter(…) alone`)
     else if (other !== undefined)
       complain(`${call} has the same name as ${other}; give one of them another by its option name`)
@@ -68,8 +68,8 @@ export const notifierProblems = (given: unknown, policy: TargetPolicy): Readonly
 }
 
 const isNotifier = (notifier: unknown): notifier is NotifierOption => {
-  const { name, send, make } = Object(notifier)
-  return typeof name === "string" && (typeof send === "function" || typeof make === "function")
+  const { name, send } = Object(notifier)
+  return typeof name === "string" && (typeof send === "function" || isBuiltIn(Object(notifier)))
 }
 
 /**

@@ -2,7 +2,7 @@ import type { DurationOption } from "@tocsin/client"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
 import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
 import type { PolicyOption } from "../policy/givenPolicy.ts"
-import type { StorageOption } from "../storages/storages.ts"
+import type { StorageChoice } from "../storages/storages.ts"
 import type { Log } from "./log.ts"
 
 /** A token bucket: this many a minute, and a burst. */
@@ -40,10 +40,8 @@ export interface WatchdogOption {
 
 /** Options of a monitor. One rejection with code `options` reports all problems. */
 export interface MonitorOptions {
-  /**
-   * The storage: `memory()`, `sqlite(file)`, `postgres(url)`, `keyValue(…)`, or an Effect layer.
-   */
-  readonly storage: StorageOption
+  /** The storage: `memory()`, `sqlite(file)`, `postgres(url)` or `keyValue(…)`. */
+  readonly storage: StorageChoice
   /** The notifiers of incidents. `[debug()]` unless given: one log line each. */
   readonly notifiers?: ReadonlyArray<NotifierOption> | undefined
   /**

@@ -26,13 +26,13 @@ import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
-import { Duration, Layer, Redacted, Result } from "effect"
+import { Duration, Redacted, Result } from "effect"
 import { secretProblems } from "@tocsin/adapter-notify/policyReceivers"
 import type { HttpOptions } from "../http/HttpApp.ts"
 import type { WatchdogOptions, TocsinOptions } from "../layers/Tocsin.ts"
 import { debug, type NotifierOption } from "../notifiers/builtInNotifiers.ts"
 import { notifierProblems, notifiersLayer } from "../notifiers/notifiersLayer.ts"
-import type { StorageChoice, StorageOption } from "../storages/storages.ts"
+import { isStorageChoice, layersOf, type StorageChoice } from "../storages/storages.ts"
 import {
   type PolicyOption,
   type PolicySurroundings,
@@ -66,18 +66,11 @@ const tokens: Reader<ReadonlyArray<string>, ReadonlyArray<Redacted.Redacted>> = 
     Redacted.make(token),
   )
 
-const storage: Reader<StorageOption, StorageChoice> = (name, given, complain) => {
-  if (typeof given === "object" && given !== null) {
-    if (!("layer" in given)) {
-      if (Layer.isLayer(given)) return { name: "layer", layer: given }
-    } else if (Layer.isLayer(given.layer)) {
-      for (const problem of given.problems ?? []) complain(`${name}: ${problem}`)
-      return given
-    }
-  }
-  return complain(
-    `${name} must be memory(), sqlite(file), postgres(url), keyValue(…) or a layer of the port Storage`,
-  )
+const storage: Reader<StorageChoice> = (name, given, complain) => {
+  if (!isStorageChoice(given))
+    return complain(`${name} must be memory(), sqlite(file), postgres(url) or keyValue(…)`)
+  for (const problem of given.problems ?? []) complain(`${name}: ${problem}`)
+  return given
 }
 
 const origins: Reader<ReadonlyArray<string>, HttpOptions["allowedOrigins"]> = (name, given, complain) => {
@@ -202,8 +195,7 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   return {
     surroundings: { notifiers: names, posting },
     tocsin: {
-      storage: read.storage.layer,
-      clock: read.storage.clock,
+      ...layersOf(read.storage),
       notifiers: withReceivers(notifiersLayer(notifiers, posting), policy.success, posting),
       rules: { ...rules, notifiers: names, policy: policy.success },
       retention: retentionOf(read.retention),

@@ -10,11 +10,7 @@ import { isText, group, required } from "@tocsin/client/options/readers"
 import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 
 /** A storage in memory, for tests and trials. It ends with the monitor. */
-export const memory = (): StorageChoice => ({
-  name: "memory",
-  // A layer is built once and shared; but each monitor has its own memory.
-  layer: Layer.fresh(MemoryStorage.layer),
-})
+export const memory = (): StorageChoice => ({ name: "memory", kind: "memory" })
 
 /**
  * One file, durable at every answer, created if absent. Several processes may open it. Needs
@@ -24,6 +20,8 @@ export const memory = (): StorageChoice => ({
  */
 export const sqlite = (file: string): StorageChoice => ({
   name: "SQLite",
+  kind: "sqlite",
+  file: () => file,
   problems: [
     // SQLite would end the path at a NUL.
     ...(isText(file) && !file.includes("\0") ? [] : ["sqlite(file) takes the path of the database's file"]),
@@ -33,7 +31,6 @@ export const sqlite = (file: string): StorageChoice => ({
           `sqlite(file) needs Node.js 24.15 or newer with SQLite 3.51.3, and this is ${process.version} with ${process.versions["sqlite"] ?? "none"}; update Node.js, or use another storage`,
         ]),
   ],
-  layer: SqliteStorage.layer({ file }),
 })
 
 /**
@@ -44,27 +41,70 @@ export const sqlite = (file: string): StorageChoice => ({
  */
 export const postgres = (url: string): StorageChoice => ({
   name: "PostgreSQL",
+  kind: "postgres",
+  url: () => url,
   problems: isText(url)
     ? []
     : ["postgres(url) takes an address such as postgres://user:password@host/database"],
-  layer: PgStorage.layer({ url: Redacted.make(url) }),
-  clock: PgClock.layer({ url: Redacted.make(url) }),
 })
 
-/** The result of `memory`, `sqlite`, `postgres` or `keyValue`. */
-export interface StorageChoice {
+interface Chosen {
   /** Names the storage in logs; not its address. */
   readonly name: string
-  /** The storage as a layer. */
-  readonly layer: Layer.Layer<Storage, StorageError>
   /** Problems of its arguments, which refuse the monitor's options. */
   readonly problems?: ReadonlyArray<string> | undefined
+}
+
+/**
+ * The result of `memory`, `sqlite`, `postgres` or `keyValue`. It holds no layer, so that
+ * `tocsin/testing/storage` opens it with another copy of Effect. A function keeps an address out of logs.
+ */
+export type StorageChoice = Chosen &
+  (
+    | { readonly kind: "memory" }
+    | { readonly kind: "sqlite"; readonly file: () => string }
+    | { readonly kind: "postgres"; readonly url: () => string }
+    | { readonly kind: "keyValue"; readonly options: KeyValueStorage.KeyValueOptions }
+  )
+
+/** The layers of a chosen storage. */
+interface StorageLayers {
+  readonly storage: Layer.Layer<Storage, StorageError>
   /** The clock that all processes on it share. */
   readonly clock?: Layer.Layer<never, StorageError> | undefined
 }
 
-/** A storage, or an Effect layer of the port. */
-export type StorageOption = StorageChoice | Layer.Layer<Storage, StorageError>
+const kinds = new Set<unknown>(["memory", "sqlite", "postgres", "keyValue"] satisfies Array<
+  StorageChoice["kind"]
+>)
+
+/** Whether a program gave the result of `memory`, `sqlite`, `postgres` or `keyValue`. */
+export const isStorageChoice = (given: unknown): given is StorageChoice => kinds.has(Object(given).kind)
+
+const makeLayers = (choice: StorageChoice): StorageLayers => {
+  switch (choice.kind) {
+    case "memory":
+      // A layer is built once and shared; but each monitor has its own memory.
+      return { storage: Layer.fresh(MemoryStorage.layer) }
+    case "sqlite":
+      return { storage: SqliteStorage.layer({ file: choice.file() }) }
+    case "postgres": {
+      const url = Redacted.make(choice.url())
+      return { storage: PgStorage.layer({ url }), clock: PgClock.layer({ url }) }
+    }
+    case "keyValue":
+      return { storage: KeyValueStorage.layer(choice.options) }
+  }
+}
+
+const made = new WeakMap<StorageChoice, StorageLayers>()
+
+/** The layers of a storage: those of one choice are the same, so that monitors share an opened store. */
+export const layersOf = (choice: StorageChoice): StorageLayers => {
+  const layers = made.get(choice) ?? makeLayers(choice)
+  made.set(choice, layers)
+  return layers
+}
 
 const read = group<KeyValueStorage.KeyValueOptions>()({
   name: required(isText, "a string that is not empty"),
@@ -86,5 +126,5 @@ export const keyValue = (options: KeyValueStorage.KeyValueOptions): StorageChoic
   const problems: Array<string> = []
   const given = Object(options) as KeyValueStorage.KeyValueOptions
   read("", Object(options), (problem) => void problems.push(`keyValue: ${problem}`))
-  return { name: given.name, problems, layer: KeyValueStorage.layer(given) }
+  return { name: given.name, kind: "keyValue", options: given, problems }
 }

@@ -19,6 +19,7 @@ import type { Notification } from "../notifiers/Notification.ts"
 import type { MonitorOptions } from "../options/MonitorOptions.ts"
 import { logLayer } from "../options/log.ts"
 import { readOptions } from "../options/readOptions.ts"
+import { memory } from "../storages/storages.ts"
 import { Settling } from "./Settling.ts"
 import { SteppedClock } from "./SteppedClock.ts"
 import { advance, type IdleWork, nextDue, skipWait } from "./advance.ts"
@@ -95,10 +96,11 @@ const NANOS_PER_MILLI = 1_000_000n
 export const createTestMonitor = (options: TestMonitorOptions = {}): Promise<TestMonitor> =>
   makeTestMonitor(options, nextDue)
 
-/** A test monitor whose idle loops sleep until something is due. */
+/** A test monitor whose idle loops sleep until something is due, with other notifiers of some names. */
 export const makeTestMonitor = async (
   { startAt = START, notifiers = [], log = false, ...options }: TestMonitorOptions,
   dueOf: typeof nextDue,
+  instead: Readonly<Record<string, Notifier>> = {},
 ): Promise<TestMonitor> => {
   const started = typeof startAt === "string" ? Instant.parse(startAt) : undefined
   if (started === undefined)
@@ -111,7 +113,7 @@ export const makeTestMonitor = async (
   const storage = MemoryStorage.make(tables)
   const read = readOptions({
     ...options,
-    storage: Layer.succeed(Storage, storage),
+    storage: memory(),
     // An invalid value is refused by its place in the options.
     notifiers: Array.isArray(notifiers) ? [...notifiers, capture] : notifiers,
   })
@@ -120,7 +122,8 @@ export const makeTestMonitor = async (
       ...read,
       tocsin: {
         ...read.tocsin,
-        notifiers: read.tocsin.notifiers && followed(read.tocsin.notifiers, settling),
+        storage: Layer.succeed(Storage, storage),
+        notifiers: read.tocsin.notifiers && followed(read.tocsin.notifiers, settling, instead),
         clock: deterministic(clock),
         ids: Layer.sync(Ids, countingIds),
       },
@@ -181,7 +184,11 @@ const deterministic = (clock: SteppedClock) =>
   )
 
 /** Notifiers whose attempts {@link Settling} waits for. */
-const followed = <E, R>(notifiers: Layer.Layer<Notifiers, E, R>, settling: Settling) => {
+const followed = <E, R>(
+  notifiers: Layer.Layer<Notifiers, E, R>,
+  settling: Settling,
+  instead: Readonly<Record<string, Notifier>>,
+) => {
   const follow = (notifier: Notifier): Notifier => ({
     ...notifier,
     send: (notification) =>
@@ -195,7 +202,7 @@ const followed = <E, R>(notifiers: Layer.Layer<Notifiers, E, R>, settling: Settl
     Notifiers,
     Effect.map(
       Notifiers,
-      (made) => new Map(Array.from(made, ([name, notifier]) => [name, follow(notifier)])),
+      (made) => new Map(Array.from(made, ([name, notifier]) => [name, follow(instead[name] ?? notifier)])),
     ),
   ).pipe(Layer.provide(notifiers))
 }

@@ -1,7 +1,7 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect, Layer } from "effect"
-import type { StorageChoice } from "../storages/storages.ts"
+import { layersOf, type StorageChoice } from "../storages/storages.ts"
 
 /** Where a storage lives during one test, in terms of promises. */
 export interface StoragePlaces<Place> {
@@ -58,5 +58,5 @@ export const storageUnderTest = <Made>({
       (made) => Place.of({ storage: storage(made) }),
     ),
   ),
-  client: Layer.unwrap(Effect.map(Place, (place) => place.storage.layer)),
+  client: Layer.unwrap(Effect.map(Place, (place) => layersOf(place.storage).storage)),
 })

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NotifierName } from "@tocsin/contract/Status"
-import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { propertyRuns, RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import type { CheckResultEvent, PolicyOption } from "../../src/index.ts"
-import type { BuiltInNotifier, NotifierOption } from "../../src/notifiers/builtInNotifiers.ts"
+import { alertRouter, type NotifierOption } from "../../src/notifiers/builtInNotifiers.ts"
 import { makeTestMonitor, type TestMonitor } from "../../src/testing/createTestMonitor.ts"
 import { nextDue } from "../../src/testing/advance.ts"
 
@@ -132,7 +132,8 @@ const tell = async (scenario: Story, due: typeof nextDue): Promise<ReadonlyArray
   const seen: Array<unknown> = []
   let now = () => ""
   const note = (what: unknown) => seen.push([now(), what])
-  const receivers = [pager(scenario, note), router(scenario, note)]
+  // The address is not used: the test has its own alert router.
+  const receivers = [pager(scenario, note), alertRouter({ url: "http://127.0.0.1:9" })]
   const [staleAfter, deadAfter] = scenario.thresholds
   await using monitor = await makeTestMonitor(
     {
@@ -149,6 +150,7 @@ const tell = async (scenario: Story, due: typeof nextDue): Promise<ReadonlyArray
       log: ({ level, message }) => seen.push([now(), level, message]),
     },
     due,
+    { alert_router: router(scenario, note) },
   )
   now = monitor.now
   for (const [index, step] of [...BEGINNING, ...scenario.steps].entries()) {
@@ -274,29 +276,23 @@ const pager = ({ answers, silences }: Story, note: (what: unknown) => void): Not
 }
 
 /** A receiver that is sent again what it may have forgotten. */
-const router = ({ answers }: Story, note: (what: unknown) => void): BuiltInNotifier => {
+const router = ({ answers }: Story, note: (what: unknown) => void): Notifier => {
   const next = inTurn(answers)
   const answer = (): DeliveryResult => (next() === "deferred" ? DEFERRED : { outcome: "delivered" })
   const kind = NotifierName.make("alert_router")
   return {
-    name: "alert_router",
-    factory: "router",
-    check: () => {},
-    make: () =>
-      Effect.succeed({
-        kind,
-        send: ({ id }) =>
-          Effect.sync(() => {
-            note(["router", id])
-            return answer()
-          }),
-        resend: (alerts) =>
-          Effect.sync(() => {
-            note(["router again", alerts.map(({ alert }) => alert)])
-            return answer()
-          }),
-        test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),
+    kind,
+    send: ({ id }) =>
+      Effect.sync(() => {
+        note(["router", id])
+        return answer()
       }),
+    resend: (alerts) =>
+      Effect.sync(() => {
+        note(["router again", alerts.map(({ alert }) => alert)])
+        return answer()
+      }),
+    test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),
   }
 }
 

@@ -2,9 +2,12 @@ import { fdatasync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { createMonitor, isTocsinError, type Monitor, sqlite } from "tocsin"
-import { SqliteStorage } from "tocsin/effect"
-import { enroll, resultOf, send } from "./requests.ts"
+import { enroll, resultOf, send } from "../../../../test/library/requests.ts"
+import { assemble, createMonitor, start } from "../../src/createMonitor.ts"
+import { isTocsinError, type Monitor, sqlite } from "../../src/index.ts"
+import * as SqliteStorage from "../../src/layers/SqliteStorage.ts"
+import { logLayer } from "../../src/options/log.ts"
+import { readOptions } from "../../src/options/readOptions.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-unsynced-"))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -27,7 +30,9 @@ describe("a monitor whose disk fails to sync", () => {
           fdatasync(descriptor, (error) => done(isFailing ? new Error("EIO") : error)),
       },
     })
-    const monitor = await createMonitor({ storage, log: false, notifiers: [] })
+    const read = readOptions({ storage: sqlite(file), notifiers: [] })
+    const { services, scope } = await start({ ...read, tocsin: { ...read.tocsin, storage } }, logLayer(false))
+    const monitor = assemble(read, services, scope)
     await enroll(monitor, "web-1")
     await send(monitor, "web-1", resultOf("warning"))
     isFailing = true
