@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { report } from "../processes/Agent.ts"
-import { incidentsOf, operate, outboxOf } from "../processes/api.ts"
+import { call, incidentsOf, operate, OPERATOR_TOKEN, outboxOf } from "../processes/api.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { until } from "../processes/until.ts"
@@ -84,12 +84,30 @@ describe.concurrent.each(sample)("tocsin policy try beside a running server on $
       const none = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1ms")) as Comparison
       assert.deepStrictEqual(none.messages, { in_force: 0, tried: 0 })
 
+      const ofApi = yield* operate(server, "POST", "/ops/v1/policy/try?since=1d", {
+        json: { routes: [{ after: "10m" }] },
+      })
+      const answer = Object(JSON.parse(ofApi.text))
+      assert.strictEqual(Date.parse(answer.until) - Date.parse(answer.since), 86_400_000)
+      const { in_force, until: _until, since: _since, ...expected } = Object(patient)
+      assert.strictEqual(in_force, "no policy")
+      assert.deepInclude(answer, expected)
+      assert.match(answer.in_force, /^[0-9a-f]{64}$/)
+      const wrong = { json: { routes: [{ to: 1 }] }, token: OPERATOR_TOKEN }
+      const invalid = yield* Effect.orDie(call(server, "POST", "/ops/v1/policy/try", wrong))
+      assert.strictEqual(invalid.status, 400)
+      assert.include(invalid.text, "the policy is not valid: line 1: routes[0].to")
+
       const { code, stderr, stdout } = yield* tocsin(place, "policy", "try", "patient.yaml")
       assert.match(stdout, new RegExp(`^0 messages instead of ${count} from `))
       assert.match(stdout, /^debug +after +\d+ +not sent: the incident resolved first$/m)
       assert.match(stdout, /^In force: no policy\. \d+ stored results, the oldest of /m)
       assert.match(stdout, /^- freshness: /m)
       assert.deepStrictEqual([code, stderr], [0, ""])
+      yield* jsonOf(place, "policy", "apply", "patient.yaml")
+      const beside = Object(yield* jsonOf(place, "policy", "try", "all.yaml"))
+      assert.deepStrictEqual(beside.messages, { in_force: 0, tried: count })
+      assert.strictEqual(beside.in_force, "the stored policy")
       const missing = yield* tocsin(place, "policy", "try", "none.yaml")
       assert.strictEqual(missing.code, 2)
     }),

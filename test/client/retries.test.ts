@@ -226,6 +226,7 @@ const calls: Readonly<
   "policy.versions": [true, (client) => client.policy.versions()],
   "policy.apply": [true, (client) => client.policy.apply("routes: []")],
   "watches.try": [false, (client) => client.watches.try({ tcp: { host: "example.org", port: 25 } })],
+  "policy.try": [false, (client) => client.policy.try("routes: []")],
   "policy.check": [true, (client) => client.policy.check("routes: []")],
   "windows.list": [true, (client) => client.windows.list()],
   "audit.list": [true, (client) => client.audit.list(page)],

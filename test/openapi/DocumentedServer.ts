@@ -3,6 +3,7 @@ import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
+import { PolicyBacktest } from "@tocsin/core/ports/PolicyBacktest"
 import type { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { Context, Effect, Layer } from "effect"
@@ -44,6 +45,12 @@ const watchProbes = Layer.succeed(WatchProbes, {
     Effect.succeed({ status: "critical", output: "the connection was refused", duration_ms: 1 } as const),
 })
 
+/** No message would have been sent. */
+const policyBacktest = Layer.succeed(PolicyBacktest, () => {
+  const counts = { messages: new Map(), held: [] }
+  return Effect.succeed({ inForce: counts, tried: counts, past: { results: 0, from: undefined } })
+})
+
 /** A server with known tokens and notifiers, and the ways to call it with any bytes. */
 export class DocumentedServer extends Context.Service<
   DocumentedServer,
@@ -77,7 +84,7 @@ export class DocumentedServer extends Context.Service<
             heartbeatRate: { perMinute: 60, burst: 12 },
             ...changes,
           },
-        }).pipe(Layer.provide(watchProbes)),
+        }).pipe(Layer.provide(Layer.merge(watchProbes, policyBacktest))),
       ),
     )
 }

@@ -46,9 +46,15 @@ interface Seen {
 
 /** These need more agents, or a program that decides: test/delivery/silences, test/http/requests/policySuite, or a process without probes. */
 const ELSEWHERE = new Set([
-  ...["createSilence", "applyPolicy", "tryWatch", "changeWatch", "pauseWatch", "removeWatch"].map(
-    (operation) => `${operation} 409`,
-  ),
+  ...[
+    "createSilence",
+    "applyPolicy",
+    "tryPolicy",
+    "tryWatch",
+    "changeWatch",
+    "pauseWatch",
+    "removeWatch",
+  ].map((operation) => `${operation} 409`),
   // Few texts are durations.
   "changeWatch 200",
   "pauseWatch 200",

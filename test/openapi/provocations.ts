@@ -101,6 +101,13 @@ const onAnother = (request: Generated): ReadonlyArray<Generated> =>
       })
     : []
 
+/** Parameters are refused before bodies. */
+const withoutQuery = (request: Generated): Generated => ({
+  ...request,
+  query: [],
+  target: request.target.replace(/\?.*$/u, ""),
+})
+
 /**
  * A generated request in ways that are refused, which would come by chance alone in a long time.
  */
@@ -109,8 +116,8 @@ export const provocations = (request: Generated): ReadonlyArray<Generated> => {
   return [
     { ...request, token: undefined, headers: {} },
     withToken(request, READ_TOKEN),
-    { ...right, body: TOO_LARGE, json: undefined },
-    { ...right, body: NOT_UTF8, json: undefined },
+    { ...withoutQuery(right), body: TOO_LARGE, json: undefined },
+    { ...withoutQuery(right), body: NOT_UTF8, json: undefined },
     ...withBadParameter(request),
     ...withControls(request),
     ...onAnother(request),

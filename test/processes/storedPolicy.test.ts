@@ -140,6 +140,10 @@ describe("a stored policy", () => {
         Effect.sync(() => blind.output.stderr.includes(problem)),
       )
       assert.strictEqual((yield* policyAt(blind)).hash, first.body.hash)
+      const { text: metrics } = yield* operate(blind, "GET", "/metrics")
+      assert.include(metrics, "\ntocsin_policy_version 3\n")
+      assert.include(metrics, "\ntocsin_policy_is_newest 0\n")
+      assert.include(metrics, "\ntocsin_policy_versions_refused_total 1\n")
       const next = yield* launch(optionsOf(sites[1]))
       assert.deepStrictEqual(yield* next.ended, { code: 1, signal: null })
       assert.include(

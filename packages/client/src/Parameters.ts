@@ -54,6 +54,9 @@ export interface SilenceListParameters extends Query<"listSilences"> {}
 /** Whether a silence is only previewed. */
 export interface SilenceCreationParameters extends Query<"createSilence"> {}
 
+/** How long until now a policy is tried for, as `since`. */
+export interface PolicyTrialParameters extends Query<"tryPolicy"> {}
+
 /** The hash of the only policy that another one may replace, as `if-match`, and whether many firings are meant. */
 export interface PolicyApplicationParameters extends Query<"applyPolicy">, Headers<"applyPolicy"> {}
 

@@ -247,6 +247,9 @@ export interface PolicySchema extends Answer<"getPolicySchema"> {}
 /** The problems of a policy by path and line; none if it is valid. */
 export interface PolicyCheck extends Answer<"checkPolicy"> {}
 
+/** The messages that a policy would have sent, beside those of the policy in force. */
+export interface PolicyTrial extends Answer<"tryPolicy"> {}
+
 /** A policy that was applied, with its text and with what it sends immediately. */
 export interface AppliedPolicy extends Answer<"applyPolicy"> {}
 

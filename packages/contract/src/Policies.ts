@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { DurationText } from "./DurationText.ts"
+import { optional } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 import { flag } from "./Parameters.ts"
 import { NotifierName } from "./Status.ts"
@@ -115,3 +117,59 @@ export const PolicyCheck = Schema.Struct({
   firings: Schema.optionalKey(firings),
 }).annotate({ identifier: "PolicyCheck", description: "Every problem of a policy." })
 export type PolicyCheck = typeof PolicyCheck.Type
+
+const TRIAL_BOUNDS = { min: "1 second", max: "366 days" } as const
+
+/** Query of POST /ops/v1/policy/try. */
+export const PolicyTrialParameters = Schema.Struct({
+  since: optional(
+    DurationText(TRIAL_BOUNDS),
+    "Counts the messages of this long until now; `30d` unless given.",
+  ),
+})
+
+const TriedReceiver = Schema.Struct({
+  receiver: NotifierName,
+  in_force: Schema.Int.annotateKey({ description: "Messages under the policy in force." }),
+  tried: Schema.Int.annotateKey({ description: "Messages under the policy that is tried." }),
+}).annotate({ identifier: "TriedReceiver", description: "The messages of one receiver under both policies." })
+/** The messages of one receiver under both policies. */
+export type TriedReceiver = typeof TriedReceiver.Type
+
+const HeldCount = Schema.Struct({
+  receiver: NotifierName,
+  held_by: Schema.Array(Schema.String).annotateKey({
+    description: "As of a firing, but `silence` and `parent` without their names.",
+  }),
+  outcome: Schema.Literals(["sent", "resolved", "replaced", "still_held"]).annotateKey({
+    description:
+      "`sent`: once the hold had ended. `resolved`: the incident resolved first. `replaced`: a later firing took its place.",
+  }),
+  firings: Schema.Int,
+}).annotate({
+  identifier: "HeldCount",
+  description: "Firings of one receiver that were held, and what became of them.",
+})
+/** Firings of one receiver that were held, and what became of them. */
+export type HeldCount = typeof HeldCount.Type
+
+/** The messages that a policy would have sent. */
+export const PolicyTrial = Schema.Struct({
+  since: InstantFromString.annotateKey({ description: "Messages are counted from here on." }),
+  until: InstantFromString,
+  history_from: Schema.NullOr(InstantFromString).annotateKey({
+    description: "The oldest result that was read; null without results.",
+  }),
+  results: Schema.Int.annotateKey({ description: "The results that were read." }),
+  in_force: Schema.String.annotateKey({ description: "The hash of the policy in force." }),
+  messages: Schema.Struct({ in_force: Schema.Int, tried: Schema.Int }),
+  receivers: Schema.Array(TriedReceiver),
+  held: Schema.Array(HeldCount).annotateKey({ description: "The firings that the tried policy held." }),
+  unknown: Schema.Array(Schema.String).annotateKey({
+    description: "What the history does not know, for people.",
+  }),
+}).annotate({
+  identifier: "PolicyTrial",
+  description: "The messages that a policy would have sent, beside those of the policy in force.",
+})
+export type PolicyTrial = typeof PolicyTrial.Type

@@ -32,7 +32,7 @@ import { definitions } from "./settings/Settings.ts"
 import { fileVariableOf } from "./settings/readSettings.ts"
 import type { Setting } from "./settings/settingTypes.ts"
 
-const serve = Command.make("serve", {}, () => Effect.sync(runServer)).pipe(
+const serve = Command.make("serve", {}, () => Effect.map(ProgramModule, (module) => runServer(module))).pipe(
   Command.withDescription(
     "Run the server, as tocsin does without a command. Environment variables configure it",
   ),

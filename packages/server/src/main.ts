@@ -16,9 +16,9 @@ process.on("SIGUSR1", () => {})
 
 const args = process.argv.slice(2)
 // Each loads only what it needs: the command line would add some MiB to the server's idle memory.
-if (!isMainThread) (await import("@tocsin/simulation/backtestThread")).runTrialThread()
+if (!isMainThread) await (await import("./runThread.ts")).runThread()
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   noteHangups()
   const { serve } = await import("./serve.ts")
-  serve()
+  serve(import.meta.url)
 } else (await import("./commandLine.ts")).runCommandLine(args, import.meta.url)

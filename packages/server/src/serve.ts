@@ -2,6 +2,7 @@ import process from "node:process"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { StorageError } from "@tocsin/core/ports/Storage"
+import { ProgramModule } from "@tocsin/simulation/backtestThread"
 import { Cause, Deferred, Effect, Exit, Layer, Option, Result, Schedule } from "effect"
 import { EXIT_CODES } from "./CommandFailure.ts"
 import { observabilityLayer } from "./logging.ts"
@@ -126,8 +127,11 @@ const endLost = (lost: Deferred.Deferred<never, StorageError>): Effect.Effect<ne
     return Effect.logError("the server ends because its storage failed; start it again", failure)
   })
 
-/** Runs the server as the main program of this process, which ends with it. */
-export const serve = (): void => {
+/**
+ * Runs the server as the main program of this process, which ends with it. `module` is the URL of the
+ * process's first module.
+ */
+export const serve = (module: string): void => {
   const settings = checkedSettings(process.env)
   if (Result.isFailure(settings)) {
     complain(settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):"))
@@ -140,6 +144,7 @@ export const serve = (): void => {
   const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
   const main = Effect.provide(Effect.raceFirst(Effect.tapCause(launched, report), endLost(lost)), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
+    Layer.succeed(ProgramModule, module),
     NodeServices.layer,
   ])
   boundRequestedStop()

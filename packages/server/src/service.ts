@@ -11,6 +11,7 @@ import { watchProbes } from "./watchProbes.ts"
 import { watchdogLayer } from "./watchdog.ts"
 import { consoleFiles } from "./consoleFiles.ts"
 import { linkKey, operatorTokens } from "./keptSecret.ts"
+import { policyBacktest } from "./policy/historyThread.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
 import { policySource } from "./policy/policySource.ts"
 import { policyReloading } from "./policy/policyReloading.ts"
@@ -81,7 +82,9 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
             policyReloading(secrets),
           ).pipe(Layer.provide(Layer.effectDiscard(verifyWatchAgent))),
         ),
-        Layer.provide(Layer.provideMerge(services, watchProbes(settings))),
+        Layer.provide(
+          Layer.provideMerge(services, Layer.merge(watchProbes(settings), policyBacktest(settings))),
+        ),
       )
     }),
   )

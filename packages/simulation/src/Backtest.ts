@@ -1,7 +1,9 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
+import type { HeldCount } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
+import type { BacktestedPolicy, PolicyCounts } from "@tocsin/core/ports/PolicyBacktest"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import type { PastResults } from "./BacktestChecks.ts"
@@ -12,7 +14,6 @@ import {
   reasonOf,
   type SentNotification,
   type SimulationListener,
-  type UnsentReason,
   type HeldFiring,
 } from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
@@ -27,27 +28,8 @@ export type PastEntry = { readonly at: Instant.Instant } & (
   | { readonly entry: "silenced"; readonly silence: SilenceRecord }
 )
 
-/** Firings of one receiver that were held, and what became of them. */
-export interface HeldCount {
-  readonly receiver: NotifierName
-  /** As of a firing, but without the IDs of silences: there may be hundreds. */
-  readonly held_by: ReadonlyArray<string>
-  /** `sent`: once the hold had ended. */
-  readonly outcome: UnsentReason | "sent"
-  readonly firings: number
-}
-
-/** The notifications that one policy would have sent. */
-export interface PolicyCounts {
-  /** Firings and resolutions by receiver; every receiver of the policy is there. */
-  readonly messages: ReadonlyMap<NotifierName, number>
-  readonly held: ReadonlyArray<HeldCount>
-}
-
-/** A policy with the receivers that it does not define. */
-export type BacktestedPolicy = Pick<RuleOptions, "policy" | "notifiers">
-
-interface TrialOptions extends Pick<RuleOptions, "staleAfter"> {
+/** The past that a policy is tried on. */
+export interface TrialOptions extends Pick<RuleOptions, "staleAfter"> {
   readonly ports: SimulationPorts
   /** The agents that are registered now. */
   readonly agents: ReadonlyArray<KnownAgent>

@@ -2,9 +2,9 @@ import { parentPort, Worker, workerData } from "node:worker_threads"
 import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import * as Instant from "@tocsin/contract/Instant"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import { type PastEntry, type PolicyCounts, Backtest, type BacktestedPolicy } from "./Backtest.ts"
-import type { KnownAgent } from "./registrationOf.ts"
+import type { BacktestedPolicy, PolicyCounts } from "@tocsin/core/ports/PolicyBacktest"
+import { Backtest, type PastEntry } from "./Backtest.ts"
+import type { HistoryOptions, Trial } from "./backtestHistory.ts"
 import { Context, Deferred, Duration, Effect, Schema, type Scope, Semaphore } from "effect"
 
 /** The module that the process runs. Threads start from it too: the server is one file. */
@@ -14,13 +14,8 @@ export const ProgramModule = Context.Reference<string>("@tocsin/server/ProgramMo
   },
 })
 
-interface TrialOptions extends Pick<RuleOptions, "staleAfter"> {
-  readonly agents: ReadonlyArray<KnownAgent>
-  readonly since: Instant.Instant
-}
-
 /** The first message to a thread. Durations do not survive the way there, so the policy goes as text. */
-interface Order extends Pick<BacktestedPolicy, "notifiers">, Pick<TrialOptions, "agents" | "since"> {
+interface Order extends Pick<BacktestedPolicy, "notifiers">, Omit<HistoryOptions, "staleAfter"> {
   readonly policy: typeof PolicyDocument.Encoded
   readonly staleAfter: number
 }
@@ -31,13 +26,6 @@ type Message =
 
 type Reply = { readonly type: "taken" } | { readonly type: "counted"; readonly counts: PolicyCounts }
 
-/** The trial of a policy on a thread of its own. */
-interface TrialThread {
-  /** Returns once there is room for more. */
-  readonly take: (entries: ReadonlyArray<PastEntry>) => Effect.Effect<void>
-  readonly end: (until: Instant.Instant) => Effect.Effect<PolicyCounts>
-}
-
 /** Pieces of the past that a thread may be behind by. */
 const BEHIND = 4
 /** Rows live briefly: the collector copies less of them when it runs less often. */
@@ -46,8 +34,8 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 48 }
 /** Starts the trial of a policy on a thread, so that several run on several cores. */
 export const startTrial = Effect.fnUntraced(function* (
   { notifiers, policy }: BacktestedPolicy,
-  { staleAfter, ...options }: TrialOptions,
-): Effect.fn.Return<TrialThread, never, Scope.Scope> {
+  { staleAfter, ...options }: HistoryOptions,
+): Effect.fn.Return<Trial, never, Scope.Scope> {
   const order: Order = {
     ...options,
     notifiers,
@@ -75,18 +63,25 @@ export const startTrial = Effect.fnUntraced(function* (
   }
 })
 
+const beginTrial = (policy: BacktestedPolicy, options: HistoryOptions) =>
+  new Backtest(policy, { ...options, ports: { sha256 }, start: Instant.fromMicros(0n) })
+
+/** Starts the trial of a policy in this thread. */
+export const startTrialHere = (policy: BacktestedPolicy, options: HistoryOptions): Effect.Effect<Trial> =>
+  Effect.sync(() => {
+    const trial = beginTrial(policy, options)
+    return {
+      take: (entries) => Effect.sync(() => trial.take(entries)),
+      end: (until) => Effect.sync(() => trial.end(until)),
+    }
+  })
+
 /** The thread: takes what it is sent, and replies to each message. */
 export const runTrialThread = (): void => {
-  const { agents, notifiers, policy, since, staleAfter }: Order = workerData
-  const trial = new Backtest(
+  const { notifiers, policy, staleAfter, ...options }: Order = workerData
+  const trial = beginTrial(
     { policy: Schema.decodeSync(PolicyDocument)(policy), notifiers },
-    {
-      staleAfter: Duration.millis(staleAfter),
-      ports: { sha256 },
-      agents,
-      start: Instant.fromMicros(0n),
-      since,
-    },
+    { ...options, staleAfter: Duration.millis(staleAfter) },
   )
   parentPort?.on("message", (message: Message) => {
     if (message.type === "take") {

@@ -6,6 +6,7 @@ import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
 import type { CopySource } from "@tocsin/core/ports/Copy"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
+import type { ReadPast } from "@tocsin/core/ports/PolicyBacktest"
 import { TimerQueue } from "@tocsin/core/engine/TimerQueue"
 import type { PastEntry } from "./Backtest.ts"
 import type { KnownAgent, LabelledCheck } from "./registrationOf.ts"
@@ -234,33 +235,31 @@ const batchesOf = (rows: ReadonlyArray<CopiedRow>, known: ReadonlySet<AgentId>):
 
 const byTime = (a: PastEntry, b: PastEntry): number => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1)
 
-interface PastReader {
+/** How a past is read. */
+export interface PastReader {
   readonly agents: ReadonlyArray<KnownAgent>
   /** Takes entries in the order of time, piece by piece. */
   readonly take: (entries: ReadonlyArray<PastEntry>) => Effect.Effect<void>
   /** Called after each piece. */
   readonly report: (read: { readonly done: number; readonly total: number }) => void
   readonly until: Instant.Instant
-}
-
-/** A summary of the history that was read. */
-export interface ReadPast {
-  readonly results: number
-  /** The oldest result; absent without one. */
-  readonly from: Instant.Instant | undefined
+  /** How many results it reads at most: the newest. All unless given. */
+  readonly most?: number | undefined
 }
 
 /** Reads a snapshot of an installation's past, in pieces. */
 export const readHistory = Effect.fnUntraced(function* (
   source: CopySource,
-  { agents, report, take, until }: PastReader,
+  { agents, most, report, take, until }: PastReader,
 ) {
   const known = new Set(agents.map(({ agent_id }) => agent_id))
   const incidents = yield* incidentReader(source)
-  const total = yield* source.count(RESULTS)
+  const total = most ?? (yield* source.count(RESULTS))
+  // Numbers are not reused, so that at most so many rows have a higher one.
+  const after = most === undefined ? undefined : (yield* source.lastSeq) - BigInt(most)
   let past: ReadPast = { results: 0, from: undefined }
   yield* Stream.runForEach(
-    source.rows(RESULTS),
+    source.rows(RESULTS, after),
     Effect.fnUntraced(function* (rows) {
       const batches = batchesOf(rows, known)
       const last = batches.at(-1)

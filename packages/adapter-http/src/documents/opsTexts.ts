@@ -165,6 +165,10 @@ export const opsTexts: OperationTexts = {
       "Apply a policy",
       "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 if a receiver gets more than 100 firings immediately, or where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
     ],
+    tryPolicy: [
+      "Try a policy on the history",
+      "Counts the messages that a policy would have sent of the newest 100,000 results, beside those of the policy in force. Runs on a thread for a minute at most, reads one snapshot and changes nothing. Opens no file and no variable that the text names. A server tries one policy at a time, others are 429. Answers 409 where no database has the history, and after the minute.",
+    ],
     checkPolicy: [
       "Check a policy",
       "Names every problem of a policy by path and line. Opens no file and no variable that the text names, and changes nothing.",

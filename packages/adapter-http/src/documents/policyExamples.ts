@@ -49,6 +49,26 @@ export const policyExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  tryPolicy: {
+    parameters: { since: "30d" },
+    request: { usual: { summary: "A route that waits", value: "routes:\n  - after: 5m\n" } },
+    success: {
+      usual: {
+        summary: "Fewer messages than under the policy in force",
+        value: {
+          since: "2025-12-31T14:20:00.000Z",
+          until: "2026-01-30T14:20:00.000Z",
+          history_from: "2026-01-02T07:11:09.000Z",
+          results: 5_210,
+          in_force: HASH,
+          messages: { in_force: 106, tried: 30 },
+          receivers: [{ receiver: "chat", in_force: 106, tried: 30 }],
+          held: [{ receiver: "chat", held_by: ["after"], outcome: "resolved", firings: 38 }],
+          unknown: ["freshness: unchanged results leave no trace, so no check counts as overdue"],
+        },
+      },
+    },
+  },
   checkPolicy: {
     request: {
       usual: { summary: "A route that names no receiver", value: "routes:\n  - to: [pager]\n" },

@@ -1,5 +1,6 @@
 import type { PolicyCheck } from "@tocsin/contract/Policies"
-import { compileGiven } from "@tocsin/core/policy/compilePolicy"
+import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import { invalidPolicy } from "@tocsin/core/usecases/followStoredPolicy"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -61,6 +62,13 @@ export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
 /** A hash as If-Match has it: in quotes, or as people write it. */
 const unquoted = (hash: string | undefined): string | undefined => hash?.replaceAll('"', "")
 
+/** The parser of YAML is loaded by the first policy that is read. */
+const readPolicy = (text: string, given: PolicyNotifiers) =>
+  Effect.map(
+    Effect.promise(() => import("../policy/readPolicyText.ts")),
+    ({ readPolicyText }) => readPolicyText(text, given),
+  )
+
 const policyUseCases = (policies: Policies["Service"]) =>
   ({
     listWindows: () => policies.windows,
@@ -73,19 +81,23 @@ const policyUseCases = (policies: Policies["Service"]) =>
         policies.apply(payload, { replaces: unquoted(headers["if-match"]), confirm: query.confirm }),
         () => Effect.ignore(policies.follow),
       ),
-    // The parser of YAML is loaded by the first policy that is read.
     checkPolicy: ({ payload }) =>
       Effect.flatMap(
-        Effect.promise(() => import("../policy/readPolicyText.ts")),
-        ({ readPolicyText }) =>
-          Result.match(readPolicyText(payload, policies.given), {
-            onFailure: (issues): Effect.Effect<PolicyCheck> => Effect.succeed({ issues }),
-            onSuccess: (document) =>
-              Effect.map(
-                policies.firings(compileGiven(document, policies.given)),
-                (firings): PolicyCheck => ({ issues: [], firings }),
-              ),
-          }),
+        readPolicy(payload, policies.given),
+        Result.match({
+          onFailure: (issues): Effect.Effect<PolicyCheck> => Effect.succeed({ issues }),
+          onSuccess: (document) =>
+            Effect.map(policies.firings(compileGiven(document, policies.given)), (firings): PolicyCheck => ({
+              issues: [],
+              firings,
+            })),
+        }),
+      ),
+    tryPolicy: ({ payload, query }) =>
+      readPolicy(payload, policies.given).pipe(
+        Effect.flatMap(Effect.fromResult),
+        Effect.mapError(invalidPolicy),
+        Effect.flatMap((document) => policies.try(document, query)),
       ),
   }) satisfies GroupsOf<typeof OpsApi>["policy"]
 

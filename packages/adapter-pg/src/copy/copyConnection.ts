@@ -40,10 +40,14 @@ const inTransaction = <A, E, R>(
 
 const PIECE = 1_000
 
-/** Reads all rows of a table in the order of its key, in pieces, by a cursor of the open transaction. */
+/**
+ * Reads all rows of a table in the order of its key, or those whose numeric key is above `after`, in
+ * pieces, by a cursor of the open transaction.
+ */
 const readRows = (
   sql: SqlClient.SqlClient,
   shape: AnyShape,
+  after?: bigint,
 ): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> => {
   const { name, columns, key } = shape
   const cursor = `tocsin_copy_${name}`
@@ -59,10 +63,11 @@ const readRows = (
     ),
     Effect.mapError(toStorageError),
   )
+  const above = after === undefined ? "" : `WHERE ${key.join(", ")} > ${after}`
   return Stream.unwrap(
     sql
       .unsafe(
-        `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${selected.join(", ")} FROM ${name} ORDER BY ${key.join(", ")}`,
+        `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${selected.join(", ")} FROM ${name} ${above} ORDER BY ${key.join(", ")}`,
       )
       .pipe(Effect.as(Stream.unfold(undefined, () => fetch)), Effect.mapError(toStorageError)),
   )
@@ -104,7 +109,7 @@ const makeSource = (sql: SqlClient.SqlClient): CopySource => ({
       Effect.map(([row]) => Number(row?.count ?? 0n)),
       Effect.mapError(toStorageError),
     ),
-  rows: (table) => readRows(sql, table),
+  rows: (table, after) => readRows(sql, table, after),
   lastSeq: sql
     .unsafe<{ seq: bigint | null }>(
       `SELECT pg_sequence_last_value(pg_get_serial_sequence('check_event', 'seq')::regclass) AS seq`,

@@ -58,10 +58,12 @@ class CopyConnection {
     })
   }
 
-  /** All rows in the order of the key. */
-  rows(table: AnyShape): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> {
+  /** All rows in the order of the key, or those whose numeric key is above `after`. */
+  rows(table: AnyShape, after?: bigint): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> {
     const names = Object.keys(table.columns).join(", ")
-    const sql = `SELECT ${names} FROM ${table.name} ORDER BY ${table.key.join(", ")}`
+    const key = table.key.join(", ")
+    const above = after === undefined ? "" : `WHERE ${key} > ${after}`
+    const sql = `SELECT ${names} FROM ${table.name} ${above} ORDER BY ${key}`
     return Stream.unwrap(
       Effect.map(
         // With `returnArrays` rows are arrays, which the declarations leave out.
@@ -122,7 +124,7 @@ export const withCopySource = <A, E, R>(
       })
       return yield* use({
         count: (table) => connection.count(table.name),
-        rows: (table) => connection.rows(table),
+        rows: (table, after) => connection.rows(table, after),
         lastSeq: connection.use((database) => {
           const [seq = 0n] = first(database, "SELECT seq FROM sqlite_sequence WHERE name = 'check_event'")
           // The column has integers only, read as bigint.

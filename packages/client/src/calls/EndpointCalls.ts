@@ -155,6 +155,12 @@ export const endpointCalls = Effect.fnUntraced(
       httpClient: boundedAttempts(unbounded, { ...options, timeout: options.testTimeout }),
       baseUrl,
     })
+    const tryPolicy = yield* HttpApiClient.endpoint(OpsApi, {
+      group: "policy",
+      endpoint: "tryPolicy",
+      httpClient: boundedAttempts(unbounded, { ...options, timeout: options.tryTimeout }),
+      baseUrl,
+    })
     // `read` gives each method what it takes, by the schema of its endpoint.
     const methods = {
       ...v1.agents,
@@ -167,6 +173,7 @@ export const endpointCalls = Effect.fnUntraced(
       ...ops.enrolments,
       ...ops.incidentActions,
       ...ops.policy,
+      tryPolicy,
       ...ops.watches,
       ...ops.silences,
     } as unknown as Methods

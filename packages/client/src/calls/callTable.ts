@@ -258,6 +258,11 @@ export const callTable = {
      * immediately. Opens nothing that the text names.
      */
     check: call<[text: string], R.PolicyCheck>()("checkPolicy"),
+    /**
+     * Counts the messages that a policy in YAML or JSON would have sent of the server's history, beside those
+     * of the policy in force. Takes up to a minute.
+     */
+    try: call<[text: string, parameters?: P.PolicyTrialParameters], R.PolicyTrial>()("tryPolicy"),
   },
   /** Maintenance windows. */
   windows: {

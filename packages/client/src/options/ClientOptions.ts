@@ -21,7 +21,7 @@ export interface ClientOptions {
   readonly token?: string | Redacted.Redacted | undefined
   /** An agent's key, for heartbeats and events. */
   readonly agentKey?: string | Redacted.Redacted | undefined
-  /** Time limit of an attempt. Unless given, 15 seconds, and 20 for a test message. */
+  /** Time limit of an attempt. Unless given, 15 seconds, 20 for a test message, and 75 to try a policy. */
   readonly timeout?: DurationOption | undefined
   /**
    * Reads, heartbeats and events are retried, with growing pauses, after a failed connection and
@@ -42,12 +42,16 @@ export interface ReadOptions {
   readonly timeout: Duration.Duration
   /** Of a test message. */
   readonly testTimeout: Duration.Duration
+  /** Of a policy that is tried. */
+  readonly tryTimeout: Duration.Duration
   readonly retries: { readonly times: number; readonly within: Duration.Duration }
 }
 
 const DEFAULT_TIMEOUT = Duration.seconds(15)
 /** The service waits up to 15 s for the receiver of a test message, and then answers. */
 const DEFAULT_TEST_TIMEOUT = Duration.seconds(20)
+/** The service tries a policy for at most a minute. */
+const DEFAULT_TRY_TIMEOUT = Duration.seconds(75)
 const DEFAULT_TIMES = 5
 const DEFAULT_WITHIN = Duration.minutes(1)
 
@@ -104,6 +108,7 @@ export const readOptions = (
     agentKey: read.agentKey,
     timeout: read.timeout ?? DEFAULT_TIMEOUT,
     testTimeout: read.timeout ?? DEFAULT_TEST_TIMEOUT,
+    tryTimeout: read.timeout ?? DEFAULT_TRY_TIMEOUT,
     retries: { times: read.retries?.times ?? DEFAULT_TIMES, within: read.retries?.within ?? DEFAULT_WITHIN },
   })
 }

@@ -3,12 +3,14 @@ import {
   PolicyApplicationParameters,
   PolicyCheck,
   PolicyInForceState,
+  PolicyTrial,
+  PolicyTrialParameters,
   PolicyVersionList,
   WindowList,
 } from "../Policies.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Conflict, PayloadTooLarge, PreconditionFailed, Validation } from "./ApiErrors.ts"
+import { Conflict, PayloadTooLarge, PreconditionFailed, RateLimited, Validation } from "./ApiErrors.ts"
 import { IgnoredBody, RequiredRole, OperatorAuthentication, ValidParameters } from "./operation.ts"
 
 const POLICY_TEXT = Schema.String.annotate({ description: "A policy in YAML 1.2 or JSON." }).pipe(
@@ -51,11 +53,18 @@ const checkPolicy = HttpApiEndpoint.post("checkPolicy", "/policy/check", {
   error: [Validation.wire, PayloadTooLarge.wire],
 }).annotate(RequiredRole, "admin")
 
+const tryPolicy = HttpApiEndpoint.post("tryPolicy", "/policy/try", {
+  payload: POLICY_TEXT,
+  query: PolicyTrialParameters,
+  success: PolicyTrial,
+  error: [Validation.wire, PayloadTooLarge.wire, Conflict.wire, RateLimited.wire],
+}).annotate(RequiredRole, "admin")
+
 /** The policy in force (docs/rules.md#policy). */
 export class PolicyApi extends HttpApiGroup.make("policy")
   .add(listWindows, getPolicy, getPolicySchema, listPolicyVersions)
   // These read their bodies themselves.
   .middleware(IgnoredBody)
-  .add(checkPolicy, applyPolicy)
+  .add(checkPolicy, tryPolicy, applyPolicy)
   .middleware(ValidParameters)
   .middleware(OperatorAuthentication) {}

@@ -5,8 +5,8 @@ import type { AnyShape, CopiedRow } from "../model/TableShape.ts"
 /** A snapshot of a storage, unaffected by concurrent writes. */
 export interface CopySource {
   readonly count: (table: AnyShape) => Effect.Effect<number, StorageError>
-  /** All rows of a table in the order of its key, in batches. */
-  readonly rows: (table: AnyShape) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
+  /** All rows of a table in the order of its key, in batches; or those whose numeric key is above `after`. */
+  readonly rows: (table: AnyShape, after?: bigint) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
   /** The highest number ever given to a history row; 0 for none. Numbers are not reused. */
   readonly lastSeq: Effect.Effect<bigint, StorageError>
 }

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { ValidationError } from "@tocsin/contract/Errors"
+import type { ValidationError } from "@tocsin/contract/Errors"
 import * as Instant from "@tocsin/contract/Instant"
 import { currentSignature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
@@ -27,7 +27,8 @@ import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { AnotherPolicy, StateConflict } from "./OperationErrors.ts"
-import { followStoredPolicy, issuesText } from "./followStoredPolicy.ts"
+import { followStoredPolicy, invalidPolicy } from "./followStoredPolicy.ts"
+import { tryingPolicy, type TryPolicy } from "./tryingPolicy.ts"
 import { ReplicaIdentity } from "./ReplicaIdentity.ts"
 import { currentReceivers, liveReplicas, policyHashes } from "../replicas/listings.ts"
 
@@ -94,6 +95,11 @@ export class Policies extends Context.Service<
       text: string,
       options: { readonly replaces?: string | undefined; readonly confirm: boolean },
     ) => Effect.Effect<AppliedPolicy, AnotherPolicy | StateConflict | StorageError | ValidationError>
+    /**
+     * Counts the messages that a policy would have sent of the recorded past, beside those of the policy in
+     * force. One at a time in a process.
+     */
+    readonly try: TryPolicy
     /** The stored versions, the newest first. */
     readonly versions: Effect.Effect<PolicyVersionList, StorageError>
     /** Puts the newest stored version in force here if it is not yet. */
@@ -131,10 +137,7 @@ export class Policies extends Context.Service<
         ...(yield* followStoredPolicy(given, { begin: put, replace })),
         apply: Effect.fn("Policies.apply")(function* (text, { confirm, replaces }) {
           if (source.source === "given") return yield* new StateConflict({ message: source.advice })
-          const document = yield* Effect.mapError(
-            source.read(text, true),
-            (issues) => new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` }),
-          )
+          const document = yield* Effect.mapError(source.read(text, true), invalidPolicy)
           const counts = yield* firings(compileGiven(document, given))
           if (!confirm) yield* refuseMany(counts)
           const hash = policyHash(document, hashing)
@@ -147,6 +150,7 @@ export class Policies extends Context.Service<
             message: "another policy is in force: compare with GET /ops/v1/policy, and apply yours again",
           })
         }),
+        try: yield* tryingPolicy,
         versions: Effect.map(storage.policyVersions(0, KEPT_VERSIONS), (items) => ({ items })),
         replace,
         firings,

@@ -1,6 +1,11 @@
-import { Effect, Semaphore } from "effect"
+import { Effect, type Scope, Semaphore } from "effect"
+import { ValidationError } from "@tocsin/contract/Errors"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
+import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
+import { single } from "../engine/metrics/Metric.ts"
+import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
+import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import { compileGiven, type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { PolicySource } from "../ports/PolicySource.ts"
@@ -13,10 +18,14 @@ type Put<E> = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =
 const NO_RULES = "{}"
 
 /** Problems of a policy, each with its line. */
-export const issuesText = (issues: ReadonlyArray<PolicyIssue>): string =>
+const issuesText = (issues: ReadonlyArray<PolicyIssue>): string =>
   issues
     .map(({ line, message, path }) => `line ${line}: ${path === "" ? "the policy" : path} ${message}`)
     .join("; ")
+
+/** The refusal of a policy with problems. */
+export const invalidPolicy = (issues: ReadonlyArray<PolicyIssue>): ValidationError =>
+  new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` })
 
 /** How a process follows the policy that the storage keeps. */
 interface StoredPolicy<E> {
@@ -34,12 +43,20 @@ interface StoredPolicy<E> {
 export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   given: PolicyNotifiers,
   { begin, replace }: { readonly begin: Put<never>; readonly replace: Put<E> },
-): Effect.fn.Return<StoredPolicy<E>, StorageError, Storage> {
+): Effect.fn.Return<StoredPolicy<E>, StorageError, Scope.Scope | Storage> {
   const source = yield* PolicySource
   if (source.source === "given") return { follow: Effect.void, reload: Effect.void }
   const storage = yield* Storage
+  const instruments = yield* CurrentInstruments
   let seen = 0
   let current = NO_RULES
+  const versions = { followed: 0, newest: 0 }
+  yield* instruments.addSource(
+    Effect.sync(() => [
+      single(metricDefinitions.policyVersion, versions.followed),
+      single(metricDefinitions.policyIsNewest, Number(versions.followed === versions.newest)),
+    ]),
+  )
 
   /** Returns why the text cannot be read, if it cannot. */
   const use = Effect.fnUntraced(function* <F>(text: string, put: Put<F>) {
@@ -49,10 +66,17 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
     current = text
     return undefined
   })
+  const useVersion = Effect.fnUntraced(function* <F>({ text, version }: PolicyVersionRecord, put: Put<F>) {
+    versions.newest = version
+    const problem = yield* use(text, put)
+    if (problem === undefined) versions.followed = version
+    else instruments.policyVersionsRefused.value += 1
+    return problem
+  })
 
   const [first] = yield* storage.policyVersions(seen, 1)
   if (first !== undefined) {
-    const problem = yield* use(first.text, begin)
+    const problem = yield* useVersion(first, begin)
     if (problem !== undefined)
       return yield* new StorageError({ reason: "newer", message: unreadable(problem) })
     seen = first.version
@@ -65,7 +89,7 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
       Effect.gen(function* () {
         const [newest] = yield* storage.policyVersions(seen, 1)
         if (newest === undefined) return
-        const problem = yield* use(newest.text, replace)
+        const problem = yield* useVersion(newest, replace)
         seen = newest.version
         if (problem !== undefined) yield* Effect.logError(unreadable(problem))
       }),

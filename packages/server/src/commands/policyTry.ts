@@ -1,5 +1,9 @@
+import { isEmptyPolicy } from "@tocsin/contract/PolicyDocument"
+import { receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import * as Instant from "@tocsin/contract/Instant"
-import type { PolicyCounts, HeldCount } from "@tocsin/simulation/Backtest"
+import type { HeldCount, TriedReceiver } from "@tocsin/contract/Policies"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import { policyTrial } from "@tocsin/core/policy/policyTrial"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
@@ -9,29 +13,15 @@ import { Output, writeResult } from "../output/Output.ts"
 import { countText, plural, sectionsText } from "../output/texts.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { givenPolicy } from "../policy/givenPolicy.ts"
-import { readAgents, readHistory } from "@tocsin/simulation/readHistory"
+import { backtestHistory } from "@tocsin/simulation/backtestHistory"
 import { startTrial } from "@tocsin/simulation/backtestThread"
-import { enabledNotifiers } from "../rules.ts"
+import { enabledNotifiers, policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
+import { onStorage } from "./act.ts"
 
-/** The gaps in the tables' knowledge; printed with every report. */
-const UNKNOWN: ReadonlyArray<string> = [
-  "freshness: unchanged results leave no trace, so no check counts as overdue",
-  "labels and hostnames: those of today count for the whole time, also labels of checks",
-  "deleted agents and checks: their history is gone; incidents of blocked agents stay open",
-  "delivery: each notification is one message that arrives at once; digests and repeated alerts are left out",
-  "people: acknowledgements and silences count as they were given, though other messages might have changed them",
-]
-
-interface Receiver {
-  readonly receiver: string
-  readonly in_force: number
-  readonly tried: number
-}
-
-const RECEIVERS: ReadonlyArray<Column<Receiver>> = [
+const RECEIVERS: ReadonlyArray<Column<TriedReceiver>> = [
   { title: "RECEIVER", cell: ({ receiver }) => receiver },
   { title: "IN FORCE", cell: ({ in_force }) => countText(in_force), align: "right" },
   { title: "TRIED", cell: ({ tried }) => countText(tried), align: "right" },
@@ -51,30 +41,24 @@ const HELD: ReadonlyArray<Column<HeldCount>> = [
   { title: "OUTCOME", cell: ({ outcome }) => OUTCOMES[outcome] },
 ]
 
-/** The policy of the settings, and its name for people. */
-const policyInForce = Effect.fnUntraced(function* (settings: Settings) {
-  const notifiers = enabledNotifiers(settings)
+/** The policy in force by the settings, if they name a file, and its name for people. */
+const policyOfFile = Effect.fnUntraced(function* (settings: Settings) {
   const { SERVICE_POLICY_FILE: file } = settings
-  if (file === undefined) return { name: "no policy", policy: {}, notifiers }
-  return { name: file, ...(yield* givenPolicy(file, notifiers)) }
+  if (file === undefined) return undefined
+  return { name: file, ...(yield* givenPolicy(file, enabledNotifiers(settings))) }
 })
 
-const sumOf = ({ messages }: PolicyCounts): number =>
-  Array.from(messages.values()).reduce((sum, count) => sum + count, 0)
-
-const receiversOf = (inForce: PolicyCounts, tried: PolicyCounts): ReadonlyArray<Receiver> =>
-  Array.from(new Set([...inForce.messages.keys(), ...tried.messages.keys()]))
-    .toSorted()
-    .map((receiver) => ({
-      receiver,
-      in_force: inForce.messages.get(receiver) ?? 0,
-      tried: tried.messages.get(receiver) ?? 0,
-    }))
+/** The policy that servers without a file follow. */
+const storedPolicy = Effect.fnUntraced(function* (settings: Settings) {
+  const { document: policy } = yield* onStorage(PolicyInForce.useSync((inForce) => inForce.current()))
+  const name = isEmptyPolicy(policy) ? "no policy" : "the stored policy"
+  return { name, policy, notifiers: receiversGiven(policy, policyNotifiers(settings)) }
+})
 
 /** Counts what both policies would have sent of the installation's past. */
 const compare = Effect.fnUntraced(function* (file: string, since: Duration.Duration, asLines: boolean) {
   const settings = yield* settingsOfCommand
-  const inForce = yield* policyInForce(settings)
+  const ofFile = yield* policyOfFile(settings)
   const tried = yield* givenPolicy(file, enabledNotifiers(settings))
   const place = placeOfSettings(settings)
   if (place === undefined)
@@ -82,39 +66,24 @@ const compare = Effect.fnUntraced(function* (file: string, since: Duration.Durat
       "with DATABASE_URL=memory: the history exists only in the server's process; use tocsin simulate --policy with lines of its API instead",
     )
   yield* requireSchema(place)
+  const inForce = ofFile ?? (yield* storedPolicy(settings))
   const until = yield* Instant.now
   const from = Instant.minus(until, since)
-  const { counts, past } = yield* withProgress({ asLines }, ({ report }) =>
+  const backtested = yield* withProgress({ asLines }, ({ report }) =>
     place.withSource((source) =>
-      Effect.gen(function* () {
-        const agents = yield* readAgents(source)
-        const options = { agents, since: from, staleAfter: settings.SERVICE_STALE_AFTER }
-        const trials = yield* Effect.forEach([inForce, tried], (policy) => startTrial(policy, options))
-        const ofAll = { concurrency: "unbounded" } as const
-        const read = yield* readHistory(source, {
-          agents,
-          report: (piece) => report({ ...piece, of: "results" }),
-          until,
-          take: (entries) =>
-            Effect.forEach(trials, (trial) => trial.take(entries), { ...ofAll, discard: true }),
-        })
-        return { past: read, counts: yield* Effect.forEach(trials, (trial) => trial.end(until), ofAll) }
-      }).pipe(Effect.scoped),
+      backtestHistory(source, {
+        inForce,
+        tried,
+        since: from,
+        until,
+        staleAfter: settings.SERVICE_STALE_AFTER,
+        report: (piece) => report({ ...piece, of: "results" }),
+        // So that both run on several cores.
+        start: startTrial,
+      }),
     ),
   )
-  const [before, after] = counts
-  if (before === undefined || after === undefined) return yield* Effect.die("two policies have two counts")
-  return {
-    since: from,
-    until,
-    history_from: past.from ?? null,
-    results: past.results,
-    in_force: inForce.name,
-    messages: { in_force: sumOf(before), tried: sumOf(after) },
-    receivers: receiversOf(before, after),
-    held: after.held,
-    unknown: UNKNOWN,
-  }
+  return policyTrial(backtested, { name: inForce.name, since: from, until })
 })
 
 type Comparison = Effect.Success<ReturnType<typeof compare>>

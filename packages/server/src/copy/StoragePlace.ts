@@ -59,7 +59,9 @@ const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
 })
 
 /** The storage of the settings; nothing for memory, which no other process can open. */
-export const placeOfSettings = (settings: Settings): StoragePlace | undefined => {
+export const placeOfSettings = (
+  settings: Pick<Settings, "DATABASE_URL" | "SERVICE_DATA_DIR">,
+): StoragePlace | undefined => {
   if (settings.DATABASE_URL === undefined) return sqlitePlace(databaseFile(settings))
   return settings.DATABASE_URL.kind === "postgres" ? postgresPlace(settings.DATABASE_URL.url) : undefined
 }

@@ -73,6 +73,7 @@ export class Instruments {
   readonly deliveryDelay = this.#histograms(metrics.deliveryDelay)
   readonly givenUp = this.#counters(metrics.givenUp)
   readonly resends = this.#counters(metrics.resends)
+  readonly policyVersionsRefused = this.#counters(metrics.policyVersionsRefused).of()
   readonly storageFailures = this.#counters(metrics.storageFailures).forEach(StorageFailure.literals)
   readonly groupSize = this.#histograms(metrics.groupSize)
   readonly commitDuration = this.#histograms(metrics.commitDuration)

@@ -93,6 +93,22 @@ const delivery = {
   ),
 }
 
+/** The policy that the storage keeps (docs/rules.md#a-stored-policy). */
+const policy = {
+  policyVersion: gauge(
+    "tocsin_policy_version",
+    "Stored version of the policy that this process follows; 0 while none is stored, absent where a file or a program decides",
+  ),
+  policyIsNewest: gauge(
+    "tocsin_policy_is_newest",
+    "Whether that is the newest stored version, as of the last look: 1 or 0",
+  ),
+  policyVersionsRefused: counter(
+    "tocsin_policy_versions_refused_total",
+    "Stored versions of the policy that this process could not read, and does not follow",
+  ),
+}
+
 /** State, read from the storage at each scrape. */
 const state = {
   agents: gauge(
@@ -160,9 +176,10 @@ const storage = {
 export const metricSubjects = {
   "Requests and ingestion": ingestion,
   Notifications: delivery,
+  Policy: policy,
   "State, read at each scrape": state,
   Storage: storage,
 }
 
 /** The same by name. */
-export const metricDefinitions = { ...ingestion, ...delivery, ...state, ...storage }
+export const metricDefinitions = { ...ingestion, ...delivery, ...policy, ...state, ...storage }
