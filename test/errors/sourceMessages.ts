@@ -144,6 +144,26 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: "`the request body must contain at most ${MAX_SENDER_VALUES} values; send fewer alerts in a request`",
   },
   {
+    file: "packages/server/src/commands/policy.ts",
+    wording: "… did not follow it within 6 s: see GET /ops/v1/policy",
+    code: '`${plural(others, "running server")} did not follow it within 6 s: see GET /ops/v1/policy`',
+  },
+  {
+    file: "packages/server/src/commands/policy.ts",
+    wording: "tocsin policy apply would refuse it: …",
+    code: "`tocsin policy apply would refuse it: ${line}",
+  },
+  {
+    file: "packages/server/src/commands/doctor/examineNotifiers.ts",
+    wording: "… cannot use the receiver …: …",
+    code: '`${plural(replicas, "server")} cannot use the receiver ${receiver}: ${reason}`',
+  },
+  {
+    file: "packages/server/src/commands/doctor/examineNotifiers.ts",
+    wording: "no running server can use the receiver …: …",
+    code: "`no running server can use the receiver ${receiver}: ${reason}`",
+  },
+  {
     file: "packages/adapter-http/src/request/requestRules.ts",
     wording: "… must be given only once",
     code: "`${name} must be given only once`",

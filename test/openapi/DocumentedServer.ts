@@ -35,7 +35,7 @@ const policySource: PolicySource = {
     Effect.fromResult(
       readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }),
     ),
-  notifiers: () => Effect.succeed(notifiers),
+  notifiers: () => Effect.succeed({ made: notifiers, unavailable: new Map() }),
 }
 
 /** They connect to nothing. */

@@ -29,10 +29,13 @@ const receiverOf = (name: string) => `{ kind: webhook, url_file: ${name}-url, se
 const policyOf = (name: string) =>
   `# All to ${name}.\nreceivers: { ${name}: ${receiverOf(name)} }\nroutes: [ { to: [${name}] } ]\n`
 
-const put = (base: Base, text: string, hash?: string) =>
+const put = (base: Base, text: string, hash?: string) => send(base, "PUT", "", text, hash)
+
+/** Sends the text of a policy. */
+const send = (base: Base, method: string, below: string, text: string, hash?: string) =>
   Effect.promise(async () => {
-    const response = await fetch(`${base.baseUrl}/ops/v1/policy`, {
-      method: "PUT",
+    const response = await fetch(`${base.baseUrl}/ops/v1/policy${below}`, {
+      method,
       headers: {
         authorization: `Bearer ${OPERATOR_TOKEN}`,
         ...(hash !== undefined && { "if-match": hash }),
@@ -86,7 +89,21 @@ describe("a stored policy", () => {
       const inBlind = yield* policyAt(blind)
       assert.strictEqual(inBlind.hash, first.body.hash)
       assert.deepStrictEqual(inBlind.receivers, [{ name: "a", notifier: "webhook", unavailable: true }])
-      assert.include(blind.output.stderr, "receivers.a.url_file names a file that cannot be read")
+      const reasons = ["url", "secret"].map(
+        (secret) => `receivers.a.${secret}_file names a file that cannot be read: check its path and owner`,
+      )
+      for (const reason of reasons) assert.include(blind.output.stderr, reason)
+      const unavailable = [{ receiver: "a", reason: reasons.join("; ") }]
+      assert.deepStrictEqual(first.body.unavailable, unavailable)
+      yield* until(
+        "each server has reported what it can use",
+        Effect.map(
+          policyAt(seeing),
+          ({ replicas }) =>
+            JSON.stringify(replicas.map((one: Record<string, unknown>) => one["unavailable"])) ===
+            JSON.stringify([unavailable, []]),
+        ),
+      )
       yield* isInForce(seeing, first.body.hash)
       assert.deepStrictEqual((yield* policyAt(seeing)).receivers, [{ name: "a", notifier: "webhook" }])
       const late = yield* put(seeing, policyOf("b"), before.hash)
@@ -149,6 +166,84 @@ describe("a stored policy", () => {
       assert.include(
         next.output.stderr,
         `Tocsin cannot start: this version of Tocsin cannot read the stored policy (${problem}): run the version that stored it`,
+      )
+    }),
+  )
+
+  it.live("whose receiver no server can use is stored, and the command and the doctor say so", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(() => ({ status: 204 }))
+      const { cwd, environment } = yield* siteOf(receiver, ["a"])
+      const server = yield* startServer({
+        cwd,
+        environment: { SERVICE_AUTH_TOKEN: environment.SERVICE_AUTH_TOKEN },
+      })
+      writeFileSync(join(cwd, "policy.yaml"), policyOf("a"))
+      const reason = ["url", "secret"]
+        .map(
+          (secret) =>
+            `receivers.a.${secret}_file needs SERVICE_SECRETS_DIR, which is not set; name a variable, or set it`,
+        )
+        .join("; ")
+      // The command has the folder, the server has not.
+      const applied = yield* tocsin({ cwd, environment }, "policy", "apply", "policy.yaml")
+      assert.deepStrictEqual(
+        [applied.code, applied.stdout.split("\n").at(-2)],
+        [0, `no running server can use the receiver a: ${reason}`],
+      )
+      const again = yield* jsonOf({ cwd, environment }, "policy", "apply", "policy.yaml")
+      assert.deepInclude(again, { version: 1, unavailable: [{ receiver: "a", reason }] })
+      const { replicas } = yield* policyAt(server)
+      assert.deepStrictEqual(replicas[0].unavailable, [{ receiver: "a", reason }])
+      const examined = yield* tocsin({ cwd, environment }, "doctor", "--json")
+      const found = (JSON.parse(examined.stdout).findings as ReadonlyArray<Record<string, string>>).map(
+        ({ check, level, message }) => `${level} ${check}: ${message}`,
+      )
+      assert.include(found, `failed replicas: no running server can use the receiver a: ${reason}`)
+      // Where the doctor runs, the secrets can be read.
+      assert.include(found, "ok receiver a: sends to its webhook; --send-test sends a message there")
+    }),
+  )
+
+  it.live("is refused by a check, over HTTP and by the command, exactly where it cannot be applied", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_SECRETS_DIR: cwd }
+      const server = yield* startServer({ cwd, environment })
+      const chat = (secret: string) => `receivers: { chat: { kind: messenger, ${secret} } }\n`
+      for (const text of [
+        "{}",
+        chat("url_file: chat-url"),
+        chat("url_env: TOCSIN_SECRET_CHAT"),
+        chat("url_file: /run/secrets/chat-url"),
+        chat("url_file: .."),
+        chat("url_env: HOME"),
+        `${chat("url_env: HOME")}routes: [ { to: [nobody] } ]`,
+        "routes: [ { to: [debug] } ]",
+        "routes: [ { to: [chat] } ]",
+        "receivers: { pager: { kind: debug }, Pager: { kind: debug } }",
+        "routes: [",
+        "",
+      ]) {
+        writeFileSync(join(cwd, "policy.yaml"), text)
+        const checked = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml", "--json")
+        const { issues } = JSON.parse(checked.stdout)
+        assert.deepStrictEqual((yield* send(server, "POST", "/check", text)).body.issues, issues, text)
+        const applied = yield* put(server, text)
+        assert.deepStrictEqual(
+          [applied.status === 200, checked.code === 0],
+          [issues.length === 0, issues.length === 0],
+          text,
+        )
+        for (const { message } of issues) assert.include(applied.message, message)
+      }
+      // Without a folder of secrets it may be meant as a file.
+      writeFileSync(join(cwd, "policy.yaml"), chat("url_file: /run/secrets/chat-url"))
+      const checked = yield* tocsin({ cwd, environment: {} }, "policy", "check", "policy.yaml")
+      assert.strictEqual(checked.code, 0)
+      assert.include(
+        checked.stderr,
+        "tocsin policy apply would refuse it: policy.yaml:1: receivers.chat.url_file must be the name of a file",
       )
     }),
   )

@@ -60,7 +60,11 @@ export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =
     Layer.mock(Watches, {}),
     Layer.mock(Queries, { ...queries }),
     Layer.mock(Operators, {}),
-    Layer.mock(Policies, { given: { notifiers: [], keepsNotifiers: false } }),
+    Layer.mock(Policies, {
+      given: { notifiers: [], keepsNotifiers: false },
+      source: { source: "given", advice: "" },
+      unavailable: () => [],
+    }),
     PolicyInForce.layer,
     Layer.mock(TopicFeed, {}),
     Layer.mock(Commits, {}),

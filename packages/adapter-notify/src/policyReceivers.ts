@@ -139,11 +139,11 @@ export const secretPlaceProblems = (
       if (!PLAIN_FILE_NAME.test(place)) {
         return [{ message: "must be the name of a file in SERVICE_SECRETS_DIR, without a folder", path }]
       }
-      return isFolderMissing
-        ? [{ message: "needs SERVICE_SECRETS_DIR, which is not set; name a variable, or set it", path }]
-        : []
+      return isFolderMissing ? [{ message: NO_FOLDER, path }] : []
     }),
   )
+
+const NO_FOLDER = "needs SERVICE_SECRETS_DIR, which is not set; name a variable, or set it"
 
 /** The name of a file directly in a folder. */
 const PLAIN_FILE_NAME = /^(?!\.{1,2}$)[^/\\\0]+$/u
@@ -170,8 +170,8 @@ const readVariable = (name: string): Result.Result<string, string> => {
 }
 
 const readFile = (place: string, only: SecretsFolder | undefined): Result.Result<string, string> => {
-  // No file has an empty path.
-  const path = only === undefined ? place : only.path === undefined ? "" : join(only.path, place)
+  if (only !== undefined && only.path === undefined) return Result.fail(NO_FOLDER)
+  const path = only?.path === undefined ? place : join(only.path, place)
   const flags = only === undefined ? 0 : constants.O_NOFOLLOW
   const read = Result.try(() => readBoundedFile(path, MAX_SECRET_BYTES, flags))
   if (Result.isFailure(read)) return Result.fail("names a file that cannot be read: check its path and owner")

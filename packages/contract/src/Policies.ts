@@ -35,11 +35,21 @@ const ReceiverInForce = Schema.Struct({
   }),
 }).annotate({ identifier: "ReceiverInForce", description: "A receiver of the policy in force." })
 
+const UnavailableReceiver = Schema.Struct({
+  receiver: NotifierName,
+  reason: Schema.String.annotateKey({ description: "The secret that it lacks, and why." }),
+}).annotate({ identifier: "UnavailableReceiver", description: "A receiver that a server cannot use." })
+/** A receiver that a server cannot use. */
+export type UnavailableReceiver = typeof UnavailableReceiver.Type
+
 const ReplicaState = Schema.Struct({
   id: Schema.String.annotateKey({ description: "Drawn when the process started." }),
   version: Schema.String.annotateKey({ description: "Of Tocsin; `embedded` inside another program." }),
   hash: Schema.String.annotateKey({ description: "Names its policy, like the `hash` above." }),
   receivers: Schema.Array(NotifierName).annotateKey({ description: "The names of its receivers." }),
+  unavailable: Schema.Array(UnavailableReceiver).annotateKey({
+    description: "Those of them that it cannot use; it leaves their notifications to other servers.",
+  }),
   started_at: InstantFromString,
   seen_at: InstantFromString.annotateKey({ description: "Its latest report." }),
 }).annotate({ identifier: "Replica", description: "A running server of this installation." })
@@ -91,7 +101,13 @@ const PolicyVersion = Schema.Struct({
 }).annotate({ identifier: "PolicyVersion", description: "A stored version of the policy." })
 
 /** A policy that was just applied. */
-export const AppliedPolicy = Schema.Struct({ ...PolicyVersion.fields, firings }).annotate({
+export const AppliedPolicy = Schema.Struct({
+  ...PolicyVersion.fields,
+  firings,
+  unavailable: Schema.Array(UnavailableReceiver).annotateKey({
+    description: "The receivers that this server cannot use. `GET /ops/v1/policy` has those of all servers.",
+  }),
+}).annotate({
   identifier: "AppliedPolicy",
   description: "The stored version, and what it sends immediately.",
 })

@@ -19,6 +19,7 @@ export const policyExamples: Readonly<Record<string, OperationExamples>> = {
               version: "1.2.0",
               hash: HASH,
               receivers: ["chat"],
+              unavailable: [],
               started_at: "2026-01-28T09:00:00.000Z",
               seen_at: "2026-01-30T14:20:10.000Z",
             },
@@ -45,7 +46,7 @@ export const policyExamples: Readonly<Record<string, OperationExamples>> = {
     success: {
       usual: {
         summary: "The stored version",
-        value: { ...scenario.POLICY_VERSION, firings: [{ receiver: "chat", count: 2 }] },
+        value: { ...scenario.POLICY_VERSION, firings: [{ receiver: "chat", count: 2 }], unavailable: [] },
       },
     },
   },

@@ -1,4 +1,3 @@
-import type { PolicyCheck } from "@tocsin/contract/Policies"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import { invalidPolicy } from "@tocsin/core/usecases/followStoredPolicy"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -64,9 +63,9 @@ const unquoted = (hash: string | undefined): string | undefined => hash?.replace
 
 /** The parser of YAML is loaded by the first policy that is read. */
 const readPolicy = (text: string, given: PolicyNotifiers) =>
-  Effect.map(
+  Effect.flatMap(
     Effect.promise(() => import("../policy/readPolicyText.ts")),
-    ({ readPolicyText }) => readPolicyText(text, given),
+    ({ readPolicyText }) => Effect.fromResult(readPolicyText(text, given)),
   )
 
 const policyUseCases = (policies: Policies["Service"]) =>
@@ -77,25 +76,23 @@ const policyUseCases = (policies: Policies["Service"]) =>
     listPolicyVersions: () => policies.versions,
     // It is stored: a process that cannot put it in force now tries again within seconds.
     applyPolicy: ({ headers, payload, query }) =>
-      Effect.tap(
-        policies.apply(payload, { replaces: unquoted(headers["if-match"]), confirm: query.confirm }),
-        () => Effect.ignore(policies.follow),
-      ),
+      Effect.gen(function* () {
+        const replaces = unquoted(headers["if-match"])
+        const stored = yield* policies.apply(payload, { replaces, confirm: query.confirm })
+        yield* Effect.ignore(policies.follow)
+        return { ...stored, unavailable: policies.unavailable() }
+      }),
     checkPolicy: ({ payload }) =>
-      Effect.flatMap(
-        readPolicy(payload, policies.given),
-        Result.match({
-          onFailure: (issues): Effect.Effect<PolicyCheck> => Effect.succeed({ issues }),
-          onSuccess: (document) =>
-            Effect.map(policies.firings(compileGiven(document, policies.given)), (firings): PolicyCheck => ({
-              issues: [],
-              firings,
-            })),
-        }),
-      ),
+      Effect.gen(function* () {
+        const { given, source } = policies
+        const read = yield* Effect.result(
+          source.source === "stored" ? source.read(payload, true) : readPolicy(payload, given),
+        )
+        if (Result.isFailure(read)) return { issues: read.failure }
+        return { issues: [], firings: yield* policies.firings(compileGiven(read.success, given)) }
+      }),
     tryPolicy: ({ payload, query }) =>
       readPolicy(payload, policies.given).pipe(
-        Effect.flatMap(Effect.fromResult),
         Effect.mapError(invalidPolicy),
         Effect.flatMap((document) => policies.try(document, query)),
       ),

@@ -8,6 +8,8 @@ export interface ReceiverListing {
   readonly name: NotifierName
   /** When a reload removed it, in milliseconds since 1970; absent while the replica sends to it. */
   readonly left_millis?: number
+  /** Why the replica cannot send to it; absent if it can. */
+  readonly unavailable?: string
 }
 
 /** One process of the service, as it last reported itself (docs/rules.md#replicas). */

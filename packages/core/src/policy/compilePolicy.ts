@@ -36,6 +36,8 @@ export interface OverdueRules {
 export interface Policy {
   readonly document: PolicyDocument
   readonly receivers: ReadonlyMap<NotifierName, PolicyReceiver>
+  /** The receivers that this process cannot use, each with the reason; absent if it can use all. */
+  readonly unavailable?: ReadonlyMap<NotifierName, string>
   /** Without routes, every receiver is notified immediately, whatever the incident. */
   readonly hasRoutes: boolean
   /** Whether a route compares hostnames or labels, which agents change. */

@@ -9,8 +9,11 @@ interface StoredPolicySource {
   readonly source: "stored"
   /** Reads a text, and opens nothing that it names. A new one may name only what this process could read. */
   readonly read: (text: string, isNew: boolean) => Effect.Effect<PolicyDocument, ReadonlyArray<PolicyIssue>>
-  /** The notifiers of its receivers, without those whose secrets cannot be read here. */
-  readonly notifiers: (document: PolicyDocument) => Effect.Effect<ReadonlyMap<NotifierName, Notifier>>
+  /** The notifiers of its receivers, and why those have none whose secrets cannot be read here. */
+  readonly notifiers: (document: PolicyDocument) => Effect.Effect<{
+    readonly made: ReadonlyMap<NotifierName, Notifier>
+    readonly unavailable: ReadonlyMap<NotifierName, string>
+  }>
 }
 
 /** Another place decides: a file, or the program around. */

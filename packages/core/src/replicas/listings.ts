@@ -1,5 +1,6 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
+import type { UnavailableReceiver } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { ReceiverListing, ReplicaRecord } from "../model/ReplicaRecord.ts"
 
@@ -53,6 +54,7 @@ export const listingsOf = (
   former: ReadonlyArray<ReceiverListing>,
   current: ReadonlyArray<NotifierName>,
   now: Instant.Instant,
+  unavailable: ReadonlyMap<NotifierName, string> = new Map(),
 ): ReadonlyArray<ReceiverListing> => {
   const nowMillis = Number(now / 1_000n)
   const oldest = nowMillis - Duration.toMillis(LISTED_FOR)
@@ -60,7 +62,11 @@ export const listingsOf = (
     .filter(({ name }) => !current.includes(name))
     .map(({ name, left_millis = nowMillis }) => ({ name, left_millis }))
     .filter(({ left_millis }) => left_millis >= oldest)
-  return [...current.map((name) => ({ name })), ...left]
+  const present = current.map((name) => {
+    const reason = unavailable.get(name)
+    return reason === undefined ? { name } : { name, unavailable: reason }
+  })
+  return [...present, ...left]
 }
 
 /** The receivers that a replica sends to, by name. */
@@ -69,6 +75,39 @@ export const currentReceivers = (listings: ReadonlyArray<ReceiverListing>): Read
     .filter(({ left_millis }) => left_millis === undefined)
     .map(({ name }) => name)
     .toSorted()
+
+/** The receivers that a replica cannot use, by name, each with the reason. */
+export const unavailableReceivers = (
+  listings: ReadonlyArray<ReceiverListing>,
+): ReadonlyArray<UnavailableReceiver> =>
+  listings
+    .flatMap(({ name: receiver, unavailable: reason }) =>
+      reason === undefined ? [] : [{ receiver, reason }],
+    )
+    .toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
+
+/** A receiver that some of the running replicas cannot use for one reason. */
+export interface UnusableReceiver extends UnavailableReceiver {
+  readonly replicas: number
+  /** Whether no running replica can use it. */
+  readonly byNone: boolean
+}
+
+/** The receivers that running replicas cannot use, by name and reason. */
+export const unusableReceivers = (live: ReadonlyArray<ReplicaRecord>): ReadonlyArray<UnusableReceiver> => {
+  const usable = new Set(
+    live.flatMap(({ receivers }) =>
+      receivers.filter(({ unavailable }) => unavailable === undefined).map(({ name }) => name),
+    ),
+  )
+  const found = new Map<string, UnusableReceiver>()
+  for (const { receivers } of live)
+    for (const { reason, receiver } of unavailableReceivers(receivers)) {
+      const replicas = (found.get(`${receiver} ${reason}`)?.replicas ?? 0) + 1
+      found.set(`${receiver} ${reason}`, { receiver, reason, replicas, byNone: !usable.has(receiver) })
+    }
+  return Array.from(found.values()).toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
+}
 
 /** The receivers that this process or a live replica sends to. */
 export const servedReceivers = (

@@ -12,6 +12,8 @@ export interface ReplicaReport extends Pick<
   "id" | "version" | "policy_hash" | "probes" | "started_at"
 > {
   readonly receivers: ReadonlyArray<NotifierName>
+  /** Those that it cannot use, each with the reason. */
+  readonly unavailable?: ReadonlyMap<NotifierName, string> | undefined
   /** Whether its policy states nothing, as without a policy file. */
   readonly isEmptyPolicy: boolean
 }
@@ -47,10 +49,10 @@ export const reportReplica = commandOf(function* (
     const former = known?.policy_hash
     recordAudit(unit, now, signature, "policy.replaced", [report.policy_hash], { former })
   }
-  const { isEmptyPolicy: _, ...row } = report
+  const { isEmptyPolicy: _, unavailable, ...row } = report
   unit.of("replica").put({
     ...row,
-    receivers: listingsOf(known?.receivers ?? [], report.receivers, now),
+    receivers: listingsOf(known?.receivers ?? [], report.receivers, now, unavailable),
     seen_at: now,
     ended_at: undefined,
   })

@@ -19,6 +19,7 @@ import type {
   FiringCount,
   PolicyInForceState,
   PolicyVersionList,
+  UnavailableReceiver,
   WindowList,
 } from "@tocsin/contract/Policies"
 import { Ids } from "../ports/Ids.ts"
@@ -30,7 +31,14 @@ import { AnotherPolicy, StateConflict } from "./OperationErrors.ts"
 import { followStoredPolicy, invalidPolicy } from "./followStoredPolicy.ts"
 import { tryingPolicy, type TryPolicy } from "./tryingPolicy.ts"
 import { ReplicaIdentity } from "./ReplicaIdentity.ts"
-import { currentReceivers, liveReplicas, policyHashes } from "../replicas/listings.ts"
+import {
+  currentReceivers,
+  liveReplicas,
+  policyHashes,
+  unavailableReceivers,
+  type UnusableReceiver,
+  unusableReceivers,
+} from "../replicas/listings.ts"
 
 /** Refuses a policy that was not confirmed, if it would send too many firings to a receiver. */
 export const refuseMany = ([most]: ReadonlyArray<FiringCount>): Effect.Effect<void, StateConflict> =>
@@ -60,11 +68,22 @@ const shownPolicy = (
       version,
       hash,
       receivers: currentReceivers(listed),
+      unavailable: unavailableReceivers(listed),
       started_at,
       seen_at,
     })),
   replicas_differ: policyHashes(live).length > 1,
 })
+
+/** A policy that was stored, before a server has followed it. */
+type StoredPolicy = Omit<AppliedPolicy, "unavailable">
+
+/** The servers that follow a policy, and those that do not. */
+export interface Followers {
+  readonly following: number
+  readonly others: number
+  readonly unusable: ReadonlyArray<UnusableReceiver>
+}
 
 /** Occurrences of each listed window. */
 export const SHOWN_OCCURRENCES = 5
@@ -94,7 +113,7 @@ export class Policies extends Context.Service<
     readonly apply: (
       text: string,
       options: { readonly replaces?: string | undefined; readonly confirm: boolean },
-    ) => Effect.Effect<AppliedPolicy, AnotherPolicy | StateConflict | StorageError | ValidationError>
+    ) => Effect.Effect<StoredPolicy, AnotherPolicy | StateConflict | StorageError | ValidationError>
     /**
      * Counts the messages that a policy would have sent of the recorded past, beside those of the policy in
      * force. One at a time in a process.
@@ -104,8 +123,14 @@ export class Policies extends Context.Service<
     readonly versions: Effect.Effect<PolicyVersionList, StorageError>
     /** Puts the newest stored version in force here if it is not yet. */
     readonly follow: Effect.Effect<void, StateConflict | StorageError>
+    /** The receivers of the policy in force that this process cannot use. */
+    readonly unavailable: () => ReadonlyArray<UnavailableReceiver>
+    /** How the running servers follow the policy with a hash. */
+    readonly followers: (hash: string) => Effect.Effect<Followers, StorageError>
     /** Reads the secrets of the stored policy in force again. */
     readonly reload: Effect.Effect<void, StateConflict | StorageError>
+    /** Where the policy of this process comes from, which is how a new one is read. */
+    readonly source: PolicySource
     /** Notifiers that a policy may name without defining them. */
     readonly given: PolicyNotifiers
   }
@@ -151,10 +176,19 @@ export class Policies extends Context.Service<
           })
         }),
         try: yield* tryingPolicy,
+        unavailable: () =>
+          Array.from(inForce.current().unavailable ?? [], ([receiver, reason]) => ({ receiver, reason })),
+        followers: Effect.fnUntraced(function* (hash) {
+          const live = liveReplicas(yield* storage.replicas, yield* Instant.now)
+          const following = live.filter(({ policy_hash }) => policy_hash === hash)
+          const others = live.length - following.length
+          return { following: following.length, others, unusable: unusableReceivers(following) }
+        }),
         versions: Effect.map(storage.policyVersions(0, KEPT_VERSIONS), (items) => ({ items })),
         replace,
         firings,
         given,
+        source,
         current: Effect.map(Effect.all([storage.replicas, Instant.now]), ([replicas, now]) =>
           shownPolicy(inForce.current(), sending(), liveReplicas(replicas, now), hashing),
         ),

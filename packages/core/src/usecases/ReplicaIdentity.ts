@@ -47,13 +47,13 @@ export class ReplicaIdentity extends Context.Service<
       const probes = (yield* WatchProbes) !== undefined
       return ReplicaIdentity.of({
         id,
-        report: ({ document, receivers: all }, signature = system) =>
+        report: ({ document, receivers: all, unavailable }, signature = system) =>
           Effect.suspend(() => {
             if (hashed?.document !== document)
               hashed = { document, policy_hash: policyHash(document, hashing) }
             const { policy_hash } = hashed
             const receivers = Array.from(all.keys())
-            const report = { id, version, policy_hash, probes, started_at, receivers }
+            const report = { id, version, policy_hash, probes, started_at, receivers, unavailable }
             return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
           }),
         end: transact(endReplica(id)),

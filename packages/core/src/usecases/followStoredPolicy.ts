@@ -62,7 +62,8 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   const use = Effect.fnUntraced(function* <F>(text: string, put: Put<F>) {
     const read = yield* Effect.result(source.read(text, false))
     if (read._tag === "Failure") return issuesText(read.failure)
-    yield* put(compileGiven(read.success, given), yield* source.notifiers(read.success))
+    const { made, unavailable } = yield* source.notifiers(read.success)
+    yield* put({ ...compileGiven(read.success, given), unavailable }, made)
     current = text
     return undefined
   })

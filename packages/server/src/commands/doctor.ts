@@ -11,7 +11,12 @@ import { commandSettings, examinedSettings } from "../settings/checkedSettings.t
 import { unknownSettings, type SettingProblem } from "../settings/readSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
-import { examineWatchdog, examineDelivery, examineReceivers } from "./doctor/examineNotifiers.ts"
+import {
+  examineWatchdog,
+  examineDelivery,
+  examineReceivers,
+  examineStoredReceivers,
+} from "./doctor/examineNotifiers.ts"
 import { examinePostgres } from "./doctor/examinePostgres.ts"
 import { examineSqlite } from "./doctor/examineSqlite.ts"
 import { attention, type FailedFinding, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
@@ -107,7 +112,12 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   const settings = yield* Effect.result(Effect.fromResult(commandSettings(process.env)))
   const storage: Findings = isStorageKnown ? yield* examineStorage(values) : []
   // Invalid settings are reported with the others.
-  const receivers = settings._tag === "Success" ? yield* examineReceivers(settings.success, isTested) : []
+  const receivers =
+    settings._tag === "Failure"
+      ? []
+      : settings.success.SERVICE_POLICY_FILE === undefined && isInOrder(storage)
+        ? yield* examineStoredReceivers(settings.success, isTested)
+        : yield* examineReceivers(settings.success, isTested)
   const isPolicyValid = !receivers.some(({ check, level }) => check === "policy" && level === "failed")
   const findings: Findings = [
     ...examineSettings(problems, unknownSettings(process.env)),

@@ -1,4 +1,5 @@
 import process from "node:process"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import { NotifierKind } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
@@ -6,26 +7,46 @@ import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { countFirings } from "@tocsin/core/evaluation/countFirings"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Effect, Result } from "effect"
+import { Effect, Result, Schedule } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { plural } from "../output/texts.ts"
 import { issueLines } from "../policy/BadPolicy.ts"
+import { policySource } from "../policy/policySource.ts"
 import { readPolicyFile, readPolicyFileText } from "../policy/readPolicyFile.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
+import { unusableText } from "./doctor/examineNotifiers.ts"
 import { testPolicy } from "./policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
 import { tryPolicy } from "./policyTry.ts"
-import { Policies } from "@tocsin/core/usecases/Policies"
+import { type Followers, Policies } from "@tocsin/core/usecases/Policies"
 import { act, onStorage } from "./act.ts"
 
 /** The firings that a policy sends immediately, a line for each receiver. */
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
   firings.map(({ count, receiver }) => `${receiver} gets ${plural(count, "firing")} immediately\n`).join("")
+
+// Servers look for another policy every 3 s.
+const LOOKS = { schedule: Schedule.spaced("250 millis"), times: 24 }
+
+/** How the running servers follow the policy with a hash, once all do, or after 6 s. */
+const followersOf = ({ followers }: Policies["Service"], hash: string) =>
+  Effect.repeat(followers(hash), { until: ({ others }) => others === 0, ...LOOKS })
+
+/** A line for each receiver that a server cannot use, and for servers that do not follow the policy. */
+const followersText = ({ others, unusable }: Followers): string =>
+  [
+    ...unusable.map(unusableText),
+    ...(others === 0
+      ? []
+      : [`${plural(others, "running server")} did not follow it within 6 s: see GET /ops/v1/policy`]),
+  ]
+    .map((line) => `${line}\n`)
+    .join("")
 
 /** The text of a file of at most 1 MiB. */
 export const policyFileText = (file: string) =>
@@ -50,13 +71,22 @@ const apply = act({
   },
   run: Effect.fnUntraced(function* ({ confirm, file, replaces }) {
     const text = yield* policyFileText(file)
-    const answer = yield* onStorage(
-      Policies.use((policies) => policies.apply(text, { confirm, replaces })),
-    ).pipe(Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))))
-    const { firings, hash, version } = answer
+    const applied = Policies.use((policies) =>
+      Effect.gen(function* () {
+        const stored = yield* policies.apply(text, { confirm, replaces })
+        return { stored, followers: yield* followersOf(policies, stored.hash) }
+      }),
+    )
+    const { followers, stored } = yield* onStorage(applied).pipe(
+      Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))),
+    )
+    const { firings, hash, version } = stored
     return {
-      answer,
-      text: `version ${version} (${hash}) is in force on every server within 5 s\n${firingsText(firings)}`,
+      answer: {
+        ...stored,
+        unavailable: followers.unusable.map(({ reason, receiver }) => ({ receiver, reason })),
+      },
+      text: `version ${version} (${hash}) is in force on every server within 5 s\n${firingsText(firings)}${followersText(followers)}`,
     }
   }),
 }).pipe(
@@ -107,6 +137,24 @@ const firingsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
   )
 })
 
+/**
+ * Reads a policy as servers with the settings would: as their file, or by `apply`, which takes fewer secrets.
+ * Where the settings have neither a file nor a folder of secrets, it may be either.
+ */
+const readAsGiven = Effect.fnUntraced(
+  function* (file: string) {
+    const asFile = yield* Effect.result(readPolicyFile(file, knownNotifiers()))
+    const settings = Result.getOrUndefined(commandSettings(process.env))
+    const source = settings && (yield* policySource(settings, { onUnavailable: () => Effect.void }))
+    if (source?.source !== "stored") return { read: asFile, refusal: [] }
+    const read = (text: string) => source.read(text, true)
+    const applied = yield* Effect.result(Effect.flatMap(readPolicyFileText(file), read))
+    if (settings?.SERVICE_SECRETS_DIR !== undefined) return { read: applied, refusal: [] }
+    return { read: asFile, refusal: Result.isFailure(applied) ? applied.failure : [] }
+  },
+  (effect) => Effect.scoped(Effect.provide(effect, RandomIds.layer)),
+)
+
 /** `tocsin policy check` */
 const check = Command.make(
   "check",
@@ -115,7 +163,7 @@ const check = Command.make(
     json: flags.json,
   },
   Effect.fnUntraced(function* ({ file, json }) {
-    const read = yield* Effect.result(readPolicyFile(file, knownNotifiers()))
+    const { read, refusal: refused } = yield* readAsGiven(file)
     if (Result.isSuccess(read)) {
       const counted = yield* Effect.result(firingsOf(read.success))
       const firings = Result.getOrUndefined(counted)
@@ -124,8 +172,10 @@ const check = Command.make(
         { issues: [], ...(firings !== undefined && { firings }) },
         () => `${file} is valid\n${firingsText(firings ?? [])}`,
       )
-      if (Result.isFailure(counted))
-        yield* (yield* Output).note(`firings are not counted: ${counted.failure.message}`)
+      const { note } = yield* Output
+      if (Result.isFailure(counted)) yield* note(`firings are not counted: ${counted.failure.message}\n`)
+      for (const line of issueLines(file, refused))
+        yield* note(`tocsin policy apply would refuse it: ${line}\n`)
       return
     }
     const issues = read.failure

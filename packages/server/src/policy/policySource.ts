@@ -1,4 +1,5 @@
 import { policyReceivers, secretPlaceProblems } from "@tocsin/adapter-notify/policyReceivers"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { fieldPath } from "@tocsin/contract/describeIssue"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { PolicySource } from "@tocsin/core/ports/PolicySource"
@@ -39,11 +40,19 @@ export const policySource = Effect.fnUntraced(function* (
     }),
     notifiers: ({ receivers }) =>
       Effect.gen(function* () {
-        if (receivers === undefined) return yield* receiversOfSettings(settings)
+        const unavailable = new Map<NotifierName, string>()
+        if (receivers === undefined) return { made: yield* receiversOfSettings(settings), unavailable }
         const only = { path: settings.SERVICE_SECRETS_DIR }
         const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), only)
-        for (const { message, path } of problems) yield* onUnavailable(`${fieldPath(path)} ${message}`)
-        return made
+        for (const { message, path } of problems) {
+          const problem = `${fieldPath(path)} ${message}`
+          yield* onUnavailable(problem)
+          // Problems of receivers have their names in their paths.
+          const name = String(path[1])
+          const before = unavailable.get(name)
+          unavailable.set(name, before === undefined ? problem : `${before}; ${problem}`)
+        }
+        return { made, unavailable }
       }).pipe(Effect.provideContext(context)),
   }
 })

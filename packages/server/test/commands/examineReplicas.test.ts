@@ -28,6 +28,23 @@ describe("the doctor", () => {
     ])
   })
 
+  it("names receivers that running servers cannot use, and fails where none can", () => {
+    const reason = "receivers.chat.url_file needs SERVICE_SECRETS_DIR"
+    const blind = (secondsAgo: number, ended_at?: Instant.Instant): ReplicaRecord => ({
+      ...replica("a", secondsAgo, ended_at),
+      receivers: [{ name: "chat", unavailable: reason }, { name: "pager" }],
+    })
+    const found = (...replicas: ReadonlyArray<ReplicaRecord>) =>
+      replicaFindings(replicas, NOW).map(({ level, message }) => [level, message])
+    assert.deepStrictEqual(found(blind(5), blind(6), replica("a", 5)), [
+      ["attention", `2 servers cannot use the receiver chat: ${reason}`],
+    ])
+    assert.deepStrictEqual(found(blind(5), blind(6), replica("a", 61)), [
+      ["failed", `no running server can use the receiver chat: ${reason}`],
+    ])
+    assert.deepStrictEqual(found(blind(61), blind(5, NOW), replica("a", 5)), [])
+  })
+
   it("finds nothing where only servers that are gone had another policy", () => {
     assert.deepStrictEqual(replicaFindings([], NOW), [])
     assert.deepStrictEqual(

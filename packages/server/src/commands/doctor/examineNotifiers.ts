@@ -8,12 +8,19 @@ import {
 } from "@tocsin/core/health/HealthExamination"
 import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
 import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
+import { isEmptyPolicy } from "@tocsin/contract/PolicyDocument"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { liveReplicas, policyHashes } from "@tocsin/core/replicas/listings"
+import {
+  liveReplicas,
+  policyHashes,
+  type UnusableReceiver,
+  unusableReceivers,
+} from "@tocsin/core/replicas/listings"
 import { Duration, Effect, Redacted, Result } from "effect"
-import { ageText } from "../../output/texts.ts"
+import { ageText, plural } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
@@ -21,13 +28,23 @@ import { watchdogReceiver } from "../../watchdog.ts"
 import { useCases } from "../UseCases.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 
-/** Reports that running servers follow different policies. */
+/** The fault of a receiver that running servers cannot use. */
+export const unusableText = ({ byNone, reason, receiver, replicas }: UnusableReceiver): string =>
+  byNone
+    ? `no running server can use the receiver ${receiver}: ${reason}`
+    : `${plural(replicas, "server")} cannot use the receiver ${receiver}: ${reason}`
+
+/** Reports that running servers follow different policies, and receivers that they cannot use. */
 export const replicaFindings = (replicas: ReadonlyArray<ReplicaRecord>, now: Instant.Instant): Findings => {
   const live = liveReplicas(replicas, now)
   const hashes = policyHashes(live)
-  if (hashes.length < 2) return []
+  const unusable = unusableReceivers(live).map((each): Finding => {
+    const message = unusableText(each)
+    return each.byNone ? failed("replicas", message, "failed") : attention("replicas", message)
+  })
+  if (hashes.length < 2) return unusable
   const text = `${live.length} servers run with ${hashes.length} different policies: reload or restart those that differ; GET /ops/v1/policy lists them`
-  return [attention("replicas", text)]
+  return [attention("replicas", text), ...unusable]
 }
 
 /** Reports late notifications, as a watchdog ping does, and the dead letters of a day. */
@@ -113,6 +130,26 @@ const examinedOf = (settings: Settings, { document, receivers }: LoadedPolicy): 
       : { check: `receiver ${name}`, target: `its ${definition.kind}`, notifier }
   })
 
+const examineEach = (settings: Settings, loaded: LoadedPolicy, isTested: boolean): Effect.Effect<Findings> =>
+  Effect.forEach(examinedOf(settings, loaded), (examined) => examine(examined, isTested), {
+    concurrency: "unbounded",
+  })
+
+/** The same for the policy that the storage keeps; requires a storage in order. */
+export const examineStoredReceivers = (settings: Settings, isTested: boolean) =>
+  Effect.gen(function* () {
+    const { document, unavailable = new Map<NotifierName, string>() } = (yield* PolicyInForce).current()
+    const receivers = (yield* Receivers).current()
+    const unread = Array.from(unavailable, ([name, reason]) =>
+      attention(`receiver ${name}`, `${reason}; ignore this if the servers get it elsewhere`),
+    )
+    const policy = isEmptyPolicy(document) ? [] : [ok("policy", "the stored policy is valid")]
+    return [...policy, ...unread, ...(yield* examineEach(settings, { document, receivers }, isTested))]
+  }).pipe(
+    Effect.provide(useCases),
+    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("policy", message, "storage")])),
+  )
+
 /**
  * The policy file, if there is one, and all receivers; with `isTested` each sends a message marked
  * as a test.
@@ -125,12 +162,7 @@ export const examineReceivers = Effect.fnUntraced(
     }
     const policy =
       settings.SERVICE_POLICY_FILE === undefined ? [] : [ok("policy", "the policy file is valid")]
-    const receivers = yield* Effect.forEach(
-      examinedOf(settings, loaded.success),
-      (examined) => examine(examined, isTested),
-      { concurrency: "unbounded" },
-    )
-    return [...policy, ...receivers]
+    return [...policy, ...(yield* examineEach(settings, loaded.success, isTested))]
   },
   (effect) => Effect.scoped(Effect.provide(effect, RandomIds.layer)),
 )
