@@ -27,22 +27,27 @@ export interface ScheduleProblem {
   readonly message: string
 }
 
-const wrong = (field: ScheduleProblem["field"], message: string) => Result.fail({ field, message })
+type Read = Result.Result<Schedule, ReadonlyArray<ScheduleProblem>>
 
-/** Reads a schedule, or says what is wrong with it. */
-export const parseSchedule = ({ cron, tz }: ScheduleText): Result.Result<Schedule, ScheduleProblem> => {
+const ZONE_RULE = "must be an IANA time zone, such as Europe/Berlin"
+
+/** Reads a schedule, or says all that is wrong with it. */
+export const parseSchedule = ({ cron, tz }: ScheduleText): Read => {
   const zone = timeZoneOf(tz)
-  if (zone === undefined) return wrong("tz", "must be an IANA time zone, such as Europe/Berlin")
   const walls = parseCron(cron)
-  return "message" in walls ? wrong("cron", walls.message) : Result.succeed({ cron, tz, walls, zone })
+  if (zone !== undefined && !("message" in walls)) return Result.succeed({ cron, tz, walls, zone })
+  return Result.fail([
+    ...("message" in walls ? [{ field: "cron", message: walls.message } as const] : []),
+    ...(zone === undefined ? [{ field: "tz", message: ZONE_RULE } as const] : []),
+  ])
 }
 
 // Reading a schedule takes longer than all else that an evaluation of an expectation does, and agents declare few.
 const KEPT = 1_000
-const read = new Map<string, Result.Result<Schedule, ScheduleProblem>>()
+const read = new Map<string, Read>()
 
 /** The same, for schedules that are read again and again: remembers the last ones. */
-export const scheduleOf = (given: ScheduleText): Result.Result<Schedule, ScheduleProblem> => {
+export const scheduleOf = (given: ScheduleText): Read => {
   const name = `${given.tz} ${given.cron}`
   const known = read.get(name)
   if (known !== undefined) return known
@@ -56,7 +61,7 @@ export const scheduleOf = (given: ScheduleText): Result.Result<Schedule, Schedul
 export const scheduleProblems = (given: ScheduleText): ReadonlyArray<FieldProblem> =>
   Result.match(scheduleOf(given), {
     onSuccess: () => [],
-    onFailure: ({ field, message }) => [{ message, path: [field] }],
+    onFailure: (problems) => problems.map(({ field, message }) => ({ message, path: [field] })),
   })
 
 /** The first time of a schedule after `instant`. */

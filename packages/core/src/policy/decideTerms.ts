@@ -24,6 +24,9 @@ const GRACE = Duration.hours(1)
 export const shortestAfter = (staleAfter: Duration.Duration): Duration.Duration =>
   Duration.sum(staleAfter, MARGIN)
 
+/** Stands for a time zone that is missing, which is a fault of that field alone. */
+const ANY_ZONE = "UTC"
+
 /** The faults of terms that need no settings to judge. */
 export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): ReadonlyArray<FieldProblem> => {
   const problems: Array<FieldProblem> = []
@@ -33,7 +36,7 @@ export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): Re
     problems.push({ message: "must be absent without cron", path: ["tz"] })
   if (cron !== undefined && tz === undefined)
     problems.push({ message: "must be given with cron", path: ["tz"] })
-  if (cron !== undefined && tz !== undefined) problems.push(...scheduleProblems({ cron, tz }))
+  if (cron !== undefined) problems.push(...scheduleProblems({ cron, tz: tz ?? ANY_ZONE }))
   if (cron !== undefined && after !== undefined)
     problems.push({ message: "must be absent with cron: grace takes its place", path: ["after"] })
   if (every !== undefined && grace !== undefined)

@@ -3,7 +3,7 @@ import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Quiet } from "@tocsin/contract/PolicyDocument"
 import type { Recurring } from "./occurrences.ts"
-import { nextAfter, parseSchedule, type ScheduleText, scheduleOf } from "./Schedule.ts"
+import { nextAfter, parseSchedule, type ScheduleText, scheduleProblems } from "./Schedule.ts"
 
 /** The hours in which a receiver is quiet (docs/rules.md#quiet-hours). */
 export interface QuietHours extends Recurring {
@@ -32,15 +32,11 @@ export const quietProblems = (quiet: Quiet | undefined): ReadonlyArray<FieldProb
   const { from, to } = endsOf(quiet)
   const [start, end] = quiet.hours.split("-")
   const isEqual = start === end
-  const zone = Result.match(scheduleOf(to), {
-    onSuccess: () => [],
-    onFailure: ({ message }) => [{ message, path: ["tz"] }],
-  })
-  // With a time zone that is known, only the weekdays can be wrong.
-  const days =
-    zone.length > 0 || Result.isSuccess(scheduleOf(from))
-      ? []
-      : [{ message: "must be weekdays as in cron, such as mon-fri", path: ["days"] }]
+  // Their times are well-formed: only the time zone can be wrong, and the weekdays on which they begin.
+  const zone = scheduleProblems(to)
+  const days = scheduleProblems(from).some(({ path: [field] }) => field === "cron")
+    ? [{ message: "must be weekdays as in cron, such as mon-fri", path: ["days"] }]
+    : []
   return [
     ...(isEqual ? [{ message: "must not end when they begin", path: ["hours"] }] : []),
     ...zone,

@@ -52,7 +52,9 @@ const readable = (part: unknown, list: string, malformed: ReadonlySet<PropertyKe
 }
 
 /** Of a part with malformed fields, only these are judged: what they say depends on no other. */
-const JUDGED_ALONE: ReadonlySet<PropertyKey | undefined> = new Set(["match", "to", "steps"])
+const JUDGED_ALONE: ReadonlySet<PropertyKey | undefined> = new Set(["match", "to", "steps", "cron"])
+/** A rule of freshness has a time zone only beside `cron`. */
+const JUDGED_IN_WINDOWS: ReadonlySet<PropertyKey | undefined> = new Set([...JUDGED_ALONE, "tz"])
 
 /** Whether a problem that was found without malformed fields is one of the document. */
 export const isCertainBeside =
@@ -61,5 +63,6 @@ export const isCertainBeside =
     const others = malformed.filter(
       ({ path }) => path[0] === list && path[1] === place && place !== undefined,
     )
-    return others.length === 0 || (JUDGED_ALONE.has(field) && others.every(({ path }) => path[2] !== field))
+    const judged = list === "windows" ? JUDGED_IN_WINDOWS : JUDGED_ALONE
+    return others.length === 0 || (judged.has(field) && others.every(({ path }) => path[2] !== field))
   }

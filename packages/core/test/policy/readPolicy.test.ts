@@ -337,6 +337,34 @@ describe("a policy", () => {
     ])
   })
 
+  it("is refused for each wrong cron, time zone and weekday, whatever else is wrong beside them", () => {
+    const bad = { cron: "0 25 * * *", tz: "Mars/Base" }
+    const match = ["agent_id = a"]
+    const quiet = { hours: "22:00-07:00", below: "critical", tz: "Mars/Base", days: "weekend" }
+    const policy = {
+      receivers: { a: { kind: "debug", quiet } },
+      windows: [
+        { name: "a", for: "1h", match, ...bad },
+        { name: "b", for: "long", match, ...bad },
+      ],
+      freshness: [
+        { match, ...bad },
+        { match, cron: bad.cron },
+        { match, every: "often", cron: bad.cron },
+      ],
+    }
+    const found = problemsOf(policy).map((text) => text.split(" ")[0])
+    for (const field of [
+      "receivers.a.quiet.tz",
+      "receivers.a.quiet.days",
+      ...["windows.0", "windows.1", "freshness.0"].flatMap((part) => [`${part}.cron`, `${part}.tz`]),
+      "freshness.1.cron",
+      "freshness.1.tz",
+      "freshness.2.cron",
+    ])
+      expect(found.filter((each) => each === field)).toEqual([field])
+  })
+
   it.each(["routes", "windows", "freshness"])(
     "is refused for too many matchers of its %s together",
     (list) => {
