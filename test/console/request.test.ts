@@ -2,6 +2,7 @@ import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "@tocsin/client"
 import { Effect } from "effect"
+import { actOnce } from "../../packages/console/src/api/actOnce.ts"
 import { ApiFailure } from "../../packages/console/src/api/ApiFailure.ts"
 import { request, type RequestOptions, segment } from "../../packages/console/src/api/request.ts"
 import { failures } from "../client/failures.ts"
@@ -80,6 +81,44 @@ describe("the calls of the console, like those of the client", () => {
       const reason = new Error("no longer wanted")
       ended.abort(reason)
       assert.strictEqual(yield* Effect.promise(() => rejected), reason)
+    }),
+  )
+
+  it.live("carry out an act once: a repeat after a lost answer has its key, until an act is answered", () =>
+    Effect.gen(function* () {
+      const done = { status: 200, body: "{}" }
+      const server = yield* faultyServer(
+        "cut half-way",
+        done,
+        "cut",
+        "cut",
+        "cut half-way",
+        "cut",
+        done,
+        done,
+        done,
+      )
+      const unanswered = new Map<string, string>()
+      const act = (path: string, text: string) =>
+        Effect.promise(() =>
+          actOnce({ base: `${server.address}/`, token: TOKEN }, unanswered, "POST", path, {
+            body: { text },
+          }).then(
+            () => "done",
+            () => "lost",
+          ),
+        )
+      const notes = "ops/v1/incidents/1/notes"
+      assert.strictEqual(yield* act(notes, "a"), "done")
+      assert.strictEqual(yield* act(notes, "a"), "lost")
+      assert.strictEqual(yield* act(notes, "b"), "lost")
+      assert.strictEqual(yield* act(notes, "a"), "done")
+      assert.strictEqual(yield* act(notes, "b"), "done")
+      assert.strictEqual(yield* act("ops/v1/notifiers/mail/test", "a"), "done")
+      const keys = server.arrivals.map(({ headers }) => headers["idempotency-key"])
+      const [first, , second, , third, , , last] = keys
+      assert.deepStrictEqual(keys, [first, first, second, second, third, third, second, last, undefined])
+      assert.lengthOf(new Set(keys), 5)
     }),
   )
 })

@@ -10,6 +10,8 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
   readonly timeoutMillis?: number | undefined
+  /** Names an act, which is then carried out once. */
+  readonly key?: string | undefined
 }
 
 /** The last answers to reads, so that an equal answer is the same object: nothing is drawn again. */
@@ -53,7 +55,7 @@ export const request = async <Answer>(
   { base, token, fetch: send = fetch, known }: Connection,
   method: string,
   path: string,
-  { query = {}, body, signal, timeoutMillis = TIMEOUT_MILLIS }: RequestOptions = {},
+  { query = {}, body, key, signal, timeoutMillis = TIMEOUT_MILLIS }: RequestOptions = {},
 ): Promise<Answer> => {
   const address = `${base}${path}${queryText(query)}`
   const timeout = AbortSignal.timeout(timeoutMillis)
@@ -66,6 +68,7 @@ export const request = async <Answer>(
       headers: {
         authorization: `Bearer ${token}`,
         ...(body !== undefined && { "content-type": "application/json" }),
+        ...(key !== undefined && { "idempotency-key": key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.any(signals),

@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals"
 import type { Me } from "@tocsin/client"
+import { actOnce, type UnansweredActs } from "../api/actOnce.ts"
 import { ApiFailure, isUnreached } from "../api/ApiFailure.ts"
 import { attempt } from "./browserStorage.ts"
 import { countRead } from "./revisions.ts"
@@ -34,6 +35,7 @@ export const mayRespond = includes("respond")
 export const mayAdminister = includes("admin")
 
 const known: KnownAnswers = new Map()
+const unanswered: UnansweredActs = new Map()
 
 /** Forgets the token. The address stays, so that the next sign-in leads back. */
 export const signOut = (reason = "", lost = ""): void => {
@@ -41,6 +43,7 @@ export const signOut = (reason = "", lost = ""): void => {
   // Another tab may have kept another token since.
   if (attempt(() => localStorage.getItem(KEY)) === token.peek()) attempt(() => localStorage.removeItem(KEY))
   known.clear()
+  unanswered.clear()
   lostName.value = lost
   token.value = ""
   me.value = undefined
@@ -73,7 +76,7 @@ export const call = async <Answer>(
   const used = token.value
   if (method === "GET") countRead()
   try {
-    const answer = await request<Answer>({ base, token: used, known }, method, path, options)
+    const answer = await actOnce<Answer>({ base, token: used, known }, unanswered, method, path, options)
     contact.value = { at: performance.now(), isLost: false }
     return answer
   } catch (error) {
