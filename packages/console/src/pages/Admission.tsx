@@ -10,7 +10,7 @@ import { itemsOf, rowCount } from "../state/Pages.ts"
 import { base, mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { created, Fault, ShownOnce } from "../view/creation.tsx"
+import { Fault, sent, ShownOnce } from "../view/creation.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Listing } from "../view/Listing.tsx"
 import { Empty } from "../view/states.tsx"
@@ -229,7 +229,7 @@ const AddHosts = () => {
           kind="main"
           does={async () => {
             const body = { uses: Number(uses.value) }
-            const made = await created<EnrolmentWithToken>("ops/v1/enrolments", body, fault)
+            const made = await sent<EnrolmentWithToken>("POST", "ops/v1/enrolments", body, fault)
             if (made === undefined) return undefined
             line.value = enrolmentLine(base.replace(/\/$/, ""), made.token)
             return { text: "Made a line, which is valid for an hour" }

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { mayAdminister } from "../state/session.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { ChoiceField, created, Fault, SecretActions, ShownOnce, TextField } from "../view/creation.tsx"
+import { ChoiceField, Fault, SecretActions, sent, ShownOnce, TextField } from "../view/creation.tsx"
 import { Time } from "../view/marks.tsx"
 import { Last, NamedList } from "../view/NamedList.tsx"
 
@@ -81,7 +81,7 @@ const CreateForm = ({ shown }: ShownProps) => {
             const given = optionsIn(options.value)
             if (given === undefined) return void (fault.value = "The options must be a JSON object.")
             const body = { name: name.value.trim(), kind: kind.value, options: given }
-            const made = await created<IntegrationWithKey>(PATH, body, fault)
+            const made = await sent<IntegrationWithKey>("POST", PATH, body, fault)
             if (made === undefined) return undefined
             name.value = ""
             options.value = ""

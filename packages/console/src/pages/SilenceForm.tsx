@@ -22,6 +22,7 @@ import {
 } from "../state/silenceActions.ts"
 import { useDraft } from "../state/useDraft.ts"
 import { useResource } from "../state/useResource.ts"
+import { TimeField } from "../view/creation.tsx"
 import { ActionButton } from "../view/buttons.tsx"
 import { FailureNote } from "../view/states.tsx"
 
@@ -187,14 +188,7 @@ export const SilenceForm = () => {
             ))}
           </datalist>
         </label>
-        <label>
-          Starts
-          <input
-            type="datetime-local"
-            value={starts}
-            onInput={(event) => (starts.value = event.currentTarget.value)}
-          />
-        </label>
+        <TimeField label="Starts" value={starts} />
         <label class="wide">
           Comment
           <input

@@ -4,7 +4,7 @@ import { WATCH_ADDRESSES, watchOfAddress } from "@tocsin/contract/watchOfAddress
 import { segment } from "../api/request.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { ChoiceField, created, Fault, RemoveButton, TextField } from "../view/creation.tsx"
+import { ChoiceField, Fault, RemoveButton, sent, TextField } from "../view/creation.tsx"
 import { Time } from "../view/marks.tsx"
 import { NamedList } from "../view/NamedList.tsx"
 
@@ -32,7 +32,7 @@ const CreateForm = () => {
           does={async () => {
             const watch = read()
             if (watch === undefined) return undefined
-            const result = await created<WatchTrial>(`${PATH}/try`, watch.probe, fault)
+            const result = await sent<WatchTrial>("POST", `${PATH}/try`, watch.probe, fault)
             if (result !== undefined) trial.value = result.output
             return undefined
           }}
@@ -45,7 +45,7 @@ const CreateForm = () => {
             const watch = read()
             if (watch === undefined) return undefined
             const body = { name: watch.name, every: every.value, ...watch.probe }
-            const made = await created<Watch>(PATH, body, fault)
+            const made = await sent<Watch>("POST", PATH, body, fault)
             if (made === undefined) return undefined
             address.value = ""
             return { text: `Watching ${made.name}` }

@@ -1,4 +1,5 @@
 import type { Signal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { call } from "../state/session.ts"
@@ -6,14 +7,15 @@ import { ActionButton, CopyButton } from "./buttons.tsx"
 
 const REFUSED_INPUT = 400
 
-/** Creates something by a form. A refused input becomes the form's fault, and nothing is returned. */
-export const created = async <Made,>(
+/** Sends what a form says. A refused input becomes the form's fault, and nothing is returned. */
+export const sent = async <Made,>(
+  method: "POST" | "PATCH",
   path: string,
   body: object,
   fault: Signal<string>,
 ): Promise<Made | undefined> => {
   fault.value = ""
-  return call<Made>("POST", path, { body }).catch((error: unknown) => {
+  return call<Made>(method, path, { body }).catch((error: unknown) => {
     if (!(error instanceof ApiFailure) || error.status !== REFUSED_INPUT) throw error
     fault.value = error.message
     return undefined
@@ -43,6 +45,18 @@ export const TextField = ({ label, value, placeholder }: FieldProps) => (
       placeholder={placeholder}
       onInput={(event) => (value.value = event.currentTarget.value)}
       autoComplete="off"
+    />
+  </label>
+)
+
+/** A form's field for a time in the zone of the computer, to the minute. */
+export const TimeField = ({ label, value }: Pick<FieldProps, "label" | "value">) => (
+  <label>
+    {label}
+    <input
+      type="datetime-local"
+      value={value}
+      onInput={(event) => (value.value = event.currentTarget.value)}
     />
   </label>
 )
@@ -92,10 +106,12 @@ interface SecretActionsProps<Made> extends Removable {
   /** The consequence of a removal: `Their tokens end immediately.` */
   readonly warning: string
   readonly shown: Signal<Made | undefined>
+  readonly children?: ComponentChildren
 }
 
-/** Replaces the secret of something, or removes it. */
+/** Replaces the secret of something, or removes it; other buttons stand before these. */
 export const SecretActions = <Made,>({
+  children,
   replaces: [label, done],
   shown,
   warning,
@@ -104,6 +120,7 @@ export const SecretActions = <Made,>({
   const { name, path } = removable
   return (
     <span class="actions">
+      {children}
       <ActionButton
         describes={`${label}: ${name}`}
         does={async () => {
