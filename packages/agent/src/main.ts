@@ -31,9 +31,11 @@ const commands = new Map<string, Command>([
 
 const USAGE_EXIT = 64
 
+const isHelp = (argument: string): boolean => argument === "--help" || argument === "-h"
+
 /** Runs one command and returns its exit code. */
 const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number> => {
-  if (["--help", "-h", "help"].includes(name)) {
+  if (isHelp(name) || name === "help") {
     print(USAGE)
     return 0
   }
@@ -45,6 +47,12 @@ const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number
   if (command === undefined) {
     complain(`say what to do: ${[...commands.keys()].join(", ")} (see tocsin-agent --help)`)
     return USAGE_EXIT
+  }
+  // Behind -- are the words of a job or of a report.
+  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv
+  if (own.some(isHelp)) {
+    print(USAGE)
+    return 0
   }
   try {
     return await command(argv)

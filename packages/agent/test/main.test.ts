@@ -21,6 +21,7 @@ import { freePort } from "@tocsin/bench/processes/freePort"
 import { AGENT } from "@tocsin/test/processes/program"
 import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 import { serve } from "@tocsin/testing/agents/serve"
+import { USAGE } from "../src/commands/usage.ts"
 import { SpoolFile } from "../src/spool/SpoolFile.ts"
 
 const PATIENCE_MILLIS = 150_000
@@ -41,6 +42,31 @@ beforeAll(async () => {
 afterAll(async () => {
   await stopServing()
   rmSync(root, { recursive: true })
+})
+
+describe("help", () => {
+  it.each([
+    ["--help"],
+    ["start", "--help"],
+    ["check", "-h"],
+    ["try", "--help"],
+    ["status", "--help"],
+    ["fingerprint", "--help"],
+    ["rotate", "--help"],
+    ["report", "--help"],
+    ["run", "--help"],
+    ["run", "backup", "--help", "--", "true"],
+    ["import", "--help"],
+  ])("is printed by %s %s", (...args) => {
+    const { status, stdout } = spawnSync(process.execPath, [AGENT, ...args], { encoding: "utf8" })
+    assert.deepStrictEqual([status, stdout], [0, `${USAGE}\n`])
+  })
+
+  it("is not meant behind --", () => {
+    const job = ["run", "backup", "--state", join(root, "help"), "--", process.execPath, "-e", "", "--help"]
+    const { stdout } = spawnSync(process.execPath, [AGENT, ...job], { encoding: "utf8" })
+    assert.notInclude(stdout, USAGE)
+  })
 })
 
 /** A host with a configuration and a state folder of its own. */
