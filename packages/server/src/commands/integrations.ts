@@ -37,7 +37,10 @@ const noSuchIntegration = (given: { readonly name: string }) =>
 /** The text is the addresses to paste, and the key where an address lacks it. */
 const keyResult = (integration: IntegrationWithKey) => {
   const { key, urls } = integration
-  const texts = urls.every((url) => url.includes(key)) ? urls : [...urls, key]
+  const lines = urls.map((url) =>
+    url.includes(key) ? `address: ${url}` : `address, with the key in the header Authorization: ${url}`,
+  )
+  const texts = urls.every((url) => url.includes(key)) ? lines : [...lines, `key: ${key}`]
   return { answer: integration, text: `${texts.join("\n")}\n` }
 }
 
