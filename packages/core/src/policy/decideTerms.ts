@@ -48,7 +48,8 @@ const afterProblems = ({ after }: GivenTerms, staleAfter: Duration.Duration): Re
   const shortest = shortestAfter(staleAfter)
   if (after === undefined || !Duration.isLessThan(after, shortest)) return []
   const seconds = Duration.toSeconds(shortest)
-  return [{ message: `must be at least ${seconds}s, the stale threshold and 30s`, path: ["after"] }]
+  const message = `must be at least ${seconds}s: with less, a host that falls silent is reported twice`
+  return [{ message, path: ["after"] }]
 }
 
 /** Terms without {@link termsProblems}, with their defaults. Raises an `after` that is too short. */

@@ -45,7 +45,7 @@ describe("the terms of a declared check", () => {
         { check_id: "a", every: "5m" },
         { check_id, every: "1m", after: "149s" },
       ],
-      "checks[1].after must be at least 150s, the stale threshold and 30s",
+      "checks[1].after must be at least 150s: with less, a host that falls silent is reported twice",
     ],
     [
       "after with cron",
