@@ -87,6 +87,23 @@ describe("a parent that is open", () => {
     }),
   )
 
+  it.effect("that is a warning in quiet hours lets its critical child through", () =>
+    Effect.gen(function* () {
+      const quiet = { hours: "08:00-10:00", tz: "Europe/Berlin", below: "critical" }
+      const { after, held, keyed, turns } = yield* openUnder({
+        receivers: { chat: { kind: "debug", quiet } },
+        dependencies: [DEPENDENCY],
+      })
+      yield* turns("uplink", "warning")
+      yield* turns("web", "warning")
+      yield* after("1 minute")
+      yield* turns("web", "critical")
+      yield* after("15 seconds")
+      assert.deepStrictEqual(keyed(), ["a/web opened critical"])
+      assert.deepStrictEqual(yield* held, ["quiet until 30"])
+    }),
+  )
+
   it.effect("holds nothing that was silent when it became a parent", () =>
     Effect.gen(function* () {
       const { keyed, turns } = yield* under(DEPENDENCY)

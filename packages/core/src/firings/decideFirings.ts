@@ -194,7 +194,7 @@ export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Insta
     return { written: { receiver, cause: timer.cause, must_send: true, holds }, held: merged, next: reminded }
   }
   if (!isOwed || !facts.hasRoutes) return { held: merged, next: timer.at }
-  if (due?.isLater === true && now < due.at) return { held: merged, next: due.at }
+  if (due?.isWritten === false && now < due.at) return { held: merged, next: due.at }
   const found = [...after, ...common]
   const holds = found.length > 0 || due?.isDelayed !== true ? found : outageHold(facts, now)
   return {

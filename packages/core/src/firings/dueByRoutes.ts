@@ -10,6 +10,8 @@ import { isBelow } from "./Hold.ts"
 export interface Due {
   readonly at: Instant.Instant
   readonly isLater: boolean
+  /** Whether its row is written before it is due. */
+  readonly isWritten: boolean
   /** Whether it waits from its event on; a firing without a delay is due at its event. */
   readonly isDelayed: boolean
 }
@@ -23,12 +25,18 @@ export const dueByRoutes = (
   const { announced } = incident
   if (announced === undefined) return undefined
   let due: Due | undefined
+  const isFirst = naming.named.get(receiver)?.isFirst === true
   const consider = (severity: Severity, named: NamedReceivers) => {
     const [reached, step] = [reachedAt(incident, severity), named.get(receiver)]
     if (reached === undefined || step === undefined) return
     const at = Instant.plus(reached, step.delay)
     if (due === undefined || at < due.at)
-      due = { at, isLater: step.isLater, isDelayed: !Duration.isZero(step.delay) }
+      due = {
+        at,
+        isLater: step.isLater,
+        isWritten: isFirst || !step.isLater,
+        isDelayed: !Duration.isZero(step.delay),
+      }
   }
   for (const severity of SEVERITIES)
     if (!isBelow(announced, severity)) consider(severity, naming.at(severity))

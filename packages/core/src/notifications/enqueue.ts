@@ -113,7 +113,7 @@ export function* enqueueOwed(
     // Whether a delay that is over fell into an outage, the evaluation decides.
     const after = isDue ? [] : [{ by: "after", until: Instant.max(due.at, now), again } as const]
     const holds = [...after, ...incidentHolds(incident, now)]
-    if (due?.isLater !== true) enqueueFiring(unit, incident, { ...firing, holds }, options)
+    if (due?.isWritten !== false) enqueueFiring(unit, incident, { ...firing, holds }, options)
   }
 }
 

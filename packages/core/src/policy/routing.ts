@@ -10,6 +10,8 @@ export interface NamedReceiver {
   readonly delay: Duration.Duration
   /** Whether a later step gives that delay. */
   readonly isLater: boolean
+  /** Whether a first step names it, if only after a longer delay. */
+  readonly isFirst: boolean
   /** How long after its last attempt it is reminded. */
   readonly remind: Duration.Duration | undefined
 }
@@ -66,7 +68,12 @@ export const compileRoutes = (
 }
 
 /** Without a delay. */
-export const AT_ONCE: NamedReceiver = { delay: Duration.zero, isLater: false, remind: undefined }
+export const AT_ONCE: NamedReceiver = {
+  delay: Duration.zero,
+  isLater: false,
+  isFirst: true,
+  remind: undefined,
+}
 
 /** A route's `after` delays its first step; a later step never comes before the first. */
 const namedBy = (
@@ -79,7 +86,7 @@ const namedBy = (
   return (steps ?? [{ to: to ?? receivers, after: undefined }]).flatMap((step, n) =>
     step.to.map((name) => {
       const delay = step.after === undefined ? first : Duration.max(first, step.after)
-      return [name, { delay, isLater: n > 0, remind }] as const
+      return [name, { delay, isLater: n > 0, isFirst: n === 0, remind }] as const
     }),
   )
 }
@@ -91,6 +98,7 @@ const unite = (known: NamedReceiver | undefined, other: NamedReceiver): NamedRec
   return {
     delay: isLess ? other.delay : known.delay,
     isLater: isEqual ? known.isLater && other.isLater : (isLess ? other : known).isLater,
+    isFirst: known.isFirst || other.isFirst,
     remind:
       known.remind === undefined || other.remind === undefined
         ? (known.remind ?? other.remind)

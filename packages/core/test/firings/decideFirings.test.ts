@@ -18,6 +18,7 @@ const RECEIVERS: ReadonlyArray<NotifierName> = ["chat", "pager"]
 const step = (delay: number, more: Partial<NamedReceiver> = {}): NamedReceiver => ({
   delay: Duration.minutes(delay),
   isLater: false,
+  isFirst: more.isLater !== true,
   remind: undefined,
   ...more,
 })
@@ -100,6 +101,15 @@ describe("an evaluation of an incident", () => {
     })
     expect(decided({ naming: steps, firings: [sent("chat", "critical", 5)] }, 15)).toEqual({
       written: [["pager", "escalation"]],
+      held: [],
+      next: undefined,
+    })
+  })
+
+  it("writes the row of a receiver that a first step names too, even if a later one notifies it sooner", () => {
+    const steps = naming({ pager: step(5, { isLater: true, isFirst: true }) })
+    expect(decided({ naming: steps }, 1)).toEqual({
+      written: [["pager", "escalation", "after"]],
       held: [],
       next: undefined,
     })

@@ -19,6 +19,7 @@ const minutesOf = (at: Instant.Instant) => Number(at - minute(0)) / 60_000_000
 const step = (delay: number, more: Partial<NamedReceiver> = {}): NamedReceiver => ({
   delay: Duration.minutes(delay),
   isLater: delay > 0,
+  isFirst: more.isLater === false || delay === 0,
   remind: undefined,
   ...more,
 })
