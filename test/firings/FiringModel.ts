@@ -52,6 +52,8 @@ interface Row {
   waitsUntil: number
   due: Time
   written: Time
+  /** When its parents let it go. */
+  freed: Time
   /** Whether parents hold it, when the last one ended, and when it did for the first time. */
   hasParents: boolean
   parentEnded: Time | undefined
@@ -129,7 +131,9 @@ export class FiringModel {
   readonly #answers = new Map<string, string>()
   readonly #checks = new Map<string, { key: string; status: Severity | "ok"; at: number; overdue?: number }>()
   readonly #agents = new Map<string, { seen: number; since: number; silent: boolean }>()
-  #outage = { from: -Infinity, until: -Infinity, counts: false }
+  /** The latest stop, and the latest one that counts as an outage. */
+  #stoppedUntil = -Infinity
+  #outage = { from: -Infinity, until: -Infinity }
   #setBack = 0
   /** How late an evaluation of this instant may be. */
   #passes = 0
@@ -143,7 +147,7 @@ export class FiringModel {
 
   /** A service that starts and stops in one instant may not notice that it started. */
   get isStopped(): boolean {
-    return this.now <= this.#outage.until
+    return this.now <= this.#stoppedUntil
   }
 
   get open(): ReadonlyArray<Incident> {
@@ -186,8 +190,8 @@ export class FiringModel {
         this.#agent(step.agent).silent = true
         break
       case "returns":
-        this.#agent(step.agent).silent = false
         this.#contact(step.agent)
+        this.#agent(step.agent).silent = false
         break
       case "expect": {
         const id = `${step.agent}/${step.check}`
@@ -223,7 +227,8 @@ export class FiringModel {
         this.#answers.set(step.receiver, step.how)
         break
       case "stops":
-        this.#outage = { from: this.now, until: this.now + step.lasts, counts: step.lasts > STALE_AFTER }
+        this.#stoppedUntil = this.now + step.lasts
+        if (step.lasts > STALE_AFTER) this.#outage = { from: this.now, until: this.#stoppedUntil }
         break
       case "clock_back":
         this.#setClockBack(step.by)
@@ -246,8 +251,8 @@ export class FiringModel {
           Object.assign(row, { state: "held", mayWait: true })
           incident.owedSince.set(row.receiver, row.due)
         } else {
-          const isLater = row.due.at === time.at && row.due.slack > time.slack
-          this.#attempt(incident, row, isLater ? row.due : time)
+          const late = [row.due, row.freed].find(({ at, slack }) => at === time.at && slack > time.slack)
+          this.#attempt(incident, row, late ?? time)
         }
       }
   }
@@ -447,13 +452,13 @@ export class FiringModel {
     const hadParents = row.hasParents
     this.#followParents(incident, row)
     // The pass after a change of a parent.
-    if (hadParents && !row.hasParents && row.due.at <= this.now) row.due = { at: this.now, slack: LATENESS }
+    if (hadParents && !row.hasParents && row.due.at <= this.now) row.freed = { at: this.now, slack: LATENESS }
     const isFree =
       row.due.at <= this.now &&
       (isOwed || row.reason !== undefined) &&
       this.#holds(incident, row).length === 0
-    const { counts, from, until } = this.#outage
-    if (isFree && row.mayWait && !row.waited && counts && this.now >= from && this.now < until + SETTLING)
+    const { from, until } = this.#outage
+    if (isFree && row.mayWait && !row.waited && this.now >= from && this.now < until + SETTLING)
       Object.assign(row, { waited: true, waitsUntil: until + SETTLING })
     if (!isFree || this.now < row.waitsUntil) row.mayWait = true
     else this.#free(incident, row, naming)
@@ -590,14 +595,15 @@ export class FiringModel {
     const nothing = { reason: undefined, cause: undefined, mayWait: false, waited: false, waitsUntil: 0 }
     const free = { hasParents: false, parentEnded: undefined, firstParentEnded: Infinity }
     const written = { at: this.now, slack: due.at === this.now ? due.slack : 0 }
-    return { receiver, event, state, severity, due, written, graceUntil: written, ...nothing, ...free }
+    const times = { due, written, freed: written, graceUntil: written }
+    return { receiver, event, state, severity, ...times, ...nothing, ...free }
   }
 
   #attempt(incident: Incident, row: Row, { at, slack }: Time): void {
     const { rows, key, opening } = incident
     const before = rows.slice(0, rows.indexOf(row)).filter(({ receiver }) => receiver === row.receiver)
     if (before.some(({ state }) => state === "retry") || !this.#receivers.includes(row.receiver)) return
-    const start = at < this.#outage.until ? { at: this.#outage.until, slack: 0 } : { at, slack }
+    const start = at < this.#stoppedUntil ? { at: this.#stoppedUntil, slack: 0 } : { at, slack }
     const answer = this.#answers.get(row.receiver)
     const done = { at: start.at, slack: start.slack + LATENESS }
     this.busyUntil = Math.max(this.busyUntil, done.at + done.slack)
@@ -712,7 +718,7 @@ export class FiringModel {
   #deadAt(agent: string): Time {
     const { seen, silent } = this.#agent(agent)
     const isKnown = !silent || this.#isMember(`${agent}/@heartbeat`, agent)
-    const since = this.#outage.counts ? Math.max(seen, this.#outage.until) : seen
+    const since = Math.max(seen, this.#outage.until)
     return { at: isKnown ? Infinity : since + DEAD_AFTER, slack: LATENESS }
   }
 
@@ -720,7 +726,7 @@ export class FiringModel {
     const [agent = ""] = id.split("/")
     const { seen, silent, since } = this.#agent(agent)
     const { at = 0, overdue = Infinity } = this.#checks.get(id) ?? {}
-    const due = Math.max(at, since, this.#outage.counts ? this.#outage.until : 0) + overdue
+    const due = Math.max(at, since, this.#outage.until) + overdue
     const isKnown = this.#isMember(`${agent}/@overdue`, id) || (silent && seen < at + overdue)
     // The agent's next heartbeat comes within a minute.
     return { at: isKnown ? Infinity : due, slack: 60 + LATENESS }
@@ -747,7 +753,7 @@ export class FiringModel {
     for (const check of this.#checks.values()) check.at = past(check.at)
     for (const silence of this.#silences)
       Object.assign(silence, { from: silence.from + by, until: silence.until + by })
-    this.#outage = { ...this.#outage, from: past(this.#outage.from), until: past(this.#outage.until) }
+    this.#outage = { from: past(this.#outage.from), until: past(this.#outage.until) }
     for (const incident of this.#incidents) {
       incident.openedAt = past(incident.openedAt)
       if (incident.ack !== undefined) incident.ack.until += by

@@ -1,6 +1,8 @@
-import { assert, describe, it } from "vitest"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { playModel } from "./playModel.ts"
-import type { Happening, Policy, Reported, Step } from "./Story.ts"
+import { differences, playService } from "./playService.ts"
+import type { Happening, Message, Policy, Reported, Step, Story } from "./Story.ts"
 
 const disk = (status: Reported["status"], more: Partial<Reported> = {}): Happening => ({
   step: "report",
@@ -110,6 +112,19 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     expected: ["20 chat firing opened critical", "80 pager firing opened critical"],
   },
+  "a pager of a slow route and a later step is notified once no route is left": {
+    policy: {
+      routes: [
+        { after: "20m", to: ["pager"] },
+        { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] },
+      ],
+    },
+    steps: [
+      [20, disk("critical")],
+      [60, { step: "policy", policy: {}, receivers: BOTH }],
+    ],
+    expected: ["20 chat firing opened critical", "80 pager firing opened critical"],
+  },
   "another receiver replaces one": {
     receivers: ["chat"],
     policy: { routes: [{ to: ["chat"] }] },
@@ -131,6 +146,19 @@ const CASES: Readonly<Record<string, Case>> = {
       [600, { step: "stops", lasts: 600 }],
     ],
     expected: ["20 chat firing opened critical", "1340 pager firing escalation critical"],
+  },
+  "a reminder due during an outage waits for recoveries": {
+    receivers: ["chat"],
+    policy: { routes: [{ remind: "15m", to: ["chat"] }] },
+    steps: [
+      [20, disk("critical")],
+      [600, { step: "stops", lasts: 600 }],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "1340 chat firing reminder critical",
+      "2240 chat firing reminder critical",
+    ],
   },
   "a recovery after an outage comes before the escalation": {
     policy: STEPS,
@@ -327,17 +355,24 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-describe("the model of firings", () => {
-  it.each(Object.entries(CASES))("%s", (_name, { expected, policy = {}, receivers = BOTH, steps }) => {
-    const story = steps.map(([wait, happening]): Step => ({ ...happening, wait }))
-    const begins = "2031-02-01T08:30Z"
-    const { isCertain, messages } = playModel({ begins, policy, receivers, steps: story }, 2_000)
-    assert.isTrue(isCertain)
-    assert.deepStrictEqual(
-      messages.map(({ cause, event, from, receiver, severity }) =>
-        [from, receiver, event, cause, severity].filter((word) => word !== undefined).join(" "),
-      ),
-      expected,
+/** `seconds receiver event cause severity` */
+const words = ({ cause, event, from, receiver, severity }: Message) =>
+  [from, receiver, event, cause, severity].filter((word) => word !== undefined).join(" ")
+
+describe("the model of firings, and a service, follow the rules where", () => {
+  for (const [name, { expected, policy = {}, receivers = BOTH, steps }] of Object.entries(CASES))
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        const story: Story = {
+          begins: "2031-02-01T08:30Z",
+          policy,
+          receivers,
+          steps: steps.map(([wait, happening]): Step => ({ ...happening, wait })),
+        }
+        const course = playModel(story, 2_000)
+        assert.isTrue(course.isCertain)
+        assert.deepStrictEqual(course.messages.map(words), expected)
+        assert.deepStrictEqual(differences(course, yield* playService(story, course)), [])
+      }),
     )
-  })
 })
