@@ -4,7 +4,7 @@ import {
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
 } from "@tocsin/contract/decodeRequest"
-import { compileGlob } from "@tocsin/contract/Matcher"
+import { compileGlob } from "@tocsin/contract/compileGlob"
 import { clientAddress } from "@tocsin/adapter-http/request/clientAddress"
 import { inboundRequestId } from "@tocsin/adapter-http/request/RequestId"
 import { assert, describe, it } from "@effect/vitest"

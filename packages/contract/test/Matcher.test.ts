@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as fc from "fast-check"
+import { compileGlob } from "../src/compileGlob.ts"
 import {
-  compileGlob,
   compileMatchers,
   formatMatcher,
   type MatchedFacts,

@@ -177,4 +177,23 @@ describe("a probe of the server", () => {
         assert.strictEqual((yield* Effect.flip(probing({}, watch))).message, message)
     }),
   )
+
+  it.effect("names no file, socket or authority of the server, by whichever way its options come", () =>
+    Effect.gen(function* () {
+      const probes = yield* WatchProbes
+      assert.isDefined(probes)
+      const url = "https://a.example/"
+      for (const options of [
+        { http: { url, ca: "/etc/ssl/cert.pem" } },
+        { http: { url, ca: "system" } },
+        { http: { url, cert: "/etc/client.pem" } },
+        { http: { url, socket: "/run/docker.sock" } },
+        { tls: { host: "a.example", key: "/etc/client.key" } },
+      ]) {
+        // The API refuses these fields before; nothing behind it may depend on that.
+        const refused = yield* Effect.flip(probes.check(options as TryWatchRequest))
+        assert.match(refused.message, /^(http|tls)\.\w+ has no meaning here: only an agent reads files$/)
+      }
+    }).pipe(Effect.provide(watchProbes(Result.getOrThrow(checkedSettings({ SERVICE_NOTIFIERS: "debug" }))))),
+  )
 })

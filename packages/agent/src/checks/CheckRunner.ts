@@ -3,7 +3,6 @@ import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { nextDue } from "@tocsin/reporting/agent/Schedule"
 import { createHash } from "node:crypto"
 import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
-import { NETWORK_PROBES } from "../probes/probes.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
 import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
 import type { StartedRun } from "./runCommand.ts"
@@ -41,6 +40,8 @@ interface RunnerOptions {
   readonly start: (check: RunCheck) => StartedRun
   /** Takes a result. */
   readonly report: (report: CheckReport) => void
+  /** Takes a probe's note for its next run, in the same moment as its result. */
+  readonly keep: (checkId: string, note: string) => void
   /** The last reported status of a check, and when. */
   readonly lastOf: (
     checkId: string,
@@ -71,8 +72,7 @@ interface RunPlan {
 /** A check that hangs delays others of its lane, and none of another. */
 type Lane = "command" | "network" | "host"
 
-const laneOf = ({ work }: RunCheck): Lane =>
-  work.kind === "command" ? "command" : NETWORK_PROBES.has(work.probe.name) ? "network" : "host"
+const laneOf = ({ work }: RunCheck): Lane => (work.kind === "command" ? "command" : work.probe.lane)
 
 /** Runs each check when it is due, in order of due time, and never twice at once. */
 export class CheckRunner {
@@ -187,7 +187,10 @@ export class CheckRunner {
 
   async #follow(entry: Entry, run: StartedRun, lane: Lane): Promise<void> {
     const outcome = await run.outcome
-    if (!this.#isStopped && this.#isPlanned(entry)) this.#report(entry, outcome, outcome.durationMillis)
+    if (!this.#isStopped && this.#isPlanned(entry)) {
+      this.#report(entry, outcome, outcome.durationMillis)
+      if (outcome.note !== undefined) this.#options.keep(entry.check.id, outcome.note)
+    }
     const isGone = await run.gone
     this.#running[lane] -= 1
     if (isGone) entry.run = undefined

@@ -38,6 +38,8 @@ export interface RunOutcome {
   readonly exitCode: number
   readonly output: string
   readonly droppedBytes: number
+  /** A probe's note for its next run. */
+  readonly note?: string | undefined
 }
 
 /** The kept output of a command on one stream. */

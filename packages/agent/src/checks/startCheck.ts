@@ -4,13 +4,24 @@ import { DEFAULT_PATH } from "../config/findProgram.ts"
 import { runProbe } from "../probes/probes.ts"
 import { runCommand, type StartedRun } from "./runCommand.ts"
 
+/** The surroundings of a check. */
+interface CheckAround {
+  readonly state: string
+  readonly clock: Clock
+  /** The note of the probe's last run. */
+  readonly note: string | undefined
+}
+
+/** The name of a probe's note in the spool. */
+export const noteName = (checkId: string): string => `probe:${checkId}`
+
 /** Begins the work of a check: a probe, or a command in the state folder. */
 export const startCheck = (
   { work, env, timeoutMillis }: RunCheck,
-  { state, clock }: { readonly state: string; readonly clock: Clock },
+  { state, clock, note }: CheckAround,
 ): StartedRun =>
   work.kind === "probe"
-    ? runProbe(work.probe, { timeoutMillis, clock })
+    ? runProbe(work.probe, { timeoutMillis, clock, note })
     : runCommand({ argv: work.argv, env: environmentOf(env, state), cwd: state, timeoutMillis }, clock)
 
 const environmentOf = (

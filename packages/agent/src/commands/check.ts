@@ -29,7 +29,7 @@ export const check = async (argv: ReadonlyArray<string>): Promise<number> => {
 
 const printable = (config: AgentConfig): object => ({
   server: config.servers,
-  ...(config.ca !== undefined && { ca_file: config.ca.file }),
+  ...(config.ca !== undefined && { ca_file: config.ca }),
   agent_id: config.agentId,
   hostname: config.hostname,
   labels: Object.fromEntries(config.labels),

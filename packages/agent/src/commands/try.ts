@@ -6,7 +6,7 @@ import { plainLine } from "@tocsin/contract/plainLine"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
 import type { RunOutcome } from "../checks/RunOutcome.ts"
-import { startCheck } from "../checks/startCheck.ts"
+import { noteName, startCheck } from "../checks/startCheck.ts"
 import { awakeClock, systemClock } from "../clock/Clock.ts"
 import type { AgentConfig, RunCheck } from "../config/AgentConfig.ts"
 import { DEFAULT_PATH } from "../config/findProgram.ts"
@@ -46,9 +46,9 @@ export const tryCheck = async (argv: ReadonlyArray<string>): Promise<number> => 
   for (const problem of problems) complain(problemText(problem))
   if (config === undefined) return EXIT_CODES.unknown
   const check = runCheckOf(config, checkId)
-  const before = lastStatus(state, checkId)
+  const { status: before, note } = lastOf(state, checkId)
   const clock = awakeClock(systemClock)
-  const run = startCheck(check, { state: existsSync(state) ? resolve(state) : "/", clock })
+  const run = startCheck(check, { state: existsSync(state) ? resolve(state) : "/", clock, note })
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, run.stop)
   const outcome = await run.outcome
   await run.gone
@@ -68,12 +68,20 @@ const runCheckOf = ({ checks }: AgentConfig, id: string): RunCheck => {
   throw new UsageError(`${id} is report_only, so the agent does not run it: ${others}`)
 }
 
-/** The status that the agent reported last, by which `confirm` judges. */
-const lastStatus = (state: string, checkId: string): CheckStatus | undefined => {
-  let last: CheckStatus | undefined
+/** The last result of a check in the spool. */
+interface Last {
+  /** By which `confirm` judges. */
+  readonly status: CheckStatus | undefined
+  readonly note: string | undefined
+}
+
+const lastOf = (state: string, checkId: string): Last => {
+  let last: Last = { status: undefined, note: undefined }
   if (!existsSync(spoolPath(state))) return last
   try {
-    withSpool(state, (file) => (last = file.states().get(checkId)?.status))
+    withSpool(state, (file) => {
+      last = { status: file.states().get(checkId)?.status, note: file.notes().get(noteName(checkId)) }
+    })
   } catch (error) {
     complain(`the check is tried as if it were new: ${reasonOf(error)}`)
   }

@@ -1,5 +1,6 @@
 import type { Confirmation as ConfirmedBy } from "@tocsin/contract/confirmResult"
 import type { ProbeConfig } from "../probes/probes.ts"
+import type { PemFile } from "./PemFile.ts"
 
 /** The work of a check's run. */
 export type Work =
@@ -43,8 +44,8 @@ export type CheckConfig = RunCheck | ReportedCheck
 /** A whole configuration, with defaults filled in. */
 export interface AgentConfig {
   readonly servers: ReadonlyArray<string>
-  /** The authorities to trust, as the file holds them. */
-  readonly ca: { readonly file: string; readonly text: string } | undefined
+  /** The authorities to trust. */
+  readonly ca: PemFile | undefined
   /** The token by which the server accepts this agent without an operator. */
   readonly enrolmentToken: string | undefined
   readonly agentId: string

@@ -5,6 +5,8 @@ import type { Path } from "./Problem.ts"
 export interface Place {
   readonly path: Path
   readonly refuse: (message: string, path?: Path) => void
+  /** The folder of the configuration, from which paths begin; absent where no file may be named. */
+  readonly folder?: string
 }
 
 /** Reads a value; complains to its place and returns `undefined` where it cannot. */
@@ -137,4 +139,13 @@ export const record =
       if (!Object.hasOwn(given, name)) place.refuse(`must have ${name}`, place.path)
     // Each field was read by its own reader.
     return found as Read<F>
+  }
+
+/** A reader whose value is judged as a whole. */
+export const checked =
+  <A>(reader: Reader<A>, judge: (value: A, place: Place) => void): Reader<A> =>
+  (value, place) => {
+    const read = reader(value, place)
+    if (read !== undefined) judge(read, place)
+    return read
   }

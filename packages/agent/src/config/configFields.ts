@@ -14,6 +14,7 @@ import {
   record,
   text,
 } from "./Reader.ts"
+import { certificateFile } from "./PemFile.ts"
 import { PROBE_NAMES, probeFields } from "../probes/probes.ts"
 
 const ID = {
@@ -152,7 +153,7 @@ const checks = mapOf(record(checkFields), { max: MAX_CHECKS, ...ID })
 /** The keys of config.yaml. */
 export const configReader = record({
   server: servers,
-  ca_file: text({ max: 4_096 }),
+  ca_file: certificateFile,
   enrolment_token_file: text({ max: 4_096 }),
   agent_id: idText,
   hostname: text({ max: 253 }),
@@ -187,6 +188,8 @@ export const judgeCheck = (check: CheckFields, place: Place): void => {
     }
     if (check.env !== undefined && works.some((name) => name !== "command" && name !== "shell"))
       place.refuse("has no meaning with a probe: remove it", [...place.path, "env"])
+    if (check.log !== undefined && (check.confirm?.bad ?? 1) > 1)
+      place.refuse("must be 1 with log: each line is in one result only", [...place.path, "confirm", "bad"])
     for (const name of ["cron", "tz"] as const) {
       if (name in check) place.refuse("is for report_only checks: use every", [...place.path, name])
     }

@@ -1,4 +1,3 @@
-import { X509Certificate } from "node:crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { hostname as systemHostname } from "node:os"
 import { dirname, join, resolve } from "node:path"
@@ -49,13 +48,14 @@ const FIRST_CHECKS = "checks:\n  disk: { disk: {} }\n  load: { load: {} }\n  mem
 /** Reads `FILE` and `checks.d/*.yaml` beside it. */
 export const readConfig = (file: string, given: GivenConfig = {}): ConfigRead => {
   const problems: Array<Problem> = []
+  const reading = { problems, folder: dirname(file) }
   const main = withServers(
     given.servers !== undefined && !existsSync(file)
-      ? parse(file, FIRST_CHECKS, configReader, problems)
-      : readFile(file, configReader, problems),
+      ? parse(file, FIRST_CHECKS, configReader, reading)
+      : readFile(file, configReader, reading),
     given.servers,
   )
-  const others = checkFiles(file, problems).map((path) => readFile(path, checksReader, problems))
+  const others = checkFiles(file, problems).map((path) => readFile(path, checksReader, reading))
   const checks = collect([main, ...others], main.read?.defaults ?? {}, problems)
   if (
     main.read !== undefined &&
@@ -64,14 +64,13 @@ export const readConfig = (file: string, given: GivenConfig = {}): ConfigRead =>
   ) {
     problems.push(main.yaml.locate([], "must have server: the address of the Tocsin server"))
   }
-  const ca = readAuthority(main, problems)
   const token = readToken(main, problems)
   if (checks.size > MAX_CHECKS)
     problems.push(main.yaml.locate(["checks"], `must be at most ${MAX_CHECKS} in all files`))
   if (problems.length > 0 || main.read === undefined) {
     return { config: undefined, problems: problems.toSorted((a, b) => compareProblems(a, b)) }
   }
-  const config = complete(main.read, checks, ca)
+  const config = complete(main.read, checks)
   return { config: { ...config, enrolmentToken: given.enrolmentToken ?? token }, problems: [] }
 }
 
@@ -83,21 +82,32 @@ const withServers = (main: FileRead<ConfigFile>, servers: GivenConfig["servers"]
 const compareProblems = (a: Problem, b: Problem): number =>
   a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1
 
-const readFile = <A>(file: string, reader: Reader<A>, problems: Array<Problem>): FileRead<A> => {
+/** The problems so far, and the folder from which paths begin. */
+interface Reading {
+  readonly problems: Array<Problem>
+  readonly folder: string
+}
+
+const readFile = <A>(file: string, reader: Reader<A>, reading: Reading): FileRead<A> => {
   let text = ""
   try {
     text = readFileSync(file, "utf8")
   } catch (error) {
-    problems.push({ file, line: 1, path: "", message: `cannot be read (${codeOf(error)})` })
+    reading.problems.push({ file, line: 1, path: "", message: `cannot be read (${codeOf(error)})` })
   }
-  return parse(file, text, reader, problems)
+  return parse(file, text, reader, reading)
 }
 
-const parse = <A>(file: string, text: string, reader: Reader<A>, problems: Array<Problem>): FileRead<A> => {
+const parse = <A>(
+  file: string,
+  text: string,
+  reader: Reader<A>,
+  { problems, folder }: Reading,
+): FileRead<A> => {
   const yaml = readYaml(file, text)
   problems.push(...yaml.problems)
   if (yaml.problems.length > 0) return { file, yaml, read: undefined }
-  const place = placeIn(yaml, problems)
+  const place = { ...placeIn(yaml, problems), folder }
   return { file, yaml, read: reader(yaml.value, place) }
 }
 
@@ -154,6 +164,7 @@ const toCheck = (id: string, fields: CheckFields, defaults: SharedFields): Check
     labels: fields.labels ?? new Map(),
   }
   const everyMillis = fields.every ?? defaults.every ?? DEFAULT_EVERY
+  const confirm = fields.confirm ?? defaults.confirm
   if (fields.report_only === true) {
     const { cron, tz } = fields
     const schedule = cron !== undefined && tz !== undefined ? { cron, tz } : { everyMillis }
@@ -166,7 +177,8 @@ const toCheck = (id: string, fields: CheckFields, defaults: SharedFields): Check
     everyMillis,
     timeoutMillis: fields.timeout ?? defaults.timeout ?? DEFAULT_TIMEOUT,
     env: new Map([...(defaults.env ?? []), ...(fields.env ?? [])]),
-    confirm: toConfirmation(fields.confirm ?? defaults.confirm),
+    // A line of a log is in one result only.
+    confirm: toConfirmation(confirm && fields.log !== undefined ? { ...confirm, bad: 1 } : confirm),
   }
 }
 
@@ -180,29 +192,6 @@ const workOf = (fields: CheckFields): Work => {
   if (probe !== undefined) return { kind: "probe", probe }
   if (fields.shell !== undefined) return { kind: "command", argv: ["/bin/sh", "-c", fields.shell] }
   return { kind: "command", argv: fields.command ?? [] }
-}
-
-const readAuthority = (main: FileRead<ConfigFile>, problems: Array<Problem>): AgentConfig["ca"] => {
-  const path = main.read?.ca_file
-  if (path === undefined) return undefined
-  const refuse = (message: string) => void problems.push(main.yaml.locate(["ca_file"], message))
-  try {
-    const file = resolve(dirname(main.file), path)
-    const text = readFileSync(file, "utf8")
-    const certificates = text
-      .split(/(?=-----BEGIN CERTIFICATE-----)/)
-      .filter((part) => part.startsWith("-----BEGIN CERTIFICATE-----"))
-    const damaged = certificates.findIndex((one) => !isCertificate(one))
-    if (certificates.length > 0 && damaged < 0) return { file, text }
-    refuse(
-      damaged < 0
-        ? "must be a file of PEM certificates"
-        : `has a damaged certificate (number ${damaged + 1}): copy the file again`,
-    )
-  } catch (error) {
-    refuse(`cannot be read (${codeOf(error)})`)
-  }
-  return undefined
 }
 
 /** A token file that is gone has been used. */
@@ -219,24 +208,14 @@ const readToken = (main: FileRead<ConfigFile>, problems: Array<Problem>): string
   }
 }
 
-/** Node.js leaves out what follows a damaged certificate, and says nothing. */
-const isCertificate = (pem: string): boolean => {
-  try {
-    return new X509Certificate(pem).raw.length > 0
-  } catch {
-    return false
-  }
-}
-
 const complete = (
   read: ConfigFile,
   checks: ReadonlyMap<string, CheckConfig>,
-  ca: AgentConfig["ca"],
 ): Omit<AgentConfig, "enrolmentToken"> => {
   const hostname = read.hostname ?? systemHostname()
   return {
     servers: read.server ?? [],
-    ca,
+    ca: read.ca_file,
     hostname,
     agentId: read.agent_id ?? (hostname.replaceAll(/[^A-Za-z0-9._:-]/g, "-").slice(0, 128) || "agent"),
     labels: read.labels ?? new Map(),

@@ -4,7 +4,7 @@ import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { type AgentConfig, checksText } from "../config/AgentConfig.ts"
 import { type AwakeClock, awakeClock } from "../clock/Clock.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
-import { startCheck } from "../checks/startCheck.ts"
+import { noteName, startCheck } from "../checks/startCheck.ts"
 import { hasStarted, reportLostJobs } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
@@ -71,7 +71,7 @@ export class Daemon {
     this.#options = options
     this.#config = config
     this.#countedAt = clock.steady()
-    this.#transport = httpTransport({ ca: config.ca?.text })
+    this.#transport = httpTransport({ ca: config.ca?.reveal() })
     // The spool is opened first, and may need the time before the sender knows the server's.
     const made: { sender?: Sender<SpooledResult> } = {}
     const now = () => made.sender?.now() ?? Math.floor(clock.wall())
@@ -105,8 +105,10 @@ export class Daemon {
     this.#awake = awake
     this.#runner = new CheckRunner({
       clock,
-      start: (check) => startCheck(check, { state, clock: awake }),
+      start: (check) =>
+        startCheck(check, { state, clock: awake, note: this.#spool.notes().get(noteName(check.id)) }),
       report: (report) => this.#record(() => this.#spool.record(report)),
+      keep: (checkId, note) => this.#record(() => this.#spool.setNote(noteName(checkId), note)),
       lastOf: (checkId) => this.#spool.states().get(checkId),
       skipped: (checkId) => void this.#skipped.set(checkId, clock.steady()),
     })
@@ -127,7 +129,7 @@ export class Daemon {
   reconfigure(config: AgentConfig): void {
     this.#config = config
     this.#transport.close()
-    this.#transport = httpTransport({ ca: config.ca?.text })
+    this.#transport = httpTransport({ ca: config.ca?.reveal() })
     this.#sender.restate(statementsOf(config))
     this.#runner.plan(config)
     this.#metrics.listen(config.metricsPort)

@@ -26,6 +26,8 @@ export interface Finding {
   readonly words: string
   readonly measures: ReadonlyArray<Measure>
   readonly faults?: ReadonlyArray<Fault>
+  /** For the next run, kept together with the result. */
+  readonly note?: string
 }
 
 /** A finding as a result. */
@@ -52,7 +54,7 @@ export const judge = (title: string, { words, measures, faults = [] }: Finding):
   const all = [...faults, ...crossed]
   const status = BY_WEIGHT[Math.max(0, ...all.map((one) => BY_WEIGHT.indexOf(one.status)))] ?? "unknown"
   const worstFirst = all.toSorted((a, b) => BY_WEIGHT.indexOf(b.status) - BY_WEIGHT.indexOf(a.status))
-  const said = all.length === 0 ? words : worstFirst.map((one) => one.words).join(", ")
+  const said = all.length === 0 ? words : [...new Set(worstFirst.map((one) => one.words))].join(", ")
   const data = measures.map(performanceOf).join(" ")
   // A bar would begin the performance data, and a line break more text.
   const lines = said.replaceAll("|", "/").split("\n")

@@ -17,6 +17,8 @@ export interface ProbeAround {
   readonly signal: AbortSignal
   /** Absent in an agent, which may connect to any address and reads whole answers. */
   readonly targets?: ProbeTargets | undefined
+  /** The note that the probe left for its next run in its last finding. */
+  readonly note?: string | undefined
 }
 
 /**
@@ -32,6 +34,8 @@ export const connecting = (host: string, targets: ProbeTargets | undefined) => {
 /** A check that the agent itself does. */
 export interface Probe<S> {
   readonly title: string
+  /** A check that hangs delays others of its lane, and none of another. */
+  readonly lane: "network" | "host"
   /** Reads its settings from the configuration. */
   readonly reader: Reader<S>
   /** May throw: then its status is unknown, with the error's words. */

@@ -1,63 +1,18 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
-import { readFile, realpath, statfs } from "node:fs/promises"
-import { afterMillis } from "../clock/Clock.ts"
-import { record, text } from "../config/Reader.ts"
+import { readFile, statfs } from "node:fs/promises"
+import { record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
+import { FileSystems } from "./FileSystems.ts"
 import type { Finding, Measure } from "./Finding.ts"
+import { allMounts, type Mount, mountAt, mountPaths } from "./mounts.ts"
 import type { Probe, SettingsOf } from "./Probe.ts"
 import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
-import { oneOrMore, thresholdFields, thresholds } from "./probeReaders.ts"
-
-/** Node.js has four threads for files and names, and a mount that hangs holds one until it answers. */
-const AT_ONCE = 2
-const PATIENCE_MILLIS = 5_000
-
-/** Examines file systems so that those that hang leave threads for everything else. */
-export class FileSystems<A> {
-  readonly #look: (path: string) => Promise<A>
-  readonly #patience: number
-  readonly #underWay = new Map<string, Promise<A>>()
-
-  constructor(look: (path: string) => Promise<A>, patience = PATIENCE_MILLIS) {
-    this.#look = look
-    this.#patience = patience
-  }
-
-  /** Rejects if the file system does not answer in time, or others that hang keep it waiting. */
-  async examine(path: string, clock: Clock): Promise<A> {
-    let cancelLimit = (): void => {}
-    const late = new Promise<never>((_, reject) => {
-      cancelLimit = afterMillis(clock, this.#patience, () => reject(new Error(this.#whyLate(path))))
-    })
-    try {
-      return await Promise.race([this.#answerOf(path, late), late])
-    } finally {
-      cancelLimit()
-    }
-  }
-
-  async #answerOf(path: string, late: Promise<never>): Promise<A> {
-    while (!this.#underWay.has(path) && this.#underWay.size >= AT_ONCE) {
-      const others = [...this.#underWay.values()].map((one) => one.catch(() => {}))
-      await Promise.race([...others, late])
-    }
-    const known = this.#underWay.get(path)
-    if (known !== undefined) return await known
-    const answer = this.#look(path).finally(() => this.#underWay.delete(path))
-    this.#underWay.set(path, answer)
-    return await answer
-  }
-
-  #whyLate(path: string): string {
-    return this.#underWay.has(path)
-      ? "the file system does not answer"
-      : `${[...this.#underWay.keys()].join(" and ")} hang`
-  }
-}
+import { byteThresholds, thresholdFields, thresholds } from "./probeReaders.ts"
 
 const reader = record({
-  mounts: oneOrMore(text({ max: 4_096, form: /^\//, expected: "an absolute path" }), 100),
+  mounts: mountPaths,
   ...thresholdFields,
+  bytes: byteThresholds,
   inodes: thresholds,
 })
 
@@ -68,13 +23,16 @@ const DEFAULT_INODES = thresholdsOf("10:", "5:")
 /** Space and inodes that are free, of each mount, in percent of what a user can have. */
 export const disk: Probe<SettingsOf<typeof reader>> = {
   title: "DISK",
+  lane: "host",
   reader,
-  run: async ({ mounts, inodes = DEFAULT_INODES, ...free }, { clock }) => {
-    const paths = mounts ?? (await diskMounts())
-    const mounted = mounts && new Set((await allMounts()).map(({ path }) => path)).add("/")
-    const limits = givenOr(free, DEFAULT_FREE)
+  run: async ({ mounts, bytes, inodes = DEFAULT_INODES, ...free }, { clock }) => {
+    const all = await allMounts()
+    const paths = mounts ?? (await diskMounts(all))
+    // Bytes replace the percentage, which says little of a large disk.
+    const limits = bytes === undefined ? givenOr(free, DEFAULT_FREE) : free
+    const known = mounts === undefined ? [] : all
     const found = await Promise.all(
-      paths.map((path) => measure(path, { free: limits, inodes, clock, mounted })),
+      paths.map((path) => measure(path, { free: limits, bytes, inodes, clock, known })),
     )
     return {
       words: found.map(({ words }) => words).join(", "),
@@ -86,22 +44,22 @@ export const disk: Probe<SettingsOf<typeof reader>> = {
 
 const GIB = 2 ** 30
 
-/** Shared by all checks, because all share the threads. */
 const fileSystems = new FileSystems((path) => statfs(path))
 
 interface Measuring {
   readonly free: Thresholds
+  readonly bytes: Thresholds | undefined
   readonly inodes: Thresholds
   readonly clock: Clock
-  /** Every mount of the system; the root alone where it does not say. */
-  readonly mounted: ReadonlySet<string> | undefined
+  /** Mounts of which the path must be one; none where that is not asked, or the system does not say. */
+  readonly known: ReadonlyArray<Mount>
 }
 
-const measure = async (path: string, { free, inodes, clock, mounted }: Measuring): Promise<Finding> => {
+const measure = async (path: string, { free, bytes, inodes, clock, known }: Measuring): Promise<Finding> => {
   let found
   try {
     found = await fileSystems.examine(path, clock)
-    if (mounted !== undefined && mounted.size > 1 && !mounted.has(await realpath(path)))
+    if (known.length > 0 && (await mountAt(known, path, clock)) === undefined)
       throw new Error("nothing is mounted there")
   } catch (error) {
     return {
@@ -118,6 +76,8 @@ const measure = async (path: string, { free, inodes, clock, mounted }: Measuring
   const measures: Array<Measure> = [
     { label: `${path} free`, value: percent, unit: "%", thresholds: free, words },
   ]
+  if (bytes !== undefined)
+    measures.push({ label: `${path} bytes`, value: bavail * bsize, unit: "B", thresholds: bytes, words })
   // Some file systems have no fixed number of inodes.
   if (files > 0) {
     const left = (100 * ffree) / files
@@ -137,24 +97,9 @@ const WITHOUT_DEVICE = new Set(["zfs", "btrfs"])
 /** Full from the beginning. */
 const READ_ONLY = new Set(["squashfs", "iso9660", "udf"])
 
-/** None where the system does not say. */
-const allMounts = async () => {
-  const lines = await readFile("/proc/self/mounts", "utf8").catch(() => "")
-  return lines
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => {
-      const [device = "", path = "", type = ""] = line.split(" ").map(unescaped)
-      return { device, path, type }
-    })
-}
-
 /** The mounts of disks: each device once, under its shortest path. */
-const diskMounts = async (): Promise<ReadonlyArray<string>> => {
-  const [mounts, types] = await Promise.all([
-    allMounts(),
-    readFile("/proc/filesystems", "utf8").catch(() => ""),
-  ])
+const diskMounts = async (mounts: ReadonlyArray<Mount>): Promise<ReadonlyArray<string>> => {
+  const types = await readFile("/proc/filesystems", "utf8").catch(() => "")
   const withDevice = new Set(types.split("\n").flatMap((line) => /^\t(\S+)$/.exec(line)?.[1] ?? []))
   const pathOf = new Map<string, string>()
   for (const { device, path, type } of mounts) {
@@ -166,7 +111,3 @@ const diskMounts = async (): Promise<ReadonlyArray<string>> => {
   // The root of a container is an overlay.
   return [...all.add("/")].toSorted()
 }
-
-/** The kernel writes spaces and backslashes of paths as octal numbers. */
-const unescaped = (field: string): string =>
-  field.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCodePoint(Number.parseInt(octal, 8)))

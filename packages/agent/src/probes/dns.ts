@@ -32,6 +32,7 @@ const reader = record(
 /** Resolves a name, and looks for the expected records; thresholds are seconds. */
 export const dns: Probe<SettingsOf<typeof reader>> = {
   title: "DNS",
+  lane: "network",
   reader,
   run: async (settings, { clock, signal }) => {
     const { name = "", type = "A", servers, expect = [], warning, critical: crit } = settings

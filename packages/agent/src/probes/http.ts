@@ -1,7 +1,19 @@
 import type { IncomingMessage, RequestOptions } from "node:http"
 import type { PeerCertificate, TLSSocket } from "node:tls"
 import { afterMillis } from "../clock/Clock.ts"
-import { flag, integer, mapOf, oneOf, type Reader, record, text } from "../config/Reader.ts"
+import { fileAt } from "../config/PemFile.ts"
+import {
+  anyText,
+  checked,
+  flag,
+  integer,
+  mapOf,
+  oneOf,
+  type Place,
+  type Reader,
+  record,
+  text,
+} from "../config/Reader.ts"
 import { daysLeft } from "./certificate.ts"
 import { explainError } from "../sending/explainError.ts"
 import type { Fault, Measure } from "./Finding.ts"
@@ -9,6 +21,7 @@ import { connecting, type Probe, type ProbeAround, secondsText, type SettingsOf,
 import { oneOrMore, pattern, thresholdFields, thresholds, wait, WAIT_MILLIS } from "./probeReaders.ts"
 import { searchTexts, tooSlow } from "./searchTexts.ts"
 import { critical } from "./tcp.ts"
+import { judgeTrust, trustFields, trusting } from "./trust.ts"
 
 const address: Reader<string> = (value, place) => {
   if (
@@ -23,10 +36,12 @@ const address: Reader<string> = (value, place) => {
 
 const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "letters, digits and -" }
 
-const reader = record(
+const fields = record(
   {
     url: address,
-    method: oneOf("GET", "HEAD"),
+    socket: fileAt,
+    method: oneOf("GET", "HEAD", "POST"),
+    body: anyText,
     status: oneOrMore(integer({ min: 100, max: 599 }), 100),
     text: text({ max: 4_096 }),
     pattern,
@@ -35,10 +50,19 @@ const reader = record(
     verify: flag,
     days: thresholds,
     wait,
+    ...trustFields,
     ...thresholdFields,
   },
   ["url"],
 )
+
+const judgeRequest = (settings: SettingsOf<typeof fields>, place: Place): void => {
+  judgeTrust(settings, place)
+  if (settings.body !== undefined && settings.method !== "POST")
+    place.refuse("needs method: POST", [...place.path, "body"])
+}
+
+const reader = checked(fields, judgeRequest)
 
 type HttpSettings = SettingsOf<typeof reader>
 
@@ -49,6 +73,7 @@ const LONGEST_BODY = 1_048_576
 /** Asks for a page and examines its status, body, time and certificate; thresholds are seconds. */
 export const http: Probe<HttpSettings> = {
   title: "HTTP",
+  lane: "network",
   reader,
   run: async (settings, { clock, signal, targets }) => {
     const { url = "", days, warning, critical: crit } = settings
@@ -122,6 +147,8 @@ interface Page {
   readonly certificate: PeerCertificate | undefined
 }
 
+const SENT_AGAIN: ReadonlySet<number> = new Set([307, 308])
+
 const pageAt = async (
   first: string,
   settings: HttpSettings,
@@ -129,14 +156,22 @@ const pageAt = async (
 ): Promise<Page> => {
   const most = settings.redirects ?? DEFAULT_REDIRECTS
   const origin = new URL(first).origin
+  const trust = await trusting(settings)
   let url = new URL(first)
+  // A redirect is followed by GET, unless it asks to send the same again (RFC 9110, 15.4).
+  let { method = "GET", body } = settings
   for (let followed = 0; ; followed++) {
     // IPv6 without its brackets.
     const reached = connecting(url.hostname.replace(/^\[(.*)\]$/, "$1"), targets)
-    const { response, certificate } = await ask(url, {
-      ...optionsOf(url, origin, settings, signal),
-      ...reached,
-    })
+    const { response, certificate } = await ask(
+      url,
+      {
+        ...optionsOf(url, origin, { ...settings, method }, signal),
+        ...reached,
+        ...trust,
+      },
+      body,
+    )
     const { statusCode: status = 0, headers } = response
     const next = status >= 300 && status <= 399 ? headers.location : undefined
     if (next === undefined || most === 0 || settings.status?.includes(status)) {
@@ -149,18 +184,23 @@ const pageAt = async (
     response.destroy()
     if (followed >= most) throw new Error(`more than ${most} redirects`)
     url = new URL(next, url)
+    if (method === "POST" && !SENT_AGAIN.has(status)) [method, body] = ["GET", undefined]
+    // The body may be a secret, like a header field.
+    if (body !== undefined && url.origin !== origin)
+      throw new Error(`redirected with its body to ${url.origin}`)
   }
 }
 
 const optionsOf = (
   url: URL,
   origin: string,
-  { headers, method = "GET", verify = true }: HttpSettings,
+  { headers, method = "GET", socket, verify = true }: HttpSettings,
   signal: AbortSignal,
 ): RequestOptions & { readonly rejectUnauthorized: boolean } => ({
   method,
   agent: false,
   signal,
+  ...(url.origin === origin && socket !== undefined && { socketPath: socket }),
   rejectUnauthorized: verify,
   // A header field may be a secret, which another server must not see.
   headers: {
@@ -177,7 +217,7 @@ interface Asked {
   readonly certificate: PeerCertificate | undefined
 }
 
-const ask = async (url: URL, options: RequestOptions): Promise<Asked> => {
+const ask = async (url: URL, options: RequestOptions, body?: string): Promise<Asked> => {
   if (!["http:", "https:"].includes(url.protocol)) throw new Error(`redirected to ${url.protocol}`)
   const isSecure = url.protocol === "https:"
   // Loaded only where it is used: TLS takes some megabytes.
@@ -192,7 +232,7 @@ const ask = async (url: URL, options: RequestOptions): Promise<Asked> => {
       const certificate = isSecure ? (response.socket as TLSSocket).getPeerCertificate() : undefined
       resolve({ response, certificate })
     })
-    sent.end()
+    sent.end(body)
   })
 }
 

@@ -31,6 +31,7 @@ const DEFAULT_CRITICAL = rangesOf("8,6,4")
 /** The load averages; of each processor by default, as `per_cpu: false` changes. */
 export const load: Probe<SettingsOf<typeof reader>> = {
   title: "LOAD",
+  lane: "host",
   reader,
   run: async ({ warning, critical, per_cpu: isPerCpu = true }) => {
     const isDefault = warning === undefined && critical === undefined && isPerCpu

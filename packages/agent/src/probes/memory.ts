@@ -14,6 +14,7 @@ const MIB = 2 ** 20
 /** Memory that programs can have, in percent of all; swap that is free, where there is swap. */
 export const memory: Probe<SettingsOf<typeof reader>> = {
   title: "MEMORY",
+  lane: "host",
   reader,
   run: async ({ warning, critical, swap }) => {
     const { available, total, swapFree, swapTotal } = await memoryNow()

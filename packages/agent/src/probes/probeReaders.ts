@@ -17,6 +17,27 @@ const range: Reader<Range> = (value, place) => {
 export const thresholdFields = { warning: range, critical: range }
 export const thresholds = record(thresholdFields)
 
+const SCALED = /(\d+(?:\.\d+)?)([A-Za-z]*)/g
+
+/** A threshold whose numbers may have units. */
+const scaledRange =
+  (units: Readonly<Record<string, number>>, example: string): Reader<Range> =>
+  (value, place) => {
+    const scaled = String(value).replaceAll(SCALED, (whole, figure: string, unit: string) =>
+      unit === "" || units[unit] === undefined ? whole : String(Number(figure) * units[unit]),
+    )
+    const found = ["string", "number"].includes(typeof value) ? Range.parse(scaled) : undefined
+    const names = Object.keys(units).join(", ")
+    return found ?? refused(place, `must be a range such as ${example}; units are ${names}`)
+  }
+
+const bytes = scaledRange({ B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }, '"10GiB:"')
+const age = scaledRange({ s: 1, m: 60, h: 3_600, d: 86_400 }, '"26h" or "5m:"')
+
+/** Thresholds in bytes, and in seconds. */
+export const byteThresholds = record({ warning: bytes, critical: bytes })
+export const ageFields = { warning: age, critical: age }
+
 /** How long a network probe waits for an answer. */
 export const wait = duration({ max: "1d" })
 export const WAIT_MILLIS = 10_000

@@ -14,6 +14,7 @@ const OWN = thresholdsOf(undefined, "1:")
 /** How many processes have a name, or a command line that matches a pattern. */
 export const processes: Probe<SettingsOf<typeof reader>> = {
   title: "PROCESS",
+  lane: "host",
   reader,
   run: async ({ name, pattern: written, warning, critical }) => {
     const all = await runningProcesses()

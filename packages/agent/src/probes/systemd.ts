@@ -23,6 +23,7 @@ const OWN = thresholdsOf(undefined, "0")
 /** Units that are not in a wanted state; without `units`, all that have failed. */
 export const systemd: Probe<SettingsOf<typeof reader>> = {
   title: "SYSTEMD",
+  lane: "host",
   reader,
   run: async ({ units, states = ["active"], warning, critical }, { signal }) => {
     const bad =

@@ -1,4 +1,4 @@
-import { connect } from "node:net"
+import { connect, type NetConnectOpts } from "node:net"
 import { afterMillis } from "../clock/Clock.ts"
 import { anyText, integer, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
@@ -8,30 +8,43 @@ import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
 
 export const port = integer({ min: 1, max: 65_535 })
 
-const reader = record({ host, port, send: anyText, expect: anyText, wait, ...thresholdFields }, [
-  "host",
-  "port",
-])
+/** The settings of a probe that connects, and may send and expect a text. */
+export const exchangeFields = { send: anyText, expect: anyText, wait, ...thresholdFields }
+
+const reader = record({ host, port, ...exchangeFields }, ["host", "port"])
 
 /** Connects, sends a text if there is one, and waits for the expected one; thresholds are seconds. */
 export const tcp: Probe<SettingsOf<typeof reader>> = {
   title: "TCP",
+  lane: "network",
   reader,
-  run: async (
-    { host: to = "", port: at = 0, send, expect, wait: millis = WAIT_MILLIS, ...thresholds },
-    around,
-  ) => {
-    const target = `${to}:${at}`
-    try {
-      const { seconds } = await timed(around.clock, () =>
-        exchange({ host: to, port: at, send, expect, millis, around }),
-      )
-      const words = `${target} answered in ${secondsText(seconds)}`
-      return { words, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
-    } catch (error) {
-      return critical(`${target}: ${explainError(error)}`)
-    }
-  },
+  run: async ({ host: to = "", port: at = 0, ...settings }, around) =>
+    await exchangeAt(
+      `${to}:${at}`,
+      () => ({ ...connecting(to, around.targets), host: to, port: at }),
+      settings,
+      around,
+    ),
+}
+
+type ExchangeSettings = SettingsOf<ReturnType<typeof record<typeof exchangeFields>>>
+
+/** The finding of one exchange at an address, which `optionsOf` may refuse. */
+export const exchangeAt = async (
+  target: string,
+  optionsOf: () => NetConnectOpts,
+  { send, expect, wait: millis = WAIT_MILLIS, ...thresholds }: ExchangeSettings,
+  around: ProbeAround,
+): Promise<Finding> => {
+  try {
+    const { seconds } = await timed(around.clock, () =>
+      exchange({ options: optionsOf(), send, expect, millis, around }),
+    )
+    const words = `${target} answered in ${secondsText(seconds)}`
+    return { words, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
+  } catch (error) {
+    return critical(`${target}: ${explainError(error)}`)
+  }
 }
 
 /** A finding that is critical without a figure. */
@@ -42,8 +55,7 @@ export const critical = (words: string): Finding => ({
 })
 
 interface Exchange {
-  readonly host: string
-  readonly port: number
+  readonly options: NetConnectOpts
   readonly send: string | undefined
   readonly expect: string | undefined
   readonly millis: number
@@ -54,12 +66,7 @@ const exchange = (asked: Exchange): Promise<void> =>
   new Promise((resolve, reject) => {
     const { around, expect, send, millis } = asked
     // The signal ends the connection too, as at the deadline of the check.
-    const socket = connect({
-      ...connecting(asked.host, around.targets),
-      host: asked.host,
-      port: asked.port,
-      signal: around.signal,
-    })
+    const socket = connect({ ...asked.options, signal: around.signal })
     const over = (error?: Error): void => {
       cancelLimit()
       socket.destroy()

@@ -63,6 +63,7 @@ const makeHost = (work: (id: string) => Work, last = new Map<string, number>()) 
       return { outcome, gone, isAlive: () => stuck.has(id), stop: () => {} }
     },
     report: (report) => void reports.push(report),
+    keep: () => {},
     lastOf: (id) => {
       const observedAt = last.get(id)
       return observedAt === undefined ? undefined : { status: "ok", observedAt }
@@ -199,14 +200,15 @@ describe("the runner", () => {
 
   it("keeps no check waiting for hanging ones of another kind", async () => {
     const hanging = Array.from({ length: 20 }, (_, index) => `hanging-${index}`)
-    const probe = (name: string) => ({
-      name,
-      title: name,
+    const probe = (lane: "network" | "host") => ({
+      name: lane,
+      title: lane,
+      lane,
       settings: {},
       run: () => Promise.reject(new Error()),
     })
-    const network = { kind: "probe", probe: probe("http") } as const
-    const own = { kind: "probe", probe: probe("disk") } as const
+    const network = { kind: "probe", probe: probe("network") } as const
+    const own = { kind: "probe", probe: probe("host") } as const
     for (const [work, others] of [
       [network, ["command", "own"]],
       [checkOf("hanging").work, ["network", "own"]],

@@ -15,7 +15,7 @@ const CONFIRM = { bad: 2, good: 2, everyMillis: 10 * SECOND }
 
 const probeOf = (name: string): RunCheck["work"] => ({
   kind: "probe",
-  probe: { name, title: name, settings: {}, run: () => assert.fail("it is not started here") },
+  probe: { name, title: name, lane: "host", settings: {}, run: () => assert.fail("it is not started here") },
 })
 
 /** Of each lane one: what a reload may make of a check. */
@@ -74,6 +74,7 @@ class Host {
     clock: { steady: () => this.#now(), wall: () => this.#now(), sinceBoot: () => this.#now() },
     start: ({ id, work }) => this.#start(id, work),
     report: ({ checkId, status }) => void this.#reported.push(`${checkId} ${status}`),
+    keep: () => {},
     lastOf: () => undefined,
     skipped: (id) => {
       // Then its deadline reports that it is stuck.

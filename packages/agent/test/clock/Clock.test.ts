@@ -79,6 +79,7 @@ describe("after a standstill of the agent", () => {
           )
         },
         report: () => {},
+        keep: () => {},
         lastOf: () => undefined,
         skipped: (id) => void skipped.push(id),
       })

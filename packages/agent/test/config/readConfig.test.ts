@@ -83,7 +83,7 @@ describe("a configuration", () => {
       "config.yaml:2: colour is unknown: use one of server, ca_file, enrolment_token_file, agent_id, hostname, labels, max_parallel, metrics_port, defaults, checks",
       "config.yaml:4: defaults.every must be a duration such as 90s, 8h or 7d, from 1s to 31d",
       "config.yaml:6: checks.both must have only one of command, shell",
-      "config.yaml:7: checks.none must have one of command, shell, http, tcp, tls, dns, disk, memory, load, process, systemd, or report_only: true",
+      "config.yaml:7: checks.none must have one of command, shell, http, tcp, tls, dns, unix, disk, mount, file, log, memory, load, process, systemd, or report_only: true",
       "config.yaml:8: checks.with space must have a name of 1 to 128 letters, digits or the characters . _ : -",
       "config.yaml:9: checks.job must have either every or cron and tz",
       "config.yaml:10: checks.tz.tz must be an IANA time zone such as Europe/Berlin",
@@ -141,11 +141,38 @@ describe("a configuration", () => {
     assert.deepStrictEqual([problems, config?.checks.get("job")?.incidentKey], [[], "backups"])
   })
 
+  it("confirms no line of a log, which is in one result only", () => {
+    const log = "{ file: /a, match: b }"
+    const { config } = reading(
+      `server: http://a\ndefaults: { confirm: { bad: 3, good: 2 } }\nchecks:\n  log: { log: ${log} }\n`,
+    )
+    const check = config?.checks.get("log")
+    assert.deepStrictEqual(check?.kind === "run" && check.confirm, { bad: 1, good: 2, everyMillis: 10_000 })
+    assert.deepStrictEqual(
+      reading(`server: http://a\nchecks:\n  log: { log: ${log}, confirm: { bad: 2 } }\n`).problems,
+      ["config.yaml:3: checks.log.confirm.bad must be 1 with log: each line is in one result only"],
+    )
+  })
+
+  it("names the bad files of a probe, whose paths begin in its folder", () => {
+    const web = (name: string) => `checks:\n  ${name}: { tls: { host: a, ca: ca.pem, cert: none.pem } }\n`
+    const { problems } = reading(
+      `server: http://a\n${web("one")}`,
+      { "b.yaml": web("two") },
+      { "ca.pem": "nothing" },
+    )
+    const faults = ["ca must be a file of PEM certificates", "cert cannot be read (ENOENT)"]
+    assert.deepStrictEqual(problems, [
+      ...faults.map((fault) => `checks.d/b.yaml:2: checks.two.tls.${fault}`),
+      ...faults.map((fault) => `config.yaml:3: checks.one.tls.${fault}`),
+    ])
+  })
+
   it("trusts the certificates of a file beside it, and refuses a damaged one", () => {
     const [first = "", second = ""] = rootCertificates
     const trusting = (pem: string) => reading("server: https://a\nca_file: ca.pem\n", {}, { "ca.pem": pem })
     const whole = `# Ours\n${first}\n${second}\n`
-    assert.deepStrictEqual([trusting(whole).problems, trusting(whole).config?.ca?.text], [[], whole])
+    assert.deepStrictEqual([trusting(whole).problems, trusting(whole).config?.ca?.reveal()], [[], whole])
     assert.deepStrictEqual(trusting("nothing").problems, [
       "config.yaml:2: ca_file must be a file of PEM certificates",
     ])
@@ -195,7 +222,7 @@ describe("a configuration", () => {
     const { problems, config } = reading("server: http://a\nlabels:\ndefaults:\nchecks:\n  # disk: {}\n")
     assert.deepStrictEqual([problems, config?.checks.size], [[], 0])
     assert.deepStrictEqual(reading("server: http://a\nchecks:\n  disk:\n").problems, [
-      "config.yaml:3: checks.disk must have one of command, shell, http, tcp, tls, dns, disk, memory, load, process, systemd, or report_only: true",
+      "config.yaml:3: checks.disk must have one of command, shell, http, tcp, tls, dns, unix, disk, mount, file, log, memory, load, process, systemd, or report_only: true",
     ])
     assert.deepStrictEqual(reading("server: http://a\nchecks:\n  root:\n    disk:\n").problems, [])
   })

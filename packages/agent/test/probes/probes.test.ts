@@ -17,8 +17,8 @@ import { createServer as createTcp, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createServer as createTls, getCACertificates, setDefaultCACertificates } from "node:tls"
-import { systemClock } from "../../src/clock/Clock.ts"
-import { probeFields, runProbe } from "../../src/probes/probes.ts"
+import { text } from "node:stream/consumers"
+import { configured, probed } from "./probed.ts"
 
 const CERTIFIER = "openssl"
 
@@ -47,7 +47,8 @@ const hasOpenssl = ((): boolean => {
 
 beforeAll(async () => {
   ports.http = await listen(
-    createHttp(({ url = "", headers }, response) => {
+    createHttp((request, response) => {
+      const { url = "", headers } = request
       if (url === "/away") response.writeHead(302, { location: "/here" }).end()
       else if (url === "/round") response.writeHead(302, { location: "/round" }).end()
       else if (url === "/broken") response.writeHead(500).end()
@@ -57,6 +58,13 @@ beforeAll(async () => {
       else if (url === "/cut")
         response.writeHead(200, { "content-length": 9 }).write("well", () => response.destroy())
       else if (url === "/slow") response.end(`${"a".repeat(60)}!`)
+      else if (url === "/form")
+        void text(request).then((sent) =>
+          response.end(`${request.method} ${sent} ${headers["content-type"]}`),
+        )
+      else if (/^\/30[1-8]$/.test(url)) response.writeHead(Number(url.slice(1)), { location: "/form" }).end()
+      else if (url === "/elsewhere")
+        response.writeHead(307, { location: `http://localhost:${ports.http}/form` }).end()
       else if (url === "/long") response.end(`${"a".repeat(1_048_576)}needle`)
       else if (url === "/mute") return
       // Its end is that of the connection, as with a server of HTTP/1.0.
@@ -100,18 +108,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-const probe = async (name: keyof typeof probeFields, settings: object, timeoutMillis = 20_000) => {
-  const refuse = (message: string, path: ReadonlyArray<string | number> = []): never => {
-    throw new Error(`${path.join(".")} ${message}`)
-  }
-  const config = probeFields[name](settings, { path: [], refuse })
-  if (config === undefined) throw new Error("refused")
-  const { outcome, gone } = runProbe(config, { timeoutMillis, clock: systemClock })
-  const { status, output, exitCode } = await outcome
-  assert.isTrue(await gone)
-  return { status, output, exitCode }
-}
-
+const JSON_TYPE = { "content-type": "application/json" }
 const at = (path: string): string => `http://127.0.0.1:${ports.http}${path}`
 
 describe("the http probe", () => {
@@ -129,53 +126,73 @@ describe("the http probe", () => {
     ["/", { pattern: "^well" }, "critical"],
     ["/", { critical: "@0:100" }, "critical"],
     ["/secret", { headers: { "x-token": "yes" }, text: "yes" }, "ok"],
+    [
+      "/form",
+      { method: "POST", body: '{"a":1}', headers: JSON_TYPE, text: 'POST {"a":1} application/json' },
+      "ok",
+    ],
+    ["/form", { method: "POST", text: "POST  undefined" }, "ok"],
+    ["/302", { method: "POST", body: "a=1", text: "GET  undefined" }, "ok"],
+    ["/307", { method: "POST", body: "a=1", text: "POST a=1" }, "ok"],
+    ["/308", { method: "POST", body: "a=1", text: "POST a=1" }, "ok"],
+    ["/elsewhere", { method: "POST", body: "s3cret" }, "critical"],
     ["/packed", { text: "identity" }, "ok"],
     ["/mute", { wait: "1s" }, "critical"],
     ["/half", { wait: "1s", text: "well" }, "critical"],
     ["/slow", { pattern: "^(a+)+$" }, "unknown"],
   ] as const)("of %s with %j is %s", async (path, settings, expected) => {
-    const { status, output } = await probe("http", { url: at(path), ...settings })
+    const { status, output } = await probed("http", { url: at(path), ...settings })
     assert.strictEqual(status, expected, output)
   })
 
   it("is critical where the server switches protocols in place of an answer", async () => {
-    const { status, output } = await probe("http", { url: `http://127.0.0.1:${ports.switching}/` })
+    const { status, output } = await probed("http", { url: `http://127.0.0.1:${ports.switching}/` })
     assert.strictEqual(status, "critical")
     assert.match(output, /closed without an answer/)
   })
 
+  it("refuses a body without POST, and other methods", () => {
+    const refusal = (settings: object) => () => configured("http", { url: at("/"), ...settings })
+    assert.throws(refusal({ body: "a" }), /^body needs method: POST$/)
+    assert.throws(refusal({ method: "DELETE" }), /^method must be one of GET, HEAD, POST$/)
+  })
+
   it("states time and size as performance data", async () => {
-    const { output } = await probe("http", { url: at("/"), warning: 60 })
+    const { output } = await probed("http", { url: at("/"), warning: 60 })
     assert.match(output, /^HTTP OK - 200 http:\S+ in \d\.\d{3} s \| time=[\d.]+s;60 size=16B$/)
   })
 
   it("says how much of a long page it searches", async () => {
     const searched = { url: at("/long"), text: "needle", pattern: "needle" }
     assert.match(
-      (await probe("http", searched)).output,
+      (await probed("http", searched)).output,
       /^HTTP CRITICAL - \S+ lacks "needle" in its first MiB, \S+ does not match \/needle\/ in its first MiB \|/,
     )
   })
 
   it("says why it finds nothing in a page that is compressed or cut", async () => {
     assert.match(
-      (await probe("http", { url: at("/gzip"), text: "well" })).output,
+      (await probed("http", { url: at("/gzip"), text: "well" })).output,
       /lacks "well" in its compressed form \(gzip\) \|/,
     )
     assert.match(
-      (await probe("http", { url: at("/cut"), text: "well" })).output,
+      (await probed("http", { url: at("/cut"), text: "well" })).output,
       /\/cut: the connection was closed within the answer$/,
     )
   })
 
   it("is unknown at its deadline, and leaves nothing behind", async () => {
-    const { status, exitCode, output } = await probe("http", { url: at("/mute"), wait: "30s" }, 200)
+    const { status, exitCode, output } = await probed(
+      "http",
+      { url: at("/mute"), wait: "30s" },
+      { timeoutMillis: 200 },
+    )
     assert.deepStrictEqual([status, exitCode, output], ["unknown", 124, "timed out after 0.2 s"])
   })
 
   it.each(["/", "/none", "/mute"])("never shows the credentials and the query of %s", async (path) => {
     const url = at(`${path}?token=s3cret`).replace("//", "//monitor:hunter2@")
-    const { output } = await probe("http", { url, text: "none of it", wait: "1s" })
+    const { output } = await probed("http", { url, text: "none of it", wait: "1s" })
     assert.include(output, at(path))
     assert.notMatch(output, /monitor|hunter2|s3cret/)
   })
@@ -184,11 +201,11 @@ describe("the http probe", () => {
 describe("the tcp probe", () => {
   it("connects, sends and waits for the expected text", async () => {
     const [host, port] = ["127.0.0.1", ports.greeting]
-    assert.strictEqual((await probe("tcp", { host, port })).status, "ok")
-    assert.strictEqual((await probe("tcp", { host, port, send: "HELO\n", expect: "HELO" })).status, "ok")
-    assert.strictEqual((await probe("tcp", { host, port, send: "x", expect: "y" })).status, "critical")
-    assert.strictEqual((await probe("tcp", { host, port: ports.slow, expect: "HELO" })).status, "ok")
-    const { status, output } = await probe("tcp", { host, port: ports.mute, expect: "y", wait: "1s" })
+    assert.strictEqual((await probed("tcp", { host, port })).status, "ok")
+    assert.strictEqual((await probed("tcp", { host, port, send: "HELO\n", expect: "HELO" })).status, "ok")
+    assert.strictEqual((await probed("tcp", { host, port, send: "x", expect: "y" })).status, "critical")
+    assert.strictEqual((await probed("tcp", { host, port: ports.slow, expect: "HELO" })).status, "ok")
+    const { status, output } = await probed("tcp", { host, port: ports.mute, expect: "y", wait: "1s" })
     assert.deepStrictEqual(
       [status, output],
       ["critical", `TCP CRITICAL - ${host}:${ports.mute}: no answer within 1 s`],
@@ -199,14 +216,17 @@ describe("the tcp probe", () => {
 describe.skipIf(!hasOpenssl)("the tls probe", () => {
   it("counts the days of a certificate, and says why it is not trusted", async () => {
     const target = { host: "127.0.0.1", port: ports.tls, name: "localhost" }
-    const trusted = await probe("tls", { ...target, verify: false })
+    const trusted = await probed("tls", { ...target, verify: false })
     assert.strictEqual(trusted.status, "ok", trusted.output)
     assert.match(
       trusted.output,
       /certificate valid for (29|30) days, to \d{4}-\d\d-\d\d \| days=(29|30);21:;7:$/,
     )
-    assert.strictEqual((await probe("tls", { ...target, verify: false, critical: "60:" })).status, "critical")
-    const refused = await probe("tls", target)
+    assert.strictEqual(
+      (await probed("tls", { ...target, verify: false, critical: "60:" })).status,
+      "critical",
+    )
+    const refused = await probed("tls", target)
     assert.strictEqual(refused.status, "critical")
     assert.include(refused.output, "self signed cert")
   })
@@ -238,54 +258,54 @@ describe.skipIf(!hasOpenssl)("the tls probe", () => {
     const before = getCACertificates("default")
     setDefaultCACertificates([...before, read("root.pem")])
     const target = { host: "127.0.0.1", name: "localhost" }
-    const outdated = await probe("tls", { ...target, port: below })
+    const outdated = await probed("tls", { ...target, port: below })
     assert.match(
       outdated.output,
       /^TLS CRITICAL - 127\.0\.0\.1:\d+: an intermediate or root certificate has expired \| days=/,
     )
-    const misnamed = await probe("tls", { ...target, name: "other.example", port: below })
+    const misnamed = await probed("tls", { ...target, name: "other.example", port: below })
     assert.match(
       misnamed.output,
       /root certificate has expired, .*other\.example\. is not in the cert's altnames/,
     )
     // The figure says when the server's own certificate expires.
-    const late = await probe("tls", { ...target, port: expired })
+    const late = await probed("tls", { ...target, port: expired })
     assert.match(late.output, /^TLS CRITICAL - 127\.0\.0\.1:\d+: certificate expired on [\d-]+ \| days=-\d+/)
-    const both = await probe("tls", { ...target, name: "other.example", port: expired })
+    const both = await probed("tls", { ...target, name: "other.example", port: expired })
     assert.match(both.output, /is not in the cert's altnames.*, .*certificate expired on/)
     setDefaultCACertificates(before)
   })
 
   it("says where no TLS is spoken", async () => {
-    const { status } = await probe("tls", { host: "127.0.0.1", port: ports.greeting, wait: "2s" })
+    const { status } = await probed("tls", { host: "127.0.0.1", port: ports.greeting, wait: "2s" })
     assert.strictEqual(status, "critical")
   })
 
   it("belongs to the http probe too", async () => {
-    const { output } = await probe("http", { url: `https://127.0.0.1:${ports.tls}/`, wait: "1s" })
+    const { output } = await probed("http", { url: `https://127.0.0.1:${ports.tls}/`, wait: "1s" })
     assert.include(output, "self-signed certificate")
   })
 })
 
 describe("the probes of the host", () => {
   it("measure disks, memory, load and processes", async () => {
-    const disk = await probe("disk", { mounts: ["/"], warning: "0:", critical: "0:" })
+    const disk = await probed("disk", { mounts: ["/"], warning: "0:", critical: "0:" })
     assert.match(disk.output, /^DISK OK - \/ [\d.]+% free \([\d.]+ GiB\) \| '\/ free'=[\d.]+%;0:;0:/)
-    assert.strictEqual((await probe("disk", { mounts: ["/"], critical: "101:" })).status, "critical")
-    assert.strictEqual((await probe("disk", { mounts: ["/no/such"] })).status, "critical")
-    assert.match((await probe("memory", {})).output, /^MEMORY \w+ - [\d.]+% available/)
-    assert.strictEqual((await probe("load", { warning: 1e6, critical: 1e6 })).status, "ok")
-    assert.strictEqual((await probe("load", { critical: "@0:1000000" })).status, "critical")
-    assert.strictEqual((await probe("process", { name: "no such program" })).status, "critical")
-    assert.strictEqual((await probe("process", { critical: "1:" })).status, "ok")
-    const own = await probe("process", { pattern: "^\\S*(node|vitest)\\b" })
+    assert.strictEqual((await probed("disk", { mounts: ["/"], critical: "101:" })).status, "critical")
+    assert.strictEqual((await probed("disk", { mounts: ["/no/such"] })).status, "critical")
+    assert.match((await probed("memory", {})).output, /^MEMORY \w+ - [\d.]+% available/)
+    assert.strictEqual((await probed("load", { warning: 1e6, critical: 1e6 })).status, "ok")
+    assert.strictEqual((await probed("load", { critical: "@0:1000000" })).status, "critical")
+    assert.strictEqual((await probed("process", { name: "no such program" })).status, "critical")
+    assert.strictEqual((await probed("process", { critical: "1:" })).status, "ok")
+    const own = await probed("process", { pattern: "^\\S*(node|vitest)\\b" })
     assert.strictEqual(own.status, "ok", own.output)
   })
 
   it("are critical where nothing is mounted at a path of mounts", async () => {
     const backup = join(folder, "backup")
     mkdirSync(backup)
-    const { output, status } = await probe("disk", { mounts: [backup], critical: "0:", warning: "0:" })
+    const { output, status } = await probed("disk", { mounts: [backup], critical: "0:", warning: "0:" })
     assert.deepStrictEqual(
       [status, output],
       ["critical", `DISK CRITICAL - ${backup} cannot be examined: nothing is mounted there`],
@@ -293,7 +313,7 @@ describe("the probes of the host", () => {
     // The end of a mounted path, and a link to it, are the mount.
     symlinkSync("/", join(folder, "root"))
     for (const path of ["/proc/", join(folder, "root")]) {
-      const found = await probe("disk", { mounts: [path], critical: "0:", warning: "0:" })
+      const found = await probed("disk", { mounts: [path], critical: "0:", warning: "0:" })
       assert.notInclude(found.output, "nothing is mounted")
     }
   })
@@ -309,14 +329,14 @@ describe("the probes of the host", () => {
     const child = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, "utf8").trim()
     const stateOf = () => /.*\) (\w)/s.exec(readFileSync(`/proc/${child}/stat`, "utf8"))?.[1]
     while (stateOf() !== "Z") {
-      assert.strictEqual((await probe("process", { pattern: "sleep 60" })).status, "ok")
+      assert.strictEqual((await probed("process", { pattern: "sleep 60" })).status, "ok")
     }
-    assert.include((await probe("process", name)).output, "0 processes")
+    assert.include((await probed("process", name)).output, "0 processes")
     parent.kill()
   })
 
   it("are unknown where the host has no systemd", async () => {
-    const { output, status } = await probe("systemd", { units: "no-such-unit.service" })
+    const { output, status } = await probed("systemd", { units: "no-such-unit.service" })
     assert.include(["unknown", "critical"], status)
     assert.match(output, /^SYSTEMD (UNKNOWN - .*systemctl|CRITICAL - no-such-unit\.service is not-found)/)
   })
@@ -325,12 +345,12 @@ describe("the probes of the host", () => {
 describe("the dns probe", () => {
   it("is critical where a name server does not answer in time", async () => {
     const settings = { name: "a.example", servers: "127.0.0.1:9", wait: "1s" }
-    assert.strictEqual((await probe("dns", settings)).status, "critical")
+    assert.strictEqual((await probed("dns", settings)).status, "critical")
   })
 
   it("resolves a name, and looks for the records that are expected", async () => {
     const { server, port } = await nameServer()
-    const ask = async (settings: object) => await probe("dns", { servers: `127.0.0.1:${port}`, ...settings })
+    const ask = async (settings: object) => await probed("dns", { servers: `127.0.0.1:${port}`, ...settings })
     const found = await ask({ name: "a.example", expect: "192.0.2.7" })
     assert.match(found.output, /^DNS OK - a\.example A 192\.0\.2\.7 in \d\.\d{3} s \| time=[\d.]+s$/)
     const text = await ask({ name: "a.example", type: "TXT", expect: ["v=spf1 -all"] })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { systemClock } from "../../src/clock/Clock.ts"
-import { FileSystems } from "../../src/probes/disk.ts"
+import { FileSystems } from "../../src/probes/FileSystems.ts"
 
 const PATIENCE_MILLIS = 20
 

@@ -1,0 +1,83 @@
+import { createPrivateKey, X509Certificate } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { codeOf } from "./Problem.ts"
+import { type Reader, text } from "./Reader.ts"
+
+/** A file of the configuration that was read with it. Only its path is ever printed. */
+export class PemFile {
+  readonly path: string
+  readonly #text: string
+
+  constructor(path: string, content: string) {
+    this.path = path
+    this.#text = content
+  }
+
+  /** The content, which may be a private key. */
+  reveal(): string {
+    return this.#text
+  }
+
+  toJSON(): string {
+    return this.path
+  }
+}
+
+/** A path from the folder of the configuration. A watch of the server has no folder, so it names no file. */
+export const fileAt: Reader<string> = (value, place) => {
+  if (place.folder === undefined) {
+    place.refuse("has no meaning here: only an agent reads files", place.path)
+    return undefined
+  }
+  const read = text({ max: 4_096 })(value, place)
+  return read === undefined ? undefined : resolve(place.folder, read)
+}
+
+/** A file whose content is judged by `faultOf`, which may throw. */
+const pemFile =
+  (faultOf: (content: string) => string | undefined): Reader<PemFile> =>
+  (value, place) => {
+    const path = fileAt(value, place)
+    if (path === undefined) return undefined
+    try {
+      const content = readFileSync(path, "utf8")
+      const fault = faultOf(content)
+      if (fault === undefined) return new PemFile(path, content)
+      place.refuse(fault, place.path)
+    } catch (error) {
+      place.refuse(`cannot be read (${codeOf(error)})`, place.path)
+    }
+    return undefined
+  }
+
+const CERTIFICATE = "-----BEGIN CERTIFICATE-----"
+
+/** A file of certificates: Node.js leaves out those that follow a damaged one, and says nothing. */
+export const certificateFile = pemFile((content) => {
+  const parts = content.split(CERTIFICATE).slice(1)
+  const damaged = parts.findIndex((part) => !succeeds(() => new X509Certificate(CERTIFICATE + part)))
+  if (parts.length === 0) return "must be a file of PEM certificates"
+  return damaged < 0 ? undefined : `has a damaged certificate (number ${damaged + 1}): copy the file again`
+})
+
+export const keyFile = pemFile((content) =>
+  succeeds(() => createPrivateKey(content))
+    ? undefined
+    : "must be a private key in PEM that no password encrypts",
+)
+
+/** Whether a private key belongs to the first of some certificates. */
+export const isPair = (cert: PemFile, key: PemFile): boolean =>
+  new X509Certificate(cert.reveal()).checkPrivateKey(createPrivateKey(key.reveal()))
+
+export const hasKey = (file: PemFile): boolean => succeeds(() => createPrivateKey(file.reveal()))
+
+const succeeds = (work: () => unknown): boolean => {
+  try {
+    work()
+    return true
+  } catch {
+    return false
+  }
+}

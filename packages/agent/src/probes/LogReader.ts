@@ -1,0 +1,224 @@
+import type { Clock } from "@tocsin/reporting/agent/ServerTime"
+import { createHash } from "node:crypto"
+import { constants, type FileHandle, open, readdir, stat } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import { FileSystems } from "./FileSystems.ts"
+
+/** Up to where a log was searched. */
+export interface LogPosition {
+  readonly path: string
+  /** The number of the file; empty while there was none. Devices may have other numbers after a start. */
+  readonly file: string
+  readonly offset: number
+  /** A hash of the bytes before the offset, which another content of the file does not have. */
+  readonly anchor: string
+}
+
+/** The position in a note, which members of the agent's group can write. */
+export const savedPosition = (note: string | undefined, path: string): LogPosition | undefined => {
+  try {
+    const saved: unknown = JSON.parse(note ?? "")
+    if (typeof saved !== "object" || saved === null) return undefined
+    const { file, offset, anchor }: { file?: unknown; offset?: unknown; anchor?: unknown } = saved
+    const isOfPath = "path" in saved && saved.path === path
+    if (!isOfPath || typeof file !== "string" || typeof anchor !== "string") return undefined
+    return Number.isSafeInteger(offset) && Number(offset) >= 0
+      ? { path, file, offset: Number(offset), anchor }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** One search of a log. */
+interface LogSearch {
+  readonly path: string
+  readonly position: LogPosition | undefined
+  readonly take: (line: string) => void
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** The end of a search. */
+interface LogRead {
+  readonly position: LogPosition
+  readonly isMissing: boolean
+  /** The search ended before the file did. */
+  readonly isLate?: boolean
+  /** Remarks for people. */
+  readonly remarks: ReadonlyArray<string>
+}
+
+const stats = new FileSystems((path) => stat(path))
+
+/** A search ends after this, and the next run goes on there. */
+const LONGEST_MILLIS = 2_000
+
+/**
+ * Takes the lines that came since a position, each exactly once:
+ *
+ * | position | file | searched |
+ * |---|---|---|
+ * | none | exists | nothing: its end is remembered |
+ * | none | missing | nothing; once the file exists, all of its lines |
+ * | in a file | has the same bytes before the position | the lines behind it |
+ * | in a file | shorter, or other bytes: renamed, truncated or written again | the rest of the former file, if it is beside the file under a name that begins alike; then the file |
+ * | in a file | missing, or empty beside the former one | the rest of the former file, in which the position stays |
+ * | in a file | missing, and the former one too | nothing: the position stays |
+ */
+export const newLines = async (search: LogSearch): Promise<LogRead> => {
+  const { path, position, clock } = search
+  const ends = clock.steady() + LONGEST_MILLIS
+  await using current = await openLog(path, clock)
+  if (position === undefined) {
+    const { file = "", size = 0 } = current ?? {}
+    const anchor = current === undefined ? "" : await current.anchorAt(size)
+    const remarks = current === undefined ? [] : ["searched from its end on"]
+    return { position: { path, file, offset: size, anchor }, isMissing: current === undefined, remarks }
+  }
+  const hasSame = current !== undefined && (await current.hasBytesOf(position))
+  await using former =
+    hasSame && current.file === position.file ? undefined : await formerOf(search, position)
+  // Some file systems number a file again.
+  if (hasSame && former?.file !== position.file)
+    return await readFrom(current, position.offset, { search, ends, isFinished: false })
+  // A program writes to the renamed file until it opens the new one.
+  const isFinished = current !== undefined && current.size > 0
+  const rest = former && (await readFrom(former, position.offset, { search, ends, isFinished }))
+  if (rest !== undefined && (!isFinished || rest.isLate)) return rest
+  if (current === undefined) return { position, isMissing: true, remarks: [] }
+  const read = await readFrom(current, 0, { search, ends, isFinished: false })
+  const isLost = position.file !== "" && former === undefined
+  return isLost ? { ...read, remarks: [...read.remarks, LOST] } : read
+}
+
+const LOST = "the former file is gone, and its last lines were not searched"
+
+/** A line is searched in pieces of this many bytes. */
+const LONGEST_LINE = 65_536
+const CHUNK = 262_144
+const ANCHOR = 256
+const NEW_LINE = 10
+
+/** An open log. */
+class LogFile {
+  readonly file: string
+  readonly size: number
+  readonly #handle: FileHandle
+
+  constructor(handle: FileHandle, { ino, size }: { readonly ino: bigint; readonly size: bigint }) {
+    this.#handle = handle
+    this.file = String(ino)
+    this.size = Number(size)
+  }
+
+  async read(from: number, length: number): Promise<Buffer> {
+    const { buffer, bytesRead } = await this.#handle.read(Buffer.alloc(length), 0, length, from)
+    return buffer.subarray(0, bytesRead)
+  }
+
+  async anchorAt(offset: number): Promise<string> {
+    const from = Math.max(0, offset - ANCHOR)
+    const before = await this.read(from, offset - from)
+    return createHash("sha256").update(before).digest("base64url")
+  }
+
+  /** Whether the bytes before a position are here. At the beginning, only the number of the file says so. */
+  async hasBytesOf({ file, offset, anchor }: LogPosition): Promise<boolean> {
+    if (offset === 0) return file === this.file
+    return offset <= this.size && (await this.anchorAt(offset)) === anchor
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close()
+  }
+}
+
+/** `undefined` where there is no file. Never waits for a writer, as the opening of a pipe does. */
+const openLog = async (path: string, clock: Clock, flags = 0): Promise<LogFile | undefined> => {
+  try {
+    await stats.examine(path, clock)
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags)
+    const found = await handle.stat({ bigint: true })
+    if (found.isFile()) return new LogFile(handle, found)
+    await handle.close()
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    throw error
+  }
+  throw new Error(`${path} is not a file`)
+}
+
+/**
+ * The file of a position under its new name, or else the longest copy of it: an older one lacks lines.
+ * Others that cannot be read do not count.
+ */
+const formerOf = async ({ path, clock }: LogSearch, position: LogPosition): Promise<LogFile | undefined> => {
+  if (position.file === "") return undefined
+  const [folder, name] = [dirname(path), basename(path)]
+  const names = await readdir(folder).catch(() => [])
+  let best: LogFile | undefined
+  const rankOf = ({ file, size }: LogFile): number =>
+    file === position.file ? Number.POSITIVE_INFINITY : size
+  for (const one of names) {
+    if (one === name || !one.startsWith(name)) continue
+    // A link could lead to the file of another.
+    const found = await openLog(join(folder, one), clock, constants.O_NOFOLLOW).catch(() => undefined)
+    if (found === undefined) continue
+    const isBetter =
+      (best === undefined || rankOf(found) > rankOf(best)) &&
+      (await found.hasBytesOf(position).catch(() => false))
+    const other = isBetter ? best : found
+    if (isBetter) best = found
+    await other?.[Symbol.asyncDispose]()
+  }
+  return best
+}
+
+interface Reading {
+  readonly search: LogSearch
+  readonly ends: number
+  /** Nothing more comes: an unfinished line is whole. */
+  readonly isFinished: boolean
+}
+
+/** Takes the lines behind an offset; an unfinished one only where it is long. */
+const readFrom = async (
+  log: LogFile,
+  from: number,
+  { search: { path, take, clock, signal }, ends, isFinished }: Reading,
+): Promise<LogRead> => {
+  let [offset, rest] = [from, Buffer.alloc(0)]
+  const taken = (bytes: Buffer): void => {
+    take(bytes.toString("utf8").replace(/\r$/, ""))
+  }
+  let isLate = false
+  for (;;) {
+    signal.throwIfAborted()
+    isLate = clock.steady() > ends
+    if (isLate) break
+    const chunk = await log.read(offset + rest.length, CHUNK)
+    if (chunk.length === 0) break
+    rest = Buffer.concat([rest, chunk])
+    for (;;) {
+      const end = rest.subarray(0, LONGEST_LINE + 1).indexOf(NEW_LINE)
+      if (end < 0 && rest.length <= LONGEST_LINE) break
+      const length = end < 0 ? LONGEST_LINE : end
+      taken(rest.subarray(0, length))
+      const next = end < 0 ? length : length + 1
+      rest = rest.subarray(next)
+      offset += next
+    }
+  }
+  if (isFinished && !isLate && rest.length > 0) {
+    taken(rest)
+    offset += rest.length
+  }
+  const left = Math.max(0, log.size - offset)
+  return {
+    position: { path, file: log.file, offset, anchor: await log.anchorAt(offset) },
+    isMissing: false,
+    isLate,
+    remarks: isLate ? [`${left} bytes are left for the next run`] : [],
+  }
+}

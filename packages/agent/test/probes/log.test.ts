@@ -1,0 +1,298 @@
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { execFileSync } from "node:child_process"
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import fc from "fast-check"
+import { systemClock } from "../../src/clock/Clock.ts"
+import { newLines, savedPosition } from "../../src/probes/LogReader.ts"
+import { configured, probed } from "./probed.ts"
+
+const root = mkdtempSync(join(tmpdir(), "tocsin-log-"))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const PIECE = 65_536
+const NOBODY = 65_534
+const PIPE_MAKER = "mkfifo"
+
+/** A log that a program writes and others rotate, and the lines that no run has searched. */
+class WrittenLog {
+  readonly path = join(mkdtempSync(join(root, "log-")), "app.log")
+  #note: string | undefined
+  /** Not yet searched, of the file before and of this one. */
+  #former = ""
+  #current = ""
+  #hasFormer = false
+  #searched = 0
+  #isSeen = false
+  #rotations = 0
+
+  append(text: string): void {
+    appendFileSync(this.path, text)
+    this.#current += text
+  }
+
+  /** The program has not opened the new file yet. */
+  appendToFormer(text: string): void {
+    if (!this.#hasFormer || this.#size() > 0) return
+    appendFileSync(`${this.path}.${this.#rotations}`, text)
+    this.#former += text
+  }
+
+  rotate(how: "rename" | "create" | "copy"): void {
+    // Of several rotations between two runs, files in between are not searched.
+    if (!this.#isSeen || this.#hasFormer || this.#size() === 0) return
+    // A file that was empty at the last run has nothing by which a copy could be found.
+    if (how === "copy" && this.#searched === 0) return
+    this.#rotations += 1
+    const aside = `${this.path}.${this.#rotations}`
+    if (how === "copy") {
+      copyFileSync(this.path, aside)
+      truncateSync(this.path)
+    } else renameSync(this.path, aside)
+    if (how === "create") writeFileSync(this.path, "")
+    ;[this.#hasFormer, this.#former, this.#current] = [true, this.#current, ""]
+  }
+
+  async run(): Promise<{ readonly found: ReadonlyArray<string>; readonly expected: ReadonlyArray<string> }> {
+    const isFirst = this.#note === undefined
+    const found: Array<string> = []
+    const { position } = await newLines({
+      path: this.path,
+      position: savedPosition(this.#note, this.path),
+      take: (line) => found.push(line),
+      clock: systemClock,
+      signal: new AbortController().signal,
+    })
+    this.#note = JSON.stringify(position)
+    this.#isSeen ||= existsSync(this.path)
+    if (isFirst) {
+      ;[this.#former, this.#current, this.#searched] = ["", "", this.#size()]
+      return { found, expected: [] }
+    }
+    const expected: Array<string> = []
+    const isFinished = this.#size() > 0
+    this.#former = takeLines(this.#former, expected)
+    if (isFinished) {
+      if (this.#former !== "") expected.push(this.#former)
+      ;[this.#former, this.#hasFormer] = ["", false]
+      this.#current = takeLines(this.#current, expected)
+      this.#searched = this.#size() - this.#current.length
+    }
+    return { found, expected }
+  }
+
+  #size(): number {
+    return existsSync(this.path) ? statSync(this.path).size : 0
+  }
+}
+
+/** Adds the whole lines of a text, in pieces, and returns its unfinished one. */
+const takeLines = (text: string, lines: Array<string>): string => {
+  const all = text.split("\n")
+  const rest = all.pop() ?? ""
+  for (const line of all) lines.push(line.slice(0, PIECE), ...(line.match(/[^]{1,65536}/g) ?? []).slice(1))
+  return rest
+}
+
+type Step = "run" | "rename" | "create" | "copy" | { readonly append: string } | { readonly former: string }
+
+const written = fc.constantFrom(
+  "a\n",
+  "b",
+  "\n",
+  "c\r\n",
+  "\n\n",
+  `${"x".repeat(PIECE)}\n`,
+  `${"y".repeat(150_000)}\n`,
+)
+
+describe("a log", () => {
+  it("is searched so that each line counts once, whenever it is written, renamed, copied and searched", async () => {
+    const steps = fc.array(
+      fc.oneof(
+        { weight: 4, arbitrary: fc.constantFrom<Step>("run") },
+        { weight: 2, arbitrary: fc.constantFrom<Step>("rename", "create", "copy") },
+        { weight: 5, arbitrary: written.map((append): Step => ({ append })) },
+        { weight: 2, arbitrary: fc.constantFrom("late\n", "la").map((former): Step => ({ former })) },
+      ),
+      { maxLength: 25 },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.boolean(), steps, async (isThere, all) => {
+        const log = new WrittenLog()
+        let number = 0
+        if (isThere) log.append("before\n")
+        await log.run()
+        for (const step of [...all, "run" as const]) {
+          // Lines differ, as those with times do: a copy is found by its content.
+          if (step === "run") {
+            const { found, expected } = await log.run()
+            assert.deepStrictEqual(
+              found,
+              expected.map((line) => line.replace(/\r$/, "")),
+            )
+          } else if (typeof step === "string") log.rotate(step)
+          else if ("append" in step) log.append(step.append.replace(/\r?\n?$/, (end) => ` ${number++}${end}`))
+          else log.appendToFormer(`${number++} ${step.former}`)
+        }
+      }),
+      { numRuns: propertyRuns(200) },
+    )
+  })
+
+  it("is known by its number where a new file begins like the former one", async () => {
+    const path = join(root, "alike.log")
+    const settings = { file: path, match: "same" }
+    writeFileSync(path, "same\n")
+    const { next } = await probed("log", settings)
+    renameSync(path, `${path}.1`)
+    writeFileSync(path, "same\nsame\n")
+    assert.include((await probed("log", settings, { note: next })).output, "2 of 2 lines match")
+    // A file system may give the same file another number.
+    rmSync(`${path}.1`)
+    const copied = await probed("log", settings, { note: next })
+    assert.include(copied.output, "1 of 1 lines match")
+  })
+
+  it("is searched in parts where it is long", async () => {
+    const path = join(root, "long.log")
+    writeFileSync(path, "")
+    let note = JSON.stringify({ path, file: "", offset: 0, anchor: "" })
+    const line = "y".repeat(99)
+    writeFileSync(path, `${line}\n`.repeat(20_000))
+    let [now, lines, runs] = [0, 0, 0]
+    const clock = { ...systemClock, steady: () => (now += 700) }
+    for (let left = 1; left > 0; runs++) {
+      const read = await newLines({
+        path,
+        position: savedPosition(note, path),
+        take: () => lines++,
+        clock,
+        signal: new AbortController().signal,
+      })
+      note = JSON.stringify(read.position)
+      left = read.remarks.length
+      if (left > 0) assert.match(read.remarks.join(), /^\d+ bytes are left for the next run$/)
+    }
+    assert.strictEqual(lines, 20_000)
+    assert.isAbove(runs, 1)
+  })
+
+  it.each([undefined, "", "{", "[]", "null", '{"path":"/other","file":"1:2","offset":0,"anchor":""}'])(
+    "has no position in the note %j",
+    (note) => {
+      assert.isUndefined(savedPosition(note, "/log"))
+    },
+  )
+
+  it.each([{ offset: -1 }, { offset: 0.5 }, { offset: "1" }, { file: 1 }, { anchor: null }])(
+    "has no position with %j",
+    (wrong) => {
+      const note = JSON.stringify({ path: "/log", file: "1:2", offset: 1, anchor: "a", ...wrong })
+      assert.isUndefined(savedPosition(note, "/log"))
+    },
+  )
+})
+
+describe("the log probe", () => {
+  it("counts lines that contain a text and shows the first", async () => {
+    const path = join(root, "counted.log")
+    writeFileSync(path, "ERROR before\n")
+    const settings = {
+      file: path,
+      match: ["ERROR", "fail*disk ?d?"],
+      ignore: "harmless",
+      warning: 0,
+      critical: 2,
+    }
+    const first = await probed("log", settings)
+    assert.strictEqual(
+      first.output,
+      `LOG OK - no line of 0 matches in ${path}; searched from its end on | matches=0;0;2 lines=0`,
+    )
+    appendFileSync(path, 'all well\nERROR harmless\nfailure of disk sda "now"\nERROR \u0000\u0007|\u001b[31m')
+    const second = await probed("log", settings, { note: first.next })
+    assert.strictEqual(
+      second.output,
+      `LOG WARNING - 1 of 3 lines match in ${path}: "failure of disk sda \\"now\\"" | matches=1;0;2 lines=3`,
+    )
+    appendFileSync(path, Buffer.from([0xff, 10, ...Buffer.from("ERROR 2\nERROR 3\nERROR 4\n")]))
+    const third = await probed("log", settings, { note: second.next })
+    assert.strictEqual(third.status, "critical")
+    assert.include(third.output, "4 of 4 lines match")
+    assert.include(third.output, String.raw`"ERROR \u0000\u0007/\u001b[31m`)
+    assert.include(third.output, '"ERROR 3" | matches=4')
+    // Neither a restart nor a repetition changes what a note says.
+    assert.strictEqual((await probed("log", settings, { note: second.next })).output, third.output)
+    assert.strictEqual((await probed("log", settings, { note: third.next })).status, "ok")
+  })
+
+  it("is unknown without a file, whose first line counts", async () => {
+    const path = join(root, "late.log")
+    const settings = { file: path, match: "bad" }
+    const missing = await probed("log", settings)
+    assert.strictEqual(missing.output, `LOG UNKNOWN - ${path} does not exist | matches=0;;0 lines=0`)
+    writeFileSync(path, "bad\n")
+    assert.strictEqual((await probed("log", settings, { note: missing.next })).status, "critical")
+  })
+
+  it("says where the former file is gone", async () => {
+    const path = join(root, "gone.log")
+    const settings = { file: path, match: "bad" }
+    writeFileSync(path, "one\n")
+    const { next } = await probed("log", settings)
+    rmSync(path)
+    const missing = await probed("log", settings, { note: next })
+    assert.deepStrictEqual([missing.status, missing.next], ["unknown", next])
+    writeFileSync(path, "two\n")
+    const { output } = await probed("log", settings, { note: next })
+    assert.match(
+      output,
+      /no line of 1 matches .*; the former file is gone, and its last lines were not searched \|/,
+    )
+  })
+
+  it("is unknown where it cannot read, and waits for no writer", async () => {
+    const pipe = join(root, "pipe")
+    execFileSync(PIPE_MAKER, [pipe])
+    for (const file of [pipe, root])
+      assert.match((await probed("log", { file, match: "a" })).output, /^LOG UNKNOWN - .* is not a file$/)
+    if (process.geteuid?.() !== 0) return
+    const secret = join(root, "secret")
+    writeFileSync(secret, "", { mode: 0o600 })
+    process.seteuid?.(NOBODY)
+    const refused = await probed("log", { file: secret, match: "a" })
+    process.seteuid?.(0)
+    assert.match(refused.output, /^LOG UNKNOWN - EACCES/)
+    assert.isUndefined(refused.next)
+  })
+
+  it("takes linear time on lines that would have an expression backtrack", async () => {
+    const path = join(root, "hostile.log")
+    const settings = { file: path, match: ["a*a*a*a*a*a*a*a*b", "?a?a?a?a?a*b"] }
+    writeFileSync(path, "")
+    const { next } = await probed("log", settings)
+    appendFileSync(path, `${"a".repeat(60_000)}\n`.repeat(3))
+    assert.include((await probed("log", settings, { note: next })).output, "no line of 3 matches")
+  })
+
+  it.each([
+    [{ file: "relative", match: "a" }, /file must be an absolute path/],
+    [{ file: "/a" }, /must have match/],
+    [{ file: "/a", match: [] }, /match must have 1 to 100 entries/],
+  ])("refuses %j", (settings, problem) => {
+    assert.throws(() => configured("log", settings), problem)
+  })
+})

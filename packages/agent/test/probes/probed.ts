@@ -1,0 +1,31 @@
+import { assert } from "@effect/vitest"
+import { systemClock } from "../../src/clock/Clock.ts"
+import { probeFields, runProbe } from "../../src/probes/probes.ts"
+
+export type ProbeName = keyof typeof probeFields
+
+/** A probe as a configuration in `folder` has it; throws with the problems of its settings. */
+export const configured = (name: ProbeName, settings: object, folder = "/") => {
+  const problems: Array<string> = []
+  const refuse = (message: string, path: ReadonlyArray<string | number> = []): void => {
+    problems.push(`${path.join(".")} ${message}`.trim())
+  }
+  const config = probeFields[name](settings, { path: [], refuse, folder })
+  if (config === undefined || problems.length > 0) throw new Error(problems.join("; "))
+  return config
+}
+
+/** The result of a probe that runs once. */
+export const probed = async (
+  name: ProbeName,
+  settings: object,
+  {
+    timeoutMillis = 20_000,
+    note,
+  }: { readonly timeoutMillis?: number; readonly note?: string | undefined } = {},
+) => {
+  const { outcome, gone } = runProbe(configured(name, settings), { timeoutMillis, clock: systemClock, note })
+  const { status, output, exitCode, note: next } = await outcome
+  assert.isTrue(await gone)
+  return { status, output, exitCode, next }
+}

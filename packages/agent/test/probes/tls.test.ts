@@ -1,0 +1,229 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer as createHttps } from "node:https"
+import { createServer, type Server, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createServer as createTls, getCACertificates, TLSSocket } from "node:tls"
+import { configured, probed } from "./probed.ts"
+
+const CERTIFIER = "openssl"
+const folder = mkdtempSync(join(tmpdir(), "tocsin-tls-"))
+const at = (name: string): string => join(folder, name)
+const read = (name: string): string => readFileSync(at(name), "utf8")
+const servers: Array<Server> = []
+const sockets = new Set<Socket>()
+
+const listen = async (server: Server): Promise<number> => {
+  servers.push(server)
+  server.on("connection", (socket) => sockets.add(socket))
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const bound = server.address()
+  return typeof bound === "object" ? (bound?.port ?? 0) : 0
+}
+
+const openssl = (args: string): void =>
+  void execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore", cwd: folder })
+
+const hasOpenssl = ((): boolean => {
+  try {
+    openssl("version")
+    return true
+  } catch {
+    return false
+  }
+})()
+
+/** The words of a server that begins without TLS. */
+type Dialogue = (line: string) => { readonly say: string; readonly begins?: boolean } | undefined
+
+const DIALOGUES: Readonly<Record<"smtp" | "imap" | "pop3", Dialogue>> = {
+  smtp: (line) =>
+    line === ""
+      ? { say: "220-mail.example\r\n220 ready\r\n" }
+      : line.startsWith("EHLO ")
+        ? { say: "250-mail.example\r\n250-STARTTLS\r\n250 HELP\r\n" }
+        : { say: "220 begin\r\n", begins: true },
+  imap: (line) =>
+    line === ""
+      ? { say: "* OK ready\r\n" }
+      : { say: "* CAPABILITY IMAP4rev2\r\nt OK begin\r\n", begins: line === "t STARTTLS" },
+  pop3: (line) =>
+    line === "" ? { say: "+OK ready\r\n" } : { say: "+OK begin\r\n", begins: line === "STLS" },
+}
+
+/** A server of a dialogue, which ends in TLS. */
+const serve = async (dialogue: Dialogue): Promise<number> =>
+  await listen(
+    createServer((socket) => {
+      const answer = (line: string): void => {
+        const said = dialogue(line)
+        if (said === undefined) return void socket.end()
+        socket.write(said.say)
+        if (said.begins !== true) return
+        socket.removeAllListeners("data")
+        const secured = new TLSSocket(socket, {
+          isServer: true,
+          key: read("server.key"),
+          cert: read("server.pem"),
+        })
+        secured.on("error", () => {})
+      }
+      socket.on("error", () => {}).on("data", (sent) => answer(sent.toString().trim()))
+      answer("")
+    }),
+  )
+
+const ports = { https: 0, tls: 0 }
+
+beforeAll(async () => {
+  if (!hasOpenssl) return
+  const key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout"
+  openssl(`req -x509 -days 30 -subj /CN=root ${key} root.key -out root.pem`)
+  writeFileSync(at("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1")
+  for (const name of ["server", "client", "other"]) {
+    openssl(`req -new -subj /CN=${name} ${key} ${name}.key -out ${name}.request`)
+    openssl(
+      `x509 -req -in ${name}.request -CA root.pem -CAkey root.key -set_serial 2 -days 30 -extfile names -out ${name}.pem`,
+    )
+  }
+  openssl("pkcs8 -topk8 -in client.key -passout pass:secret -out locked.key")
+  writeFileSync(at("bundle.pem"), read("client.pem") + read("client.key"))
+  const own = { key: read("server.key"), cert: read("server.pem") }
+  ports.https = await listen(
+    createHttps(
+      { ...own, ca: read("root.pem"), requestCert: true, rejectUnauthorized: false },
+      (request, response) => {
+        const socket = request.socket as TLSSocket
+        response.end(
+          socket.authorized ? `hello ${String(socket.getPeerCertificate().subject.CN)}` : "hello stranger",
+        )
+      },
+    ),
+  )
+  ports.tls = await listen(createTls(own))
+})
+
+afterAll(() => {
+  for (const server of servers) server.close()
+  for (const socket of sockets) socket.destroy()
+  rmSync(folder, { recursive: true })
+})
+
+describe.skipIf(!hasOpenssl)("a probe over TLS", () => {
+  it("trusts the authorities of ca in place of those of Node.js", async () => {
+    const target = { host: "127.0.0.1", port: ports.tls, name: "localhost" }
+    const url = `https://127.0.0.1:${ports.https}/`
+    assert.strictEqual((await probed("tls", target)).status, "critical")
+    assert.strictEqual((await probed("tls", { ...target, ca: at("root.pem") })).status, "ok")
+    assert.strictEqual((await probed("tls", { ...target, ca: at("other.pem") })).status, "critical")
+    assert.strictEqual((await probed("http", { url })).status, "critical")
+    const found = await probed("http", { url, ca: at("root.pem"), text: "hello stranger" })
+    assert.strictEqual(found.status, "ok", found.output)
+  })
+
+  it.skipIf(getCACertificates("system").length === 0)("trusts the authorities of the system", async () => {
+    const target = { host: "127.0.0.1", port: ports.tls, ca: "system" }
+    const { output } = await probed("tls", target)
+    assert.match(output, /^TLS CRITICAL - \S+ unable to /)
+    assert.strictEqual((await probed("tls", { ...target, verify: false })).status, "ok")
+  })
+
+  it("shows its certificate", async () => {
+    const settings = { url: `https://127.0.0.1:${ports.https}/`, ca: at("root.pem"), text: "hello client" }
+    for (const shown of [{ cert: at("client.pem"), key: at("client.key") }, { cert: at("bundle.pem") }])
+      assert.strictEqual((await probed("http", { ...settings, ...shown })).status, "ok")
+  })
+
+  it.each<[object, RegExp]>([
+    [{ ca: "none.pem" }, /^ca cannot be read \(ENOENT\)$/],
+    [{ ca: "client.key" }, /^ca must be a file of PEM certificates$/],
+    [{ cert: "client.pem" }, /^cert needs key: name the file of its private key$/],
+    [{ key: "client.key" }, /^key needs cert: name the file of its certificate$/],
+    [{ cert: "client.pem", key: "other.key" }, /^key does not belong to the certificate in cert$/],
+    [
+      { cert: "client.pem", key: "locked.key" },
+      /^key must be a private key in PEM that no password encrypts$/,
+    ],
+    [{ cert: "client.pem", key: "client.pem" }, /^key must be a private key/],
+  ])("refuses %j when the configuration is read", (settings, problem) => {
+    assert.throws(() => configured("tls", { host: "a", ...settings }, folder), problem)
+    assert.throws(() => configured("http", { url: "https://a", ...settings }, folder), problem)
+  })
+
+  it("prints paths and no key", () => {
+    const { settings } = configured("tls", { host: "a", cert: "bundle.pem" }, folder)
+    assert.strictEqual(JSON.stringify(settings), JSON.stringify({ host: "a", cert: at("bundle.pem") }))
+  })
+})
+
+describe.skipIf(!hasOpenssl)("the tls probe with starttls", () => {
+  it.each(["smtp", "imap", "pop3"] as const)("asks a server of %s to begin TLS", async (protocol) => {
+    const port = await serve(DIALOGUES[protocol])
+    const { status, output } = await probed("tls", {
+      host: "127.0.0.1",
+      port,
+      starttls: protocol,
+      name: "localhost",
+      ca: at("root.pem"),
+    })
+    assert.strictEqual(status, "ok", output)
+    assert.match(output, /certificate valid for \d+ days, .* \| days=\d+;21:;7:$/)
+  })
+
+  it.each<[string, Dialogue, RegExp]>([
+    [
+      "refuses",
+      (line) => ({ say: line === "" ? "220 a\r\n" : line.startsWith("EHLO") ? "250 a\r\n" : "502 no\r\n" }),
+      /STARTTLS was answered "502 no"$/,
+    ],
+    [
+      "speaks another protocol",
+      () => ({ say: "SSH-2.0-a\r\n220x\r\n554 no\r\n" }),
+      /it was answered "554 no"$/,
+    ],
+    [
+      "closes the connection",
+      (line) => (line === "" ? { say: "220 a\r\n" } : undefined),
+      /it closed the connection before TLS$/,
+    ],
+    [
+      "sends more in one part with its last reply",
+      (line) => ({
+        say: line === "STARTTLS" ? "220 go\r\n250 injected\r\n" : line === "" ? "220 a\r\n" : "250 a\r\n",
+      }),
+      /it sent more before TLS began$/,
+    ],
+    [
+      "sends a reply without an end",
+      (line) => ({ say: line === "" ? "220-a\r\n".repeat(20_000) : "" }),
+      /its reply to the connection does not end$/,
+    ],
+    [
+      "begins no TLS",
+      (line) => ({
+        say: line === "" || line === "STARTTLS" ? "220 a\r\n" : line.startsWith("EHLO") ? "250 a\r\n" : "",
+      }),
+      /no answer within 1 s$/,
+    ],
+    [
+      "closes the connection in place of TLS",
+      (line) =>
+        line === "" || line === "STARTTLS"
+          ? { say: "220 a\r\n" }
+          : line.startsWith("EHLO")
+            ? { say: "250 a\r\n" }
+            : undefined,
+      /disconnected before secure TLS connection was established$/,
+    ],
+    ["says nothing", () => ({ say: "" }), /no answer within 1 s$/],
+  ])("is critical where the server %s", async (_, dialogue, words) => {
+    const port = await serve(dialogue)
+    const { status, output } = await probed("tls", { host: "127.0.0.1", port, starttls: "smtp", wait: "1s" })
+    assert.strictEqual(status, "critical")
+    assert.match(output, words)
+  })
+})
