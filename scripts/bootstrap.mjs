@@ -30,6 +30,7 @@ const tasks = new Map([
   ["simulate-faults", ["test/system/main.ts"]],
   ["fuzz", ["test/fuzz/main.ts"]],
   ["build", ["scripts/build/main.ts"]],
+  ["package", ["scripts/build/package.ts"]],
   ["check", ["scripts/check.mjs"]],
   ["agent", ["scripts/startAgent.mjs"]],
   ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],

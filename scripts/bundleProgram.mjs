@@ -38,10 +38,10 @@ export default module`
  * Bundles a program and its imports into one file, with modules loaded on demand beside it. Resolves
  * with the paths of all modules.
  *
- * @param {{ source: string, target: string }} files
+ * @param {{ source: string, target: string, format?: "esm" | "cjs" }} files
  * @returns {Promise<ReadonlyArray<string>>}
  */
-export async function bundleProgram({ source, target }) {
+export async function bundleProgram({ source, target, format = "esm" }) {
   // A temporary name until it is complete: another start may read or write the target.
   const unfinished = `${target}.${process.pid}`
   /** @type {Map<string, string>} */
@@ -73,7 +73,7 @@ export async function bundleProgram({ source, target }) {
       },
     ],
   })
-  const { output } = await program.write({ file: unfinished, format: "esm", codeSplitting: false })
+  const { output } = await program.write({ file: unfinished, format, codeSplitting: false })
   // First, so that an existing program has them.
   for (const [file, module] of beside) {
     copyFileSync(module, `${unfinished}.${file}`)

@@ -84,7 +84,7 @@ try {
     for (const { folder, manifest } of packages) {
       process.stdout.write(`${manifest.name} ${manifest.version}: ${join(target, folder)}\n`)
     }
-    for (const line of agent.made) process.stdout.write(`${line.replace(unfinished, target)}\n`)
+    process.stdout.write(`${agent.made.replace(unfinished, target)}\n`)
   } else {
     process.stderr.write("Nothing was built: mend what the compiler says above, then build again.\n")
     process.exitCode = 1

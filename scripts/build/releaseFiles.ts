@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join, relative } from "node:path"
+import { join } from "node:path"
 import { npm } from "./npm.ts"
 
 const CHECKSUMS = "SHA256SUMS"
@@ -11,19 +11,18 @@ export const packPackages = async (target: string, folders: ReadonlyArray<string
   if (code !== 0) throw new Error(`npm pack: ${stderr}`)
 }
 
-/** The files to download: tarballs, the package for Debian, and the bill of materials. */
-const isPublished = (file: string): boolean => /\.(tgz|deb|cdx\.json)$/.test(file)
+/** The files to download: tarballs, packages for Debian, the bill of materials, and the installing script. */
+const isPublished = (file: string): boolean => /\.(tgz|tar\.xz|deb|cdx\.json|sh)$/.test(file)
 
 /** Writes the SHA-256 of everything that is published, in the form that `sha256sum -c` reads. */
 export const writeChecksums = (target: string): void => {
-  const files = [target, join(target, "agent")].flatMap((folder) =>
-    readdirSync(folder)
-      .filter(isPublished)
-      .map((file) => join(folder, file)),
-  )
-  const lines = files.map((file) => {
-    const digest = createHash("sha256").update(readFileSync(file)).digest("hex")
-    return `${digest}  ${relative(target, file).replaceAll("\\", "/")}\n`
-  })
+  const lines = readdirSync(target)
+    .filter(isPublished)
+    .map((file) => {
+      const digest = createHash("sha256")
+        .update(readFileSync(join(target, file)))
+        .digest("hex")
+      return `${digest}  ${file}\n`
+    })
   writeFileSync(join(target, CHECKSUMS), lines.join(""))
 }

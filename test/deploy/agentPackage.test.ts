@@ -1,32 +1,63 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import process from "node:process"
 import { pathToFileURL } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import manifest from "../../packages/agent/package.json" with { type: "json" }
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { whyNotIsolated } from "./Container.ts"
 import { readUnit } from "./UnitFile.ts"
 
-const PATIENCE_MILLIS = 120_000
+const PATIENCE_MILLIS = 600_000
+const LARGEST_DOWNLOAD = 35_000_000
 
 const PACKER = "dpkg-deb"
 const ISOLATOR = "unshare"
+const ROOT_MAKER = "debootstrap"
+const EMULATOR = "qemu-aarch64-static"
 
-const isDebian = spawnSync(PACKER, ["--version"]).status === 0
-const obstacle = isDebian ? whyNotIsolated() : "this is no Debian"
+const debianNames: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" }
+const hostName = process.platform === "linux" ? debianNames[process.arch] : undefined
 
-/** Runs a script with the package in a copy of this system that is thrown away. */
-const onDebian = (script: string) => `
-set -eu
-mount -t tmpfs none "$SCRATCH"
+const has = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined
+
+const isDebian = has(PACKER)
+const obstacle =
+  hostName === undefined
+    ? "there is no executable for this machine"
+    : isDebian
+      ? whyNotIsolated()
+      : "this is no Debian"
+const because = (why: string | undefined): string => (why === undefined ? "" : ` (${why})`)
+
+/** Why the suite makes no Debian from nothing; nothing if it does. */
+const whyNoRoot =
+  obstacle ??
+  (AT_LENGTH ? (has(ROOT_MAKER) ? undefined : `${ROOT_MAKER} is missing`) : "npm run test:long does this")
+const whyNoArm = whyNoRoot ?? (has(EMULATOR) ? undefined : `${EMULATOR} is missing`)
+
+/** A copy of this system. */
+const COPY = `
 mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
+`
+
+/** A Debian with nothing but what it requires. */
+const MINIMAL = `${ROOT_MAKER} --variant=minbase bookworm "$SCRATCH/root" >/dev/null
+`
+
+/** Runs a script with the packages in a root that is thrown away. */
+const onDebian = (root: string, script: string) => `
+set -eu
+mount -t tmpfs none "$SCRATCH"
+${root}
 mount -t proc proc "$SCRATCH/root/proc"
 mount --rbind /dev "$SCRATCH/root/dev"
 mkdir "$SCRATCH/root/packages"
+cp -r "$PACKAGES" "$SCRATCH/root/packages/download"
 cp "$DEB" "$SCRATCH/root/packages/first.deb"
-cp "$NODE" "$SCRATCH/root/usr/local/bin/node"
 exec chroot "$SCRATCH/root" sh -euc '
   cd /packages
   state=/var/lib/tocsin-agent
@@ -35,13 +66,14 @@ exec chroot "$SCRATCH/root" sh -euc '
     dpkg-deb -R first.deb second
     sed -i "s/^Version: .*/Version: 9.0.0/" second/DEBIAN/control
     echo "# another default" >> second/etc/tocsin-agent/config.yaml
-    dpkg-deb -b second second.deb >/dev/null
+    dpkg-deb -Znone -b second second.deb >/dev/null
     dpkg --force-confold -i second.deb >/dev/null 2>&1
   }
   agent() { setpriv --reuid=tocsin-agent --regid=tocsin-agent --clear-groups tocsin-agent "$@"; }
-  dpkg -i first.deb >/dev/null
 ${script}
 '`
+
+const INSTALL = "dpkg -i first.deb >/dev/null\n"
 
 /** The answers to a user without rights for the commands of {@link LIFE}. */
 const refusals = [
@@ -56,7 +88,8 @@ const refusals = [
     `tocsin-agent: ${message}: run it as root or as the owner of the state folder, on a disk that is not read-only; report and run also work in the folder's group`,
 )
 
-const LIFE = `
+const LIFE = `${INSTALL}
+  [ -z "$IS_MINIMAL" ] || ! command -v node || exit 1
   mkdir -p /run/systemd/system
   ln -s /bin/true /usr/local/bin/systemctl
   sh /var/lib/dpkg/info/tocsin-agent.postinst configure
@@ -78,11 +111,11 @@ const LIFE = `
   mkdir /etc/tocsin-agent/checks.d
   touch /etc/tocsin-agent/checks.d/mine.yaml
   dpkg -P tocsin-agent >/dev/null 2>&1
-  ls -d /etc/tocsin-agent /var/lib/tocsin-agent 2>/dev/null || echo purged
+  ls -d /etc/tocsin-agent /var/lib/tocsin-agent /usr/bin/tocsin-agent 2>/dev/null || echo purged
   id tocsin-agent 2>/dev/null || echo no user`
 
 /** A user of the group, whose jobs report. */
-const MEMBER = `
+const MEMBER = `${INSTALL}
   useradd --system reporter
   member() { setpriv --reuid=reporter --regid=reporter --groups=tocsin-agent "$@"; }
   backlog() { agent status | grep -o "[0-9]* results\\?"; }
@@ -116,16 +149,56 @@ const FORMER = `${MEMBER}
   agent fingerprint 2>/dev/null | cmp - before && echo the same key
   [ $state/spool.db -ef $state/spool/spool.db ] && echo a spool for the former package`
 
-describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
-  beforeAll(() => {
-    const build = pathToFileURL(resolve("scripts/build/buildAgent.ts")).href
-    const program = `import { buildAgent } from ${JSON.stringify(build)}; await buildAgent(process.cwd(), ${JSON.stringify(folder)})`
-    execFileSync(process.execPath, ["--input-type=module", "--eval", program])
-  }, PATIENCE_MILLIS)
-  afterAll(() => rmSync(folder, { recursive: true }))
+/** The script that installs without a package manager, after each reason to refuse. */
+const SCRIPT = `
+  install() { sh download/install.sh "$@" 2>&1 || true; }
+  mkdir tools damaged
+  printf "%s\\n" "#!/bin/sh" "echo Linux riscv64" >tools/uname
+  chmod 755 tools/uname
+  PATH=/packages/tools:$PATH install download
+  install
+  install http://monitor.example
+  install /nowhere
+  cp download/SHA256SUMS damaged
+  for file in download/*.tar.xz; do head -c 1000000 $file >damaged/\${file##*/}; done
+  install damaged
+  ls -d /usr/bin/tocsin-agent* /etc/tocsin-agent $state 2>/dev/null || echo nothing installed
+  install download | head -n 1
+  sed -i "s,^#server.*,server: http://127.0.0.1:8080," /etc/tocsin-agent/config.yaml
+  agent check
+  before=$(agent fingerprint)
+  install download | head -n 1
+  agent check
+  [ "$(agent fingerprint)" = "$before" ] && echo the same key
+  stat -c "%a %U %G %n" /usr/bin/tocsin-agent* /lib/systemd/system/tocsin-agent.service /etc/tocsin-agent/config.yaml
+  dpkg --force-confold -i first.deb >/dev/null 2>&1
+  install download`
 
-  it("are one file that runs by itself", () => {
+/** A job that the signal reaches through its wrapper. */
+const JOB = "trap 'echo got it; exit 5' USR1; echo ready; while :; do kill -USR1 $PPID; sleep 0.1; done"
+
+/** Runs a function of the build in a process that has its Node.js. */
+const build = (module: string, name: string, ...args: ReadonlyArray<unknown>): void => {
+  const url = pathToFileURL(resolve("scripts/build", module)).href
+  const program = `import { ${name} } from ${JSON.stringify(url)}; await ${name}(...${JSON.stringify(args)})`
+  execFileSync(process.execPath, ["--input-type=module", "--eval", program])
+}
+
+const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
+const packages = join(folder, "download")
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
+  beforeAll(() => {
+    build("buildAgent.ts", "buildAgent", process.cwd(), folder)
+    if (hostName === undefined) return
+    const only = AT_LENGTH ? {} : { architectures: [process.arch], isQuick: true }
+    build("packageAgent.ts", "packageAgent", { root: process.cwd(), target: packages, ...only })
+    if (!isDebian) return
+    execFileSync(PACKER, ["-x", deb, join(folder, "files")])
+  }, PATIENCE_MILLIS)
+
+  it("are one file for Node.js", () => {
     const output = execFileSync(process.execPath, [join(folder, "agent/tocsin-agent.mjs"), "--help"], {
       encoding: "utf8",
       cwd: tmpdir(),
@@ -149,27 +222,65 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.notMatch(readFileSync(program, "utf8"), /^import .*"node:(sqlite|util)"/m)
   })
 
-  const nameOfDeb = () => readdirSync(join(folder, "agent")).find((name) => name.endsWith(".deb")) ?? ""
+  const deb = join(packages, `tocsin-agent_${manifest.version}_${hostName}.deb`)
+  const executable = join(folder, "files/usr/bin/tocsin-agent")
 
   it.skipIf(!isDebian)("have a guide without links to pages that are not in them", () => {
-    execFileSync(PACKER, ["-x", join(folder, "agent", nameOfDeb()), join(folder, "files")])
     const guide = readFileSync(join(folder, "files/usr/share/doc/tocsin-agent/README.md"), "utf8")
     assert.notMatch(guide, /\]\((?!#)/)
     assert.include(guide, "(docs/start/server.md)")
   })
 
-  const why = obstacle === undefined ? "" : ` (${obstacle})`
-  const said = (script: string) => {
-    const deb = nameOfDeb()
+  it.skipIf(!isDebian)("have the licences of Node.js and of what is bundled", () => {
+    const texts = readFileSync(join(folder, "files/usr/share/doc/tocsin-agent/copyright"), "utf8")
+    for (const text of ["yaml 2.9.1", "Node.js is licensed for use as follows", "OpenSSL"])
+      assert.include(texts, text)
+  })
+
+  it.skipIf(!isDebian)("are an executable that loads what a check needs", () => {
+    const config = join(folder, "config.yaml")
+    const closed = "127.0.0.1, port: 1"
+    writeFileSync(
+      config,
+      `server: http://127.0.0.1:1
+checks:
+  http: { http: { url: "http://127.0.0.1:1" } }
+  https: { http: { url: "https://127.0.0.1:1" } }
+  tls: { tls: { host: ${closed} } }
+  tcp: { tcp: { host: ${closed} } }
+  dns: { dns: { name: localhost, servers: ["127.0.0.1:1"] } }
+`,
+    )
+    const outputs = ["http", "https", "tls", "tcp", "dns"].map((check) => {
+      const options = ["--config", config, "--state", join(folder, "state")]
+      return spawnSync(executable, ["try", check, ...options], { encoding: "utf8" }).stdout
+    })
+    for (const output of outputs) assert.include(output, "ECONNREFUSED")
+    const { stdout } = spawnSync(executable, ["check", "--config", config, "--print"], { encoding: "utf8" })
+    assert.include(stdout, "url: https://127.0.0.1:1")
+  })
+
+  it.skipIf(!isDebian)("are an executable that wraps jobs, and takes no options of Node.js", () => {
+    const options = ["--config", "/dev/null", "--state", join(folder, "state")]
+    const { status, stdout, stderr } = spawnSync(
+      executable,
+      ["run", ...options, "job", "--", "sh", "-c", JOB],
+      { encoding: "utf8", env: { ...process.env, NODE_OPTIONS: "--inspect=127.0.0.1:0" }, timeout: 60_000 },
+    )
+    assert.deepStrictEqual([status, stdout, stderr], [5, "ready\ngot it\n", ""])
+  })
+
+  const said = (root: string, script: string) => {
     const scratch = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
     const env = {
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-      DEB: join(folder, "agent", deb),
-      NODE: process.execPath,
+      DEB: deb,
+      PACKAGES: packages,
+      IS_MINIMAL: root === MINIMAL ? "yes" : "",
       SCRATCH: scratch,
     }
     // Its mounts end with its namespace.
-    const { stdout, stderr } = spawnSync(ISOLATOR, ["--mount", "sh", "-c", onDebian(script)], {
+    const { stdout, stderr } = spawnSync(ISOLATOR, ["--mount", "sh", "-c", onDebian(root, script)], {
       encoding: "utf8",
       env,
     })
@@ -177,12 +288,22 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
     return { lines: stdout.trim().split("\n"), stderr }
   }
 
-  it.skipIf(obstacle !== undefined)(`are installed, upgraded, removed and purged on Debian${why}`, () => {
-    const { lines, stderr } = said(LIFE)
+  it.skipIf(obstacle !== undefined || whyNoRoot === undefined)(
+    `are installed, upgraded, removed and purged on this Debian${because(obstacle)}`,
+    () => assertLife(COPY),
+  )
+
+  it.skipIf(whyNoRoot !== undefined)(
+    `are installed, upgraded, removed and purged on a new Debian${because(whyNoRoot)}`,
+    () => assertLife(MINIMAL),
+  )
+
+  const assertLife = (root: string) => {
+    const { lines, stderr } = said(root, LIFE)
     assert.deepStrictEqual(
       lines,
       [
-        "tocsin-agent: /etc/tocsin-agent/config.yaml:8: must have server: the address of the Tocsin server",
+        "tocsin-agent: /etc/tocsin-agent/config.yaml:7: must have server: the address of the Tocsin server",
         "Correct this, then: systemctl restart tocsin-agent",
         "/etc/tocsin-agent/config.yaml: 4 checks, no problems",
         "640 root tocsin-agent",
@@ -196,12 +317,12 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
       ],
       stderr,
     )
-  })
+  }
 
   it.skipIf(obstacle !== undefined)(
-    `let members of the group report, and keep the key from them${why}`,
+    `let members of the group report, and keep the key from them${because(obstacle)}`,
     () => {
-      const { lines, stderr } = said(MAY)
+      const { lines, stderr } = said(COPY, MAY)
       assert.deepStrictEqual(
         lines,
         [
@@ -218,9 +339,9 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
   )
 
   it.skipIf(obstacle !== undefined)(
-    `take over key and spool of the former package, and leave it both${why}`,
+    `take over key and spool of the former package, and leave it both${because(obstacle)}`,
     () => {
-      const { lines, stderr } = said(FORMER)
+      const { lines, stderr } = said(COPY, FORMER)
       assert.deepStrictEqual(
         lines,
         [
@@ -237,6 +358,59 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
       )
     },
   )
+
+  it.skipIf(obstacle !== undefined)(
+    `are installed by a script that checks them first, and can be repeated${because(obstacle)}`,
+    () => {
+      const { lines, stderr } = said(COPY, SCRIPT)
+      const installed = `tocsin-agent ${manifest.version} is installed. Unless it has a server, run as root, with yours:`
+      const checked = "/etc/tocsin-agent/config.yaml: 4 checks, no problems"
+      assert.deepStrictEqual(
+        lines,
+        [
+          "install.sh: there is no executable for Linux riscv64: docs/agent.md has the package for npm",
+          "install.sh: give the address or the folder of the files: sh install.sh https://downloads.example/tocsin",
+          "install.sh: http://monitor.example is not encrypted: use its https address, or copy the files and give their folder",
+          "cp: cannot stat '/nowhere/SHA256SUMS': No such file or directory",
+          "install.sh: cannot get /nowhere/SHA256SUMS",
+          `install.sh: tocsin-agent-linux-${process.arch}.tar.xz is damaged: its SHA-256 differs from SHA256SUMS`,
+          "nothing installed",
+          installed,
+          checked,
+          installed,
+          checked,
+          "the same key",
+          "755 root root /usr/bin/tocsin-agent",
+          "644 root root /lib/systemd/system/tocsin-agent.service",
+          "640 root tocsin-agent /etc/tocsin-agent/config.yaml",
+          "install.sh: the package for Debian is installed: upgrade that with apt",
+        ],
+        stderr,
+      )
+    },
+  )
+
+  it.skipIf(!AT_LENGTH || hostName === undefined)("are at most 35 MB to download", () => {
+    const files = readFileSync(join(packages, "SHA256SUMS"), "utf8").match(/\S+$/gm) ?? []
+    const large = files.filter((file) => statSync(join(packages, file)).size > LARGEST_DOWNLOAD)
+    assert.deepStrictEqual([large, files.length], [[], isDebian ? 5 : 3])
+  })
+
+  it.skipIf(whyNoArm !== undefined)(`run on arm64${because(whyNoArm)}`, () => {
+    const root = `${ROOT_MAKER} --foreign --arch=arm64 --variant=minbase bookworm "$SCRATCH/root" >/dev/null`
+    const script = `set -eu
+      mount -t tmpfs none "$SCRATCH"
+      ${root}
+      tar -xJf "$PACKAGES/tocsin-agent-linux-arm64.tar.xz" -C "$SCRATCH"
+      ${EMULATOR} -L "$SCRATCH/root" "$SCRATCH/usr/bin/tocsin-agent" --version`
+    const scratch = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
+    const { stdout, stderr } = spawnSync(ISOLATOR, ["--mount", "sh", "-c", script], {
+      encoding: "utf8",
+      env: { ...process.env, PACKAGES: packages, SCRATCH: scratch },
+    })
+    rmSync(scratch, { recursive: true })
+    assert.strictEqual(stdout, `${manifest.version}\n`, stderr)
+  })
 })
 
 describe("the agent's systemd unit", () => {

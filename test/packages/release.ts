@@ -20,7 +20,7 @@ export const readRelease = (built: string) => {
     .trimEnd()
     .split("\n")
     .map((line) => line.split("  ").toReversed())
-  const files = globSync(["*.*", "agent/*.deb"], { cwd: built })
+  const files = globSync("*.*", { cwd: built })
   return {
     components: bill.components.map(({ name, version, licenses }) => ({
       name,

@@ -62,4 +62,5 @@ const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number
   }
 }
 
-process.exit(await main(process.argv.slice(2)))
+// An executable has this as CommonJS, which awaits nothing here.
+void main(process.argv.slice(2)).then((code) => process.exit(code))

@@ -44,8 +44,8 @@ export const FirstRun = () => (
     <details>
       <summary>An installed agent</summary>
       <p>
-        <code>npm run build</code> in a clone makes the packages in <code>dist/agent</code>. Copy the one for
-        Debian to the host, then run this. <code>/etc/tocsin-agent/config.yaml</code> comes with checks to
+        <code>npm run package</code> in a clone makes the packages in <code>dist/download</code>. Copy the one
+        for Debian to the host, then run this. <code>/etc/tocsin-agent/config.yaml</code> comes with checks to
         change; <code>docs/agent.md</code> has the other packages.
       </p>
       <Command text={installCommand(base)} />

@@ -1,0 +1,55 @@
+import { chmodSync, copyFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { bundleProgram } from "../bundleProgram.mjs"
+import { assertSameNode, runTool } from "./nodeBuilds.ts"
+
+/** Where Node.js looks for an embedded program. */
+const BLOB = "NODE_SEA_BLOB"
+const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2"
+const EXECUTABLE = 0o755
+
+/** The agent as the single executable applications of Node.js embed it, for every architecture. */
+export interface EmbeddedAgent {
+  readonly blob: string
+  /** The paths of the bundled modules. */
+  readonly modules: ReadonlyArray<string>
+}
+
+export const embedAgent = async (root: string, scratch: string): Promise<EmbeddedAgent> => {
+  assertSameNode()
+  const main = join(scratch, "tocsin-agent.cjs")
+  const modules = await bundleProgram({
+    source: join(root, "packages/agent/src/main.ts"),
+    target: main,
+    format: "cjs",
+  })
+  const blob = join(scratch, "tocsin-agent.blob")
+  const settings = join(scratch, "sea.json")
+  writeFileSync(
+    settings,
+    JSON.stringify({
+      main,
+      output: blob,
+      disableExperimentalSEAWarning: true,
+      // A code cache would be of this machine's architecture.
+      useCodeCache: false,
+      // NODE_OPTIONS is for the jobs that the agent wraps. --disable-sigusr1 would keep the signal from them.
+      execArgv: [],
+      execArgvExtension: "none",
+    }),
+  )
+  runTool(process.execPath, ["--experimental-sea-config", settings])
+  return { blob, modules }
+}
+
+/** Writes a copy of `node` that is the agent. */
+export const writeExecutable = (
+  root: string,
+  { node, blob, target }: { readonly node: string; readonly blob: string; readonly target: string },
+): void => {
+  copyFileSync(node, target)
+  chmodSync(target, EXECUTABLE)
+  const postject = join(root, "node_modules/postject/dist/cli.js")
+  runTool(process.execPath, [postject, target, BLOB, blob, "--sentinel-fuse", FUSE])
+}

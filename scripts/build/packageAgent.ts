@@ -1,0 +1,147 @@
+import { spawnSync } from "node:child_process"
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import process from "node:process"
+import { embedAgent, type EmbeddedAgent, writeExecutable } from "./agentExecutable.ts"
+import { licencesOf } from "./bundleServer.ts"
+import { fetchNode, type NodeBuild, nodeBuilds, runTool } from "./nodeBuilds.ts"
+import type { PackageManifest } from "./PackageManifest.ts"
+import { writeChecksums } from "./releaseFiles.ts"
+
+const PROGRAM = "tocsin-agent"
+const WORLD_READABLE = 0o644
+/** The configuration may hold passwords: the package gives it the agent's group, which only exists on the host. */
+const FOR_ROOT_AND_GROUP = 0o640
+const EXECUTABLE = 0o755
+/** The time of every file in the packages, the same as in tarballs of npm. */
+const FILE_SECONDS = "499162500"
+
+interface Packaging {
+  readonly root: string
+  readonly target: string
+  /** All that there are, by default. */
+  readonly architectures?: ReadonlyArray<string>
+  /** Tests compress little, which takes a second in place of a minute. */
+  readonly isQuick?: boolean
+}
+
+/**
+ * Packages the agent as an executable that needs no Node.js, for each architecture: a tarball for
+ * `install.sh`, and, where `dpkg-deb` is installed, a package for Debian, with the same files.
+ * Resolves with the results, as lines for people.
+ */
+export const packageAgent = async (packaging: Packaging): Promise<ReadonlyArray<string>> => {
+  const { root, target, architectures } = packaging
+  mkdirSync(target, { recursive: true })
+  const scratch = mkdtempSync(join(tmpdir(), `${PROGRAM}-`))
+  try {
+    const agent = await embedAgent(root, scratch)
+    const made: Array<string> = []
+    for (const build of nodeBuilds) {
+      if (architectures?.includes(build.architecture) === false) continue
+      const folder = mkdtempSync(join(scratch, "build-"))
+      const node = await fetchNode(build, folder)
+      const layout = join(folder, "layout")
+      layOut({ root, node, agent, build, layout })
+      made.push(packTarball({ packaging, build, layout }), packDebian({ packaging, build, layout }))
+      rmSync(folder, { recursive: true })
+    }
+    cpSync(join(root, "deploy/agent/install.sh"), join(target, "install.sh"))
+    writeChecksums(target)
+    return made
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+interface Laying {
+  readonly root: string
+  /** The folder of a build of Node.js. */
+  readonly node: string
+  readonly agent: EmbeddedAgent
+  readonly build: NodeBuild
+  readonly layout: string
+}
+
+/** Lays the files out as on a host. */
+const layOut = ({ root, node, agent, build, layout }: Laying): void => {
+  const from = join(root, "deploy/agent")
+  const placed = (at: string): string => {
+    mkdirSync(join(layout, dirname(at)), { recursive: true, mode: EXECUTABLE })
+    return join(layout, at)
+  }
+  const write = (at: string, text: string, mode = WORLD_READABLE): void => {
+    writeFileSync(placed(at), text)
+    chmodSync(join(layout, at), mode)
+  }
+  const place = (file: string, at: string, mode?: number): void => write(at, readFileSync(file, "utf8"), mode)
+  writeExecutable(root, {
+    node: join(node, "bin/node"),
+    blob: agent.blob,
+    target: placed(`usr/bin/${PROGRAM}`),
+  })
+  place(join(from, `${PROGRAM}.service`), `lib/systemd/system/${PROGRAM}.service`)
+  place(join(from, "config.yaml"), `etc/${PROGRAM}/config.yaml`, FOR_ROOT_AND_GROUP)
+  const documents = `usr/share/doc/${PROGRAM}`
+  write(`${documents}/README.md`, withoutPages(readFileSync(join(root, "docs/agent.md"), "utf8")))
+  const licences = [licencesOf(root, agent.modules), readFileSync(join(node, "LICENSE"), "utf8")]
+  write(`${documents}/copyright`, licences.join(`\n${"-".repeat(80)}\n\nNode.js\n\n`))
+  for (const script of ["postinst", "prerm", "postrm"])
+    place(join(from, "debian", script), `DEBIAN/${script}`, EXECUTABLE)
+  write("DEBIAN/control", controlOf(manifestOf(root), build))
+  // dpkg asks before it replaces one of these that was changed.
+  write("DEBIAN/conffiles", `/etc/${PROGRAM}/config.yaml\n`)
+}
+
+interface Packing {
+  readonly packaging: Packaging
+  readonly build: NodeBuild
+  readonly layout: string
+}
+
+const packTarball = ({ packaging, build, layout }: Packing): string => {
+  const tarball = join(packaging.target, `${PROGRAM}-linux-${build.architecture}.tar.xz`)
+  const owner = ["--owner=0", "--group=0", "--numeric-owner", `--mtime=@${FILE_SECONDS}`, "--sort=name"]
+  // Always two threads, because each number of them compresses to other bytes.
+  const compressor = ["-I", `xz -T2 -${packaging.isQuick === true ? 0 : 6}`]
+  const files = ["DEBIAN/postinst", "etc", "lib", "usr"]
+  runTool("tar", [...owner, ...compressor, "-cf", tarball, "-C", layout, ...files])
+  return `${PROGRAM} for Linux on ${build.architecture}: ${tarball}`
+}
+
+const packDebian = ({ packaging, build, layout }: Packing): string => {
+  if (spawnSync("dpkg-deb", ["--version"]).error !== undefined)
+    return `${PROGRAM} for Debian: left out, because dpkg-deb is not installed`
+  const { version } = manifestOf(packaging.root)
+  const deb = join(packaging.target, `${PROGRAM}_${version}_${build.debian}.deb`)
+  const compressor = packaging.isQuick === true ? "-Znone" : "-Zxz"
+  runTool("dpkg-deb", ["--root-owner-group", compressor, "--build", layout, deb], {
+    ...process.env,
+    SOURCE_DATE_EPOCH: FILE_SECONDS,
+  })
+  return `${PROGRAM} for Debian on ${build.debian}: ${deb}`
+}
+
+const manifestOf = (root: string): PackageManifest =>
+  JSON.parse(readFileSync(join(root, "packages/agent/package.json"), "utf8"))
+
+/** Names the pages that a page links to, where they do not lie beside it. */
+const withoutPages = (page: string): string =>
+  page.replaceAll(/\[([^\]]*)\]\((?!#)([^)]*)\)/g, "$1 (docs/$2)")
+
+const controlOf = (
+  { version, description }: PackageManifest,
+  { debian }: NodeBuild,
+): string => `Package: ${PROGRAM}
+Version: ${version}
+Architecture: ${debian}
+Maintainer: Tocsin contributors <tocsin@localhost>
+Section: admin
+Priority: optional
+Depends: libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 9), passwd
+Recommends: monitoring-plugins-basic
+Description: ${description.replace(/\.$/, "")}
+ It runs Nagios and Monitoring plugins unchanged, has built-in probes, and keeps results
+ on disk through days of outage. It contains the Node.js that runs it.
+`
