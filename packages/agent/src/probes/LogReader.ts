@@ -1,6 +1,7 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { createHash } from "node:crypto"
 import { constants, type FileHandle, open, readdir, stat } from "node:fs/promises"
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { basename, dirname, join } from "node:path"
 import { FileSystems } from "./FileSystems.ts"
 
@@ -53,6 +54,8 @@ const stats = new FileSystems((path) => stat(path))
 
 /** A search ends after this, and the next run goes on there. */
 const LONGEST_MILLIS = 2_000
+/** Other checks run in between. */
+const LONGEST_TURN_MILLIS = 20
 
 /**
  * Takes the lines that came since a position, each exactly once:
@@ -193,14 +196,13 @@ const readFrom = async (
     take(bytes.toString("utf8").replace(/\r$/, ""))
   }
   let isLate = false
-  for (;;) {
+  let pauseAt = clock.steady() + LONGEST_TURN_MILLIS
+  while (!isLate) {
     signal.throwIfAborted()
-    isLate = clock.steady() > ends
-    if (isLate) break
     const chunk = await log.read(offset + rest.length, CHUNK)
     if (chunk.length === 0) break
     rest = Buffer.concat([rest, chunk])
-    for (;;) {
+    while (!isLate) {
       const end = rest.subarray(0, LONGEST_LINE + 1).indexOf(NEW_LINE)
       if (end < 0 && rest.length <= LONGEST_LINE) break
       const length = end < 0 ? LONGEST_LINE : end
@@ -208,6 +210,11 @@ const readFrom = async (
       const next = end < 0 ? length : length + 1
       rest = rest.subarray(next)
       offset += next
+      const now = clock.steady()
+      isLate = now > ends
+      if (now < pauseAt) continue
+      await nextTurn()
+      pauseAt = clock.steady() + LONGEST_TURN_MILLIS
     }
   }
   if (isFinished && !isLate && rest.length > 0) {

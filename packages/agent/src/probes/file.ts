@@ -36,13 +36,14 @@ export const file: Probe<SettingsOf<typeof reader>> = {
     }
     const age = (clock.wall() - found.mtimeMs) / MILLIS_PER_SECOND
     const seconds = age < 0 && age > -SKEW_SECONDS ? 0 : age
-    const words = `${found.path} ${ageText(seconds)}, ${found.size} bytes`
+    const old = `${found.path} ${ageText(seconds)}`
+    const large = `${found.path} has ${found.size} ${found.size === 1 ? "byte" : "bytes"}`
     const thresholds = { warning, critical }
     return {
-      words,
+      words: `${old}, ${found.size} bytes`,
       measures: [
-        { label: "age", value: Math.round(seconds), unit: "s", thresholds, words },
-        { label: "size", value: found.size, unit: "B", words, ...(size && { thresholds: size }) },
+        { label: "age", value: Math.round(seconds), unit: "s", thresholds, words: old },
+        { label: "size", value: found.size, unit: "B", words: large, ...(size && { thresholds: size }) },
       ],
     }
   },

@@ -44,7 +44,9 @@ export const log: Probe<SettingsOf<typeof reader>> = {
     const read = await newLines({ path: file, position: savedPosition(note, file), take, clock, signal })
     const said =
       matches === 0
-        ? `no line of ${lines} matches in ${file}`
+        ? lines === 0
+          ? `no new line in ${file}`
+          : `no line of ${lines} matches in ${file}`
         : `${matches} of ${lines} lines match in ${file}: ${shown.join(", ")}`
     const words = [said, ...read.remarks].join("; ")
     const faults: ReadonlyArray<Fault> = read.isMissing

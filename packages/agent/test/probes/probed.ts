@@ -1,4 +1,6 @@
 import { assert } from "@effect/vitest"
+import { once } from "node:events"
+import type { Server, Socket } from "node:net"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { probeFields, runProbe } from "../../src/probes/probes.ts"
 
@@ -28,4 +30,25 @@ export const probed = async (
   const { status, output, exitCode, note: next } = await outcome
   assert.isTrue(await gone)
   return { status, output, exitCode, next }
+}
+
+/** Servers of this process, and their connections. */
+export class TestServers {
+  readonly #servers: Array<Server> = []
+  readonly #sockets = new Set<Socket>()
+
+  /** Listens on a port of the system's choice. */
+  async listen(server: Server): Promise<number> {
+    this.#servers.push(server)
+    server.on("connection", (socket) => this.#sockets.add(socket))
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const bound = server.address()
+    return typeof bound === "object" ? (bound?.port ?? 0) : 0
+  }
+
+  close(): void {
+    for (const server of this.#servers) server.close()
+    for (const socket of this.#sockets) socket.destroy()
+  }
 }

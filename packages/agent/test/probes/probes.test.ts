@@ -13,28 +13,18 @@ import {
   writeFileSync,
 } from "node:fs"
 import { createServer as createHttp } from "node:http"
-import { createServer as createTcp, type Server } from "node:net"
+import { createServer as createTcp } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createServer as createTls, getCACertificates, setDefaultCACertificates } from "node:tls"
 import { text } from "node:stream/consumers"
-import { configured, probed } from "./probed.ts"
+import { configured, probed, TestServers } from "./probed.ts"
 
 const CERTIFIER = "openssl"
 
-const servers: Array<Server> = []
-const sockets = new Set<{ destroy: () => void }>()
+const servers = new TestServers()
 const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
 const ports = { http: 0, switching: 0, greeting: 0, mute: 0, slow: 0, tls: 0 }
-
-const listen = async (server: Server): Promise<number> => {
-  servers.push(server)
-  server.on("connection", (socket) => sockets.add(socket))
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const bound = server.address()
-  return typeof bound === "object" ? (bound?.port ?? 0) : 0
-}
 
 const hasOpenssl = ((): boolean => {
   try {
@@ -46,7 +36,7 @@ const hasOpenssl = ((): boolean => {
 })()
 
 beforeAll(async () => {
-  ports.http = await listen(
+  ports.http = await servers.listen(
     createHttp((request, response) => {
       const { url = "", headers } = request
       if (url === "/away") response.writeHead(302, { location: "/here" }).end()
@@ -74,7 +64,7 @@ beforeAll(async () => {
     }),
   )
   // Byte by byte.
-  ports.slow = await listen(
+  ports.slow = await servers.listen(
     createTcp((socket) => {
       const left = [..."220 HELO"]
       socket.setNoDelay(true).on("error", () => {})
@@ -82,29 +72,28 @@ beforeAll(async () => {
       socket.on("close", () => clearInterval(timer))
     }),
   )
-  ports.switching = await listen(
+  ports.switching = await servers.listen(
     createTcp((socket) =>
       socket.once("data", () =>
         socket.end("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: h\r\n\r\n"),
       ),
     ),
   )
-  ports.greeting = await listen(
+  ports.greeting = await servers.listen(
     createTcp((socket) =>
       socket.on("error", () => {}).on("data", (sent) => socket.end(`220 ${sent.toString()}`)),
     ),
   )
-  ports.mute = await listen(createTcp(() => {}))
+  ports.mute = await servers.listen(createTcp(() => {}))
   if (!hasOpenssl) return
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
   const args = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout ${key} -out ${cert}`
   execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore" })
-  ports.tls = await listen(createTls({ key: readFileSync(key), cert: readFileSync(cert) }))
+  ports.tls = await servers.listen(createTls({ key: readFileSync(key), cert: readFileSync(cert) }))
 })
 
 afterAll(() => {
-  for (const server of servers) server.close()
-  for (const socket of sockets) socket.destroy()
+  servers.close()
   rmSync(folder, { recursive: true })
 })
 
@@ -250,7 +239,7 @@ describe.skipIf(!hasOpenssl)("the tls probe", () => {
     issue("below", "between", "server", 30)
     issue("expired", "root", "server", -1)
     const serve = async (name: string, chain: string) =>
-      await listen(createTls({ key: read(`${name}.key`), cert: chain }))
+      await servers.listen(createTls({ key: read(`${name}.key`), cert: chain }))
     const [below, expired] = [
       await serve("below", read("below.pem") + read("between.pem")),
       await serve("expired", read("expired.pem")),

@@ -1,29 +1,18 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createHttps } from "node:https"
-import { createServer, type Server, type Socket } from "node:net"
+import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createServer as createTls, getCACertificates, TLSSocket } from "node:tls"
-import { configured, probed } from "./probed.ts"
+import { configured, probed, TestServers } from "./probed.ts"
 
 const CERTIFIER = "openssl"
 const folder = mkdtempSync(join(tmpdir(), "tocsin-tls-"))
 const at = (name: string): string => join(folder, name)
 const read = (name: string): string => readFileSync(at(name), "utf8")
-const servers: Array<Server> = []
-const sockets = new Set<Socket>()
-
-const listen = async (server: Server): Promise<number> => {
-  servers.push(server)
-  server.on("connection", (socket) => sockets.add(socket))
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const bound = server.address()
-  return typeof bound === "object" ? (bound?.port ?? 0) : 0
-}
+const servers = new TestServers()
 
 const openssl = (args: string): void =>
   void execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore", cwd: folder })
@@ -57,7 +46,7 @@ const DIALOGUES: Readonly<Record<"smtp" | "imap" | "pop3", Dialogue>> = {
 
 /** A server of a dialogue, which ends in TLS. */
 const serve = async (dialogue: Dialogue): Promise<number> =>
-  await listen(
+  await servers.listen(
     createServer((socket) => {
       const answer = (line: string): void => {
         const said = dialogue(line)
@@ -93,7 +82,7 @@ beforeAll(async () => {
   openssl("pkcs8 -topk8 -in client.key -passout pass:secret -out locked.key")
   writeFileSync(at("bundle.pem"), read("client.pem") + read("client.key"))
   const own = { key: read("server.key"), cert: read("server.pem") }
-  ports.https = await listen(
+  ports.https = await servers.listen(
     createHttps(
       { ...own, ca: read("root.pem"), requestCert: true, rejectUnauthorized: false },
       (request, response) => {
@@ -104,12 +93,11 @@ beforeAll(async () => {
       },
     ),
   )
-  ports.tls = await listen(createTls(own))
+  ports.tls = await servers.listen(createTls(own))
 })
 
 afterAll(() => {
-  for (const server of servers) server.close()
-  for (const socket of sockets) socket.destroy()
+  servers.close()
   rmSync(folder, { recursive: true })
 })
 
