@@ -73,23 +73,43 @@ it.effect("a look at incidents under another policy ends, though silences change
   }),
 )
 
-it.effect("held firings are evaluated again a minute after a change, and then every five minutes", () =>
-  Effect.gen(function* () {
-    const { commits, opened, options, silence, storage } = yield* openIncidents
-    yield* silence("disk")
-    yield* opened
-    const look = evaluationPass(storage, commits, { incidents: options, limit: LIMIT })
-    const isDueAfter = Effect.fnUntraced(function* (time: Duration.Input) {
-      yield* TestClock.adjust(time)
-      const isDue = yield* look
-      while (yield* look);
-      return isDue
-    })
-    const due = yield* Effect.forEach([0, 59, 1, 60, 239, 1, 299, 1], (seconds) =>
-      isDueAfter(Duration.seconds(seconds)),
-    )
-    assert.deepStrictEqual(due, [true, false, true, false, false, true, false, true])
-  }),
+const BY_LABEL = [{ field: "label:team", op: "=", value: "db" }] as const
+
+it.effect.each([
+  { name: "then every five minutes where a silence compares labels", again: true, matchers: BY_LABEL },
+  {
+    name: "then every five minutes where a window compares labels",
+    again: true,
+    windows: [{ name: "w", cron: "0 3 * * *", tz: "UTC", for: "1h", match: ["label:team = db"] }],
+  },
+  {
+    name: "then every five minutes where a dependency does",
+    again: true,
+    dependencies: [{ parent: ["check_id = up"], child: ["check_id = disk"], equal: ["label:rack"] }],
+  },
+  { name: "then no more where nothing compares labels", again: false },
+])(
+  "held firings are evaluated again a minute after a change, and $name",
+  ({ again, matchers, name: _, ...policy }) =>
+    Effect.gen(function* () {
+      const { commits, opened, operations, options, policy: inForce, silence, storage } = yield* openIncidents
+      yield* inForce.replace(compilePolicy(documentOf(policy), NAMES))
+      yield* silence("disk")
+      if (matchers !== undefined)
+        yield* operations.silence({ matchers, for: Duration.hours(1), comment: "for a test" })
+      yield* opened
+      const look = evaluationPass(storage, commits, { incidents: options, limit: LIMIT })
+      const isDueAfter = Effect.fnUntraced(function* (time: Duration.Input) {
+        yield* TestClock.adjust(time)
+        const isDue = yield* look
+        while (yield* look);
+        return isDue
+      })
+      const due = yield* Effect.forEach([0, 59, 1, 60, 239, 1, 299, 1], (seconds) =>
+        isDueAfter(Duration.seconds(seconds)),
+      )
+      assert.deepStrictEqual(due, [true, false, true, false, false, again, false, again])
+    }),
 )
 
 it.effect("a look at incidents with many members evaluates all of them", () =>

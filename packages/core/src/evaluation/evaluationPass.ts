@@ -10,7 +10,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
 import { MOST_PARENTS, readParentMarks } from "../firings/readParents.ts"
-import type { Policy } from "../policy/compilePolicy.ts"
+import { isOfAgent, type Policy } from "../policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { FiringTally } from "./countFirings.ts"
 import { EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
@@ -29,15 +29,19 @@ interface Seen {
   readonly silences: string
   /** The incidents and stale agents that may be parents, as a text. */
   readonly parents: string
+  /** Whether one of the silences compares hostnames or labels. */
+  readonly silencesReadAgents: boolean
 }
 
 const look = commandOf(function* (unit, now, dependencies: Policy["dependencies"]): Decision<Seen> {
   yield { silencesInForce: { endingAfter: Instant.minus(now, RECENTLY) } }
-  const silences = unit.searchResults.silencesInForce
+  const { silencesInForce } = unit.searchResults
+  const silences = silencesInForce
     .map(({ ends_at, id }) => `${id} ${ends_at}`)
     .toSorted()
     .join()
-  return { silences, parents: yield* readParentMarks(unit, dependencies) }
+  const silencesReadAgents = silencesInForce.some(({ matchers }) => matchers.some(isOfAgent))
+  return { silences, silencesReadAgents, parents: yield* readParentMarks(unit, dependencies) }
 })
 
 const FOLLOWED = "open incidents were evaluated under the policy"
@@ -58,6 +62,22 @@ interface HeldBegun extends Begun, Seen {
   readonly isAfterChange: boolean
 }
 
+/** The beginning of a pass over held firings, if it is due. */
+const beginHeld = (
+  before: HeldBegun | undefined,
+  now: Omit<HeldBegun, "isAfterChange">,
+): HeldBegun | undefined => {
+  // Holds may have ended.
+  const isAfterChange =
+    before?.policy !== now.policy || before.silences !== now.silences || before.parents !== now.parents
+  if (isAfterChange) return { ...now, isAfterChange }
+  const { holdsReadAgents, routesReadAgents } = now.policy
+  const isAgain = holdsReadAgents || routesReadAgents || now.silencesReadAgents
+  const pause = before.isAfterChange ? RECENTLY : AGAIN_AFTER
+  const isDue = (isAgain || before.isAfterChange) && !Instant.isRecent(before.at, pause, now.at)
+  return isDue ? { ...now, isAfterChange } : undefined
+}
+
 /** Makes a check for a pass that is due: `begin` gives its beginning if it is, given that of the last one. */
 const makeDue = <B extends Begun>(
   begin: (before: B | undefined) => Effect.Effect<B | undefined, StorageError>,
@@ -73,8 +93,8 @@ const makeDue = <B extends Begun>(
 /**
  * One piece of the passes of evaluations; returns whether there may be more (docs/rules.md#evaluation).
  * Incidents with held firings are evaluated under other silences or another policy, after parents ended or
- * changed, at a start and every five minutes; all open ones under another policy, and where routes compare
- * labels and hostnames.
+ * changed, and at a start; all open ones under another policy. Where labels and hostnames are compared, that
+ * happens again every five minutes.
  */
 export const evaluationPass = (
   storage: Storage["Service"],
@@ -93,11 +113,11 @@ export const evaluationPass = (
     }
   })
   const see = Effect.fnUntraced(function* ({ at, policy: { dependencies } }: Begun) {
-    const { parents, silences } = yield* transact(look(dependencies))
+    const { parents, ...seen } = yield* transact(look(dependencies))
     const stale = dependencies?.takesStale
       ? yield* storage.staleAgents(Instant.minus(at, incidents.staleAfter), MOST_PARENTS)
       : []
-    return { silences, parents: `${parents} ${stale.join()}` }
+    return { ...seen, parents: `${parents} ${stale.join()}` }
   })
   const present = Effect.map(Instant.now, (at): Begun => ({ policy: incidents.policy(), at }))
   const held = passes(storage, PENDING_FIRINGS, {
@@ -106,14 +126,7 @@ export const evaluationPass = (
       Effect.fnUntraced(function* (before) {
         const now = yield* present
         const seen = yield* see(now)
-        // Holds may have ended.
-        const isAfterChange =
-          before?.policy !== now.policy ||
-          before.silences !== seen.silences ||
-          before.parents !== seen.parents
-        const pause = before?.isAfterChange === true ? RECENTLY : AGAIN_AFTER
-        const isDue = isAfterChange || !Instant.isRecent(before.at, pause, now.at)
-        return isDue ? { ...now, ...seen, isAfterChange } : undefined
+        return beginHeld(before, { ...now, ...seen })
       }),
     ),
     evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),

@@ -51,21 +51,22 @@ export function* readLoudMembers(
   incidents: ReadonlyArray<IncidentRecord>,
   { limit, readsLabels = false }: { readonly limit: number; readonly readsLabels?: boolean },
 ): Decision<ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>> {
-  const unread = incidents.filter((incident) => {
+  const isUnread = (incident: IncidentRecord) => {
     const loaded = unit.membersOf(incident.id)
     return (
       loaded.length < memberCount(incident) || !loaded.every(({ agent_id }) => unit.agents.isLoaded(agent_id))
     )
-  })
+  }
+  const unread = new Set(incidents.filter(isUnread))
   // Loaded members may have left or improved since: as many more are read.
   const limitOf = (id: IncidentId) => limit + unit.members.group(`incident/${id}`).length
-  if (unread.length > 0)
-    yield { loudMembers: unread.map(({ id }) => ({ incident_id: id, limit: limitOf(id) })) }
+  if (unread.size > 0)
+    yield { loudMembers: Array.from(unread, ({ id }) => ({ incident_id: id, limit: limitOf(id) })) }
   const { loudMembers } = unit.searchResults
   const read = new Map<IncidentId, ReadonlyArray<LoudMember>>()
   for (const incident of incidents) {
     const found = new Map<string, LoudMember>()
-    if (unread.includes(incident))
+    if (unread.has(incident))
       for (const loud of loudMembers.get(incident.id) ?? []) found.set(keyOf(loud.member), loud)
     for (const member of unit.members.group(`incident/${incident.id}`)) {
       const stored = found.get(keyOf(member))

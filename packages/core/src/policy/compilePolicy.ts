@@ -42,6 +42,8 @@ export interface Policy {
   readonly hasRoutes: boolean
   /** Whether a route compares hostnames or labels, which agents change. */
   readonly routesReadAgents: boolean
+  /** Whether a window or a dependency does. */
+  readonly holdsReadAgents: boolean
   /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
   readonly hasTimers: boolean
   /** Whether a route compares severities. */
@@ -97,6 +99,12 @@ export const compilePolicy = (
     receivers,
     hasRoutes: routes.length > 0,
     routesReadAgents: routes.some(({ match }) => match?.some(isOfAgent)),
+    holdsReadAgents:
+      windows.some(({ match }) => match.some(isOfAgent)) ||
+      dependencies.some(
+        ({ child, equal = [], parent }) =>
+          [...child, ...parent].some(isOfAgent) || equal.some((field) => isOfAgent({ field })),
+      ),
     hasTimers: routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
     routesBySeverity: routes.some(({ match }) => match?.some(({ field }) => field === "severity")),
     flapping: flappingOf(routes),
@@ -109,7 +117,9 @@ export const compilePolicy = (
   }
 }
 
-const isOfAgent = ({ field }: Matcher): boolean => field === "hostname" || field.startsWith("label:")
+/** Whether it compares what agents report about themselves, which changes unnoticed. */
+export const isOfAgent = ({ field }: Pick<Matcher, "field">): boolean =>
+  field === "hostname" || field.startsWith("label:")
 
 const compileOverdueRules = (rules: ReadonlyArray<Freshness>): OverdueRules => {
   const compiled = rules.map((rule) => ({ rule, matches: compileMatchers(rule.match) }))
