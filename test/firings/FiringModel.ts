@@ -150,6 +150,11 @@ export class FiringModel {
     return this.now <= this.#stoppedUntil
   }
 
+  /** Whether a pass is to come, which a stop of the same instant may overtake. */
+  get isPassing(): boolean {
+    return this.#passes > 0
+  }
+
   get open(): ReadonlyArray<Incident> {
     return this.#incidents.filter(({ isOpen }) => isOpen)
   }
