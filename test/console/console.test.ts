@@ -37,6 +37,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
         host.configure(`${/echo '(.*)' > data\/agent\/config\.yaml/.exec(shown)?.[1]}\n`)
         const agent = yield* host.start
         yield* Effect.promise(async () => {
+          await page.getByRole("heading", { name: "A host" }).click()
           await page.getByRole("button", { name: "Accept" }).click()
           await page.getByText("Accepted 1 agent").waitFor()
         })

@@ -46,7 +46,7 @@ describe.skipIf(chromium === undefined)(`silent agents and overdue checks${skipp
           await demo.call("DELETE", "api/v1/agents/web-1")
           const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
           await signIn(page)
-          await page.getByRole("heading", { name: "Bring your first agent" }).waitFor()
+          await page.getByRole("heading", { name: "What should Tocsin watch?" }).waitFor()
           await page.getByRole("link", { name: "Resolved" }).click()
           const incident = page.getByRole("link", { name: "disk is full" })
           await incident.waitFor()

@@ -208,7 +208,7 @@ const BlockedKeys = () => (
 )
 
 /** Makes the line to paste on a host, whose agent its token admits. */
-const AddHosts = () => {
+export const AddHosts = () => {
   const uses = useSignal("1")
   const fault = useSignal("")
   const line = useSignal<string | undefined>(undefined)

@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
 import type { ComponentChildren, VNode } from "preact"
-import { useCallback } from "preact/hooks"
+import { useCallback, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { itemsOf, type Pages, rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -21,7 +21,7 @@ import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 import { MOST_SELECTED, type Selection, selectionText } from "../state/selection.ts"
 import { type Pick, select, SelectBox, selectedIds, usePick } from "../view/usePick.tsx"
-import { FirstRun, NothingOpen } from "./FirstRun.tsx"
+import { NothingOpen, Start } from "./Start.tsx"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
 
@@ -208,7 +208,11 @@ const OpenIncidents = () => {
   const draw = useRows(free, taken)
   const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
   const hasTaken = rowCount(taken.pages) > 0
-  if (!hasAgents && !isFiltered() && rowCount(free.pages) === 0 && !hasTaken) return <FirstRun />
+  const isStarting = useRef(false)
+  const isEmpty = !isFiltered() && rowCount(free.pages) === 0 && !hasTaken
+  // The steps stay while their results arrive.
+  if (!hasAgents && isEmpty) isStarting.current = true
+  if (isStarting.current && isEmpty) return <Start />
   return (
     <>
       <Tools />

@@ -23,7 +23,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 }
 
 /** The lines that a Prometheus needs to report to this server. */
-const prometheusLines = ({ key }: IntegrationWithKey): string => {
+export const prometheusLines = ({ key }: IntegrationWithKey): string => {
   const { host, protocol } = globalThis.location
   return `# prometheus.yml
 alerting:
@@ -39,7 +39,7 @@ groups:
 }
 
 /** An address as a sender reaches this server. */
-const whole = (url: string): string => new URL(url, globalThis.location.origin).href
+export const whole = (url: string): string => new URL(url, globalThis.location.origin).href
 
 /** The texts to copy of a new integration. */
 const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> => {
@@ -62,7 +62,8 @@ interface ShownProps {
   readonly shown: Signal<IntegrationWithKey | undefined>
 }
 
-const PATH = "ops/v1/integrations"
+/** The path of all integrations. */
+export const INTEGRATIONS = "ops/v1/integrations"
 
 const CreateForm = ({ shown }: ShownProps) => {
   const name = useSignal("")
@@ -81,7 +82,7 @@ const CreateForm = ({ shown }: ShownProps) => {
             const given = optionsIn(options.value)
             if (given === undefined) return void (fault.value = "The options must be a JSON object.")
             const body = { name: name.value.trim(), kind: kind.value, options: given }
-            const made = await sent<IntegrationWithKey>("POST", PATH, body, fault)
+            const made = await sent<IntegrationWithKey>("POST", INTEGRATIONS, body, fault)
             if (made === undefined) return undefined
             name.value = ""
             options.value = ""
@@ -107,16 +108,28 @@ export const Integrations = () => {
     <>
       <h1>Integrations</h1>
       {mayAdminister.value && <CreateForm shown={shown} />}
-      <ShownOnce of={shown} titleOf={({ name }) => `Addresses of ${name}`} textsOf={textsOf} />
-      <List shown={shown} />
+      <Addresses of={shown} />
+      <IntegrationList shown={shown} />
     </>
   )
 }
 
-const List = ({ shown }: ShownProps) => (
+/** The lines to paste of a new integration, which are shown once. */
+export const Addresses = ({
+  of,
+  texts = textsOf,
+  title = ({ name }) => `Addresses of ${name}`,
+}: {
+  readonly of: ShownProps["shown"]
+  readonly title?: (made: IntegrationWithKey) => string
+  readonly texts?: (made: IntegrationWithKey) => ReadonlyArray<string>
+}) => <ShownOnce of={of} titleOf={title} textsOf={texts} />
+
+/** Each integration with its last report; those that can be changed need a place for a new key. */
+export const IntegrationList = ({ shown }: Partial<ShownProps>) => (
   <NamedList<Integration>
     label="Integrations"
-    path={PATH}
+    path={INTEGRATIONS}
     heads={["Name", "Last refusal", "Kind", "Last report", ""]}
     empty={["No integrations yet", "Cron jobs and other monitors report through one."]}
   >
@@ -132,11 +145,11 @@ const List = ({ shown }: ShownProps) => (
       label: kind,
       note: is_closed ? "key blocked" : undefined,
       when: <Last did="reported" at={last_request_at} never="no report yet" />,
-      actions: mayAdminister.value && (
+      actions: shown !== undefined && mayAdminister.value && (
         <SecretActions
           name={name}
           noun="integration"
-          path={PATH}
+          path={INTEGRATIONS}
           replaces={["Replace key", "Replaced the key"]}
           warning="Its checks and their history go with it."
           shown={shown}

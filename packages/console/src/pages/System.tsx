@@ -146,7 +146,14 @@ const Notifier = ({
   )
 }
 
-const Notifiers = ({ policy, letters }: { readonly policy: PolicyInForce; readonly letters: Letters }) => (
+/** The receivers, each with a button that sends it a test. */
+export const Notifiers = ({
+  policy,
+  letters,
+}: {
+  readonly policy: PolicyInForce
+  readonly letters: Letters
+}) => (
   <ul class="plain" aria-label="Notifiers">
     {policy.receivers.map((receiver) => (
       <Notifier

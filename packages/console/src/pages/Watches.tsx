@@ -11,7 +11,8 @@ import { NamedList } from "../view/NamedList.tsx"
 const PATH = "ops/v1/watches"
 const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 
-const CreateForm = () => {
+/** Makes a watch of an address. */
+export const WatchForm = () => {
   const address = useSignal("")
   const every = useSignal("1m")
   const fault = useSignal("")
@@ -80,40 +81,45 @@ const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
 export const Watches = () => (
   <>
     <h1>Watches</h1>
-    {mayAdminister.value && <CreateForm />}
-    <NamedList<Watch>
-      label="Watches"
-      path={PATH}
-      empty={["Nothing is watched yet", "The server itself probes pages and ports."]}
-    >
-      {({ every, is_of_policy, is_paused, last, name, status }) => ({
-        subject: last === null ? "not probed yet" : last.output,
-        label: status ?? "waiting",
-        note: is_paused ? "paused" : undefined,
-        when: (
-          <>
-            every {every}
-            {last !== null && (
-              <>
-                , probed <Time at={last.at} />
-              </>
-            )}
-          </>
-        ),
-        actions: (
-          <span class="actions">
-            {mayRespond.value && <Pause name={name} is_paused={is_paused} />}
-            {mayAdminister.value && !is_of_policy && (
-              <RemoveButton
-                name={name}
-                noun="watch"
-                path={PATH}
-                question={`Remove ${name} with its check and history?`}
-              />
-            )}
-          </span>
-        ),
-      })}
-    </NamedList>
+    {mayAdminister.value && <WatchForm />}
+    <WatchList />
   </>
+)
+
+/** Each watch with its last result. */
+export const WatchList = () => (
+  <NamedList<Watch>
+    label="Watches"
+    path={PATH}
+    empty={["Nothing is watched yet", "The server itself probes pages and ports."]}
+  >
+    {({ every, is_of_policy, is_paused, last, name, status }) => ({
+      subject: last === null ? "not probed yet" : last.output,
+      label: status ?? "waiting",
+      note: is_paused ? "paused" : undefined,
+      when: (
+        <>
+          every {every}
+          {last !== null && (
+            <>
+              , probed <Time at={last.at} />
+            </>
+          )}
+        </>
+      ),
+      actions: (
+        <span class="actions">
+          {mayRespond.value && <Pause name={name} is_paused={is_paused} />}
+          {mayAdminister.value && !is_of_policy && (
+            <RemoveButton
+              name={name}
+              noun="watch"
+              path={PATH}
+              question={`Remove ${name} with its check and history?`}
+            />
+          )}
+        </span>
+      ),
+    })}
+  </NamedList>
 )

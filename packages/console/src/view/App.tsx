@@ -13,6 +13,7 @@ import { Operators } from "../pages/Operators.tsx"
 import { Outbox } from "../pages/Outbox.tsx"
 import { SignIn } from "../pages/SignIn.tsx"
 import { Silences } from "../pages/Silences.tsx"
+import { Start } from "../pages/Start.tsx"
 import { Watches } from "../pages/Watches.tsx"
 import { System } from "../pages/System.tsx"
 import { linkTo } from "../state/Route.ts"
@@ -74,6 +75,7 @@ const PAGES: Readonly<Record<string, FunctionComponent>> = {
   watches: Watches,
   integrations: Integrations,
   operators: Operators,
+  start: Start,
   system: System,
 }
 

@@ -1,0 +1,216 @@
+import { useSignal } from "@preact/signals"
+import type { IntegrationWithKey, PolicyInForce } from "@tocsin/client"
+import type { ComponentChildren } from "preact"
+import { linkTo } from "../state/Route.ts"
+import { base, call, mayAdminister } from "../state/session.ts"
+import { summary } from "../state/summary.ts"
+import { useResource } from "../state/useResource.ts"
+import { ActionButton, CopyButton } from "../view/buttons.tsx"
+import { ChoiceField, Fault, sent, TextField } from "../view/creation.tsx"
+import { Empty } from "../view/states.tsx"
+import { AddHosts, AdmissionList } from "./Admission.tsx"
+import { Addresses, INTEGRATIONS, IntegrationList, prometheusLines, whole } from "./Integrations.tsx"
+import { Notifiers } from "./System.tsx"
+import { WatchForm, WatchList } from "./Watches.tsx"
+
+/** An address within single quotes of a shell. */
+const quotable = (address: string): string => address.replace(/\/$/, "").replaceAll("'", "%27")
+
+/** The commands that run an agent from a clone, with this server's address. */
+const cloneCommand = (address: string): string =>
+  `mkdir -p data/agent
+echo '{ server: "${quotable(address)}", checks: { disk: { disk: {} } } }' > data/agent/config.yaml
+npm run -s agent -- start --config data/agent/config.yaml --state data/agent/state`
+
+/** The command that sends one result without the agent. */
+const shellCommand = (address: string): string =>
+  `TOCSIN_URL='${quotable(address)}' sh agent.sh load sh -c 'uptime; exit 0'`
+
+const Command = ({ text }: { readonly text: string }) => (
+  <div class="command">
+    <pre tabIndex={0}>{text}</pre>
+    <CopyButton text={text} />
+  </div>
+)
+
+const Hosts = () => (
+  <>
+    <p>
+      The line runs the agent on a host with Node.js 24, and admits it by its token. The packages of{" "}
+      <code>docs/agent.md</code> need no Node.js, and take the same token.
+    </p>
+    <AddHosts />
+    <details>
+      <summary>Without a token: compare fingerprints</summary>
+      <p>In a clone of Tocsin, on the host to watch:</p>
+      <Command text={cloneCommand(base)} />
+      <p>
+        With nothing but a shell, curl and <code>examples/agent.sh</code>:
+      </p>
+      <Command text={shellCommand(base)} />
+    </details>
+    <AdmissionList isFirst />
+  </>
+)
+
+/** How often a job runs, as its address says it: with a margin after which it is late. */
+const SCHEDULES = [
+  ["every=1h&after=2h", "every hour"],
+  ["every=1d&after=26h", "every day"],
+  ["every=7d&after=8d", "every week"],
+] as const
+
+/** The end of a crontab line, which reports how its command ended. */
+const cronText = (url: string, schedule: string): string =>
+  `; curl -fsS -m 10 --retry 3 -o /dev/null "${url}/$??${schedule}"`
+
+const Job = () => {
+  const name = useSignal("")
+  const schedule = useSignal<string>(SCHEDULES[1][0])
+  const fault = useSignal("")
+  const shown = useSignal<IntegrationWithKey | undefined>(undefined)
+  return (
+    <>
+      <div class="form-row">
+        <TextField label="Job" value={name} placeholder="backup" />
+        <ChoiceField label="Runs" value={schedule} options={SCHEDULES} />
+        <ActionButton
+          kind="main"
+          does={async () => {
+            const job = name.value.trim()
+            const body = { name: job, kind: "ping", options: { check: job } }
+            shown.value = await sent<IntegrationWithKey>("POST", INTEGRATIONS, body, fault)
+            return shown.value === undefined ? undefined : { text: `Created ${job}` }
+          }}
+        >
+          Add a job
+        </ActionButton>
+      </div>
+      <Fault of={fault} />
+      <Addresses
+        of={shown}
+        title={({ name: job }) => `Append this to the line of ${job} in the crontab`}
+        texts={({ urls: [url = ""] }) => [cronText(whole(url), schedule.value)]}
+      />
+    </>
+  )
+}
+
+const Prometheus = () => {
+  const fault = useSignal("")
+  const shown = useSignal<IntegrationWithKey | undefined>(undefined)
+  return (
+    <>
+      <p>Prometheus, vmalert, Loki and Grafana send their alerts here as to an Alertmanager.</p>
+      <ActionButton
+        kind="main"
+        does={async () => {
+          const body = { name: "prometheus", kind: "alertmanager", options: { watchdog: "Watchdog" } }
+          shown.value = await sent<IntegrationWithKey>("POST", INTEGRATIONS, body, fault)
+          return shown.value === undefined ? undefined : { text: "Created prometheus" }
+        }}
+      >
+        Make its lines
+      </ActionButton>
+      <Fault of={fault} />
+      <Addresses
+        of={shown}
+        title={() => "Add this to the configuration of Prometheus, and the rule to its rules"}
+        texts={(made) => [prometheusLines(made)]}
+      />
+    </>
+  )
+}
+
+const SETTINGS = `SERVICE_SMTP_URL=smtp://USER:PASSWORD@mail.example.org:587
+SERVICE_EMAIL_FROM=tocsin@example.org
+SERVICE_EMAIL_TO=you@example.org
+
+SERVICE_MESSENGER_URL=https://hooks.slack.com/services/…
+
+SERVICE_NTFY_URL=https://ntfy.sh/TOPIC`
+
+const Receivers = () => {
+  const { value: policy } = useResource("policy", ["policy"], (signal) =>
+    call<PolicyInForce>("GET", "ops/v1/policy", { signal }),
+  )
+  return (
+    <>
+      <p>The server notifies these receivers:</p>
+      {policy !== undefined && <Notifiers policy={policy} letters={[]} />}
+      <details>
+        <summary>Add one</summary>
+        <p>
+          Start the server again with settings such as these: mail, a chat, or a phone.{" "}
+          <code>docs/notifications.md</code> lists all services, and a policy says who is notified when.
+        </p>
+        <Command text={SETTINGS} />
+      </details>
+    </>
+  )
+}
+
+const Step = ({
+  children,
+  isOpen = false,
+  title,
+}: {
+  readonly title: string
+  readonly isOpen?: boolean
+  readonly children: ComponentChildren
+}) => (
+  <details open={isOpen}>
+    <summary>
+      <h3>{title}</h3>
+    </summary>
+    {children}
+  </details>
+)
+
+/** Asks what to watch and where alerts go. Each step shows its result, and each can be left out. */
+export const Start = () => (
+  <section class="first" aria-labelledby="first">
+    <h2 id="first">What should Tocsin watch?</h2>
+    {mayAdminister.value ? (
+      <>
+        <Step title="A page or a port" isOpen>
+          <WatchForm />
+          <WatchList />
+        </Step>
+        <Step title="A host">
+          <Hosts />
+        </Step>
+        <Step title="A cron job">
+          <Job />
+          <IntegrationList />
+        </Step>
+        <Step title="What Prometheus alerts on">
+          <Prometheus />
+        </Step>
+      </>
+    ) : (
+      <Empty title="Only administrators add something to watch">Your token has another role.</Empty>
+    )}
+    <h2>Where should alerts go?</h2>
+    <Receivers />
+  </section>
+)
+
+/** Without an open incident: nothing is wrong, or nothing was reported yet. */
+export const NothingOpen = () => {
+  const counts = summary.value
+  const checks =
+    counts === undefined
+      ? 1
+      : counts.checks_ok + counts.checks_warning + counts.checks_critical + counts.checks_unknown
+  const more = <a href={linkTo("start")}>Watch something else</a>
+  return checks === 0 ? (
+    <Empty title="Waiting for the first results …">
+      An accepted agent sends them within a minute. <a href={linkTo("agents")}>See the agents</a> {more}
+    </Empty>
+  ) : (
+    <Empty title="Nothing is wrong">
+      Open incidents appear here, the worst first, within 2 seconds. {more}
+    </Empty>
+  )
+}

@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { startService } from "./Site.ts"
+
+describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipped}`, () => {
+  layer(Browser.layer, { excludeTestServices: true })((it) => {
+    it.effect(
+      "adds a watch, a host, a job and Prometheus, and tests a receiver, with each result in sight",
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            const { page } = await openConsole(context, baseUrl)
+            const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
+            const open = (name: string) => page.getByRole("heading", { name, exact: true }).click()
+            await signIn(page)
+            await page.getByRole("heading", { name: "What should Tocsin watch?" }).waitFor()
+            await page.getByLabel("Address").fill(`${baseUrl}/api/v1/health`)
+            await click("Watch")
+            const watches = page.getByRole("list", { name: "Watches" })
+            await watches.getByText("ok", { exact: true }).waitFor()
+
+            await open("A host")
+            await click("Add a host")
+            await page.locator("code", { hasText: "npx tocsin-agent start --server" }).waitFor()
+            await click("Done")
+
+            await open("A cron job")
+            await page.getByLabel("Job").fill("Not A Name")
+            await click("Add a job")
+            await page.getByRole("alert").waitFor()
+            await page.getByLabel("Job").fill("backup")
+            await click("Add a job")
+            const line = (await page.locator("code", { hasText: "; curl" }).textContent()) ?? ""
+            execFileSync("sh", ["-c", `true ${line}`])
+            await page
+              .getByRole("list", { name: "Integrations" })
+              .getByText(/^reported/)
+              .waitFor()
+            execFileSync("sh", ["-c", `(exit 3) ${line}`])
+            await page.getByRole("heading", { name: "Incidents" }).waitFor()
+            await page
+              .getByRole("list", { name: "Incidents" })
+              .getByRole("link", { name: "backup" })
+              .waitFor()
+
+            await page.goto(`${baseUrl}/#/start`)
+            await open("What Prometheus alerts on")
+            await click("Make its lines")
+            await page.locator("pre", { hasText: "path_prefix: /in/alertmanager" }).waitFor()
+            await page
+              .getByRole("list", { name: "Notifiers" })
+              .getByTitle("Send a test message to debug")
+              .click()
+            await page.getByText("the test was delivered").waitFor()
+
+            await page.goto(`${baseUrl}/#/checks/backup/backup`)
+            await page.getByText(/it must report again .*/).waitFor()
+            assert.isTrue(line.includes("every=1d&after=26h"))
+          })
+        }),
+    )
+  })
+})
