@@ -1,11 +1,9 @@
-import { asFailure, failureAfter, isUnreached } from "../api/ApiFailure.ts"
+import { failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
 import { linkTo } from "./Route.ts"
-import { now } from "./clock.ts"
 import { confirmed } from "./confirmation.ts"
-import { listOf, MOST } from "./lists.ts"
-import { call, me } from "./session.ts"
+import { call } from "./session.ts"
 import { type Message, UNDONE } from "./useAction.ts"
 
 /** When a silence ends, as the API takes it, and the moment that this is. */
@@ -162,37 +160,6 @@ export const preview = async (silences: NewSilences, signal: AbortSignal): Promi
   }
 }
 
-/** When creations began that were not answered, by their bodies: the service may have carried them out. */
-const unanswered = new Map<string, number>()
-
-/** By how much the page's time may be ahead of the service's. */
-const AHEAD_MILLIS = 10_000
-
-/** The silence that a creation which began then has made, if any. */
-const findMade = async (body: ReturnType<typeof bodyOf>, began: number): Promise<Silence | undefined> => {
-  const wanted = JSON.stringify([body.matchers, body.comment, me.peek()?.name])
-  const { items } = await listOf<Silence>(PATH, {}, MOST).read(undefined)
-  return items.find(
-    ({ matchers, comment, created_by, created_at }) =>
-      JSON.stringify([matchers, comment, created_by]) === wanted &&
-      Date.parse(created_at) > began - AHEAD_MILLIS,
-  )
-}
-
-/** Creates a silence, unless an earlier try that was not answered has made it. */
-const createOnce = async (body: ReturnType<typeof bodyOf>): Promise<Silence> => {
-  const name = JSON.stringify(body)
-  const earlier = unanswered.get(name)
-  const made = earlier === undefined ? undefined : await findMade(body, earlier)
-  unanswered.delete(name)
-  if (made !== undefined) return made
-  const began = earlier ?? now.peek()
-  return await call<Silence>("POST", PATH, { body }).catch((error: unknown) => {
-    if (isUnreached(asFailure(error))) unanswered.set(name, began)
-    throw error
-  })
-}
-
 /**
  * Creates silences. One that covers much asks first, with the count. Each that was created is named to
  * `follow`: after a failure, only the others are left to create.
@@ -211,7 +178,7 @@ export const create = async (
   for (const matchers of silences.lists) {
     const body = { ...bodyOf(silences, matchers), ...(needs_confirm && { confirm: true }) }
     try {
-      made.push(await createOnce(body))
+      made.push(await call<Silence>("POST", PATH, { body }))
     } catch (error) {
       throw made.length === 0 ? error : failureAfter(done(), error)
     }
