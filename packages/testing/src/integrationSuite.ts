@@ -170,6 +170,13 @@ const bounds = Effect.fnUntraced(function* (replica: Replica) {
   ] as const)
     assert.strictEqual(yield* outcome(replica, key, path), expected, path)
   yield* replica.integrations.change(CRON, { options: { create: false } })
+  const changes = Effect.map(
+    rowsOf(replica, "audit", { action: "integration.changed" }),
+    ({ length }) => length,
+  )
+  const before = yield* changes
+  yield* replica.integrations.change(CRON, { options: { create: false } })
+  assert.strictEqual(yield* changes, before)
   assert.strictEqual(yield* outcome(replica, key, "d"), "NotFound")
   assert.strictEqual(yield* outcome(replica, key, "a"), "taken")
 })

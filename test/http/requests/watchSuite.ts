@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
-import { operate } from "../client/call.ts"
+import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { onStorage } from "../onStorage.ts"
 
@@ -39,6 +39,30 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.containSubset(body, { items: [{ name: "home", every: "90s" }] })
       assert.deepStrictEqual((yield* operate("DELETE", HOME)).body, { count: 1 })
       expectError(yield* operate("GET", HOME), 404, "not_found")
+    }),
+  )
+
+  scenario("a pause until a watch is resumed is an admin's; one for a time is of all who may respond", () =>
+    Effect.gen(function* () {
+      const tcp = { host: "home.example", port: 443 }
+      yield* operate("POST", WATCHES, { json: { name: "home", tcp } })
+      const { body } = yield* operate("POST", "/ops/v1/operators", { json: { name: "ann", role: "respond" } })
+      // The answer that shows a token.
+      const { token } = body as { readonly token: string }
+      const pauses = (time: string) => call("POST", `${HOME}/pause`, { token, json: { for: time } })
+      const end = Effect.map(operate("GET", HOME), (answer) => {
+        const { is_paused, paused_until } = Object(answer.body)
+        return is_paused === true && (paused_until ?? "resumed by an admin")
+      })
+      assert.strictEqual((yield* pauses("1h")).status, 200)
+      assert.match(String(yield* end), /^20/)
+      assert.strictEqual((yield* pauses("0s")).status, 200)
+      assert.isFalse(yield* end)
+      yield* operate("PATCH", HOME, { json: { is_paused: true } })
+      for (const time of ["0s", "1h"]) expectError(yield* pauses(time), 409, "conflict")
+      assert.strictEqual(yield* end, "resumed by an admin")
+      yield* operate("POST", `${HOME}/pause`, { json: { for: "0s" } })
+      assert.isFalse(yield* end)
     }),
   )
 

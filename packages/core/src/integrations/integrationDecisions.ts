@@ -1,4 +1,4 @@
-import type { Duration } from "effect"
+import { type Duration, Equal } from "effect"
 import { removeAgent } from "../admission/removeAgent.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
@@ -176,6 +176,7 @@ export const changeIntegration = commandOf(function* (
   if (integration === undefined) return undefined
   const problem = optionProblem(integration.kind, options)
   if (problem !== undefined) return problem
+  if (Equal.equals(integration.options, options)) return integration
   const changed = { ...integration, options }
   unit.of("integration").put(changed)
   const agent = unit.agents.get(name)

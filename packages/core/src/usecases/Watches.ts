@@ -24,6 +24,7 @@ import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { integrationKey } from "../integrations/integrationKey.ts"
 import { FOREVER, isPaused, type WatchRecord, type WatchTerms } from "../model/WatchRecord.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { CurrentOperator } from "../ports/CurrentOperator.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
@@ -38,12 +39,15 @@ const agentTaken = (name: string) =>
     message: `an agent or an integration has the name ${name}, which the agent of watches needs: delete it, or set SERVICE_WATCH_AGENT to another name`,
   })
 
+const noProbes = () => new StateConflict({ message: "this process probes nothing: ask the server of Tocsin" })
+
 const noSuchWatch = () =>
   new NotFound({ message: "no watch has this name; list watches with GET /ops/v1/watches" })
 
 const CONFLICTS = {
   closed: "the key of the watches' agent is blocked; replace it with POST integrations/{name}/rotate",
   name_in_use: "a watch has this name; choose another name",
+  paused: "an admin has paused this watch until it is resumed; ask one to resume it",
   of_policy: "the policy defines this watch; change the policy",
   too_many: "there are 1000 watches, the most that there may be; remove one",
 } as const
@@ -183,7 +187,9 @@ export class Watches extends Context.Service<
           return yield* shown(yield* transact(decisions.changeWatch(name, changes, by)))
         }),
         pause: Effect.fn("Watches.pause")(function* (name, { for: time }) {
-          return yield* shown(yield* transact(decisions.pauseWatch(name, time, changeBy(yield* signature))))
+          const byAdmin = (yield* CurrentOperator).role === "admin"
+          const by = changeBy(yield* signature)
+          return yield* shown(yield* transact(decisions.pauseWatch(name, { time, byAdmin }, by)))
         }),
         remove: Effect.fn("Watches.remove")(function* (name) {
           const by = changeBy(yield* signature)
@@ -193,9 +199,7 @@ export class Watches extends Context.Service<
         try: Effect.fn("Watches.try")(function* (watch) {
           yield* check(watch)
           if (probes !== undefined) return yield* probes.run(watch)
-          return yield* new StateConflict({
-            message: "this process probes nothing: ask the server of Tocsin",
-          })
+          return yield* noProbes()
         }),
       })
     }),

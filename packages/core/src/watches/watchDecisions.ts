@@ -1,4 +1,4 @@
-import { Duration } from "effect"
+import { Duration, Equal } from "effect"
 import { type CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { MOST_WATCHES } from "@tocsin/contract/Watches"
@@ -25,7 +25,14 @@ export interface WatchChange {
 }
 
 /** Why a watch is not changed. */
-export type WatchRefusal = "closed" | "name_in_use" | "of_policy" | "taken" | "too_many" | "unknown"
+export type WatchRefusal =
+  | "closed"
+  | "name_in_use"
+  | "of_policy"
+  | "paused"
+  | "taken"
+  | "too_many"
+  | "unknown"
 
 const newWatch = (
   terms: WatchTerms,
@@ -121,7 +128,7 @@ const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
   a.every_millis === b.every_millis &&
   a.confirm.bad === b.confirm.bad &&
   a.confirm.good === b.confirm.good &&
-  JSON.stringify(a.probe) === JSON.stringify(b.probe)
+  Equal.equals(a.probe, b.probe)
 
 /** The changed terms of a watch, and whether it is paused from now on. */
 export interface WatchChanges extends Partial<Omit<WatchTerms, "name">> {
@@ -159,16 +166,17 @@ export const changeWatch = commandOf(function* (
   return yield* change(unit, now, found, { ...watch, ...terms, paused_until }, given)
 })
 
-/** Pauses a watch for a time; zero ends a pause. */
+/** Pauses a watch for a time; zero ends a pause. Only an admin ends one that lasts until it is resumed. */
 export const pauseWatch = commandOf(function* (
   unit,
   now,
   name: CheckId,
-  time: Duration.Duration,
+  { byAdmin, time }: { readonly time: Duration.Duration; readonly byAdmin: boolean },
   given: WatchChange,
 ): Decision<WatchRecord | WatchRefusal> {
   const found = yield* find(unit, now, name, given)
   if (typeof found === "string") return found
+  if (!byAdmin && found.watch.paused_until === FOREVER) return "paused"
   const paused_until = Duration.toMillis(time) === 0 ? undefined : Instant.plus(now, time)
   return yield* change(unit, now, found, { ...found.watch, paused_until }, given)
 })
