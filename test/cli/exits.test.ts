@@ -42,6 +42,21 @@ describe.concurrent("exit codes", () => {
     }),
   )
 
+  it.live("1: the result of a probe that is not ok; 2: a target that no watch may have", () =>
+    Effect.gen(function* () {
+      const { cwd } = yield* nowhere
+      yield* tocsin({ cwd, environment: {} }, "migrate")
+      const line = ["watches", "try", "tcp://127.0.0.1:1"]
+      const probed = yield* tocsin({ cwd, environment: { SERVICE_WATCH_LOOPBACK: "true" } }, ...line)
+      assert.strictEqual(probed.code, EXIT_CODES.failed.code)
+      assert.include(probed.stdout, "TCP CRITICAL")
+      assert.include(probed.stderr, "the probe of tcp://127.0.0.1:1 is critical")
+      const { code, stderr } = yield* refused({ cwd, environment: {} }, line.join(" "))
+      assert.strictEqual(code, EXIT_CODES.usage.code)
+      assert.include(stderr, "set SERVICE_WATCH_LOOPBACK=true to allow it")
+    }),
+  )
+
   it.live("2: every bad setting in one message; only servers need a token", () =>
     Effect.gen(function* () {
       const { cwd } = yield* nowhere

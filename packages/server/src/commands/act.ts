@@ -24,6 +24,8 @@ interface Result {
   readonly text: string
   /** For standard error, after the result. */
   readonly note?: string
+  /** How the command ends although it has a result. */
+  readonly failure?: CommandFailure
 }
 
 /** A command with one result, as data. */
@@ -55,7 +57,7 @@ export const act = <const Name extends string, const Parameters extends Command.
     name,
     { parameters, json: flags.json },
     Effect.fnUntraced(function* ({ json, parameters: given }) {
-      const { answer, note, text } = yield* run(given).pipe(
+      const { answer, failure, note, text } = yield* run(given).pipe(
         Effect.catchTags({
           NotFound: ({ message }) => Effect.fail(refused.NotFound?.(given) ?? notFound(message)),
           StateConflict: ({ message }) => Effect.fail(refused.StateConflict?.(given) ?? refusal(message)),
@@ -63,5 +65,6 @@ export const act = <const Name extends string, const Parameters extends Command.
       )
       yield* writeResult(json, answer, () => text)
       if (note !== undefined) yield* (yield* Output).note(note)
+      if (failure !== undefined) return yield* failure
     }),
   )

@@ -10,7 +10,7 @@ import { WATCH_ADDRESSES, watchOfAddress } from "@tocsin/contract/watchOfAddress
 import { Watches } from "@tocsin/core/usecases/Watches"
 import { Duration, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { notFound, usageFailure } from "../CommandFailure.ts"
+import { CommandFailure, notFound, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
@@ -153,7 +153,14 @@ const tryNow = act({
     const target = yield* readAddress(given.address)
     const request = yield* flags.readArguments(TryWatchRequest, probeWith(target, given.text))
     const trial = yield* onStorage(Watches.use((watches) => watches.try(request)))
-    return { answer: trial, text: `${trial.output}\n` }
+    const { output, status } = trial
+    const isOk = status === "ok"
+    const message = `the probe of ${given.address} is ${status}`
+    return {
+      answer: trial,
+      text: `${output}\n`,
+      ...(!isOk && { failure: new CommandFailure({ exit: "failed", message }) }),
+    }
   }),
 }).pipe(Command.withDescription("Probe an address now from this machine, and store nothing"))
 
