@@ -61,6 +61,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   'problems.join("; ")',
   'failed.map(({ error }) => error).join("\\n")',
   "`${name} ${target.failure}`",
+  "`${target.field} ${refusal}`",
   // Problems of a policy, which name what was read.
   "read.failure",
   "syntaxMessage(code, message)",
@@ -99,6 +100,15 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     file: "packages/contract/src/describeIssue.ts",
     wording,
     code,
+  })),
+  ...[
+    "leads to the server's own machine: set SERVICE_WATCH_LOOPBACK=true to allow it",
+    "is a link-local or metadata address, which no watch may reach",
+    "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set",
+  ].map((words) => ({
+    file: "packages/server/src/watchProbes.ts",
+    wording: `… ${words}`,
+    code: `"${words}"`,
   })),
   ...[
     ["the storage does not answer (…)", "`the storage does not answer (${readFailure})`"],

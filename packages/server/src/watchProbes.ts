@@ -1,3 +1,4 @@
+import { isIP, type LookupFunction } from "node:net"
 import { systemClock } from "@tocsin/agent/clock/Clock"
 import { dns } from "@tocsin/agent/probes/dns"
 import { judge } from "@tocsin/agent/probes/Finding"
@@ -5,7 +6,13 @@ import { http } from "@tocsin/agent/probes/http"
 import type { Probe, ProbeTargets } from "@tocsin/agent/probes/Probe"
 import { tcp } from "@tocsin/agent/probes/tcp"
 import { tls } from "@tocsin/agent/probes/tls"
-import { checkedLookup, isRefusedAddress, NameLookup } from "@tocsin/adapter-notify/http/checkedLookup"
+import {
+  checkedLookup,
+  isRefusedAddress,
+  NameLookup,
+  TARGET_REFUSED,
+  type TargetPolicy,
+} from "@tocsin/adapter-notify/http/checkedLookup"
 import { ValidationError } from "@tocsin/contract/Errors"
 import { cleanOutput } from "@tocsin/contract/Text"
 import { probesIn, type TryWatchRequest, type WatchTrial } from "@tocsin/contract/Watches"
@@ -60,6 +67,43 @@ const reading =
     })
   }
 
+/** Why a watch must not connect to an IP address; `undefined` if it may. */
+const refusalOf = (address: string, policy: TargetPolicy): string | undefined => {
+  if (!isRefusedAddress(address, policy)) return undefined
+  if (isRefusedAddress(address, { denyPrivateTargets: false }))
+    return "is a link-local or metadata address, which no watch may reach"
+  return policy.denyPrivateTargets
+    ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
+    : "leads to the server's own machine: set SERVICE_WATCH_LOOPBACK=true to allow it"
+}
+
+/** Names that stand for the machine itself (RFC 6761). */
+const LOCALHOST = /^(?:.*\.)?localhost\.?$/iu
+
+/** The target of a watch by the field that names it, in the one way to write an address. */
+const targetOf = ({ http: page, tcp: port, tls: server }: TryWatchRequest) => {
+  const [field, host] =
+    page === undefined
+      ? port === undefined
+        ? ["tls.host", server?.host]
+        : ["tcp.host", port.host]
+      : ["http.url", URL.parse(page.url)?.hostname]
+  if (host === undefined) return undefined
+  const plain = URL.parse(`http://${isIP(host) === 6 ? `[${host}]` : host}`)?.hostname ?? host
+  return { field, address: LOCALHOST.test(plain) ? "127.0.0.1" : plain.replace(/^\[(.*)\]$/u, "$1") }
+}
+
+/** A lookup whose refusals name the settings. */
+const explaining =
+  (lookup: LookupFunction): LookupFunction =>
+  (hostname, options, callback) =>
+    lookup(hostname, options, (error, ...found) =>
+      callback(error?.code === TARGET_REFUSED ? new Error(`${hostname} ${NO_ADDRESS}`) : error, ...found),
+    )
+
+const NO_ADDRESS =
+  "has no address that a watch may reach: see SERVICE_WATCH_LOOPBACK and SERVICE_DENY_PRIVATE_TARGETS"
+
 const PROBES = { http: reading(http), tcp: reading(tcp), tls: reading(tls), dns: reading(dns) }
 
 const readProbe = (watch: TryWatchRequest): Result.Result<Run, ValidationError> => {
@@ -80,13 +124,20 @@ export const watchProbes = (settings: Settings) =>
         denyLoopback: !settings.SERVICE_WATCH_LOOPBACK,
       }
       const targets = {
-        lookup: checkedLookup(yield* NameLookup, policy),
-        isRefused: (address: string) => isRefusedAddress(address, policy),
+        lookup: explaining(checkedLookup(yield* NameLookup, policy)),
+        refusalOf: (address: string) => refusalOf(address, policy),
       }
       const permits = yield* Semaphore.make(CONCURRENCY)
 
       return {
-        check: (watch) => Effect.asVoid(Effect.fromResult(readProbe(watch))),
+        check: Effect.fnUntraced(function* (watch) {
+          yield* Effect.fromResult(readProbe(watch))
+          const target = targetOf(watch)
+          if (target === undefined || isIP(target.address) === 0) return
+          const refusal = refusalOf(target.address, policy)
+          if (refusal !== undefined)
+            return yield* new ValidationError({ message: `${target.field} ${refusal}` })
+        }),
         run: Effect.fnUntraced(function* (watch) {
           const run = yield* Effect.fromResult(readProbe(watch))
           const begun = systemClock.steady()

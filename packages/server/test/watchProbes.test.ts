@@ -85,9 +85,60 @@ describe("a probe of the server", () => {
         const url = `http://127.0.0.1:${port}/?to=${encodeURIComponent(to)}`
         const { output, status } = yield* probing(LOOPBACK, { http: { url } })
         assert.strictEqual(status, "critical")
-        assert.include(output, "must not connect to this address")
+        assert.include(output, "is a link-local or metadata address, which no watch may reach")
       }
     }).pipe(Effect.scoped),
+  )
+
+  it.live("follows no redirect to an address with a user, which no watch may have", () =>
+    Effect.gen(function* () {
+      const { asked, port } = yield* listening
+      const to = `http://ann:secret@127.0.0.1:${port}/`
+      const url = `http://127.0.0.1:${port}/?to=${encodeURIComponent(to)}`
+      const { output, status } = yield* probing(LOOPBACK, { http: { url } })
+      assert.strictEqual(status, "critical")
+      assert.include(output, "redirected to an address with a user")
+      assert.notInclude(output, "secret")
+      assert.strictEqual(asked.length, 1)
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect(
+    "is refused for an address that it must not reach, with the setting, before there is a watch",
+    () =>
+      Effect.gen(function* () {
+        const refusal = (environment: Readonly<Record<string, string>>, watch: TryWatchRequest) =>
+          Effect.flatMap(WatchProbes, (probes) => probes?.check(watch) ?? Effect.die("no probes")).pipe(
+            Effect.match({ onSuccess: () => "accepted", onFailure: ({ message }) => message }),
+            Effect.provide(watchProbes(Result.getOrThrow(checkedSettings(environment)))),
+          )
+        const loopback = "leads to the server's own machine: set SERVICE_WATCH_LOOPBACK=true to allow it"
+        for (const host of ["127.0.0.1", "localhost", "a.localhost.", "0x7f.1", "2130706433", "0.0.0.0"]) {
+          assert.strictEqual(
+            yield* refusal({}, { http: { url: `http://${host}:80/` } }),
+            `http.url ${loopback}`,
+          )
+          assert.strictEqual(yield* refusal({}, { tcp: { host, port: 22 } }), `tcp.host ${loopback}`)
+          assert.strictEqual(yield* refusal({}, { tls: { host } }), `tls.host ${loopback}`)
+          assert.strictEqual(yield* refusal(LOOPBACK, { tcp: { host, port: 22 } }), "accepted")
+        }
+        assert.strictEqual(yield* refusal({}, { tcp: { host: "::1", port: 22 } }), `tcp.host ${loopback}`)
+        assert.strictEqual(yield* refusal({}, { http: { url: "http://[::1]/" } }), `http.url ${loopback}`)
+        assert.strictEqual(
+          yield* refusal({ SERVICE_DENY_PRIVATE_TARGETS: "true" }, { tcp: { host: "10.0.0.1", port: 22 } }),
+          "tcp.host is not public, and SERVICE_DENY_PRIVATE_TARGETS is set",
+        )
+        assert.strictEqual(
+          yield* refusal(LOOPBACK, { http: { url: "http://169.254.169.254/" } }),
+          "http.url is a link-local or metadata address, which no watch may reach",
+        )
+        for (const watch of [
+          { http: { url: "https://example.org/" } },
+          { tcp: { host: "10.0.0.1", port: 22 } },
+          { dns: { name: "localhost" } },
+        ])
+          assert.strictEqual(yield* refusal({}, watch), "accepted")
+      }),
   )
 
   it.live("connects to the address that it examined, when a name changes between two lookups", () =>
@@ -111,7 +162,10 @@ describe("a probe of the server", () => {
       ]) {
         const { output, status } = yield* probe(watch)
         assert.strictEqual(status, "critical")
-        assert.include(output, "no allowed address")
+        assert.include(
+          output,
+          "name.example has no address that a watch may reach: see SERVICE_WATCH_LOOPBACK",
+        )
       }
       assert.deepStrictEqual(asked, ["/"])
     }).pipe(Effect.scoped),
@@ -146,7 +200,7 @@ describe("a probe of the server", () => {
       const { port } = yield* listening
       const denying = { ...LOOPBACK, SERVICE_DENY_PRIVATE_TARGETS: "true" }
       const { output } = yield* probing(denying, { tcp: { host: "127.0.0.1", port } })
-      assert.include(output, "must not connect to this address")
+      assert.include(output, "127.0.0.1 is not public, and SERVICE_DENY_PRIVATE_TARGETS is set")
     }).pipe(Effect.scoped),
   )
 

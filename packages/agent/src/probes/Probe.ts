@@ -7,7 +7,8 @@ import type { Finding } from "./Finding.ts"
 export interface ProbeTargets {
   /** Of all names: resolves to allowed addresses only. */
   readonly lookup: LookupFunction
-  readonly isRefused: (address: string) => boolean
+  /** Why it must not connect to an IP address; `undefined` if it may. */
+  readonly refusalOf: (address: string) => string | undefined
 }
 
 /** The surroundings of a probe. */
@@ -27,7 +28,8 @@ export interface ProbeAround {
  */
 export const connecting = (host: string, targets: ProbeTargets | undefined) => {
   if (targets === undefined) return {}
-  if (isIP(host) !== 0 && targets.isRefused(host)) throw new Error("a watch must not connect to this address")
+  const refusal = isIP(host) === 0 ? undefined : targets.refusalOf(host)
+  if (refusal !== undefined) throw new Error(`${host} ${refusal}`)
   return { lookup: targets.lookup }
 }
 

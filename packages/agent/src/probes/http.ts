@@ -188,6 +188,9 @@ const pageAt = async (
     // The body may be a secret, like a header field.
     if (body !== undefined && url.origin !== origin)
       throw new Error(`redirected with its body to ${url.origin}`)
+    // The first address of a watch has no user either.
+    if (targets !== undefined && url.username + url.password !== "")
+      throw new Error("redirected to an address with a user")
   }
 }
 
