@@ -30,7 +30,8 @@ export const dueByRoutes = (
     const [reached, step] = [reachedAt(incident, severity), named.get(receiver)]
     if (reached === undefined || step === undefined) return
     const at = Instant.plus(reached, step.delay)
-    if (due === undefined || at < due.at)
+    const isEarlier = due === undefined || at < due.at || (at === due.at && due.isLater && !step.isLater)
+    if (isEarlier)
       due = {
         at,
         isLater: step.isLater,

@@ -115,6 +115,17 @@ describe("an evaluation of an incident", () => {
     })
   })
 
+  it("takes a first step for the cause where a later one of a milder severity is due at the same time", () => {
+    const worsened = incidentRecord("i", {
+      ...critical,
+      opened_at: minute(0),
+      reached_warning_at: minute(0),
+      reached_critical_at: minute(5),
+    })
+    const names = naming({ pager: step(1) }, { pager: step(6, { isLater: true }) })
+    expect(decided({ incident: worsened, naming: names }, 6).written).toEqual([["pager", "opened"]])
+  })
+
   it("counts a delay from the severity that was announced first, if its routes name the receiver too", () => {
     const incident = incidentRecord("i", {
       ...critical,
