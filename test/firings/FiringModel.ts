@@ -150,9 +150,11 @@ export class FiringModel {
     return this.now <= this.#stoppedUntil
   }
 
-  /** Whether a pass is to come, which a stop of the same instant may overtake. */
-  get isPassing(): boolean {
-    return this.#passes > 0
+  /** Whether a pass or a claim is to come that would hold a row: a stop of the same instant may overtake it. */
+  get isUndecided(): boolean {
+    const isHeldSoon = (incident: Incident) =>
+      incident.rows.some((row) => row.state === "pending" && this.#holds(incident, row).length > 0)
+    return this.#passes > 0 || this.open.some(isHeldSoon)
   }
 
   get open(): ReadonlyArray<Incident> {
@@ -281,9 +283,10 @@ export class FiringModel {
     for (const row of incident.rows)
       if (row.state === "held" || row.state === "pending") row.state = "discarded"
     if (!loud) return
-    for (const receiver of this.#receivers)
-      if (incident.rows.some((row) => row.receiver === receiver && ["sent", "retry"].includes(row.state)))
-        incident.rows.push(this.#row(incident, receiver, "resolved", time))
+    // That of a receiver that is gone waits for its return.
+    const attempted = incident.rows.filter(({ state }) => ["sent", "retry"].includes(state))
+    for (const receiver of new Set(attempted.map((row) => row.receiver)))
+      incident.rows.push(this.#row(incident, receiver, "resolved", time))
   }
 
   #opened(key: string, time: Time): Incident {

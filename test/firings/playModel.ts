@@ -22,7 +22,7 @@ export const playModel = ({ begins, policy, receivers, steps }: Story, tail = TA
   const played: Array<Step & { readonly at: number }> = []
   for (const step of steps) {
     let at = model.now + step.wait
-    if (step.wait > 0 || model.isStopped || (step.step === "stops" && model.isPassing)) {
+    if (step.wait > 0 || model.isStopped || (step.step === "stops" && model.isUndecided)) {
       model.flush()
       model.advance(at)
       while ((model.isStopped || model.busyUntil >= model.now) && !model.isRacing)
