@@ -1,5 +1,5 @@
 import { chmodSync, copyFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import process from "node:process"
 import { bundleProgram } from "../bundleProgram.mjs"
 import { assertSameNode, runTool } from "./nodeBuilds.ts"
@@ -24,12 +24,13 @@ export const embedAgent = async (root: string, scratch: string): Promise<Embedde
     target: main,
     format: "cjs",
   })
-  const blob = join(scratch, "tocsin-agent.blob")
-  const settings = join(scratch, "sea.json")
+  const blob = "tocsin-agent.blob"
+  const settings = "sea.json"
   writeFileSync(
-    settings,
+    join(scratch, settings),
     JSON.stringify({
-      main,
+      // Its path is in the blob: without a folder, the same source gives the same executable.
+      main: basename(main),
       output: blob,
       disableExperimentalSEAWarning: true,
       // A code cache would be of this machine's architecture.
@@ -39,8 +40,8 @@ export const embedAgent = async (root: string, scratch: string): Promise<Embedde
       execArgvExtension: "none",
     }),
   )
-  runTool(process.execPath, ["--experimental-sea-config", settings])
-  return { blob, modules }
+  runTool(process.execPath, ["--experimental-sea-config", settings], { cwd: scratch })
+  return { blob: join(scratch, blob), modules }
 }
 
 /** Writes a copy of `node` that is the agent. */

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process"
+import { spawnSync, type SpawnSyncOptions } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -33,8 +33,12 @@ export const nodeBuilds: ReadonlyArray<NodeBuild> = [
 ]
 
 /** Runs a program that must succeed. */
-export const runTool = (program: string, args: ReadonlyArray<string>, env = process.env): void => {
-  const { error, status, stderr } = spawnSync(program, args, { encoding: "utf8", env })
+export const runTool = (
+  program: string,
+  args: ReadonlyArray<string>,
+  options: SpawnSyncOptions = {},
+): void => {
+  const { error, status, stderr } = spawnSync(program, args, { ...options, encoding: "utf8" })
   if (error !== undefined || status !== 0) throw new Error(`${program}: ${error?.message ?? stderr}`)
 }
 

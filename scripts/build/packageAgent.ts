@@ -117,8 +117,7 @@ const packDebian = ({ packaging, build, layout }: Packing): string => {
   const deb = join(packaging.target, `${PROGRAM}_${version}_${build.debian}.deb`)
   const compressor = packaging.isQuick === true ? "-Znone" : "-Zxz"
   runTool("dpkg-deb", ["--root-owner-group", compressor, "--build", layout, deb], {
-    ...process.env,
-    SOURCE_DATE_EPOCH: FILE_SECONDS,
+    env: { ...process.env, SOURCE_DATE_EPOCH: FILE_SECONDS },
   })
   return `${PROGRAM} for Debian on ${build.debian}: ${deb}`
 }

@@ -10,7 +10,7 @@ import { AT_LENGTH } from "../properties/atLength.ts"
 import { whyNotIsolated } from "./Container.ts"
 import { readUnit } from "./UnitFile.ts"
 
-const PATIENCE_MILLIS = 600_000
+const PATIENCE_MILLIS = 1_800_000
 const LARGEST_DOWNLOAD = 35_000_000
 
 const PACKER = "dpkg-deb"
