@@ -166,6 +166,40 @@ describe("a log", () => {
     assert.include(copied.output, "1 of 1 lines match")
   })
 
+  it.each(["a", "z"])(
+    "is searched in the longest of its copies, beside an older one in .%s",
+    async (older) => {
+      const path = join(mkdtempSync(join(root, "copies-")), "app.log")
+      const settings = { file: path, match: "bad" }
+      writeFileSync(path, "one\n")
+      const { next } = await probed("log", settings)
+      copyFileSync(path, `${path}.${older}`)
+      appendFileSync(path, "bad 1\n")
+      copyFileSync(path, `${path}.m`)
+      writeFileSync(path, "bad 2\n")
+      assert.include((await probed("log", settings, { note: next })).output, '"bad 1", "bad 2"')
+    },
+  )
+
+  it("takes no other file for an empty one that is gone", async () => {
+    const path = join(root, "empty.log")
+    const settings = { file: path, match: "bad" }
+    writeFileSync(path, "")
+    const { next } = await probed("log", settings)
+    renameSync(path, join(root, "elsewhere"))
+    writeFileSync(`${path}.other`, "bad\n")
+    assert.strictEqual((await probed("log", settings, { note: next })).status, "unknown")
+  })
+
+  it("has a line in pieces of 64 KiB", async () => {
+    const path = join(root, "pieces.log")
+    const settings = { file: path, match: "x" }
+    writeFileSync(path, "")
+    const { next } = await probed("log", settings)
+    appendFileSync(path, `${"x".repeat(PIECE)}\n${"x".repeat(PIECE + 1)}\n`)
+    assert.include((await probed("log", settings, { note: next })).output, "3 of 3 lines match")
+  })
+
   it("is searched in parts where it is long", async () => {
     const path = join(root, "long.log")
     writeFileSync(path, "")
