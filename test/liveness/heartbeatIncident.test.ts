@@ -131,13 +131,17 @@ describe("an accepted agent that turns dead", () => {
 })
 
 describe("a pending agent", () => {
-  it.effect("opens no incident until it is accepted; then its last contact counts", () =>
+  it.effect("opens no incident before the dead threshold has passed since it was accepted", () =>
     Effect.gen(function* () {
       const { front, after, incidents, opened } = yield* open(1, [])
       yield* heartbeat(front)
       yield* after("20 minutes")
       assert.strictEqual(opened().length, 0)
       yield* front.admission.accept(AGENT)
+      yield* after(299_999)
+      // Its status does not wait.
+      assert.strictEqual((yield* front.queries.agent(AGENT)).status, "dead")
+      yield* incidents.areOpen()
       yield* after("15 seconds")
       yield* incidents.areOpen("a/@heartbeat")
     }),

@@ -1,5 +1,5 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { batchReply, type Observation } from "./Action.ts"
 import type { FoldedEvents, LogEntry } from "./FoldedEvents.ts"
@@ -30,16 +30,33 @@ const namesIn = (rows: Rows) => {
   return { incidents, items }
 }
 
-/** The accepted agents that are dead now. */
-const deadAgents = ({ before, now, rules }: Observation): ReadonlyArray<AgentRecord> =>
-  Array.from(before.agents.values()).filter(
-    (agent) =>
-      agent.admission_state === "accepted" && agent.last_seen_at <= Instant.minus(now, rules.deadAfter),
+/** The agents that were accepted, and last seen, a dead threshold ago. */
+const deadAgents = (
+  { before, now, rules }: Observation,
+  acceptedAt: ReadonlyMap<AgentId, Instant.Instant>,
+): ReadonlyArray<AgentRecord> => {
+  const since = Instant.minus(now, rules.deadAfter)
+  return Array.from(before.agents.values()).filter(
+    ({ admission_state, agent_id, last_seen_at }) =>
+      admission_state === "accepted" && last_seen_at <= since && (acceptedAt.get(agent_id) ?? since) <= since,
   )
+}
+
+/** Notes when agents were accepted. */
+const noteAccepted = (
+  acceptedAt: Map<AgentId, Instant.Instant>,
+  { after, before, now }: Observation,
+): void => {
+  for (const { admission_state, agent_id } of after.agents.values())
+    if (admission_state === "accepted" && before.agents.get(agent_id)?.admission_state !== "accepted")
+      acceptedAt.set(agent_id, now)
+}
 
 /** The log of events that concern checks, incidents and the outbox. */
-export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<LogEntry> =>
-  observations.flatMap((observed): ReadonlyArray<LogEntry> => {
+export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<LogEntry> => {
+  const acceptedAt = new Map<AgentId, Instant.Instant>()
+  return observations.flatMap((observed): ReadonlyArray<LogEntry> => {
+    noteAccepted(acceptedAt, observed)
     const { action, reply, rules, now, before, after } = observed
     const { notifiers } = rules
     switch (action.action) {
@@ -56,7 +73,12 @@ export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<L
         return isAccepted ? [{ entry: "contact", agent_id: action.request.agent_id, now }] : []
       }
       case "sweep":
-        return deadAgents(observed).map(({ agent_id }) => ({ entry: "dead", agent_id, now, notifiers }))
+        return deadAgents(observed, acceptedAt).map(({ agent_id }) => ({
+          entry: "dead",
+          agent_id,
+          now,
+          notifiers,
+        }))
       case "reset_clock":
         return [{ entry: "reset", agent_id: action.check.agent_id, check_id: action.check.check_id }]
       case "deliver": {
@@ -71,6 +93,7 @@ export const logOf = (observations: ReadonlyArray<Observation>): ReadonlyArray<L
       }
     }
   })
+}
 
 const inOrder = <A>(rows: Iterable<A>, nameOf: (row: A) => string): ReadonlyArray<A> =>
   Array.from(rows).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))

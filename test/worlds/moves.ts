@@ -5,6 +5,7 @@ import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { sweepDeadAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
+import { isSilent } from "@tocsin/core/model/AgentRecord"
 import { decideExpiry, removeExpired } from "@tocsin/adapter-memory/expire"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { recordResults } from "@tocsin/core/notifications/recordResults"
@@ -147,11 +148,7 @@ const search =
 
 const searchDead = search("sweep", ({ now, tables }) =>
   Array.from(tables.agents.values()).flatMap((agent) =>
-    agent.admission_state === "accepted" &&
-    agent.heartbeat_incident_id === undefined &&
-    agent.last_seen_at <= Instant.minus(now, RULES.deadAfter)
-      ? [agent.agent_id]
-      : [],
+    isSilent(agent, Instant.minus(now, RULES.deadAfter)) ? [agent.agent_id] : [],
   ),
 )
 

@@ -26,28 +26,39 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
 const [a, disk] = [AgentId.make("a"), CheckId.make("disk")]
-const at = (micros: bigint) => ({ last_seen_at: Instant.fromMicros(start + micros) })
+const at = (micros: bigint) => ({
+  last_seen_at: Instant.fromMicros(start + micros),
+  reachable_from: Instant.fromMicros(start + micros),
+})
 const pending = (name: string) =>
   ({ admission_state: "pending", accepted_key_hash: undefined, pending_key_hash: keyHashOf(name) }) as const
 
 const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
-  it.effect("silent agents: accepted, last seen at or before the bound, without a heartbeat incident", () =>
-    Effect.gen(function* () {
-      const replica = yield* openReplica(subject)
-      const heartbeat_incident_id = incidentIdOf("x")
-      yield* write(replica, [], (unit) => {
-        unit.incidents.put(incidentRecord("x"))
-        unit.agents.put(agentRecord("then", at(0n)))
-        unit.agents.put(agentRecord("earlier", at(-1_000_000n)))
-        unit.agents.put(agentRecord("after", at(1n)))
-        unit.agents.put(agentRecord("known", { ...at(-5n), heartbeat_incident_id }))
-        unit.agents.put(agentRecord("pending", { ...at(-5n), ...pending("pending") }))
-      })
-      const silent = (limit: number) =>
-        Effect.map(replica.storage.staleAgents(start, limit), (ids) => ids.map((id): string => id))
-      assert.deepStrictEqual(yield* silent(10), ["earlier", "then"])
-      assert.strictEqual((yield* silent(1)).length, 1)
-    }),
+  it.effect(
+    "silent agents: accepted and last seen at or before the bound, without a heartbeat incident",
+    () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const heartbeat_incident_id = incidentIdOf("x")
+        yield* write(replica, [], (unit) => {
+          unit.incidents.put(incidentRecord("x"))
+          unit.agents.put(agentRecord("then", at(0n)))
+          unit.agents.put(agentRecord("earlier", at(-1_000_000n)))
+          unit.agents.put(agentRecord("after", at(1n)))
+          const accepted = (micros: bigint) => ({
+            ...at(-5n),
+            reachable_from: Instant.fromMicros(start + micros),
+          })
+          unit.agents.put(agentRecord("accepted-then", accepted(0n)))
+          unit.agents.put(agentRecord("accepted-after", accepted(1n)))
+          unit.agents.put(agentRecord("known", { ...at(-5n), heartbeat_incident_id }))
+          unit.agents.put(agentRecord("pending", { ...at(-5n), ...pending("pending") }))
+        })
+        const silent = (limit: number) =>
+          Effect.map(replica.storage.staleAgents(start, limit), (ids) => ids.map((id): string => id))
+        assert.deepStrictEqual(yield* silent(10), ["accepted-then", "earlier", "then"])
+        assert.strictEqual((yield* silent(1)).length, 1)
+      }),
   )
 
   it.effect("silent agents and the summary: right among thousands, as agents come and go between reads", () =>

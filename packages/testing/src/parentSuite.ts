@@ -25,7 +25,7 @@ const fill = (replica: Replica) =>
   write(replica, [{ agents: AGENTS }], (unit) => {
     unit.putAgent(agentRecord("alive", { last_seen_at: after(0) }))
     const seen = { last_seen_at: after(-300) }
-    unit.putAgent(agentRecord("stale", seen))
+    unit.putAgent(agentRecord("stale", { ...seen, reachable_from: seen.last_seen_at }))
     unit.putAgent(agentRecord("dead", { ...seen, heartbeat_incident_id: incidentIdOf("of dead") }))
     unit.putAgent(
       agentRecord("pending", { ...seen, admission_state: "pending", accepted_key_hash: undefined }),

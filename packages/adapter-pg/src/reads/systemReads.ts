@@ -11,7 +11,7 @@ import {
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { read } from "../Database.ts"
-import { IS_SILENT } from "../tables/AgentTable.ts"
+import { IS_OFFLINE, IS_SILENT } from "../tables/AgentTable.ts"
 import { NotificationType, type NotifierName } from "@tocsin/contract/Status"
 import {
   AGED_ITEMS,
@@ -51,7 +51,7 @@ const totalsWith = (agents: string): string =>
           (SELECT count(*) FROM agent WHERE ${agents}) AS agents
    FROM system_total`
 
-const findTotals = totalsWith(`agent_id = ANY($1) AND ${IS_SILENT}`)
+const findTotals = totalsWith(`agent_id = ANY($1) AND ${IS_OFFLINE}`)
 
 const findTotalsOfAll = totalsWith("admission_state = 'accepted' AND last_seen_at <= $1")
 

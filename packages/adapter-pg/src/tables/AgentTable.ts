@@ -31,9 +31,12 @@ export const findAgentIds = "SELECT agent_id FROM agent WHERE agent_id = ANY($1)
 /** Reads agents without locks. */
 export const findAgents = `${SELECT} WHERE a.agent_id = ANY($1)`
 
-/** Whether an agent is silent since `$2`, as `isSilent` decides. */
-export const IS_SILENT =
+/** Whether an agent without a heartbeat incident counts as offline since `$2`. */
+export const IS_OFFLINE =
   "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= $2"
+
+/** Whether an agent is silent since `$2`, as `isSilent` decides. */
+export const IS_SILENT = `${IS_OFFLINE} AND (reachable_from IS NULL OR reachable_from <= $2)`
 
 /** Reads agents, and those that are silent since `$2`. */
 export const findParentAgents = `${SELECT} WHERE a.agent_id = ANY($1) OR (${IS_SILENT})

@@ -12,7 +12,7 @@ import {
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { IS_SILENT } from "../tables/AgentTable.ts"
+import { IS_OFFLINE, IS_SILENT } from "../tables/AgentTable.ts"
 import { NotificationType, type NotifierName, type Severity } from "@tocsin/contract/Status"
 import {
   AGED_ITEMS,
@@ -49,9 +49,10 @@ interface Step {
 /** Prepares the reads for the summary and the sweep for silent agents. */
 export const systemReads = (connection: SqliteConnection, read: Read): StaleAgentScanReads<StorageError> => {
   const totals = connection.query<ReadonlyArray<bigint>>(FIND_TOTALS)
-  const silentAmong = connection.query<[AgentId]>(
-    `SELECT agent_id FROM json_each(?) AS wanted CROSS JOIN agent ON agent_id = wanted.value WHERE ${IS_SILENT} LIMIT ?`,
-  )
+  const among = (condition: string) =>
+    `FROM json_each(?1) AS wanted CROSS JOIN agent ON agent_id = wanted.value WHERE ${condition}`
+  const silentAmong = connection.query<[AgentId]>(`SELECT agent_id ${among(IS_SILENT)} LIMIT ?3`)
+  const offlineAmong = connection.query<[bigint]>(`SELECT count(*) ${among(IS_OFFLINE)}`)
   const offline = connection.query<[bigint]>(
     "SELECT count(*) FROM agent WHERE admission_state = 'accepted' AND last_seen_at <= ?",
   )
@@ -69,9 +70,9 @@ export const systemReads = (connection: SqliteConnection, read: Read): StaleAgen
       open_incidents: at(7),
     }
   }
-  const silent = (among: ReadonlyArray<AgentId>, seenBefore: Instant.Instant, limit: number) =>
+  const silent = (agents: ReadonlyArray<AgentId>, seenBefore: Instant.Instant, limit: number) =>
     silentAmong
-      .all(JSON.stringify(among), seenBefore, limit)
+      .all(JSON.stringify(agents), seenBefore, limit)
       .map(([agentId]) => agentId)
       .toSorted()
   const snapshot = <A>(use: () => A) => read(() => connection.snapshot(use))
@@ -79,9 +80,12 @@ export const systemReads = (connection: SqliteConnection, read: Read): StaleAgen
   return {
     acceptances: read(() => find().acceptances),
     pass: (bound) => pass((after, kept) => read(() => step(after, kept)), bound),
-    silent: (among, seenBefore, limit) => read(() => silent(among, seenBefore, limit)),
-    look: (among, seenBefore) =>
-      snapshot(() => ({ ...find(), agents_silent: silent(among, seenBefore, QUIET_KEPT).length })),
+    silent: (agents, seenBefore, limit) => read(() => silent(agents, seenBefore, limit)),
+    look: (agents, seenBefore) =>
+      snapshot(() => ({
+        ...find(),
+        agents_silent: Number(offlineAmong.get(JSON.stringify(agents), seenBefore)?.[0] ?? 0),
+      })),
     evaluateAll: (aliveSince) =>
       snapshot(() => ({ ...find(), agents_offline: Number(offline.get(aliveSince)?.[0] ?? 0) })),
   }

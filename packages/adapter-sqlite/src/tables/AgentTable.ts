@@ -16,9 +16,12 @@ export const makeAgentKeyTable = (connection: SqliteConnection) => {
   }
 }
 
-/** Whether an agent is silent since a moment, as `isSilent` decides. */
-export const IS_SILENT =
-  "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= ?"
+/** Whether an agent without a heartbeat incident counts as offline since `?2`. */
+export const IS_OFFLINE =
+  "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= ?2"
+
+/** Whether an agent is silent since `?2`, as `isSilent` decides. */
+export const IS_SILENT = `${IS_OFFLINE} AND (reachable_from IS NULL OR reachable_from <= ?2)`
 
 /** Table `agent`. */
 export const makeAgentTable = (connection: SqliteConnection) => {
@@ -27,10 +30,10 @@ export const makeAgentTable = (connection: SqliteConnection) => {
   const withPendingKey = connection.query<[AgentId]>(
     "SELECT agent_id FROM agent WHERE pending_key_hash IS NOT NULL AND agent_id > ? ORDER BY agent_id LIMIT ?",
   )
-  const isNamed = "agent_id IN (SELECT value FROM json_each(?))"
+  const isNamed = "agent_id IN (SELECT value FROM json_each(?1))"
   const these = table.all<[named: string, limit: number]>(`WHERE ${isNamed} ORDER BY agent_id LIMIT ?`)
   const stale = table.all<[named: string, staleSince: Instant, limit: number]>(
-    `WHERE ${isNamed} OR (${IS_SILENT}) ORDER BY agent_id LIMIT ?`,
+    `WHERE ${isNamed} OR (${IS_SILENT}) ORDER BY agent_id LIMIT ?3`,
   )
   return {
     find: table.one<[AgentId]>("WHERE agent_id = ?"),

@@ -1,4 +1,5 @@
 import type { AgentId, CheckId, KeyHash } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load, missingRows } from "../engine/unitOfWork/load.ts"
@@ -79,13 +80,15 @@ export function* acceptKey(
   unit: UnitOfWork,
   agent: AgentRecord,
   key: AgentsKeyRecord & { readonly state: "pending" },
-  trigger: "accepted" | "enrolled" | "preseeded",
+  { now, trigger }: { readonly now: Instant; readonly trigger: "accepted" | "enrolled" | "preseeded" },
 ): Decision<void> {
   yield* supersede(unit, agent)
   unit.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, trigger) })
   const otherPending = agent.pending_key_hash === key.key_hash ? undefined : agent.pending_key_hash
   unit.putAgent({
     ...agent,
+    // The time in which it must be seen begins with its acceptance.
+    ...(agent.admission_state === "pending" && { reachable_from: now }),
     admission_state: move(AgentTransitions, agent.admission_state, "key_accepted"),
     accepted_key_hash: key.key_hash,
     pending_key_hash: otherPending,

@@ -74,7 +74,7 @@ export const enrol = commandOf(function* (
   const used = enrolment.used + 1
   move(EnrolmentTransitions, state, used < enrolment.uses ? "enrolled" : "last_enrolled")
   unit.of("enrolment").put({ ...enrolment, used })
-  yield* acceptKey(unit, found.agent, { ...found.key, state: "pending" }, "enrolled")
+  yield* acceptKey(unit, found.agent, { ...found.key, state: "pending" }, { now, trigger: "enrolled" })
   recordAudit(unit, now, by, "agent.accepted", [agent_id], {})
   return "enrolled"
 })

@@ -128,7 +128,7 @@ function* pendingSeen(
   const key: AgentsKeyRecord = { ...found.key, last_seen_at: now }
   if (input.rules.acceptFingerprints.has(key.key_fingerprint)) {
     const agent = yield* heard(unit, found.agent, input, now)
-    yield* acceptKey(unit, agent, { ...key, state: "pending" }, "preseeded")
+    yield* acceptKey(unit, agent, { ...key, state: "pending" }, { now, trigger: "preseeded" })
     return "preseeded"
   }
   unit.keys.put(key)
@@ -225,6 +225,6 @@ function* preseed(
     return "preseeded"
   }
   const seen = yield* heard(unit, agent, input, now)
-  yield* acceptKey(unit, seen, newKey(input, "pending", now), "preseeded")
+  yield* acceptKey(unit, seen, newKey(input, "pending", now), { now, trigger: "preseeded" })
   return "preseeded"
 }

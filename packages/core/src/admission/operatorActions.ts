@@ -74,10 +74,10 @@ const onEach = commandOf(function* (
   return { count: changed.length, held }
 })
 
-function* acceptPending(unit: UnitOfWork, agent: AgentRecord): Decision<boolean> {
+function* acceptPending(unit: UnitOfWork, agent: AgentRecord, now: Instant.Instant): Decision<boolean> {
   const key = yield* pendingKeyOf(unit, agent)
   if (key === undefined) return false
-  yield* acceptKey(unit, agent, key, "accepted")
+  yield* acceptKey(unit, agent, key, { now, trigger: "accepted" })
   return true
 }
 

@@ -62,7 +62,7 @@ export interface StaleAgentScanReads<E> {
   /** Passes over all agents, in steps that block nothing. */
   readonly pass: (bound: Instant.Instant) => Effect.Effect<Pass, E>
   /**
-   * Those of `among` that are accepted, not dead, and last seen at `seenBefore` or earlier; at most
+   * Those of `among` that were accepted and last seen at `seenBefore` or earlier, and are not dead; at most
    * `limit`, ascending by ID.
    */
   readonly silent: (
@@ -70,7 +70,7 @@ export interface StaleAgentScanReads<E> {
     seenBefore: Instant.Instant,
     limit: number,
   ) => Effect.Effect<ReadonlyArray<AgentId>, E>
-  /** At one moment: the totals, and how many of `among` are silent in that sense. */
+  /** At one moment: the totals, and how many of `among` were last seen by then, whenever they were accepted. */
   readonly look: (
     among: ReadonlyArray<AgentId>,
     seenBefore: Instant.Instant,

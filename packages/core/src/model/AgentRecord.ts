@@ -25,7 +25,7 @@ export interface AgentRecord {
   /** `observed_at` of the heartbeat that set hostname, features and labels. */
   readonly observed_at: Instant
   readonly last_seen_at: Instant
-  /** When it was first seen after it was last stale; absent before that was kept. */
+  /** When it was accepted, or first seen after it was last stale; absent before that was kept. */
   readonly reachable_from: Instant | undefined
   readonly registered_at: Instant
   readonly accepted_key_hash: KeyHash | undefined
@@ -74,11 +74,12 @@ export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord =>
   [COUNT_OF[status]]: agent[COUNT_OF[status]] - 1,
 })
 
-/** Whether an agent is accepted, has no heartbeat incident, and was last seen by a moment. */
+/** Whether an agent was accepted and last seen by a moment, and has no heartbeat incident. */
 export const isSilent = (agent: AgentRecord, since: Instant): boolean =>
   agent.admission_state === "accepted" &&
   agent.heartbeat_incident_id === undefined &&
-  agent.last_seen_at <= since
+  agent.last_seen_at <= since &&
+  (agent.reachable_from === undefined || agent.reachable_from <= since)
 
 type Flat = Readonly<Record<string, string | boolean>>
 

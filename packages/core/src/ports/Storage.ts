@@ -107,7 +107,7 @@ export class Storage extends Context.Service<
      */
     readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
     /**
-     * Accepted agents without a heartbeat incident that were last seen at `seenBefore` or earlier,
+     * Agents without a heartbeat incident that were accepted and last seen at `seenBefore` or earlier,
      * at most `limit` of them, ascending by id. Passes over agents once in a while. An agent may report
      * at any moment, so a decision checks again.
      */
