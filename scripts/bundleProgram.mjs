@@ -21,6 +21,9 @@ const BESIDE = new Map([["httpApiSwagger.js", "viewer.mjs"]])
  */
 const TAKEN = new Set(["node:http", "node:https", "node:sqlite", "node:tls", "node:util"])
 
+/** Licences, and what further bundlers read. */
+export const COMMENTS = { legal: true, annotation: true, jsdoc: false }
+
 /**
  * A module that takes the plain properties of one of {@link TAKEN}.
  *
@@ -73,7 +76,12 @@ export async function bundleProgram({ source, target, format = "esm" }) {
       },
     ],
   })
-  const { output } = await program.write({ file: unfinished, format, codeSplitting: false })
+  const { output } = await program.write({
+    file: unfinished,
+    format,
+    codeSplitting: false,
+    comments: COMMENTS,
+  })
   // First, so that an existing program has them.
   for (const [file, module] of beside) {
     copyFileSync(module, `${unfinished}.${file}`)

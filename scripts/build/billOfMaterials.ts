@@ -8,8 +8,6 @@ import { Lock, type LockedPackage } from "./Lock.ts"
 export interface Artefact {
   readonly folder: string
   readonly bundled: ReadonlyArray<string>
-  /** Whether its dependencies are installed beside it. */
-  readonly hasDependencies: boolean
 }
 
 interface Component {
@@ -21,6 +19,9 @@ interface Component {
   readonly hashes?: ReadonlyArray<{ readonly alg: "SHA-512"; readonly content: string }>
   readonly purl: string
 }
+
+/** The package with the server, which brings Swagger UI. */
+const PROGRAM = "tocsin"
 
 const purlOf = (name: string, version: string): string =>
   `pkg:npm/${name.startsWith("@") ? `%40${name.slice(1)}` : name}@${version}`
@@ -53,36 +54,29 @@ const viewerIn = (viewer: string): Component => {
 
 /**
  * The bill of materials of a build, as CycloneDX 1.6: what it publishes, and every package in a
- * bundle or installed with one. The same sources give the same text.
+ * bundle. The same sources give the same text.
  */
-export const billOfMaterials = (
-  root: string,
-  server: string,
-  artefacts: ReadonlyArray<Artefact>,
-  viewer: string,
-): string => {
+export const billOfMaterials = (root: string, artefacts: ReadonlyArray<Artefact>, viewer: string): string => {
   const lock = new Lock(root)
   const component = (path: string): Component => componentOf(lock.nameOf(path), lock.at(path))
   const swagger = viewerIn(viewer)
   const components = new Map<string, Component>()
   const needs = new Map<string, ReadonlySet<string>>()
-  const add = (path: string, paths: ReadonlyArray<string>, more: ReadonlyArray<string> = []): string => {
-    const made = component(path)
-    const ref = made["bom-ref"]
-    if (components.has(ref)) return ref
-    components.set(ref, made)
-    needs.set(ref, new Set([...paths.map((needed) => add(needed, lock.needsOf(needed))), ...more]))
-    return ref
-  }
-  for (const { folder, bundled, hasDependencies } of artefacts) {
-    const path = `packages/${folder}`
-    const carried = bundled.map((found) => relative(root, found).replaceAll("\\", "/"))
-    const paths = [...(hasDependencies ? lock.needsOf(path) : []), ...carried]
-    add(path, paths, folder === server ? [swagger["bom-ref"]] : [])
+  for (const { folder, bundled } of artefacts) {
+    const paths = bundled.map((found) => relative(root, found).replaceAll("\\", "/"))
+    const carried = new Map(paths.map((path) => [path, component(path)["bom-ref"]]))
+    for (const [path, ref] of carried) {
+      components.set(ref, component(path))
+      needs.set(ref, new Set(lock.needsOf(path).flatMap((needed) => carried.get(needed) ?? [])))
+    }
+    const artefact = component(`packages/${folder}`)
+    components.set(artefact["bom-ref"], artefact)
+    const more = folder === PROGRAM ? [swagger["bom-ref"]] : []
+    needs.set(artefact["bom-ref"], new Set([...carried.values(), ...more]))
   }
   components.set(swagger["bom-ref"], swagger)
   const sorted = Array.from(components.values()).sort((a, b) => (a.purl < b.purl ? -1 : 1))
-  const { "bom-ref": ref, ...described } = component(`packages/${server}`)
+  const { "bom-ref": ref, ...described } = component(`packages/${PROGRAM}`)
   const bill = {
     bomFormat: "CycloneDX",
     specVersion: "1.6",

@@ -1,8 +1,8 @@
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { bundleProgram } from "../bundleProgram.mjs"
 import { licencesOf } from "./bundleServer.ts"
-import type { PackageManifest } from "./PackageManifest.ts"
+import { readManifest } from "./PackageManifest.ts"
 
 const PROGRAM = "tocsin-agent"
 const EXECUTABLE = 0o755
@@ -17,8 +17,7 @@ interface BuiltAgent {
 /** Builds the agent into `target`: `agent`, a package of one bundled program for npm. */
 export const buildAgent = async (root: string, target: string): Promise<BuiltAgent> => {
   const source = join(root, "packages/agent")
-  // A file of the workspace with these fields, which test/packages examines.
-  const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as PackageManifest
+  const manifest = readManifest(root, "agent")
   const folder = join(target, "agent")
   mkdirSync(folder, { recursive: true })
   const program = join(folder, `${PROGRAM}.mjs`)

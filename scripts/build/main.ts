@@ -7,21 +7,16 @@ import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { buildAgent } from "./buildAgent.ts"
 import { billOfMaterials } from "./billOfMaterials.ts"
+import { bundleLibrary } from "./bundleLibrary.ts"
 import { bundleServer, packagesOf } from "./bundleServer.ts"
-import { publishedPackages } from "./PackageManifest.ts"
-import { placeModules } from "./placeModules.ts"
 import { publishedManifest } from "./publishedManifest.ts"
 import { packPackages, writeChecksums } from "./releaseFiles.ts"
+import { writeTypes } from "./writeTypes.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const target = resolve(process.argv[2] ?? join(root, "dist"))
 
-/** The package that contains the server as a program. */
-const PROGRAM = "tocsin"
-
-const packages = publishedPackages(root)
-
-/** Compiles all packages together; `false` after the compiler reported errors. */
+/** Compiles the declarations of all packages together; `false` after the compiler reported errors. */
 const compile = (emitted: string): boolean => {
   const tsc = join(root, "node_modules/typescript/bin/tsc")
   const project = join(root, "tsconfig.build.json")
@@ -29,40 +24,15 @@ const compile = (emitted: string): boolean => {
   return spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0
 }
 
-/** The published package has the console's finished files beside the program, and no bundler. */
-const useFinishedConsole = (module: string): void => {
-  const text = readFileSync(module, "utf8")
-  writeFileSync(module, text.replace('"@tocsin/console/files"', '"../bin/console.mjs"'))
-}
-
-/** Places the packages and resolves with the modules in the server's bundle. */
-const assemble = async (emitted: string, unfinished: string): Promise<ReadonlyArray<string>> => {
-  let bundled: ReadonlyArray<string> = []
-  for (const { folder, manifest } of packages) {
-    const made = join(unfinished, folder)
-    const source = join(root, "packages", folder)
-    placeModules(join(emitted, folder, "src"), join(source, "src"), made)
-    const hasProgram = manifest.name === PROGRAM
-    if (hasProgram) {
-      bundled = await bundleServer(root, join(made, "bin"))
-      useFinishedConsole(join(made, "lib/console.js"))
-    }
-    cpSync(join(source, "README.md"), join(made, "README.md"))
-    cpSync(join(root, "LICENSE"), join(made, "LICENSE"))
-    const published = publishedManifest(manifest, { hasProgram })
-    writeFileSync(join(made, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`)
-  }
-  return bundled
-}
-
-const writeBill = (folder: string, inServer: ReadonlyArray<string>, inAgent: ReadonlyArray<string>): void => {
-  const libraries = packages.map((found) => ({ folder: found.folder, bundled: [], hasDependencies: true }))
-  const artefacts = libraries.map((library) =>
-    library.folder === PROGRAM ? { ...library, bundled: packagesOf(inServer) } : library,
-  )
-  const agent = { folder: "agent", bundled: packagesOf(inAgent), hasDependencies: false }
-  const viewer = readFileSync(join(folder, PROGRAM, "bin/viewer.mjs"), "utf8")
-  writeFileSync(join(folder, "sbom.cdx.json"), billOfMaterials(root, PROGRAM, [...artefacts, agent], viewer))
+/** Writes the package `tocsin`: the server as a program and the library. Resolves with the bundled modules. */
+const buildTocsin = async (emitted: string, folder: string): Promise<ReadonlyArray<string>> => {
+  const inServer = await bundleServer(root, join(folder, "bin"))
+  const inLibrary = await bundleLibrary(root, join(folder, "lib"))
+  writeTypes(root, emitted, join(folder, "lib"))
+  cpSync(join(root, "packages/tocsin/README.md"), join(folder, "README.md"))
+  cpSync(join(root, "LICENSE"), join(folder, "LICENSE"))
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(publishedManifest(root), undefined, 2)}\n`)
+  return [...inServer, ...inLibrary]
 }
 
 const emitted = `${target}.emitted`
@@ -71,20 +41,25 @@ try {
   for (const folder of [emitted, unfinished]) rmSync(folder, { recursive: true, force: true })
   mkdirSync(unfinished, { recursive: true })
   if (compile(emitted)) {
-    const inServer = await assemble(emitted, unfinished)
+    const modules = await buildTocsin(emitted, join(unfinished, "tocsin"))
     const agent = await buildAgent(root, unfinished)
-    writeBill(unfinished, inServer, agent.modules)
-    await packPackages(
-      unfinished,
-      [...packages.map(({ folder }) => folder), "agent"].map((folder) => join(unfinished, folder)),
+    writeFileSync(
+      join(unfinished, "sbom.cdx.json"),
+      billOfMaterials(
+        root,
+        [
+          { folder: "tocsin", bundled: packagesOf(modules) },
+          { folder: "agent", bundled: packagesOf(agent.modules) },
+        ],
+        readFileSync(join(unfinished, "tocsin/bin/viewer.mjs"), "utf8"),
+      ),
     )
+    await packPackages(unfinished, [join(unfinished, "tocsin"), join(unfinished, "agent")])
     writeChecksums(unfinished)
     rmSync(target, { recursive: true, force: true })
     renameSync(unfinished, target)
-    for (const { folder, manifest } of packages) {
-      process.stdout.write(`${manifest.name} ${manifest.version}: ${join(target, folder)}\n`)
-    }
-    process.stdout.write(`${agent.made.replace(unfinished, target)}\n`)
+    for (const line of [`tocsin: ${join(target, "tocsin")}`, agent.made])
+      process.stdout.write(`${line.replace(unfinished, target)}\n`)
   } else {
     process.stderr.write("Nothing was built: mend what the compiler says above, then build again.\n")
     process.exitCode = 1

@@ -1,6 +1,6 @@
 import type { TocsinClientError } from "@tocsin/client"
 import { TocsinClient } from "@tocsin/client/TocsinClient"
-import type { ClientOptions } from "@tocsin/client/options/ClientOptions"
+import type { RedactedClientOptions } from "@tocsin/client/options/ClientOptions"
 import { Effect, Fiber, Layer, Random, type Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -61,7 +61,7 @@ class WatchedFetch {
 const constantly = (value: number) =>
   Layer.succeed(Random.Random, { nextDoubleUnsafe: () => value, nextIntUnsafe: () => 0 })
 
-interface CourseOptions extends Partial<ClientOptions> {
+interface CourseOptions extends Partial<RedactedClientOptions> {
   /** The draw of each pause, from 0 up to 1: with 1 pauses are at their longest. */
   readonly random?: number
   /** Whether attempts that no answer comes to are waited for by the clock, too. */

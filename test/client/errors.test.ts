@@ -145,7 +145,7 @@ const badOptions: ReadonlyArray<readonly [options: PromiseClientOptions, message
   [{ baseUrl: `${address}?token=${SECRET}` }, /^baseUrl must be an address without \?/],
   [{ baseUrl: address, token: `${SECRET}\n` }, /^token must be 1 to 512 visible ASCII/],
   [{ baseUrl: address, agentKey: "" }, /^agentKey must be 1 to 512 visible ASCII/],
-  [{ baseUrl: address, token: Redacted.make(`${SECRET} `) }, /^token must be/],
+  [{ baseUrl: address, token: Redacted.make(`${SECRET} `) } as never, /^token must be/],
   [{ baseUrl: address, timeout: 0 }, /^timeout must be a duration such as/],
   [{ baseUrl: address, retries: { times: -1 } }, /^retries\.times must be/],
   [{ baseUrl: address, retries: { within: -1 } }, /^retries\.within must be/],

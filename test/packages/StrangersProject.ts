@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process"
-import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import process from "node:process"
@@ -35,8 +44,16 @@ type Environment = Readonly<Record<string, string | undefined>>
 interface Manifest {
   readonly name: string
   readonly version: string
-  readonly dependencies: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+/** A package that is installed alone. */
+interface Installed {
+  readonly folder: string
+  /** The size of all files that npm installed. */
+  readonly bytes: number
+  readonly run: (command: string, args: ReadonlyArray<string>) => Promise<Ran>
 }
 
 const run = (cwd: string, command: string, args: ReadonlyArray<string>, env: Environment = process.env) =>
@@ -55,7 +72,7 @@ const succeed = async (...call: Parameters<typeof run>): Promise<void> => {
 
 const readManifest = (path: string): Manifest => JSON.parse(readFileSync(path, "utf8"))
 
-const isOurs = (name: string): boolean => name === "tocsin" || name.startsWith("@tocsin/")
+const isOurs = (name: string): boolean => name === "tocsin" || name === "tocsin-agent"
 
 /** npm without a registry or a cache: only files on this machine. */
 const npmCommand = (
@@ -72,7 +89,7 @@ const npm = (folder: string, args: ReadonlyArray<string>): Promise<void> =>
 
 /** Everybody else's packages, linked from where they are installed already: name to place. */
 const linksTo = (manifests: ReadonlyArray<Manifest>): Readonly<Record<string, string>> => {
-  const needed = manifests.flatMap(({ dependencies, peerDependencies = {} }) => [
+  const needed = manifests.flatMap(({ dependencies = {}, peerDependencies = {} }) => [
     ...Object.keys(dependencies),
     ...Object.keys(peerDependencies),
   ])
@@ -115,8 +132,7 @@ export class StrangersProject {
     const built = join(scratch, "built")
     await succeed(root, process.execPath, [join(root, "scripts/build/main.ts"), built])
     const manifests = globSync(join(built, "*/package.json")).map(readManifest)
-    const tarballOf = ({ name, version }: Manifest) =>
-      join(built, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`)
+    const tarballOf = ({ name, version }: Manifest) => join(built, `${name}-${version}.tgz`)
     const tarballs = new Map(manifests.map((manifest) => [manifest.name, tarballOf(manifest)]))
     const project = new StrangersProject(scratch, built, tarballs)
     project.#write([...manifests, readManifest(join(root, "examples/package.json"))])
@@ -137,6 +153,24 @@ export class StrangersProject {
     const folder = mkdtempSync(join(this.#scratch, "empty-"))
     const given = ["exec", "--yes", `--package=${this.tarballs.get(name)}`, "--", name, ...args]
     return run(folder, ...npmCommand(given, folder), this.environment)
+  }
+
+  /**
+   * Installs one package alone in an empty folder, which then has these files of the project, too. Runs a program there
+   * as {@link run}.
+   */
+  async install(name: string, files: ReadonlyArray<string> = []): Promise<Installed> {
+    const folder = mkdtempSync(join(this.#scratch, "alone-"))
+    for (const file of files) cpSync(join(this.path, file), join(folder, file))
+    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }')
+    await npm(folder, ["install", "--no-save", `${this.tarballs.get(name)}`])
+    const paths = globSync(join(folder, "node_modules/**/*"), { withFileTypes: true })
+    const sizes = paths.map((path) => (path.isFile() ? statSync(join(path.parentPath, path.name)).size : 0))
+    return {
+      folder,
+      bytes: sizes.reduce((sum, size) => sum + size, 0),
+      run: (command, args) => run(folder, command, args, this.environment),
+    }
   }
 
   /** The environment of this process, with the project's programs first. */

@@ -241,8 +241,11 @@ export interface IncidentLogEntry extends Answer<"noteIncident"> {}
 /** The policy in force in the process that answered; it contains no secret. */
 export interface PolicyInForce extends Answer<"getPolicy"> {}
 
+type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
 /** A JSON Schema, draft 2020-12. */
-export interface PolicySchema extends Answer<"getPolicySchema"> {}
+export interface PolicySchema {
+  readonly [keyword: string]: Json
+}
 
 /** The problems of a policy by path and line; none if it is valid. */
 export interface PolicyCheck extends Answer<"checkPolicy"> {}

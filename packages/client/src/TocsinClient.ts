@@ -5,7 +5,7 @@ import { type AnyCallCode, type ClientFailure, TocsinClientError } from "./Tocsi
 import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
 import { type Call, type callTable, mapCalls, type Walk } from "./calls/callTable.ts"
 import type { EndpointName, ErrorOf } from "./calls/endpoints.ts"
-import { type ClientOptions, readOptions } from "./options/ClientOptions.ts"
+import { type RedactedClientOptions, readOptions } from "./options/ClientOptions.ts"
 import type { CodeOf } from "./sending/toClientError.ts"
 
 /** The most that a page holds: fewest round trips, and still bounded. */
@@ -95,13 +95,13 @@ const asEffects = ({ call, ...probes }: EndpointCalls): Calls => {
 export class TocsinClient extends Context.Service<TocsinClient, Calls>()("@tocsin/client/TocsinClient") {
   /** Makes a client. Fails with code `options` if they are invalid; sends nothing yet. */
   static readonly make = (
-    options: ClientOptions,
+    options: RedactedClientOptions,
   ): Effect.Effect<Calls, ClientFailure<"options">, HttpClient.HttpClient> =>
     Effect.fromResult(readOptions(options)).pipe(Effect.flatMap(endpointCalls), Effect.map(asEffects))
 
   /** {@link TocsinClient.make} as a layer. */
   static readonly layer = (
-    options: ClientOptions,
+    options: RedactedClientOptions,
   ): Layer.Layer<TocsinClient, ClientFailure<"options">, HttpClient.HttpClient> =>
     Layer.effect(TocsinClient, TocsinClient.make(options))
 }

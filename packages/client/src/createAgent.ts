@@ -28,7 +28,7 @@ export interface AgentOptions {
    */
   readonly keyFile?: string | undefined
   /** The key itself, in place of a file: 1 to 512 visible ASCII characters. */
-  readonly agentKey?: string | Redacted.Redacted | undefined
+  readonly agentKey?: string | undefined
   /** The host's name unless given. */
   readonly hostname?: string | undefined
   /** Up to 31 labels, for policies and silences. */

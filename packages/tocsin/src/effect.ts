@@ -66,6 +66,7 @@ export * as Parameters from "@tocsin/contract/Parameters"
 export { NotifierName } from "@tocsin/contract/Status"
 export { hasCode, newEventId } from "@tocsin/client"
 export { type Calls, TocsinClient } from "@tocsin/client/TocsinClient"
+export type { RedactedClientOptions } from "@tocsin/client/options/ClientOptions"
 
 export { Hashing } from "@tocsin/core/ports/Hashing"
 export { Ids } from "@tocsin/core/ports/Ids"

@@ -1,9 +1,8 @@
 // The declarations, as a program as strict as can be sees them.
 import { createServer } from "node:http"
-import { Effect } from "effect"
 import { createMonitor, type Incident, memory, type Reply, TocsinError } from "tocsin"
 import { createClient } from "tocsin/client"
-import { MemoryStorage, Queries, Tocsin, TocsinClient } from "tocsin/effect"
+import { consoleFiles } from "tocsin/console"
 import { createTestMonitor, notifierSuite } from "tocsin/testing"
 
 /** Methods have the documented parameters and results. */
@@ -25,12 +24,6 @@ export const codeOf = async (reply: Reply<unknown, "not_found" | "storage">): Pr
   return outcome.ok ? "ok" : outcome.error.code
 }
 
-/** Layers give services, and nothing is left to provide. */
-export const openCount: Effect.Effect<number, unknown> = Effect.gen(function* () {
-  const { summary } = yield* Queries
-  return (yield* summary).open_incidents
-}).pipe(Effect.provide(Tocsin.layer({ storage: MemoryStorage.layer })))
-
 /** The moved clock's monitor is a monitor. */
 export const incidentsAfter = async (): Promise<number> => {
   await using monitor = await createTestMonitor()
@@ -38,4 +31,4 @@ export const incidentsAfter = async (): Promise<number> => {
   return (await monitor.summary()).open_incidents
 }
 
-export { createClient, notifierSuite, TocsinClient, TocsinError }
+export { consoleFiles, createClient, notifierSuite, TocsinError }

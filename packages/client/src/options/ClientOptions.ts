@@ -18,9 +18,9 @@ export interface ClientOptions {
   /** The service's address, with the path before `/api/v1`: `https://monitoring.example`. */
   readonly baseUrl: string | URL
   /** An operator's token, for everything but heartbeats and events. */
-  readonly token?: string | Redacted.Redacted | undefined
+  readonly token?: string | undefined
   /** An agent's key, for heartbeats and events. */
-  readonly agentKey?: string | Redacted.Redacted | undefined
+  readonly agentKey?: string | undefined
   /** Time limit of an attempt. Unless given, 15 seconds, 20 for a test message, and 75 to try a policy. */
   readonly timeout?: DurationOption | undefined
   /**
@@ -29,6 +29,12 @@ export interface ClientOptions {
    * are sent once. `false` retries nothing.
    */
   readonly retries?: RetryOptions | false | undefined
+}
+
+type Secrets = "token" | "agentKey"
+/** The same, with secrets that may be redacted. */
+export type RedactedClientOptions = Omit<ClientOptions, Secrets> & {
+  readonly [Name in Secrets]?: string | Redacted.Redacted | undefined
 }
 
 /** Valid options with their defaults. */
@@ -82,7 +88,7 @@ const retries = group<RetryOptions>()(
   "{ times, within }, or false to repeat nothing",
 )
 
-const options = group<ClientOptions & { readonly fetch?: typeof globalThis.fetch }>()({
+const options = group<RedactedClientOptions & { readonly fetch?: typeof globalThis.fetch }>()({
   fetch: aFunction(),
   baseUrl: address,
   token: secret,
@@ -94,7 +100,7 @@ const options = group<ClientOptions & { readonly fetch?: typeof globalThis.fetch
 
 /** Reads options; fails with all that is wrong with them. */
 export const readOptions = (
-  given: ClientOptions,
+  given: RedactedClientOptions,
 ): Result.Result<ReadOptions, TocsinClientError<"options">> => {
   const problems: Array<string> = []
   const read = options("", Object(given), (problem) => void problems.push(problem))

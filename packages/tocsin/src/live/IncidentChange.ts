@@ -4,14 +4,20 @@ import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { toIncident } from "@tocsin/core/usecases/toResources"
 import { Schema } from "effect"
 
-/** One committed change of an incident. */
-export interface IncidentChange {
+/** One committed change of an incident, as plain data. */
+export interface IncidentNews {
   /** `changed`: an open incident has another severity, summary or members. */
   readonly type: "opened" | "changed" | "resolved"
-  /** The incident as that transaction left it. */
-  readonly incident: IncidentRecord
+  /** The incident as that change left it. */
+  readonly incident: Incident
   /** How many changes were dropped before this one, because the subscriber was too slow. */
   readonly missed: number
+}
+
+/** One committed change of an incident. */
+export interface IncidentChange extends Omit<IncidentNews, "incident"> {
+  /** The incident as that transaction left it. */
+  readonly incident: IncidentRecord
 }
 
 type Uncounted = Omit<IncidentChange, "missed">
@@ -37,12 +43,6 @@ export const incidentChangeOf = (
     return before.state === "open" ? { type: "resolved", incident: after } : undefined
   }
   return isSame(before, after) ? undefined : { type: "changed", incident: after }
-}
-
-/** An {@link IncidentChange} as plain data. */
-export interface IncidentNews extends Omit<IncidentChange, "incident"> {
-  /** The incident as that change left it. */
-  readonly incident: Incident
 }
 
 const encode: (incident: CoreIncident) => Incident = Schema.encodeSync(IncidentSchema)

@@ -1,0 +1,90 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { type InputOptions, rolldown } from "rolldown"
+import { COMMENTS } from "../bundleProgram.mjs"
+import { licencesOf } from "./bundleServer.ts"
+
+/** The entries of the library that contain Effect, so that a program needs none. */
+export const PLAIN_ENTRIES = ["index", "client", "console", "testing"]
+
+/** Those that share Effect, and the runner of their tests, with the program. */
+export const SHARING_ENTRIES = ["effect", "testing/agent", "testing/storage"]
+
+const PEERS = [/^effect(\/|$)/, /^(@effect\/)?vitest(\/|$)/, "fast-check"]
+
+/** Classes of errors, which are the same for every entry: a program may compare them by `instanceof`. */
+const ERRORS = {
+  TocsinError: "packages/tocsin/src/TocsinError.ts",
+  TocsinClientError: "packages/client/src/TocsinClientError.ts",
+}
+
+/** Files beside the server that the library loads on demand, too. */
+const BESIDE = [
+  { imported: /^@tocsin\/console\/files$/, file: "../bin/console.mjs" },
+  { imported: /\bhttpApiSwagger\.(js|ts)$/, file: "../bin/viewer.mjs" },
+]
+
+type Plugin = Extract<InputOptions["plugins"], ReadonlyArray<unknown>>[number]
+
+const besideServer: Plugin = {
+  name: "beside-server",
+  resolveId: (name) => {
+    const found = BESIDE.find(({ imported }) => imported.test(name))
+    return found === undefined ? null : { id: found.file, external: true }
+  },
+}
+
+/** Imports the errors from their files. */
+const sharedErrors: Plugin = {
+  name: "shared-errors",
+  resolveId: (name, importer) => {
+    const found = Object.keys(ERRORS).find(
+      (error) => name.endsWith(`/${error}.ts`) || name.endsWith(`/${error}`),
+    )
+    return found === undefined || importer === undefined ? null : { id: `./${found}.js`, external: true }
+  },
+}
+
+const sourceOf = (root: string, entry: string): string => join(root, `packages/tocsin/src/${entry}.ts`)
+/** The file of an entry: all lie in one folder, so that paths between them are short. */
+export const fileOf = (entry: string): string => entry.replace("/", "-")
+
+const entriesOf = (root: string, entries: ReadonlyArray<string>) =>
+  Object.fromEntries(entries.map((entry) => [fileOf(entry), sourceOf(root, entry)]))
+
+/**
+ * Writes the library to `folder`, in readable modules that entries share. Resolves with the paths of the bundled
+ * modules.
+ */
+export const bundleLibrary = async (root: string, folder: string): Promise<ReadonlyArray<string>> => {
+  const errors = Object.fromEntries(Object.entries(ERRORS).map(([name, path]) => [name, join(root, path)]))
+  const inputs: ReadonlyArray<InputOptions> = [
+    { input: errors },
+    // For itself, because modules of others have `require`, which browsers have not.
+    { input: entriesOf(root, ["client"]), platform: "browser" },
+    {
+      input: entriesOf(
+        root,
+        PLAIN_ENTRIES.filter((entry) => entry !== "client"),
+      ),
+    },
+    { input: entriesOf(root, SHARING_ENTRIES), external: PEERS },
+  ]
+  const modules = new Set<string>()
+  for (const input of inputs) {
+    const plugins = [sharedErrors, besideServer]
+    const bundle = await rolldown({ platform: "node", ...input, plugins, onwarn: () => {} })
+    const { output } = await bundle.write({
+      dir: folder,
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "[name]-[hash].js",
+      comments: COMMENTS,
+    })
+    await bundle.close()
+    for (const chunk of output)
+      if (chunk.type === "chunk") for (const module of Object.keys(chunk.modules)) modules.add(module)
+  }
+  writeFileSync(join(folder, "LICENSES.txt"), licencesOf(root, Array.from(modules)))
+  return Array.from(modules)
+}
