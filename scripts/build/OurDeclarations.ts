@@ -50,7 +50,7 @@ export class OurDeclarations {
     this.#checker = project.checker
   }
 
-  /** What a name stands for, where it is imported. */
+  /** The symbol that an imported name stands for. */
   resolved(symbol: Named): Named {
     return symbol.flags & SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol
   }

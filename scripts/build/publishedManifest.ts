@@ -4,7 +4,7 @@ import { type PackageManifest, readManifest } from "./PackageManifest.ts"
 /** The Node.js that runs and tests the sources. */
 const ENGINES = { node: ">=24" }
 
-/** What entries share with the program: Effect, and the tools of the exported test suites. */
+/** The peers that entries share with the program: Effect, and the tools of the exported test suites. */
 const PEERS = ["effect", "@effect/vitest", "fast-check"]
 
 /** Unstable parts of Effect may change in a minor version; other packages follow semantic versioning. */

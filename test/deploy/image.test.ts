@@ -132,6 +132,20 @@ describe.skipIf(unsupported !== undefined)(
       }),
     )
 
+    it.live.skipIf(notIsolated !== undefined)(
+      "shows a generated token as the page on containers reads it",
+      () =>
+        Effect.gen(function* () {
+          const container = yield* startContainer(image, { root, data }, {})
+          const page = readFileSync("docs/install/container.md", "utf8")
+          const [, program = ""] = /docker exec tocsin node -p '([^']+)'/.exec(page) ?? []
+          const { code, output } = yield* container.exec(["node", "-p", program])
+          assert.strictEqual(code, 0, output)
+          assert.match(output, /^[\w-]{32}\n$/)
+          yield* container.stop
+        }),
+    )
+
     it.live.skipIf(notIsolated !== undefined)("reports a secret that its user cannot read", () =>
       Effect.gen(function* () {
         writeFileSync(join(data, "closed"), OPERATOR_TOKEN, { mode: 0o400 })

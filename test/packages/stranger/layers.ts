@@ -1,4 +1,4 @@
-// What shares Effect with its program.
+// Entries that share Effect with their program.
 import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { isTocsinError, slack, TocsinError } from "tocsin"
