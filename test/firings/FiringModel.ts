@@ -250,7 +250,7 @@ export class FiringModel {
     this.#passes = 0
     for (const incident of this.#incidents)
       for (const row of incident.rows) {
-        if (row.state !== "pending") continue
+        if (row.state !== "pending" || !this.#receivers.includes(row.receiver)) continue
         if (row.event === "firing") this.#followParents(incident, row)
         if (row.event === "firing" && this.#holds(incident, row).length > 0) {
           for (const other of incident.rows)
