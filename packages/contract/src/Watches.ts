@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Result, Schema, SchemaParser } from "effect"
 import { DurationText } from "./DurationText.ts"
 import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
@@ -30,9 +30,19 @@ const days = optional(
 
 const verify = optional(Schema.Boolean, "Whether the certificate must be trusted: true unless given.")
 
+const PAGE_RULE = "an http or https address without a user"
+
+const decodeUrl = SchemaParser.decodeUnknownResult(Schema.URLFromString)
+
+/** Of the addresses of this form, some have a port or a host that cannot be. */
+const isAddress = Schema.makeFilter((text: string) => Result.isSuccess(decodeUrl(text)), {
+  expected: PAGE_RULE,
+  toJsonSchema: () => ({}),
+})
+
 const httpFields = {
   url: ofLength(2_048)
-    .check(Schema.isPattern(PAGE_ADDRESS, { expected: "an http or https address without a user" }))
+    .check(Schema.isPattern(PAGE_ADDRESS, { expected: PAGE_RULE }), isAddress)
     .annotateKey({ description: "An http or https address without a user." }),
   method: optional(Schema.Literals(["GET", "HEAD"]), "GET unless given."),
   status: optional(
