@@ -96,7 +96,8 @@ const fill = Effect.gen(function* () {
     await demo.call("POST", "ops/v1/watches", {
       name: `${"shop-".repeat(8)}${suffix}`,
       every: "1h",
-      tcp: { host: "127.0.0.1", port: 9 },
+      // Nobody has this address.
+      tcp: { host: "192.0.2.1", port: 9 },
     })
     await demo.call("POST", "ops/v1/silences", {
       matchers: [
