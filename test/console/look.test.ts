@@ -42,6 +42,7 @@ const ADDRESSES = [
   "checks?view=grid",
   "integrations",
   "watches",
+  "start",
   "nowhere",
 ]
 

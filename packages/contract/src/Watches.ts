@@ -35,10 +35,13 @@ const PAGE_RULE = "an http or https address without a user"
 const decodeUrl = SchemaParser.decodeUnknownResult(Schema.URLFromString)
 
 /** Of the addresses of this form, some have a port or a host that cannot be. */
-const isAddress = Schema.makeFilter((text: string) => Result.isSuccess(decodeUrl(text)), {
-  expected: PAGE_RULE,
-  toJsonSchema: () => ({}),
-})
+const isAddress = Schema.makeFilter(
+  (text: string) => !PAGE_ADDRESS.test(text) || Result.isSuccess(decodeUrl(text)),
+  {
+    expected: PAGE_RULE,
+    toJsonSchema: () => ({}),
+  },
+)
 
 const httpFields = {
   url: ofLength(2_048)
