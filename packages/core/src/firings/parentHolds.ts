@@ -81,7 +81,9 @@ export const hasSameTimes = (a: ParentTimes, b: ParentTimes): boolean =>
 /** The due time of a firing; absent if its holds have ended before. */
 const graceFrom = (row: Waiting | undefined, { due, now }: Moments): Instant.Instant | undefined => {
   if (row === undefined) return due ?? now
-  if (row.age_starts_at > row.created_at) return undefined
+  // The creation of a row may have been dated ahead by a clock that was set back: such a row was free unless it is held.
+  const hasEnded = row.created_at > now ? row.held_by === undefined : row.age_starts_at > row.created_at
+  if (hasEnded) return undefined
   return due === undefined ? row.age_starts_at : Instant.max(row.age_starts_at, due)
 }
 

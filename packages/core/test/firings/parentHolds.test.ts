@@ -1,0 +1,31 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Instant from "@tocsin/contract/Instant"
+import { Duration } from "effect"
+import { holdByParents } from "../../src/firings/parentHolds.ts"
+import { NO_PARENTS } from "../../src/firings/parents.ts"
+
+const second = (n: number) => Instant.fromMillis(1_900_000_000_000 + n * 1_000)
+const GRACE = { ...NO_PARENTS, grace: Duration.seconds(200) }
+
+describe("the grace of a dependency", () => {
+  it.each([
+    ["counts from when a firing is due", { created: 0, from: 0, heldBy: undefined }, 200],
+    ["ends once for a firing that was free before", { created: 0, from: 50, heldBy: undefined }, undefined],
+    [
+      "counts from the setback of a clock that was ahead",
+      { created: 1_800, from: 30, heldBy: "parent_grace" },
+      230,
+    ],
+    ["does not begin again after a setback", { created: 1_800, from: 50, heldBy: undefined }, undefined],
+  ] as const)("%s", (_, { created, from, heldBy }, until) => {
+    const row = {
+      created_at: second(created),
+      age_starts_at: second(from),
+      held_by: heldBy && [heldBy],
+      parent_ended_at: undefined,
+      first_parent_ended_at: undefined,
+    }
+    const { holds } = holdByParents(row, GRACE, { now: second(100) })
+    expect(holds).toEqual(until === undefined ? [] : [{ by: "parent_grace", until: second(until) }])
+  })
+})
