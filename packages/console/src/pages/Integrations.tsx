@@ -22,20 +22,22 @@ const OPTIONS: Readonly<Record<string, string>> = {
   webhook: '{"map": {"check": "/name", "status": "/status"}}',
 }
 
-/** The lines that a Prometheus needs to report to this server. */
-export const prometheusLines = ({ key }: IntegrationWithKey): string => {
+/** The lines that a Prometheus needs to report to this server: of its configuration, and of a file of rules. */
+export const prometheusLines = ({ key }: IntegrationWithKey): ReadonlyArray<string> => {
   const { host, protocol } = globalThis.location
-  return `# prometheus.yml
+  return [
+    `# prometheus.yml
 alerting:
   alertmanagers:
     - scheme: ${protocol.slice(0, -1)}
       path_prefix: /in/alertmanager
       authorization: {credentials: ${key}}
-      static_configs: [{targets: ["${host}"]}]
-# a rule that always fires, for the option watchdog
+      static_configs: [{targets: ["${host}"]}]`,
+    `# a file of rules: one that always fires, for the option watchdog
 groups:
   - name: watchdog
-    rules: [{alert: Watchdog, expr: vector(1), labels: {severity: none}}]`
+    rules: [{alert: Watchdog, expr: vector(1), labels: {severity: none}}]`,
+  ]
 }
 
 /** An address as a sender reaches this server. */
@@ -45,7 +47,7 @@ export const whole = (url: string): string => new URL(url, globalThis.location.o
 const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> => {
   const addresses = made.urls.map(whole)
   if (addresses.every((address) => address.includes(made.key))) return addresses
-  const lines = made.kind === "alertmanager" ? [prometheusLines(made)] : []
+  const lines = made.kind === "alertmanager" ? prometheusLines(made) : []
   return [...addresses, made.key, ...lines]
 }
 

@@ -97,26 +97,30 @@ const Job = () => {
 }
 
 const Prometheus = () => {
+  const name = useSignal("prometheus")
   const fault = useSignal("")
   const shown = useSignal<IntegrationWithKey | undefined>(undefined)
   return (
     <>
       <p>Prometheus, vmalert, Loki and Grafana send their alerts here as to an Alertmanager.</p>
-      <ActionButton
-        kind="main"
-        does={async () => {
-          const body = { name: "prometheus", kind: "alertmanager", options: { watchdog: "Watchdog" } }
-          shown.value = await sent<IntegrationWithKey>("POST", INTEGRATIONS, body, fault)
-          return shown.value === undefined ? undefined : { text: "Created prometheus" }
-        }}
-      >
-        Make its lines
-      </ActionButton>
+      <div class="form-row">
+        <TextField label="Name" value={name} />
+        <ActionButton
+          kind="main"
+          does={async () => {
+            const body = { name: name.value.trim(), kind: "alertmanager", options: { watchdog: "Watchdog" } }
+            shown.value = await sent<IntegrationWithKey>("POST", INTEGRATIONS, body, fault)
+            return shown.value === undefined ? undefined : { text: `Created ${shown.value.name}` }
+          }}
+        >
+          Make its lines
+        </ActionButton>
+      </div>
       <Fault of={fault} />
       <Addresses
         of={shown}
         title={() => "Add this to the configuration of Prometheus, and the rule to its rules"}
-        texts={(made) => [prometheusLines(made)]}
+        texts={prometheusLines}
       />
     </>
   )

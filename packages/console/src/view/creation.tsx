@@ -5,7 +5,8 @@ import { segment } from "../api/request.ts"
 import { call } from "../state/session.ts"
 import { ActionButton, CopyButton } from "./buttons.tsx"
 
-const REFUSED_INPUT = 400
+/** Of an input that is malformed, and of a name that is taken. */
+const REFUSED = [400, 409]
 
 /** Sends what a form says. A refused input becomes the form's fault, and nothing is returned. */
 export const sent = async <Made,>(
@@ -16,7 +17,7 @@ export const sent = async <Made,>(
 ): Promise<Made | undefined> => {
   fault.value = ""
   return call<Made>(method, path, { body }).catch((error: unknown) => {
-    if (!(error instanceof ApiFailure) || error.status !== REFUSED_INPUT) throw error
+    if (!(error instanceof ApiFailure) || !REFUSED.includes(error.status ?? 0)) throw error
     fault.value = error.message
     return undefined
   })
