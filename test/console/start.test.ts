@@ -49,8 +49,13 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
 
             await page.goto(`${baseUrl}/#/start`)
             await open("What Prometheus alerts on")
+            await page.getByLabel("Name").fill("backup")
+            await click("Make its lines")
+            await page.getByRole("alert").getByText("choose another name").waitFor()
+            await page.getByLabel("Name").fill("prometheus")
             await click("Make its lines")
             await page.locator("pre", { hasText: "path_prefix: /in/alertmanager" }).waitFor()
+            await page.locator("pre", { hasText: "alert: Watchdog" }).waitFor()
             await page
               .getByRole("list", { name: "Notifiers" })
               .getByTitle("Send a test message to debug")

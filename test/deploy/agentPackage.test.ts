@@ -42,6 +42,8 @@ const whyNoArm = whyNoRoot ?? (has(EMULATOR) ? undefined : `${EMULATOR} is missi
 const COPY = `
 mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
+# An agent may have run on this machine.
+rm -rf "$SCRATCH/root/var/lib/tocsin-agent"
 `
 
 /** A Debian with nothing but what it requires. */
