@@ -1,4 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
+import { takesKey } from "@tocsin/contract/takesKey"
 import { newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { topicNames, TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
@@ -120,8 +121,7 @@ const middleware = (options: ReadOptions) =>
     HttpApiMiddleware.layerClient(OperatorAuthentication, ({ endpoint, next, request }) => {
       const bearer = bearing(request, options.token)
       if (endpoint.method === "GET") return repeated(next(bearer), request, options)
-      // A test or a trial has no key: its target would get another message.
-      if (!/^\/ops\/v1\/.*(?<!\/test|\/try)$/.test(endpoint.path)) return next(bearer)
+      if (!takesKey(endpoint.method, endpoint.path)) return next(bearer)
       const keyed = HttpClientRequest.setHeader(bearer, "idempotency-key", newEventId())
       return repeated(next(keyed), request, options)
     }),

@@ -1,11 +1,9 @@
+import { takesKey } from "@tocsin/contract/takesKey"
 import { ApiFailure, isUnreached } from "./ApiFailure.ts"
 import { type Connection, request, type RequestOptions } from "./request.ts"
 
 /** Acts whose answer was lost, by method, path and body, with the key of each. */
 export type UnansweredActs = Map<string, string>
-
-/** A test or a trial has no key: its target would get another message. */
-const KEYED = /^ops\/v1\/.*(?<!\/test|\/try)$/
 
 // `crypto.randomUUID` is for secure pages only.
 const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-")
@@ -22,7 +20,7 @@ export const actOnce = async <Answer>(
   path: string,
   options: RequestOptions = {},
 ): Promise<Answer> => {
-  if (method === "GET" || !KEYED.test(path)) return request(connection, method, path, options)
+  if (!takesKey(method, path)) return request(connection, method, path, options)
   const act = JSON.stringify([method, path, options.query, options.body])
   const key = unanswered.get(act) ?? newKey()
   const send = () => request<Answer>(connection, method, path, { ...options, key })
