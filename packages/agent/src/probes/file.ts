@@ -27,7 +27,7 @@ export const file: Probe<SettingsOf<typeof reader>> = {
   title: "FILE",
   lane: "host",
   reader,
-  run: async ({ path, size, missing = "critical", warning, critical }, { clock }) => {
+  run: async ({ path, size: sizes, missing = "critical", warning, critical }, { clock }) => {
     if (path === undefined) throw new Error("it has no path")
     const found = await newestOf(path, clock)
     if (found === undefined) {
@@ -35,15 +35,21 @@ export const file: Probe<SettingsOf<typeof reader>> = {
       return { words, measures: [], faults: missing === "ok" ? [] : [{ status: missing, words }] }
     }
     const age = (clock.wall() - found.mtimeMs) / MILLIS_PER_SECOND
-    const seconds = age < 0 && age > -SKEW_SECONDS ? 0 : age
+    const seconds = age < 0 && age > -SKEW_SECONDS ? 0 : Math.trunc(age)
     const old = `${found.path} ${ageText(seconds)}`
-    const large = `${found.path} has ${found.size} ${found.size === 1 ? "byte" : "bytes"}`
+    const size = `${found.size} ${found.size === 1 ? "byte" : "bytes"}`
     const thresholds = { warning, critical }
     return {
-      words: `${old}, ${found.size} bytes`,
+      words: `${old}, ${size}`,
       measures: [
-        { label: "age", value: Math.round(seconds), unit: "s", thresholds, words: old },
-        { label: "size", value: found.size, unit: "B", words: large, ...(size && { thresholds: size }) },
+        { label: "age", value: seconds, unit: "s", thresholds, words: old },
+        {
+          label: "size",
+          value: found.size,
+          unit: "B",
+          words: `${found.path} has ${size}`,
+          ...(sizes && { thresholds: sizes }),
+        },
       ],
     }
   },
@@ -56,8 +62,11 @@ const UNITS = [
 ] as const
 
 const ageText = (seconds: number): string => {
-  if (seconds < 0) return `dated ${Math.round(-seconds)} s ahead`
-  const [unit, length] = UNITS.find(([, one]) => seconds >= 2 * one) ?? ["seconds", 1]
+  if (seconds < 0) return `dated ${-seconds} s ahead`
+  const [unit, length] = UNITS.find(([, one]) => seconds >= 2 * one) ?? [
+    seconds === 1 ? "second" : "seconds",
+    1,
+  ]
   return `${Math.floor(seconds / length)} ${unit} old`
 }
 

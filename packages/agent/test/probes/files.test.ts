@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { createServer as createHttp } from "node:http"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -71,6 +71,18 @@ describe("the file probe", () => {
     assert.match(output, /^FILE WARNING - \S+\/db-2\.gz 2 days old \| age=20000\ds;86400 size=6B;;1:$/)
     const missing = await probed("file", { path: join(folder, "none", "*.gz") })
     assert.match(missing.output, /none\/\*\.gz does not exist$/)
+  })
+
+  it.each([
+    [1.7, "1 second old, 1 byte | age=1s size=1B"],
+    [89.7, "89 seconds old, 1 byte | age=89s size=1B"],
+    [7_259.9, "2 hours old, 1 byte | age=7259s size=1B"],
+    [-61.2, "dated 61 s ahead, 1 byte | age=-61s size=1B"],
+  ])("has the same whole seconds in its words and figures after %d s", async (seconds, words) => {
+    const path = write("aged", 0)
+    const now = statSync(path).mtimeMs + seconds * 1_000
+    const { output } = await probed("file", { path }, { clock: { ...systemClock, wall: () => now } })
+    assert.strictEqual(output, `FILE OK - ${path} ${words}`)
   })
 
   it.each([

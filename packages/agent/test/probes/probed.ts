@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { once } from "node:events"
 import type { Server, Socket } from "node:net"
+import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { probeFields, runProbe } from "../../src/probes/probes.ts"
 
@@ -24,9 +25,10 @@ export const probed = async (
   {
     timeoutMillis = 20_000,
     note,
-  }: { readonly timeoutMillis?: number; readonly note?: string | undefined } = {},
+    clock = systemClock,
+  }: { readonly timeoutMillis?: number; readonly note?: string | undefined; readonly clock?: Clock } = {},
 ) => {
-  const { outcome, gone } = runProbe(configured(name, settings), { timeoutMillis, clock: systemClock, note })
+  const { outcome, gone } = runProbe(configured(name, settings), { timeoutMillis, clock, note })
   const { status, output, exitCode, note: next } = await outcome
   assert.isTrue(await gone)
   return { status, output, exitCode, next }
