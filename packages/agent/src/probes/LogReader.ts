@@ -1,5 +1,6 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { createHash } from "node:crypto"
+import type { BigIntStats } from "node:fs"
 import { constants, type FileHandle, open, readdir, stat } from "node:fs/promises"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { basename, dirname, join } from "node:path"
@@ -11,7 +12,7 @@ export interface LogPosition {
   /** The number of the file; empty while there was none. Devices may have other numbers after a start. */
   readonly file: string
   readonly offset: number
-  /** A hash of the bytes before the offset, which another content of the file does not have. */
+  /** A hash of the bytes before the offset, which another content of the file does not have; at 0, when the file was changed. */
   readonly anchor: string
 }
 
@@ -65,6 +66,7 @@ const LONGEST_TURN_MILLIS = 20
  * | none | exists | nothing: its end is remembered |
  * | none | missing | nothing; once the file exists, all of its lines |
  * | in a file | has the same bytes before the position | the lines behind it |
+ * | at the beginning of a file | the same, and a copy was made since under a name with a number | the copy, then the file |
  * | in a file | shorter, or other bytes: renamed, truncated or written again | the rest of the former file, if it is beside the file under a name that begins alike; then the file |
  * | in a file | missing, or empty beside the former one | the rest of the former file, in which the position stays |
  * | in a file | missing, and the former one too | nothing: the position stays |
@@ -81,9 +83,13 @@ export const newLines = async (search: LogSearch): Promise<LogRead> => {
   }
   const hasSame = current !== undefined && (await current.hasBytesOf(position))
   await using former =
-    hasSame && current.file === position.file ? undefined : await formerOf(search, position)
+    hasSame && current.file === position.file && position.offset > 0
+      ? undefined
+      : await formerOf(search, position, current)
   // Some file systems number a file again.
-  if (hasSame && former?.file !== position.file)
+  const isRenamed = former?.file === position.file
+  const isCopied = former !== undefined && position.offset === 0
+  if (hasSame && !isRenamed && !isCopied)
     return await readFrom(current, position.offset, { search, ends, isFinished: false })
   // A program writes to the renamed file until it opens the new one.
   const isFinished = current !== undefined && current.size > 0
@@ -107,12 +113,17 @@ const NEW_LINE = 10
 class LogFile {
   readonly file: string
   readonly size: number
+  /** When it was made; 0 where the file system does not say. */
+  readonly madeAt: number
+  readonly #changedAt: number
   readonly #handle: FileHandle
 
-  constructor(handle: FileHandle, { ino, size }: { readonly ino: bigint; readonly size: bigint }) {
+  constructor(handle: FileHandle, { ino, size, birthtimeNs, mtimeNs }: BigIntStats) {
     this.#handle = handle
     this.file = String(ino)
     this.size = Number(size)
+    this.madeAt = Number(birthtimeNs)
+    this.#changedAt = Number(mtimeNs)
   }
 
   async read(from: number, length: number): Promise<Buffer> {
@@ -121,6 +132,7 @@ class LogFile {
   }
 
   async anchorAt(offset: number): Promise<string> {
+    if (offset === 0) return String(this.#changedAt)
     const from = Math.max(0, offset - ANCHOR)
     const before = await this.read(from, offset - from)
     return createHash("sha256").update(before).digest("base64url")
@@ -152,25 +164,37 @@ const openLog = async (path: string, clock: Clock, flags = 0): Promise<LogFile |
   throw new Error(`${path} is not a file`)
 }
 
+/** Behind the name of a log, by programs that copy and then empty it. */
+const ROTATED = /^[-._]\d[-._\d]*$/
+
 /**
  * The file of a position under its new name, or else the longest copy of it: an older one lacks lines.
- * Others that cannot be read do not count.
+ * Where there were no bytes, the first copy that was made since. Others that cannot be read do not count.
  */
-const formerOf = async ({ path, clock }: LogSearch, position: LogPosition): Promise<LogFile | undefined> => {
+const formerOf = async (
+  { path, clock }: LogSearch,
+  position: LogPosition,
+  current: LogFile | undefined,
+): Promise<LogFile | undefined> => {
   if (position.file === "") return undefined
   const [folder, name] = [dirname(path), basename(path)]
   const names = await readdir(folder).catch(() => [])
   let best: LogFile | undefined
-  const rankOf = ({ file, size }: LogFile): number =>
-    file === position.file ? Number.POSITIVE_INFINITY : size
+  const isAtStart = position.offset === 0
+  const rankOf = ({ file, madeAt, size }: LogFile): number =>
+    file === position.file ? Number.POSITIVE_INFINITY : isAtStart ? -madeAt : size
+  const isFormer = async (found: LogFile, suffix: string): Promise<boolean> => {
+    if (found.file === current?.file) return false
+    const isNewCopy = isAtStart && ROTATED.test(suffix) && found.madeAt > Number(position.anchor)
+    return isNewCopy || (await found.hasBytesOf(position).catch(() => false))
+  }
   for (const one of names) {
     if (one === name || !one.startsWith(name)) continue
     // A link could lead to the file of another.
     const found = await openLog(join(folder, one), clock, constants.O_NOFOLLOW).catch(() => undefined)
     if (found === undefined) continue
     const isBetter =
-      (best === undefined || rankOf(found) > rankOf(best)) &&
-      (await found.hasBytesOf(position).catch(() => false))
+      (best === undefined || rankOf(found) > rankOf(best)) && (await isFormer(found, one.slice(name.length)))
     const other = isBetter ? best : found
     if (isBetter) best = found
     await other?.[Symbol.asyncDispose]()

@@ -19,6 +19,15 @@ import { systemClock } from "../../src/clock/Clock.ts"
 import { newLines, savedPosition } from "../../src/probes/LogReader.ts"
 import { configured, probed } from "./probed.ts"
 
+/** Waits until files of this moment are newer than another one. */
+const laterThan = (path: string): void => {
+  const probe = join(root, "now")
+  do {
+    rmSync(probe, { force: true })
+    writeFileSync(probe, "")
+  } while (statSync(probe).birthtimeMs <= statSync(path).mtimeMs)
+}
+
 const root = mkdtempSync(join(tmpdir(), "tocsin-log-"))
 afterAll(() => rmSync(root, { recursive: true }))
 
@@ -34,7 +43,6 @@ class WrittenLog {
   #former = ""
   #current = ""
   #hasFormer = false
-  #searched = 0
   #isSeen = false
   #rotations = 0
 
@@ -53,11 +61,10 @@ class WrittenLog {
   rotate(how: "rename" | "create" | "copy"): void {
     // Of several rotations between two runs, files in between are not searched.
     if (!this.#isSeen || this.#hasFormer || this.#size() === 0) return
-    // A file that was empty at the last run has nothing by which a copy could be found.
-    if (how === "copy" && this.#searched === 0) return
     this.#rotations += 1
     const aside = `${this.path}.${this.#rotations}`
     if (how === "copy") {
+      laterThan(this.path)
       copyFileSync(this.path, aside)
       truncateSync(this.path)
     } else renameSync(this.path, aside)
@@ -78,7 +85,7 @@ class WrittenLog {
     this.#note = JSON.stringify(position)
     this.#isSeen ||= existsSync(this.path)
     if (isFirst) {
-      ;[this.#former, this.#current, this.#searched] = ["", "", this.#size()]
+      ;[this.#former, this.#current] = ["", ""]
       return { found, expected: [] }
     }
     const expected: Array<string> = []
@@ -88,7 +95,6 @@ class WrittenLog {
       if (this.#former !== "") expected.push(this.#former)
       ;[this.#former, this.#hasFormer] = ["", false]
       this.#current = takeLines(this.#current, expected)
-      this.#searched = this.#size() - this.#current.length
     }
     return { found, expected }
   }
@@ -178,6 +184,31 @@ describe("a log", () => {
       copyFileSync(path, `${path}.m`)
       writeFileSync(path, "bad 2\n")
       assert.include((await probed("log", settings, { note: next })).output, '"bad 1", "bad 2"')
+    },
+  )
+
+  it.each(["app.log.1", "app.log-20260131", "app.log.2026-01-31"])(
+    "is searched in %s, a copy of a file that was empty",
+    async (name) => {
+      const folder = mkdtempSync(join(root, "emptied-"))
+      const path = join(folder, "app.log")
+      const settings = { file: path, match: "bad" }
+      writeFileSync(join(folder, "app.log.0"), "bad before\n")
+      writeFileSync(path, "")
+      const { next } = await probed("log", settings)
+      const rotate = (words: string) => {
+        appendFileSync(path, words)
+        laterThan(path)
+        copyFileSync(path, join(folder, name))
+        writeFileSync(join(folder, "app.log.err"), "bad elsewhere\n")
+        truncateSync(path)
+      }
+      rotate("bad 1\n")
+      const emptied = await probed("log", settings, { note: next })
+      assert.include(emptied.output, "CRITICAL - 1 of 1 lines match")
+      appendFileSync(path, "bad 2\n")
+      assert.include((await probed("log", settings, { note: emptied.next })).output, ': "bad 2"')
+      assert.include((await probed("log", settings, { note: next })).output, ': "bad 1", "bad 2"')
     },
   )
 
