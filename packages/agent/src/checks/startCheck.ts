@@ -1,5 +1,5 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
-import type { RunCheck } from "../config/AgentConfig.ts"
+import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
 import { DEFAULT_PATH } from "../config/findProgram.ts"
 import { runProbe } from "../probes/probes.ts"
 import { runCommand, type StartedRun } from "./runCommand.ts"
@@ -12,8 +12,20 @@ interface CheckAround {
   readonly note: string | undefined
 }
 
+const NOTE = "probe:"
+
 /** The name of a probe's note in the spool. */
-export const noteName = (checkId: string): string => `probe:${checkId}`
+export const noteName = (checkId: string): string => `${NOTE}${checkId}`
+
+/** The notes of checks that are no longer there, or no longer probes. */
+export const orphanedNotes = (
+  names: Iterable<string>,
+  checks: ReadonlyMap<string, CheckConfig>,
+): ReadonlyArray<string> =>
+  [...names].filter((name) => {
+    const check = checks.get(name.slice(NOTE.length))
+    return name.startsWith(NOTE) && !(check?.kind === "run" && check.work.kind === "probe")
+  })
 
 /** Begins the work of a check: a probe, or a command in the state folder. */
 export const startCheck = (

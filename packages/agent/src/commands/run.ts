@@ -110,7 +110,8 @@ const start = (target: Target, isAlone: boolean, pid?: number): StartedJob | und
         former = isAlone ? others.find(isRunning) : undefined
         if (former !== undefined) return { add: [] }
         const job = pid === undefined ? undefined : identify(pid)
-        return { ...lostJobs(notes, at, checkId), notes: new Map([noteOf({ ...own, job })]) }
+        const lost = lostJobs(notes, at, checkId)
+        return { add: lost.add, notes: new Map([...lost.notes, noteOf({ ...own, job })]) }
       }),
     ),
   )
@@ -140,6 +141,6 @@ const report = (target: Target, { status, ...outcome }: RunOutcome & { durationM
   const { options, checkId, incidentKey } = target
   const judged = options.nagios ? status : outcome.exitCode === 0 ? "ok" : target.severity
   attempted("the result is not reported", () =>
-    spoolReport(options, { ...outcome, checkId, incidentKey, status: judged }, [ownNote(checkId)]),
+    spoolReport(options, { ...outcome, checkId, incidentKey, status: judged }, ownNote(checkId)),
   )
 }

@@ -55,12 +55,15 @@ export const withSpool = (
   }
 }
 
-/** Writes a report to the spool, and removes notes with it. Throws where it cannot be kept. */
-export const spoolReport = (place: Place, bare: BareReport, forget: ReadonlyArray<string> = []): void => {
+/** Writes a report to the spool, and removes a note with it. Throws where it cannot be kept. */
+export const spoolReport = (place: Place, bare: BareReport, forget?: string): void => {
   const report: CheckReport = { ...bare, ...decideTerms(place, bare) }
   makeStateFolder(place.state)
   actAsOwner(place.state)
   withSpool(place.state, (file, at, isServerTime) =>
-    file.write({ add: [{ report, id: newEventId(at), at, isServerTime }], forget }),
+    file.write({
+      add: [{ report, id: newEventId(at), at, isServerTime }],
+      notes: new Map(forget === undefined ? [] : [[forget, ""]]),
+    }),
   )
 }

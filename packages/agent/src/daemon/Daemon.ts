@@ -4,7 +4,7 @@ import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { type AgentConfig, checksText } from "../config/AgentConfig.ts"
 import { type AwakeClock, awakeClock } from "../clock/Clock.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
-import { noteName, startCheck } from "../checks/startCheck.ts"
+import { noteName, orphanedNotes, startCheck } from "../checks/startCheck.ts"
 import { hasStarted, reportLostJobs } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
@@ -118,7 +118,7 @@ export class Daemon {
     this.#metrics.listen(this.#config.metricsPort)
     const { log } = this.#options
     log(`started as ${this.#config.agentId} with ${checksText(this.#config.checks.size)}`)
-    this.#runner.plan(this.#config)
+    this.#plan()
     this.#timers.push(setInterval(() => this.#lookAtOthers(), LOOK_MILLIS))
     this.#timers.push(setTimeout(() => this.#reportOwn(), FIRST_OWN_MILLIS))
     this.#timers.push(setInterval(() => this.#reportOwn(), OWN_CHECK_MILLIS))
@@ -131,7 +131,7 @@ export class Daemon {
     this.#transport.close()
     this.#transport = httpTransport({ ca: config.ca?.reveal() })
     this.#sender.restate(statementsOf(config))
-    this.#runner.plan(config)
+    this.#plan()
     this.#metrics.listen(config.metricsPort)
     this.#wake()
     this.#options.log(`reloaded: ${checksText(config.checks.size)}`)
@@ -161,6 +161,12 @@ export class Daemon {
       this.#spool.flush()
       this.#wake()
     }, GROUP_MILLIS)
+  }
+
+  #plan(): void {
+    this.#runner.plan(this.#config)
+    const orphaned = orphanedNotes(this.#spool.notes().keys(), this.#config.checks)
+    this.#record(() => orphaned.forEach((name) => this.#spool.setNote(name, "")))
   }
 
   #lookAtOthers(): void {

@@ -89,10 +89,10 @@ const lostReport = ({ checkId, at, terms }: StartedJob): CheckReport => ({
   incidentKey: terms.incidentKey,
 })
 
-/** The results of lost runs, and the notes to remove with them. */
+/** The results of lost runs, and their notes, which are removed with them. */
 interface LostJobs {
   readonly add: ReadonlyArray<PendingResult>
-  readonly forget: ReadonlyArray<string>
+  readonly notes: ReadonlyMap<string, string>
 }
 
 /** The lost runs among the notes of a spool; of one check, if it is named. */
@@ -102,7 +102,7 @@ export const lostJobs = (notes: ReadonlyMap<string, string>, at: number, checkId
   )
   return {
     add: lost.map((one) => ({ report: lostReport(one), id: newEventId(at), at })),
-    forget: lost.map(({ name }) => name),
+    notes: new Map(lost.map(({ name }) => [name, ""])),
   }
 }
 

@@ -75,7 +75,7 @@ export class Spool implements ResultQueue<SpooledResult> {
     return id
   }
 
-  /** Sets what `status` shows, with the next flush. */
+  /** Sets what `status` shows, with the next flush; an empty text removes it. */
   setNote(name: string, value: string): void {
     this.#notes.set(name, value)
   }

@@ -37,9 +37,8 @@ export interface SpoolChange {
   readonly reject?: ReadonlyArray<RejectedResult>
   /** States of checks whose results never were in the file. */
   readonly states?: ReadonlyMap<string, CheckState>
+  /** An empty text removes a note. */
   readonly notes?: ReadonlyMap<string, string>
-  /** Notes to remove, before others are set. */
-  readonly forget?: ReadonlyArray<string>
   /** Added to counters. */
   readonly counts?: ReadonlyMap<string, number>
 }
@@ -100,8 +99,10 @@ export class SpoolFile {
         this.#run("reject", id, checkId, body, reason, at)
       }
       if ((change.reject?.length ?? 0) > 0) this.#run("forgetRejected")
-      for (const name of change.forget ?? []) this.#run("forgetNote", name)
-      for (const [name, value] of change.notes ?? []) this.#run("setNote", name, value)
+      for (const [name, value] of change.notes ?? []) {
+        if (value === "") this.#run("forgetNote", name)
+        else this.#run("setNote", name, value)
+      }
       for (const [name, by] of change.counts ?? []) this.#run("count", name, String(by))
     })
   }

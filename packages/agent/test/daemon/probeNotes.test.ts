@@ -33,5 +33,7 @@ describe("the position of a log", () => {
     appendFileSync(log, "good\n")
     await running("the log was searched again", () => note() !== before)
     assert.deepStrictEqual(found(), all)
+    writeFileSync(join(host.folder, "config.yaml"), "server: http://127.0.0.1:9\n")
+    await running("the note of the removed check is gone", () => note() === undefined)
   })
 })
