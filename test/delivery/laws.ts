@@ -1,6 +1,5 @@
 import type * as Instant from "@tocsin/contract/Instant"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
+import { type OutboxRecord, OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
 import type { Attempt } from "../service/Receivers.ts"
 import type { Service } from "../service/Service.ts"
 import type { OutboxMove } from "../service/WatchedStorage.ts"

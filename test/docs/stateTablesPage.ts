@@ -1,20 +1,20 @@
 import { JobTransitions } from "@tocsin/agent/jobs/Job"
 import { SoftTransitions } from "@tocsin/contract/confirmResult"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
-import { AcknowledgementTransitions } from "@tocsin/core/model/AcknowledgementTransitions"
-import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AdmissionTransitions"
+import { AcknowledgementTransitions } from "@tocsin/core/model/Acknowledgement"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AgentRecord"
 import { ReportTransitions } from "@tocsin/reporting/program/MemoryQueue"
 import type { Transition } from "@tocsin/contract/TransitionTable"
-import { CheckTransitions } from "@tocsin/core/model/CheckTransitions"
-import { ExpectationTransitions } from "@tocsin/core/model/ExpectationTransitions"
-import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
-import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
-import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyTransitions"
-import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentTransitions"
-import { CutOffTransitions } from "@tocsin/core/model/CutOffTransitions"
-import { SilenceTransitions } from "@tocsin/core/model/SilenceTransitions"
-import { EventThrottleTransitions } from "@tocsin/core/model/EventThrottleTransitions"
-import { ReplicaTransitions } from "@tocsin/core/model/ReplicaTransitions"
+import { CheckTransitions } from "@tocsin/core/model/CheckRecord"
+import { ExpectationTransitions } from "@tocsin/core/model/ExpectationRecord"
+import { IncidentTransitions } from "@tocsin/core/model/IncidentRecord"
+import { OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
+import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyRecord"
+import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentRecord"
+import { CutOffTransitions } from "@tocsin/core/watches/cutOff"
+import { SilenceTransitions } from "@tocsin/core/model/SilenceRecord"
+import { EventThrottleTransitions } from "@tocsin/core/topics/EventThrottle"
+import { ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 
 interface Subject {
@@ -31,7 +31,7 @@ export const subjects: ReadonlyArray<Subject> = [
   {
     title: "Agent key",
     meaning: "A key that an agent generated. Tocsin stores only its hash; its state decides what it may do.",
-    file: "packages/core/src/model/AdmissionTransitions.ts",
+    file: "packages/core/src/model/AgentRecord.ts",
     rows: AgentKeyTransitions,
     isDrawn: true,
   },
@@ -39,13 +39,13 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Agent",
     meaning:
       "An agent ID, and whether its events count. Its last heartbeat decides whether it is alive, stale or dead.",
-    file: "packages/core/src/model/AdmissionTransitions.ts",
+    file: "packages/core/src/model/AgentRecord.ts",
     rows: AgentTransitions,
   },
   {
     title: "Check",
     meaning: "A check of an agent. Its state is the last reported one; any state may follow any other.",
-    file: "packages/core/src/model/CheckTransitions.ts",
+    file: "packages/core/src/model/CheckRecord.ts",
     rows: CheckTransitions,
   },
   {
@@ -74,14 +74,14 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Expectation",
     meaning:
       "That a check must report. Results leave it as it is while the check is not overdue: a look at its due time reads when the check last reported.",
-    file: "packages/core/src/model/ExpectationTransitions.ts",
+    file: "packages/core/src/model/ExpectationRecord.ts",
     rows: ExpectationTransitions,
   },
   {
     title: "Incident",
     meaning:
       "The failing checks of one key, from the first failure to the last recovery. A resolved incident never opens again.",
-    file: "packages/core/src/model/IncidentTransitions.ts",
+    file: "packages/core/src/model/IncidentRecord.ts",
     rows: IncidentTransitions,
     isDrawn: true,
   },
@@ -89,53 +89,53 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Acknowledgement",
     meaning:
       "A person has taken care of an open incident. It ends by itself, at the latest with the incident.",
-    file: "packages/core/src/model/AcknowledgementTransitions.ts",
+    file: "packages/core/src/model/Acknowledgement.ts",
     rows: AcknowledgementTransitions,
   },
   {
     title: "Idempotency key",
     meaning: "The key of a request that must be carried out once.",
-    file: "packages/core/src/model/IdempotencyKeyTransitions.ts",
+    file: "packages/core/src/model/IdempotencyKeyRecord.ts",
     rows: IdempotencyKeyTransitions,
   },
   {
     title: "Enrolment",
     meaning: "A token by which pending agents are accepted. Nothing stores its state.",
-    file: "packages/core/src/model/EnrolmentTransitions.ts",
+    file: "packages/core/src/model/EnrolmentRecord.ts",
     rows: EnrolmentTransitions,
   },
   {
     title: "Place",
     meaning: "The network of the service, as its watches show it. The open incident is the state.",
-    file: "packages/core/src/model/CutOffTransitions.ts",
+    file: "packages/core/src/watches/cutOff.ts",
     rows: CutOffTransitions,
   },
   {
     title: "Silence",
     meaning:
       "Matchers and a time in which firings wait. Nothing stores its state: it follows from its times.",
-    file: "packages/core/src/model/SilenceTransitions.ts",
+    file: "packages/core/src/model/SilenceRecord.ts",
     rows: SilenceTransitions,
   },
   {
     title: "Replica",
     meaning:
       "A server process, as its row shows it to the others. `silent` is computed from its last report.",
-    file: "packages/core/src/model/ReplicaTransitions.ts",
+    file: "packages/core/src/model/ReplicaRecord.ts",
     rows: ReplicaTransitions,
   },
   {
     title: "Outbox item",
     meaning:
       "A notification for one notifier, from the transaction of its change to its delivery or its end.",
-    file: "packages/core/src/model/OutboxTransitions.ts",
+    file: "packages/core/src/model/OutboxRecord.ts",
     rows: OutboxTransitions,
     isDrawn: true,
   },
   {
     title: "Streams",
     meaning: "The streams of one process, in memory: when it sends the next event to all of them.",
-    file: "packages/core/src/model/EventThrottleTransitions.ts",
+    file: "packages/core/src/topics/EventThrottle.ts",
     rows: EventThrottleTransitions,
   },
   {

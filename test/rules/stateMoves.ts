@@ -1,9 +1,9 @@
-import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AdmissionTransitions"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AgentRecord"
 import type { Transition } from "@tocsin/contract/TransitionTable"
-import { CheckTransitions } from "@tocsin/core/model/CheckTransitions"
+import { CheckTransitions } from "@tocsin/core/model/CheckRecord"
 import * as Instant from "@tocsin/contract/Instant"
-import { IncidentTransitions } from "@tocsin/core/model/IncidentTransitions"
-import { OutboxTransitions } from "@tocsin/core/model/OutboxTransitions"
+import { IncidentTransitions } from "@tocsin/core/model/IncidentRecord"
+import { OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
 import type { Observation } from "./Action.ts"
 import { membersEver, moved, type Moved } from "../service/Rows.ts"
 

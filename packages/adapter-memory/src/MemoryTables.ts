@@ -6,12 +6,15 @@ import type { AuditId } from "@tocsin/contract/Audit"
 import type { AgentId, CheckId, EventId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
-import type { IncidentChangeRecord, IncidentKind } from "@tocsin/core/model/IncidentRecord"
-import type { IncidentLogRecord } from "@tocsin/core/model/IncidentLogRecord"
+import type { IncidentChangeRecord, IncidentKind, IncidentLogRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord } from "@tocsin/core/model/OutboxRecord"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import type { AnyShape } from "@tocsin/core/model/TableShape"
+import { IncidentRows, OutboxRows } from "./DueRows.ts"
+import { IndexedRows } from "./IndexedRows.ts"
 import {
+  type EstablishedName,
   forNames,
   groupText,
   type KeyedName,
@@ -19,11 +22,7 @@ import {
   type KeyedRows,
   keyedShape,
   keyText,
-} from "@tocsin/core/model/keyedTables"
-import type { AnyShape } from "@tocsin/core/model/TableShape"
-import { IncidentRows, OutboxRows } from "./DueRows.ts"
-import { IndexedRows } from "./IndexedRows.ts"
-import type { EstablishedName } from "@tocsin/core/model/StoredTables"
+} from "@tocsin/core/model/StoredTables"
 
 /** Results by number. They are added in the order of their numbers. */
 export class HistoryRows extends Map<number, StoredHistoryRecord> {

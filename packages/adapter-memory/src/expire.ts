@@ -4,8 +4,14 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { isUnended } from "@tocsin/core/model/OutboxRecord"
-import { forNames, isKeyed, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/model/keyedTables"
-import type { storedTables } from "@tocsin/core/model/StoredTables"
+import {
+  forNames,
+  isKeyed,
+  type KeyedName,
+  type KeyedRows,
+  keyText,
+  type storedTables,
+} from "@tocsin/core/model/StoredTables"
 import {
   expireNow,
   type RetentionPiece,

@@ -1,7 +1,7 @@
 import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { ListFilters, ListName, ListRows } from "@tocsin/core/model/ListDefinitions"
-import { keyText } from "@tocsin/core/model/keyedTables"
+import { keyText } from "@tocsin/core/model/StoredTables"
 import { hasWords, isOfStatus, searchedOf } from "@tocsin/core/engine/lists/arms"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"

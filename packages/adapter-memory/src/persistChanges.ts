@@ -3,7 +3,7 @@ import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { type IncidentRecord, isCut } from "@tocsin/core/model/IncidentRecord"
-import { type KeyedName, keyedNames, type KeyedRows, keyText } from "@tocsin/core/model/keyedTables"
+import { type KeyedName, keyedNames, type KeyedRows, keyText } from "@tocsin/core/model/StoredTables"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 
 /**

@@ -1,4 +1,4 @@
-import { keyText } from "@tocsin/core/model/keyedTables"
+import { keyText } from "@tocsin/core/model/StoredTables"
 import { NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement"
 import { AuditId } from "@tocsin/contract/Audit"
 import { AgentId, CheckId, KeyHash, SilenceId } from "@tocsin/contract/Identifiers"

@@ -1,6 +1,5 @@
 import { followStatus } from "@tocsin/core/checks/applyEvent"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import { checkTransition } from "@tocsin/core/model/CheckTransitions"
+import { type CheckRecord, checkTransition } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import { type Command, commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"

@@ -2,8 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { EnrolmentId } from "@tocsin/contract/Enrolments"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { type EnrolmentRecord, enrolmentState } from "@tocsin/core/model/EnrolmentRecord"
-import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentTransitions"
+import {
+  type EnrolmentRecord,
+  enrolmentState,
+  EnrolmentTransitions,
+} from "@tocsin/core/model/EnrolmentRecord"
 import { Duration, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"

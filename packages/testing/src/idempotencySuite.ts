@@ -2,8 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import { type Act, findKey, once, storeAnswer } from "@tocsin/core/engine/commits/actOnce"
 import { commandOf } from "@tocsin/core/engine/unitOfWork/Decision"
-import { IDEMPOTENCY_KEY_TIME, type IdempotencyKeyRecord } from "@tocsin/core/model/IdempotencyKeyRecord"
-import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyTransitions"
+import {
+  IDEMPOTENCY_KEY_TIME,
+  type IdempotencyKeyRecord,
+  IdempotencyKeyTransitions,
+} from "@tocsin/core/model/IdempotencyKeyRecord"
 import { applyPolicy } from "@tocsin/core/policy/applyPolicy"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"

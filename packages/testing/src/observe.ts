@@ -4,7 +4,7 @@ import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
-import type { KeyedName, Keys } from "@tocsin/core/model/keyedTables"
+import type { KeyedName, Keys } from "@tocsin/core/model/StoredTables"
 import { transact } from "./transact.ts"
 
 /** Sends row requests in order, then reads from the unit of work that they filled. Changes nothing. */

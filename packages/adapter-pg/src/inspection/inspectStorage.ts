@@ -1,6 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
-import { FIND_WRONG_TOTALS } from "@tocsin/core/model/storedTotals"
+import { copiedTables, FIND_WRONG_TOTALS } from "@tocsin/core/model/StoredTables"
 import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/TableShape"
 import { compareSchema, type SchemaStanding } from "@tocsin/core/ports/Migration"
 import { Clock, Duration, Effect } from "effect"

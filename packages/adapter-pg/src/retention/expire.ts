@@ -7,7 +7,6 @@ import {
   type RetentionResult,
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
-import { forNames } from "@tocsin/core/model/keyedTables"
 import {
   type AgedName,
   agedNames,
@@ -19,7 +18,7 @@ import {
   RetentionRules,
 } from "@tocsin/core/retention/RetentionRules"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
-import { storedTables } from "@tocsin/core/model/StoredTables"
+import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
 import { Duration, Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"

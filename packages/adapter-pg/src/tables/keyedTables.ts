@@ -4,7 +4,7 @@ import {
   keyedNames,
   type KeyedRows,
   keyedShape,
-} from "@tocsin/core/model/keyedTables"
+} from "@tocsin/core/model/StoredTables"
 import type { AnyShape, Locking } from "@tocsin/core/model/TableShape"
 import { ADVISORY_LOCKS } from "../Database.ts"
 import { makeTable, SQL_TYPES, type Table } from "./makeTable.ts"

@@ -8,7 +8,7 @@ import {
   keyedNames,
   keyOf,
   type Keys,
-} from "@tocsin/core/model/keyedTables"
+} from "@tocsin/core/model/StoredTables"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"

@@ -1,6 +1,6 @@
 import { subjectRowsOf } from "@tocsin/core/model/AuditRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/keyedTables"
+import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/StoredTables"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"

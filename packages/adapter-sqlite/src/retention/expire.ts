@@ -5,7 +5,6 @@ import {
   type RetentionResult,
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
-import { forNames } from "@tocsin/core/model/keyedTables"
 import {
   type AgedName,
   agedNames,
@@ -15,7 +14,7 @@ import {
   removedRows,
 } from "@tocsin/core/retention/RetentionRules"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
-import { storedTables } from "@tocsin/core/model/StoredTables"
+import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 
 type Tables = RetentionTables<"now">

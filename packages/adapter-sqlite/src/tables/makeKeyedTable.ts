@@ -4,7 +4,7 @@ import {
   type KeyedRows,
   keyedShape,
   type Keys,
-} from "@tocsin/core/model/keyedTables"
+} from "@tocsin/core/model/StoredTables"
 import type { SQLInputValue } from "node:sqlite"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable, type Table } from "./makeTable.ts"

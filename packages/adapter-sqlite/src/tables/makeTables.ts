@@ -1,4 +1,3 @@
-import { forNames, type KeyedName, keyedNames } from "@tocsin/core/model/keyedTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable, makeAgentTable, makeRemovedRegistrationTable } from "./AgentTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
@@ -13,7 +12,13 @@ import { type KeyedTable, makeKeyedTable } from "./makeKeyedTable.ts"
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import { type AuditRecord, subjectRowsOf } from "@tocsin/core/model/AuditRecord"
-import { storedTables, type EstablishedName } from "@tocsin/core/model/StoredTables"
+import {
+  type EstablishedName,
+  forNames,
+  type KeyedName,
+  keyedNames,
+  storedTables,
+} from "@tocsin/core/model/StoredTables"
 import { makeTable } from "./makeTable.ts"
 
 /** Table `established`: values that the first writer sets. */

@@ -2,7 +2,7 @@ import type { AgentId } from "@tocsin/contract/Identifiers"
 import { type Loaders, loadParts, ofEachTable } from "@tocsin/core/engine/unitOfWork/loadParts"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { Groups, Keys } from "@tocsin/core/model/keyedTables"
+import type { Groups, Keys } from "@tocsin/core/model/StoredTables"
 import { type Reading, SEARCHES } from "./searchRows.ts"
 
 /** Brings the rows that a request names or searches from the tables into a unit of work. */

@@ -1,6 +1,6 @@
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
-import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/keyedTables"
+import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/StoredTables"
 import type { KeyedTable } from "../tables/makeKeyedTable.ts"
 import type { Tables } from "../tables/makeTables.ts"
 

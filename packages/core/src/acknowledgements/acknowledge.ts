@@ -7,18 +7,17 @@ import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import type { LogEntry, IncidentLogRecord } from "../model/IncidentLogRecord.ts"
 import { recordLogEntry } from "../incidents/recordLogEntry.ts"
-import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import type { IncidentLogRecord, IncidentRecord, LogEntry } from "../model/IncidentRecord.ts"
 import {
-  type Acknowledgement,
-  acknowledgementOf,
   ackColumns,
+  type Acknowledgement,
   acknowledgementInForce,
+  acknowledgementOf,
+  AcknowledgementTransitions,
   NOT_ACKNOWLEDGED,
 } from "../model/Acknowledgement.ts"
 import { type AcknowledgedUntil, endOf } from "./acknowledgedUntil.ts"
-import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
 
 /** Which incident to acknowledge, and until when. */
 export interface AcknowledgeInput {

@@ -4,8 +4,14 @@ import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load, missingRows } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
-import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
+import {
+  type AgentKeyRecord,
+  AgentKeyTransitions,
+  type AgentRecord,
+  type AgentsKeyRecord,
+  AgentTransitions,
+  type BlockedKeyRecord,
+} from "../model/AgentRecord.ts"
 
 /** The standing of a key under an agent ID (docs/rules.md#agent-keys). */
 export type Standing =

@@ -6,8 +6,12 @@ import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
-import { type EnrolmentRecord, enrolmentState, type EnrolOutcome } from "../model/EnrolmentRecord.ts"
-import { EnrolmentTransitions } from "../model/EnrolmentTransitions.ts"
+import {
+  type EnrolmentRecord,
+  enrolmentState,
+  EnrolmentTransitions,
+  type EnrolOutcome,
+} from "../model/EnrolmentRecord.ts"
 import { acceptKey, recognise } from "./agentKeys.ts"
 
 /** A new enrolment. */

@@ -12,13 +12,14 @@ import { reachableFrom } from "../liveness/reachable.ts"
 import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
 import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
 import {
-  type HeartbeatOutcome,
+  AgentKeyTransitions,
   type AgentRecord,
   type AgentsKeyRecord,
+  AgentTransitions,
   type BlockedKeyRecord,
+  type HeartbeatOutcome,
   isSameReport,
 } from "../model/AgentRecord.ts"
 

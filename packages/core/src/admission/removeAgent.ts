@@ -13,8 +13,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { compareMembers, HEARTBEAT, type MemberRecord, type MemberRef } from "../model/MemberRecord.ts"
 import type { Storage } from "../ports/Storage.ts"
-import { AgentKeyTransitions, AgentTransitions } from "../model/AdmissionTransitions.ts"
-import { type AgentRecord, uncount } from "../model/AgentRecord.ts"
+import { AgentKeyTransitions, type AgentRecord, AgentTransitions, uncount } from "../model/AgentRecord.ts"
 
 /**
  * The most severe member leaves last: what a resolved incident shows must not depend on the order

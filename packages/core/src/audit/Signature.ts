@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { AuditId, AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
-import { SYSTEM } from "../model/IncidentLogRecord.ts"
+import { SYSTEM } from "../model/IncidentRecord.ts"
 import { CurrentOperator } from "../ports/CurrentOperator.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 

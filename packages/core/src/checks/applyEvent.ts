@@ -12,8 +12,12 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import { severityOf } from "../model/MemberRecord.ts"
-import type { CheckRecord, EventOutcome } from "../model/CheckRecord.ts"
-import { checkTransition, type CheckTransition } from "../model/CheckTransitions.ts"
+import {
+  type CheckRecord,
+  checkTransition,
+  type CheckTransition,
+  type EventOutcome,
+} from "../model/CheckRecord.ts"
 
 /** Whether an event changes the first line of its check's output, which incidents show. */
 export const hasNewFirstLine = (check: CheckRecord, event: CheckResultEvent): boolean =>

@@ -1,6 +1,5 @@
 import { Duration, Effect } from "effect"
-import { NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
-import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
+import { AcknowledgementTransitions, NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
 import { type Chore, type ChoreServices } from "../engine/commits/Chore.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import { type Signature, systemSignature } from "../audit/Signature.ts"

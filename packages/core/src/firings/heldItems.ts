@@ -3,8 +3,13 @@ import { move } from "@tocsin/contract/TransitionTable"
 import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { endedItem, isHeld, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
-import { OutboxTransitions } from "../model/OutboxTransitions.ts"
+import {
+  endedItem,
+  isHeld,
+  type OutboxRecord,
+  OutboxTransitions,
+  wasAttempted,
+} from "../model/OutboxRecord.ts"
 import { evaluatedAt, type Hold } from "./Hold.ts"
 
 /** Whether holds apply: to a firing that was never attempted, and not released by hand. */

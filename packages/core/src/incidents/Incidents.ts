@@ -1,6 +1,5 @@
-import { acknowledgementOf, NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
+import { acknowledgementOf, AcknowledgementTransitions, NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
 import { announce, NOT_ANNOUNCED } from "../model/Announced.ts"
-import { AcknowledgementTransitions } from "../model/AcknowledgementTransitions.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
@@ -11,17 +10,26 @@ import { hasHeld } from "../firings/heldItems.ts"
 import { isBelow } from "../firings/Hold.ts"
 import { endAlerts } from "../notifications/alertDecisions.ts"
 import { enqueueOwed, type EnqueueOptions, closeAgentGone, closeResolved } from "../notifications/enqueue.ts"
-import { SYSTEM } from "../model/IncidentLogRecord.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
 import {
   type IncidentChangeRecord,
   type IncidentRecord,
   type IncidentRef,
+  IncidentTransitions,
   type Leaving,
+  SYSTEM,
 } from "../model/IncidentRecord.ts"
-import { IncidentTransitions } from "../model/IncidentTransitions.ts"
-import { type MemberCounts, memberCount, NO_MEMBERS, recount, worstSeverity } from "../model/memberCounts.ts"
-import { compareMembers, type MemberRecord, type MemberRef, SEVERITY_RANK } from "../model/MemberRecord.ts"
+import {
+  compareMembers,
+  memberCount,
+  type MemberCounts,
+  type MemberRecord,
+  type MemberRef,
+  NO_MEMBERS,
+  recount,
+  SEVERITY_RANK,
+  worstSeverity,
+} from "../model/MemberRecord.ts"
 import { recordLogEntry } from "./recordLogEntry.ts"
 
 const FIRST_LOOK = 8

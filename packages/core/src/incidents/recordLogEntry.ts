@@ -1,7 +1,6 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import type { LogEntry, IncidentLogRecord } from "../model/IncidentLogRecord.ts"
-import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import type { IncidentLogRecord, IncidentRecord, LogEntry } from "../model/IncidentRecord.ts"
 
 /** Stores an incident as the act leaves it, with the act as part of its timeline. */
 export const recordLogEntry = (

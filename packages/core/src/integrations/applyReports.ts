@@ -12,8 +12,12 @@ import { Incidents } from "../incidents/Incidents.ts"
 import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
 import { hasTerms, type Terms } from "../model/ExpectationRecord.ts"
-import { type IntegrationRecord, isValidKey } from "../model/IntegrationRecord.ts"
-import { alertStateOf, ReportedAlertTransitions } from "../model/ReportedAlertTransitions.ts"
+import {
+  alertStateOf,
+  type IntegrationRecord,
+  isValidKey,
+  ReportedAlertTransitions,
+} from "../model/IntegrationRecord.ts"
 import { expectCheck } from "../overdue/changeExpectation.ts"
 import { evaluateLabelled, labelCheck } from "../overdue/labelCheck.ts"
 import { type Bounded, refusalOfNew } from "./bounds.ts"

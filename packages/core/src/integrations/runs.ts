@@ -5,6 +5,7 @@ import { move } from "@tocsin/contract/TransitionTable"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import {
   type ExpectationRecord,
+  ExpectationTransitions,
   hasTerms,
   isWhileRunning,
   type Start,
@@ -13,7 +14,6 @@ import {
   unexpected,
   WHILE_RUNNING,
 } from "../model/ExpectationRecord.ts"
-import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 import { forgetTerms } from "../overdue/changeExpectation.ts"
 import { dueTime, evaluationAfter } from "../overdue/dueTime.ts"
 import { lastOutput, type Logged, type Report, type Started } from "./Report.ts"

@@ -11,8 +11,12 @@ import { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { type CheckRecord, checksOf } from "../model/CheckRecord.ts"
 import { hasTerms, WHILE_RUNNING, type WithTerms } from "../model/ExpectationRecord.ts"
-import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
-import { alertStateOf, NO_LONGER_SENT, ReportedAlertTransitions } from "../model/ReportedAlertTransitions.ts"
+import {
+  alertStateOf,
+  type IntegrationRecord,
+  NO_LONGER_SENT,
+  ReportedAlertTransitions,
+} from "../model/IntegrationRecord.ts"
 import { evaluationAfter } from "../overdue/dueTime.ts"
 import { type EvaluateInput, evaluateExpectations } from "../overdue/evaluateExpectations.ts"
 import { judgeExpectation } from "../overdue/judgeExpectation.ts"

@@ -1,6 +1,7 @@
 import type * as Instant from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "./IncidentRecord.ts"
+import { stateTable } from "@tocsin/contract/TransitionTable"
 
 /** An operator takes care of an incident: until then, Tocsin sends no notification of it. */
 export interface Acknowledgement {
@@ -55,3 +56,22 @@ export const acknowledgementInForce = (
   const acknowledgement = acknowledgementOf(incident)
   return acknowledgement !== undefined && now < acknowledgement.until ? acknowledgement : undefined
 }
+
+/** Transitions of an incident's acknowledgement (docs/rules.md#acknowledgements). */
+export const AcknowledgementTransitions = stateTable({
+  none: {
+    "acknowledged -> acknowledged":
+      "a person acknowledges the incident, which is open | firings not yet attempted, up to its severity, are held until it ends; part of the timeline",
+  },
+  acknowledged: {
+    "acknowledged -> acknowledged":
+      "a person acknowledges it again | the former one is replaced; part of the timeline",
+    "worsened -> none":
+      "a member joins or worsens by an event that allows notifications, and the incident's severity is now above the acknowledged one | a firing for every receiver of the member's routes, whatever was sent before; part of the timeline",
+    "member_changed -> acknowledged": "any other change of a member",
+    "withdrawn -> none": "a person withdraws it | its hold ends; part of the timeline",
+    "ran_out -> none":
+      "its time is over | where a loud member is present, a firing for every receiver whose step has come, cause ack_ran_out; one that was held is used instead; part of the timeline",
+    "incident_resolved -> none": "the last member leaves | none; it stays in the timeline",
+  },
+})

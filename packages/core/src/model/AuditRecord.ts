@@ -1,8 +1,7 @@
 import type { CheckName } from "./CheckRecord.ts"
 import type { AuditActionName, AuditId, AuditSubjectKind, AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
-import { array, instant, object, orUndefined, text } from "./columns.ts"
-import type { TableShape } from "./TableShape.ts"
+import { array, instant, object, orUndefined, type TableShape, text } from "./TableShape.ts"
 
 /** One thing that a change concerned. */
 export interface AuditSubject {

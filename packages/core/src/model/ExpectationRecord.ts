@@ -3,6 +3,8 @@ import type { Labels } from "@tocsin/contract/Labels"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
+import { stateTable } from "@tocsin/contract/TransitionTable"
+import { instant, type KeyedShape, object, orUndefined, text, uuid } from "./TableShape.ts"
 
 /** A run of a check that has begun and not reported yet. */
 export interface Start {
@@ -39,7 +41,7 @@ export interface Terms {
 const NEVER_MILLIS = 3_155_760_000_000
 
 /** A century, and no notification: a check whose terms cannot be read is never overdue. */
-export const NEVER_DUE: Terms = {
+const NEVER_DUE: Terms = {
   after_millis: NEVER_MILLIS,
   severity: "warning",
   notifications_enabled: false,
@@ -105,4 +107,74 @@ export const hasTerms = (expectation: ExpectationRecord | undefined): expectatio
 export const stateOf = ({ incident_id, terms }: ExpectationRecord): "absent" | "expected" | "overdue" => {
   if (terms === undefined) return "absent"
   return incident_id === undefined ? "expected" : "overdue"
+}
+
+/**
+ * Transitions of an expectation (docs/rules.md#freshness). A result of a check that is not overdue
+ * changes nothing here: the next evaluation reads when the check last reported.
+ */
+export const ExpectationTransitions = stateTable({
+  absent: {
+    "declared -> expected":
+      "its agent declares it with the accepted key | the first evaluation is at its due time",
+    "matched -> expected":
+      "it has reported, and a rule of the policy in force matches it | the first evaluation is at its due time",
+    "started -> expected":
+      "a sender of an integration reports that a run has begun, or leaves a log | the first evaluation is when the run must have ended",
+  },
+  expected: {
+    "started -> expected":
+      "a sender of an integration reports that a run has begun, or leaves a log | the next evaluation is when the first run must have ended, if that is sooner",
+    "ended -> absent": "the last run reports its end, and nothing else is expected | nothing else changes",
+    "declared -> expected":
+      "its agent declares other terms; equal terms change nothing | the due time is counted from now",
+    "found_in_time -> expected":
+      "an evaluation finds that it reported since, that its agent is stale, or that its agent's contact or the service's last outage is too recent | the next evaluation is when it may be overdue at the earliest",
+    "found_overdue -> overdue":
+      "an evaluation finds that its due time has passed, that its agent was seen since, and that contact and service have lasted for `after` | the check joins the incident of its agent's overdue checks",
+    "matched -> expected":
+      "another rule of the policy matches it, or the same with other terms; no declaration | the due time is counted from now",
+    "unmatched -> absent": "no rule of the policy matches it any more; no declaration | nothing else changes",
+    "withdrawn -> absent": "a complete declaration of its agent leaves it out | nothing else changes",
+    "removed -> absent": "its check or its agent is deleted | rows of a deleted agent are removed in pieces",
+  },
+  overdue: {
+    "started -> overdue":
+      "a sender of an integration reports that a run has begun, or leaves a log | nothing else changes",
+    "declared -> overdue": "its agent declares other terms | the member takes the declared severity",
+    "matched -> overdue":
+      "another rule of the policy matches it, or the same with other terms; no declaration | the member takes the severity of the rule",
+    "unmatched -> absent":
+      "no rule of the policy matches it any more; no declaration | the check leaves the incident",
+    "reported -> expected":
+      "the next result arrives in order | the check leaves the incident; the next evaluation is at its due time",
+    "withdrawn -> absent":
+      "a complete declaration of its agent leaves it out | the check leaves the incident",
+    "removed -> absent":
+      "its check or its agent is deleted | the check leaves the incident like a check of a deleted agent",
+  },
+})
+
+/** Its table. */
+export const expectation: KeyedShape<
+  ExpectationRecord,
+  readonly ["agent_id", "check_id", "registration_id"],
+  readonly ["agent_id", "registration_id"]
+> = {
+  name: "expectation",
+  key: ["agent_id", "check_id", "registration_id"],
+  locks: "guarded",
+  group: ["agent_id", "registration_id"],
+  columns: {
+    agent_id: text,
+    registration_id: uuid,
+    check_id: text,
+    origin: text,
+    terms: orUndefined({ ...object, whenDamaged: NEVER_DUE }),
+    expected_from: instant,
+    next_evaluation_at: orUndefined(instant),
+    incident_id: orUndefined(text),
+    labels: orUndefined(object),
+    labelled_at: orUndefined(instant),
+  },
 }

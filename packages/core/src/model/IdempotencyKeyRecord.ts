@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { instant, orUndefined, text } from "./columns.ts"
-import type { KeyedShape } from "./TableShape.ts"
+import { instant, type KeyedShape, orUndefined, text } from "./TableShape.ts"
+import { stateTable } from "@tocsin/contract/TransitionTable"
 
 /** The key of an act that was carried out (docs/rules.md#acting-once). */
 export interface IdempotencyKeyRecord {
@@ -29,3 +29,18 @@ export const idempotency_key: KeyedShape<IdempotencyKeyRecord, readonly ["id"], 
   locks: "groups",
   columns: { id: text, request_hash: text, acted_at: instant, answer: orUndefined(text) },
 }
+
+/** Transitions of an idempotency key (docs/rules.md#acting-once). */
+export const IdempotencyKeyTransitions = stateTable({
+  absent: {
+    "changed -> under_way": "the first transaction of the act that changes a row | the key is stored in it",
+    "answered -> answered": "the act changed nothing | the answer is stored, unless the service failed",
+  },
+  under_way: {
+    "answered -> answered": "the act has ended, and the service did not fail | the answer is stored",
+    "expired -> absent": "24 h have passed, and the server ended before it answered",
+  },
+  answered: {
+    "expired -> absent": "24 h have passed",
+  },
+})

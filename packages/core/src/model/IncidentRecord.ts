@@ -1,6 +1,7 @@
 import type { AgentId, CheckId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { IncidentState, Severity } from "@tocsin/contract/Status"
+import { stateTable } from "@tocsin/contract/TransitionTable"
 
 /**
  * The origin of an incident's key: `named` by an event, or `automatic` from agent and check. The
@@ -121,3 +122,48 @@ export const cutOf = (incident_id: IncidentId, seq: number): TimelineCut | undef
 /** Whether a cut drops this change. */
 export const isCut = ({ seq }: { readonly seq: number }, { up_to }: TimelineCut): boolean =>
   seq > FIRST_CHANGES && seq <= up_to
+
+/**
+ * Transitions of an incident (docs/rules.md#incidents). A resolved incident never reopens: new
+ * trouble opens a new one.
+ */
+export const IncidentTransitions = stateTable({
+  absent: {
+    "member_joined -> open":
+      "a check turns not ok, moves from another incident, or its agent turns dead; no incident of its key is open | a firing is enqueued for each enabled notifier, if the event allows notifications",
+  },
+  open: {
+    "member_joined -> open":
+      "another check of the same key turns not ok, or moves from another incident | severity follows the worst member; if the event allows notifications, a firing is enqueued for each enabled notifier that has none at this severity or a higher one, discarded ones aside",
+    "member_changed -> open":
+      "a member changes from one failing status to another | severity follows the worst member; if the member worsened, firings as above",
+    "member_left -> open":
+      "a member turns ok, moves to another incident or is deleted, and others remain | severity, summary and the ids of a single member follow the remaining members",
+    "last_member_left -> resolved":
+      "the last member turns ok, moves to another incident or is deleted, or a dead agent makes contact | firings never attempted are discarded; if the event allows notifications, a resolved is enqueued for each notifier of which a firing was attempted and not refused; if the agent was deleted or blocked instead, pending and waiting firings are discarded, and a resolved is enqueued for each notifier of which a firing was sent or is being sent",
+  },
+})
+
+/** The actor of Tocsin's own changes: no operator has this name. */
+export const SYSTEM = "system"
+
+/** An entry of an incident's log, never edited; part of its timeline. */
+export interface IncidentLogRecord {
+  readonly incident_id: IncidentId
+  /** Numbers the log entries of one incident from 1. */
+  readonly seq: number
+  readonly logged_at: Instant
+  /** `worsened`: the incident became worse than acknowledged, which ended the acknowledgement. */
+  readonly action: "acknowledged" | "withdrawn" | "worsened" | "ran_out" | "noted"
+  readonly actor: string
+  /** The note. */
+  readonly text: string | undefined
+  /** The end of an acknowledgement. */
+  readonly ack_until: Instant | undefined
+  /** The acknowledged severity. */
+  readonly severity: Severity | undefined
+}
+
+/** An act before it is numbered; what it lacks is absent. */
+export type LogEntry = Pick<IncidentLogRecord, "action" | "actor"> &
+  Partial<Pick<IncidentLogRecord, "text" | "ack_until" | "severity">>

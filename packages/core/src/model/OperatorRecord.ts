@@ -1,9 +1,8 @@
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { OperatorName, Role } from "@tocsin/contract/Operators"
-import { instant, orUndefined, text } from "./columns.ts"
 import { isValidSecret } from "./replacedSecret.ts"
-import type { KeyedShape } from "./TableShape.ts"
+import { instant, type KeyedShape, orUndefined, text } from "./TableShape.ts"
 
 /** One named operator as stored: hashes of the tokens only (docs/rules.md#operators). */
 export interface OperatorRecord {

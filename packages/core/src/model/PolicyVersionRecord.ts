@@ -1,6 +1,5 @@
 import type { Instant } from "@tocsin/contract/Instant"
-import { instant, integer, text } from "./columns.ts"
-import type { KeyedShape } from "./TableShape.ts"
+import { instant, integer, type KeyedShape, text } from "./TableShape.ts"
 
 /** A policy that was applied (docs/rules.md#a-stored-policy). The newest one is in force. */
 export interface PolicyVersionRecord {

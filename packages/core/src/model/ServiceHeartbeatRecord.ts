@@ -1,6 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { instant, orUndefined, text } from "./columns.ts"
-import type { KeyedShape } from "./TableShape.ts"
+import { instant, type KeyedShape, orUndefined, text } from "./TableShape.ts"
 
 /**
  * The service heartbeat that all replicas share. A gap between service heartbeats is an outage of the service

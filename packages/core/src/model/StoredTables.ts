@@ -1,8 +1,8 @@
-import type { AgentKeyRecord, AgentsKeyRecord, BlockedKeyRecord, AgentRecord } from "./AgentRecord.ts"
+import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
 import type { CheckRecord } from "./CheckRecord.ts"
-import { type ExpectationRecord, NEVER_DUE } from "./ExpectationRecord.ts"
+import { expectation } from "./ExpectationRecord.ts"
 import type { StoredHistoryRecord } from "./ListDefinitions.ts"
-import type { AlertRecord, OutboxRecord } from "./OutboxRecord.ts"
+import { alert, outbox } from "./OutboxRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
 import { enrolment } from "./EnrolmentRecord.ts"
 import { idempotency_key } from "./IdempotencyKeyRecord.ts"
@@ -13,22 +13,24 @@ import { replica } from "./ReplicaRecord.ts"
 import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
 import { silence } from "./SilenceRecord.ts"
 import { watch } from "./WatchRecord.ts"
+import { incident, incident_log, incident_change, incident_member } from "./incidentTables.ts"
 import {
-  array,
+  type AnyShape,
   boolean,
   instant,
   integer,
+  type KeyedShape,
+  type Locking,
   long,
   moving,
   object,
   orAbsent,
   orUndefined,
+  type TableShape,
   text,
   uuid,
   uuids,
-} from "./columns.ts"
-import { incident, incident_log, incident_change, incident_member } from "./incidentTables.ts"
-import type { AnyShape, KeyedShape, TableShape } from "./TableShape.ts"
+} from "./TableShape.ts"
 
 /** Keys in every state share a table: only blocked ones have the last three columns. */
 export interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
@@ -114,29 +116,6 @@ const check_state: TableShape<CheckRecord> = {
   },
 }
 
-const expectation: KeyedShape<
-  ExpectationRecord,
-  readonly ["agent_id", "check_id", "registration_id"],
-  readonly ["agent_id", "registration_id"]
-> = {
-  name: "expectation",
-  key: ["agent_id", "check_id", "registration_id"],
-  locks: "guarded",
-  group: ["agent_id", "registration_id"],
-  columns: {
-    agent_id: text,
-    registration_id: uuid,
-    check_id: text,
-    origin: text,
-    terms: orUndefined({ ...object, whenDamaged: NEVER_DUE }),
-    expected_from: instant,
-    next_evaluation_at: orUndefined(instant),
-    incident_id: orUndefined(text),
-    labels: orUndefined(object),
-    labelled_at: orUndefined(instant),
-  },
-}
-
 const check_event: TableShape<StoredHistoryRecord> = {
   name: "check_event",
   key: ["seq"],
@@ -158,52 +137,6 @@ const check_event: TableShape<StoredHistoryRecord> = {
   },
   numbered: "seq",
   kept: ["is_kept"],
-}
-
-const outbox: KeyedShape<OutboxRecord, readonly ["id"]> = {
-  name: "outbox",
-  key: ["id"],
-  locks: "rows",
-  columns: {
-    id: text,
-    receiver: text,
-    notifier: text,
-    state: text,
-    incident_id: text,
-    event_type: text,
-    cause: orUndefined(text),
-    incident_seq: integer,
-    severity: text,
-    summary: orUndefined(text),
-    attempts: integer,
-    first_attempted_at: orUndefined(instant),
-    next_attempt_at: orUndefined(instant),
-    next_evaluation_at: orUndefined(instant),
-    held_by: orUndefined(array),
-    must_send: boolean,
-    parent_ended_at: orUndefined(instant),
-    first_parent_ended_at: orUndefined(instant),
-    released_at: orUndefined(instant),
-    last_error: orUndefined(text),
-    leased_until: orUndefined(instant),
-    created_at: instant,
-    age_starts_at: instant,
-    updated_at: instant,
-  },
-}
-
-const alert: KeyedShape<AlertRecord, readonly ["incident_id", "receiver", "severity"]> = {
-  name: "alert",
-  key: ["incident_id", "receiver", "severity"],
-  locks: "rows",
-  columns: {
-    receiver: text,
-    incident_id: text,
-    severity: text,
-    next_at: instant,
-    ended_at: orUndefined(instant),
-    leased_until: orUndefined(instant),
-  },
 }
 
 const removed_registration: TableShape<RemovedRegistration> = {
@@ -253,3 +186,106 @@ export type StoredName = keyof typeof storedTables
 
 /** All tables in the order in which they are copied. */
 export const copiedTables: ReadonlyArray<AnyShape> = Object.values(storedTables)
+
+type Shapes = typeof storedTables
+
+/** The tables whose rows commands request by key or by group: see {@link KeyedShape}. */
+export type KeyedName = {
+  [N in keyof Shapes]: Shapes[N] extends { readonly locks: Locking } ? N : never
+}[keyof Shapes]
+
+type Columns = ReadonlyArray<string>
+/** A value for one column, an object for several. */
+type Named<Row, Names extends Columns> = Names extends readonly [infer Name extends keyof Row]
+  ? Row[Name]
+  : Pick<Row, Names[number] & keyof Row>
+
+/** The record of each table. */
+export type KeyedRows = {
+  [N in KeyedName]: N extends "agent_key"
+    ? AgentKeyRecord
+    : Shapes[N] extends KeyedShape<infer Row, infer _, infer __>
+      ? Row
+      : never
+}
+/** The key of each table. */
+export type Keys = {
+  [N in KeyedName]: Shapes[N] extends KeyedShape<infer Row, infer Key, infer _> ? Named<Row, Key> : never
+}
+/** The name of a group of each table: `all` where all rows are one group. */
+export type Groups = {
+  [N in KeyedName]: Shapes[N] extends KeyedShape<infer Row, infer _, infer Group>
+    ? Group extends readonly []
+      ? "all"
+      : Named<Row, Group>
+    : never
+}
+
+export const isKeyed = (name: keyof Shapes): name is KeyedName => "locks" in storedTables[name]
+
+/** In the order in which transactions lock their rows. */
+export const keyedNames = (Object.keys(storedTables) as ReadonlyArray<keyof Shapes>).filter(isKeyed)
+
+/** The declaration of a table. */
+export const keyedShape = <N extends KeyedName>(name: N) =>
+  // TypeScript does not relate the declaration to its own row.
+  storedTables[name] as unknown as TableShape<KeyedRows[N]> & AnyShape
+
+/** A value for each name; `make` must return the one of the given name. */
+export const forNames = <N extends string, Made extends { readonly [Name in N]: unknown }>(
+  names: ReadonlyArray<N>,
+  make: <Name extends N>(name: Name) => unknown,
+): Made =>
+  // TypeScript cannot relate values to names.
+  Object.fromEntries(names.map((name) => [name, make(name)])) as Made
+
+/** Slashes join names, since no column of a key contains one. */
+const nameBy = (columns: Columns, named: unknown): string => {
+  if (typeof named !== "object") return String(named)
+  let name = ""
+  for (const column of columns) {
+    const part = String((named as Readonly<Record<string, unknown>>)[column])
+    name = name === "" ? part : `${name}/${part}`
+  }
+  return name
+}
+
+/** The key of a row or of a request, as one text. */
+export const keyText = <N extends KeyedName>(name: N, key: Keys[N] | KeyedRows[N]): string =>
+  nameBy(keyedShape(name).key, key)
+
+/** A group of a table, as one text. */
+export const groupText = <N extends KeyedName>(name: N, group: Groups[N] | KeyedRows[N]): string =>
+  nameBy(keyedShape(name).group ?? [], group) || "all"
+
+/** The key of a row. */
+export const keyOf = <N extends KeyedName>(name: N, row: KeyedRows[N]): Keys[N] => {
+  const { key } = keyedShape(name)
+  // The columns are those of the key; a row has them all.
+  return (key.length > 1 ? row : row[key[0] as keyof KeyedRows[N]]) as unknown as Keys[N]
+}
+
+/** Each running total that a database keeps in `system_total`, and the SQL that counts it. */
+const TOTALS = {
+  agents_accepted: "count(*) FROM agent WHERE admission_state = 'accepted'",
+  agents_pending: "count(*) FROM agent WHERE admission_state = 'pending'",
+  agents_dead: "count(*) FROM agent WHERE admission_state = 'accepted' AND heartbeat_incident_id IS NOT NULL",
+  checks_ok: "coalesce(sum(checks_ok), 0) FROM agent",
+  checks_warning: "coalesce(sum(checks_warning), 0) FROM agent",
+  checks_critical: "coalesce(sum(checks_critical), 0) FROM agent",
+  checks_unknown: "coalesce(sum(checks_unknown), 0) FROM agent",
+  incidents_open: "count(*) FROM incident WHERE state = 'open'",
+}
+
+/**
+ * Finds, in one look, the totals that are not what the rows count, each with both numbers. A writer
+ * without triggers leaves such totals.
+ */
+export const FIND_WRONG_TOTALS = `SELECT name || ' is ' || kept || ' instead of ' || counted AS wrong FROM (${Object.entries(
+  TOTALS,
+)
+  .map(
+    ([name, counted]) =>
+      `SELECT '${name}' AS name, (SELECT coalesce(sum(${name}), 0) FROM system_total) AS kept, (SELECT ${counted}) AS counted`,
+  )
+  .join(" UNION ALL ")}) AS total WHERE kept <> counted`

@@ -3,8 +3,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import type { Confirmation } from "@tocsin/contract/confirmResult"
 import { type StoredProbe, USUAL_CONFIRM } from "@tocsin/contract/Watches"
-import { instant, integer, long, object, orUndefined, text } from "./columns.ts"
-import type { KeyedShape } from "./TableShape.ts"
+import { instant, integer, type KeyedShape, long, object, orUndefined, text } from "./TableShape.ts"
 
 /** A watch as an operator or the policy defines it. */
 export interface WatchTerms {

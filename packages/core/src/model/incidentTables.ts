@@ -1,8 +1,14 @@
-import type { IncidentChangeRecord, IncidentRecord } from "./IncidentRecord.ts"
-import type { IncidentLogRecord } from "./IncidentLogRecord.ts"
+import type { IncidentChangeRecord, IncidentLogRecord, IncidentRecord } from "./IncidentRecord.ts"
 import type { MemberRecord } from "./MemberRecord.ts"
-import { boolean, instant, integer, orUndefined, text } from "./columns.ts"
-import type { KeyedShape, TableShape } from "./TableShape.ts"
+import {
+  boolean,
+  instant,
+  integer,
+  type KeyedShape,
+  orUndefined,
+  type TableShape,
+  text,
+} from "./TableShape.ts"
 
 /** The tables of incidents; see StoredTables. */
 export const incident: TableShape<IncidentRecord> = {

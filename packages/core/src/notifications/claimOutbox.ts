@@ -11,8 +11,7 @@ import { type FiringOptions, type Gathered, gatherFacts, WITHOUT_POLICY } from "
 import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { heldAtClaim } from "../firings/heldItems.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/DeliveryAttempt.ts"
-import type { OutboxRecord } from "../model/OutboxRecord.ts"
-import { OutboxTransitions } from "../model/OutboxTransitions.ts"
+import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { type Claim, endLeases, type Sending } from "./recordResults.ts"
 
 /** A worker's claim. */

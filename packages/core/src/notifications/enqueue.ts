@@ -18,10 +18,10 @@ import {
   isFiring,
   isHeld,
   type OutboxRecord,
+  OutboxTransitions,
   wasAttempted,
   wasSent,
 } from "../model/OutboxRecord.ts"
-import { OutboxTransitions } from "../model/OutboxTransitions.ts"
 import { mayArrive } from "./retrySchedule.ts"
 
 /** The options of enqueueing. */

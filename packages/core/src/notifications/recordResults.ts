@@ -11,8 +11,7 @@ import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { SendResult } from "../ports/Notifiers.ts"
 import { recordDelivered } from "./alertDecisions.ts"
 import { discardUnheard } from "./enqueue.ts"
-import { endedItem, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
-import { OutboxTransitions } from "../model/OutboxTransitions.ts"
+import { endedItem, type OutboxRecord, OutboxTransitions, wasAttempted } from "../model/OutboxRecord.ts"
 import { mayRetry, retryDelay } from "./retrySchedule.ts"
 
 /**

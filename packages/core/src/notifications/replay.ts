@@ -4,7 +4,7 @@ import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
-import { OutboxTransitions } from "../model/OutboxTransitions.ts"
+import { OutboxTransitions } from "../model/OutboxRecord.ts"
 
 /** The result of a replay. */
 export type ReplayOutcome =

@@ -9,13 +9,13 @@ import { clampToNow } from "../model/clampToNow.ts"
 import { dueTime, evaluationAfter } from "./dueTime.ts"
 import {
   type ExpectationRecord,
+  ExpectationTransitions,
   hasTerms,
   stateOf,
   type Terms,
   unexpected,
   type WithTerms,
 } from "../model/ExpectationRecord.ts"
-import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
 import { leaveOverdue } from "./overdueIncident.ts"
 
 /** The new expectation of a check. */

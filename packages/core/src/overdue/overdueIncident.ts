@@ -9,8 +9,13 @@ import type { IncidentRef, Leaving } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../model/MemberRecord.ts"
 import { dueTime, evaluationAfter } from "./dueTime.ts"
-import { type ExpectationRecord, hasTerms, stateOf, type WithTerms } from "../model/ExpectationRecord.ts"
-import { ExpectationTransitions } from "../model/ExpectationTransitions.ts"
+import {
+  type ExpectationRecord,
+  ExpectationTransitions,
+  hasTerms,
+  stateOf,
+  type WithTerms,
+} from "../model/ExpectationRecord.ts"
 
 /** The key of the incident of an agent's overdue checks; no key of an event meets it. */
 export const overdueRef = (agentId: AgentId): IncidentRef => ({

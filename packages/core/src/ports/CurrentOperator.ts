@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import type { AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
-import { SYSTEM } from "../model/IncidentLogRecord.ts"
+import { SYSTEM } from "../model/IncidentRecord.ts"
 import type { Role } from "@tocsin/contract/Operators"
 
 /** Whose token a request has, and what they may do. */

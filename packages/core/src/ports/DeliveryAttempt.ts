@@ -4,7 +4,7 @@ import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { FiringCause, NotificationType, NotifierName, Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { memberCount } from "../model/memberCounts.ts"
+import { memberCount } from "../model/MemberRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { AlertRecord } from "../model/OutboxRecord.ts"
 

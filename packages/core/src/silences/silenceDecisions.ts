@@ -7,10 +7,9 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
+import { type SilenceRecord, silenceState, SilenceTransitions } from "../model/SilenceRecord.ts"
 import { areTooMany, formatMatcher, MOST_TOGETHER } from "@tocsin/contract/Matcher"
 import { type AskedTimes, editedEnd, silenceTimes } from "./silenceTimes.ts"
-import { SilenceTransitions } from "../model/SilenceTransitions.ts"
 
 /** Each claim may compare its incidents with every silence in force. */
 export const MAX_UNENDED_SILENCES = 1_000

@@ -22,8 +22,7 @@ import {
   acknowledgementOf,
   isAcknowledged,
 } from "../model/Acknowledgement.ts"
-import type { IncidentLogRecord } from "../model/IncidentLogRecord.ts"
-import type { IncidentChangeRecord, IncidentRecord } from "../model/IncidentRecord.ts"
+import type { IncidentChangeRecord, IncidentLogRecord, IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
 import { isFiring, type OutboxRecord } from "../model/OutboxRecord.ts"

@@ -2,15 +2,34 @@ import { Duration } from "effect"
 import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
-import { move } from "@tocsin/contract/TransitionTable"
+import { move, stateTable } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
-import { CutOffTransitions } from "../model/CutOffTransitions.ts"
 import type { IncidentRecord, IncidentRef } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { isPaused, type WatchRecord } from "../model/WatchRecord.ts"
+
+/**
+ * Whether the service itself has lost its network (docs/rules.md#cut-off). The state is that of the open
+ * incident AGENT/@place: none, one that is younger than two minutes, or an older one.
+ */
+export const CutOffTransitions = stateTable({
+  connected: {
+    "most_failed -> holding":
+      "a result that is not ok would count, while more than 80 % of the watches that were well, and at least five, failed their latest probe | the incident AGENT/@place opens (critical); the result does not count",
+  },
+  holding: {
+    "most_failed -> holding": "as above | the result does not count",
+    "time_over -> lost": "two minutes have passed | results count again",
+    "some_answered -> connected": "80 % of them or fewer than five fail | the incident resolves",
+  },
+  lost: {
+    "most_failed -> lost": "as above | the result counts",
+    "some_answered -> connected": "80 % of them or fewer than five fail | the incident resolves",
+  },
+})
 
 const FEWEST = 5
 const SHARE = 0.8

@@ -5,7 +5,7 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type NewKey, openIntegration } from "../integrations/integrationDecisions.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
-import { SYSTEM } from "../model/IncidentLogRecord.ts"
+import { SYSTEM } from "../model/IncidentRecord.ts"
 
 /** The agent that has the results of watches. */
 export interface WatchAgent {

@@ -1,7 +1,10 @@
 import { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { IncidentLogRecord } from "@tocsin/core/model/IncidentLogRecord"
+import type {
+  IncidentChangeRecord,
+  IncidentLogRecord,
+  IncidentRecord,
+} from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { ServiceHeartbeatRecord } from "@tocsin/core/model/ServiceHeartbeatRecord"

@@ -1,8 +1,11 @@
 import { Context } from "effect"
 import type { Instant } from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { hasKeyExpired, type IdempotencyKeyRecord } from "../../model/IdempotencyKeyRecord.ts"
-import { IdempotencyKeyTransitions } from "../../model/IdempotencyKeyTransitions.ts"
+import {
+  hasKeyExpired,
+  type IdempotencyKeyRecord,
+  IdempotencyKeyTransitions,
+} from "../../model/IdempotencyKeyRecord.ts"
 import { type Command, commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"

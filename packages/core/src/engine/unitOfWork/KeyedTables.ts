@@ -8,7 +8,7 @@ import {
   keyOf,
   type Keys,
   keyText,
-} from "../../model/keyedTables.ts"
+} from "../../model/StoredTables.ts"
 import { topic } from "../../topics/Topics.ts"
 import { topicsOfExpectation } from "../../topics/topicsOfChange.ts"
 import { type Change, Table, type TableOptions, type WriteCount } from "./Table.ts"

@@ -2,7 +2,7 @@ import type { AgentId, BlacklistId, CheckId, EventId, IncidentId } from "@tocsin
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRef } from "../../model/IncidentRecord.ts"
-import type { Groups, KeyedName, Keys } from "../../model/keyedTables.ts"
+import type { Groups, KeyedName, Keys } from "../../model/StoredTables.ts"
 
 /** A search for what may hold the firings of other incidents: at most `limit` rows of each, by id. */
 export interface ParentSearch {

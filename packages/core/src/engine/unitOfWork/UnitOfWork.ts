@@ -6,16 +6,16 @@ import type { OutboxState } from "@tocsin/contract/Status"
 import {
   cutOf,
   type IncidentChangeRecord,
+  type IncidentLogRecord,
   type IncidentRecord,
   type IncidentRef,
   type TimelineCut,
 } from "../../model/IncidentRecord.ts"
-import type { IncidentLogRecord } from "../../model/IncidentLogRecord.ts"
 import type { MemberRecord } from "../../model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "../../topics/Topics.ts"
 import { topicsOfAction } from "../../topics/topicsOfChange.ts"
-import type { KeyedName } from "../../model/keyedTables.ts"
+import type { KeyedName } from "../../model/StoredTables.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
 import { type SearchResults, NOTHING_FOUND } from "./SearchResults.ts"
 import { KnownEvents } from "./KnownEvents.ts"

@@ -2,7 +2,7 @@ import type { Decision } from "./Decision.ts"
 import { type AskedOfTables, ofEachTable } from "./loadParts.ts"
 import type { RowRequest, Search } from "./RowRequest.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
-import type { Groups, KeyedName, Keys } from "../../model/keyedTables.ts"
+import type { Groups, KeyedName, Keys } from "../../model/StoredTables.ts"
 
 type Loadable = Omit<RowRequest, Search | "skipLocked">
 type Part = keyof Loadable

@@ -1,4 +1,4 @@
-import type { Groups, KeyedName, Keys } from "../../model/keyedTables.ts"
+import type { Groups, KeyedName, Keys } from "../../model/StoredTables.ts"
 import type { RowRequest } from "./RowRequest.ts"
 
 type Part = keyof RowRequest
