@@ -102,6 +102,30 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
+  it.effect("silent agents: found behind thousands that were accepted a moment ago", () =>
+    Effect.gen(function* () {
+      const { deadAfter, staleAfter } = defaultRules
+      const replica = yield* openReplica(subject)
+      yield* TestClock.setTime(START_MILLIS + 600_000)
+      const now = yield* Instant.now
+      const names = Array.from({ length: 4_100 }, (_, n) => `accepted-${n}`)
+      yield* write(replica, [], (unit) => {
+        for (const name of names) unit.agents.put(agentRecord(name, { ...at(0n), reachable_from: now }))
+        unit.agents.put(agentRecord("silent", at(1n)))
+        unit.agents.put(agentRecord("z-silent", at(1n)))
+        unit.agents.put(agentRecord("stale", at(400_000_000n)))
+      })
+      const since = Instant.minus(now, deadAfter)
+      const silent = yield* replica.storage.staleAgents(since, 500)
+      assert.deepStrictEqual(
+        silent.map((id): string => id),
+        ["silent", "z-silent"],
+      )
+      const { agents_offline, agents_online } = yield* replica.storage.counts(Instant.minus(now, staleAfter))
+      assert.deepStrictEqual([agents_online, agents_offline], [0, names.length + 3])
+    }),
+  )
+
   it.effect("the summary: right after the clock was set back and forward while agents reported", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)

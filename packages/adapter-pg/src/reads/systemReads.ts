@@ -4,8 +4,8 @@ import {
   makePass,
   type Pass,
   QUIET_KEPT,
+  type QuietAgent,
   type StaleAgentScanReads,
-  type Seen,
   type SystemTotals,
 } from "@tocsin/core/liveness/StaleAgentScan"
 import { Effect } from "effect"
@@ -27,12 +27,13 @@ import { notifiersOf } from "../lists/selections.ts"
 
 const findAcceptances = "SELECT coalesce(sum(acceptances), 0)::int8 AS acceptances FROM system_total"
 
-/** Reads all agents once: those last seen by `$1`, longest silent first, and the dead. */
+/** Reads all agents once: those last seen by `$1`, longest quiet first, and the dead. */
 const findQuietAgents = `WITH seen AS MATERIALIZED (
-    SELECT agent_id, last_seen_at, heartbeat_incident_id IS NOT NULL AS is_dead FROM agent
+    SELECT agent_id, last_seen_at, greatest(last_seen_at, reachable_from) AS quiet_since,
+      heartbeat_incident_id IS NOT NULL AS is_dead FROM agent
     WHERE admission_state = 'accepted' AND (last_seen_at <= $1 OR heartbeat_incident_id IS NOT NULL)
   )
-  (SELECT agent_id, last_seen_at FROM seen WHERE NOT is_dead ORDER BY last_seen_at LIMIT $2)
+  (SELECT agent_id, quiet_since FROM seen WHERE NOT is_dead ORDER BY quiet_since LIMIT $2)
   UNION ALL SELECT NULL, max(last_seen_at) FROM seen WHERE is_dead`
 
 /** Finds which of these agents are silent since `$2`. */
@@ -80,12 +81,12 @@ export const systemReads = (sql: SqlClient.SqlClient): StaleAgentScanReads<SqlEr
 const toPass = (rows: ReadonlyArray<SqlConnection.Row>, bound: Instant): Pass => {
   // The columns are those of the statement. The row without an agent is for the dead.
   const found = rows as unknown as ReadonlyArray<
-    Seen | { readonly agent_id: null; readonly last_seen_at: Instant | null }
+    QuietAgent | { readonly agent_id: null; readonly quiet_since: Instant | null }
   >
-  const quiet = found.filter((row): row is Seen => row.agent_id !== null)
+  const quiet = found.filter((row): row is QuietAgent => row.agent_id !== null)
   return makePass(quiet, {
     bound,
-    deadSeenAt: found.find((row) => row.agent_id === null)?.last_seen_at ?? undefined,
+    deadSeenAt: found.find((row) => row.agent_id === null)?.quiet_since ?? undefined,
   })
 }
 

@@ -1,11 +1,11 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import {
-  bySeen,
+  byQuiet,
   makePass,
   type Pass,
   QUIET_KEPT,
-  type Seen,
+  type QuietAgent,
   type StaleAgentScanReads,
   type SystemTotals,
 } from "@tocsin/core/liveness/StaleAgentScan"
@@ -41,8 +41,9 @@ type Read = <A>(use: () => A) => Effect.Effect<A, StorageError>
 
 /** The agents of one step of a pass, and after which agent the next one starts; absent at the end. */
 interface Step {
-  readonly quiet: ReadonlyArray<Seen>
-  readonly dead: ReadonlyArray<Seen>
+  readonly quiet: ReadonlyArray<QuietAgent>
+  /** When a dead one was last seen. */
+  readonly deadSeenAt: ReadonlyArray<Instant.Instant>
   readonly next: AgentId | undefined
 }
 
@@ -79,7 +80,7 @@ export const systemReads = (connection: SqliteConnection, read: Read): StaleAgen
   const step = makeStep(connection)
   return {
     acceptances: read(() => find().acceptances),
-    pass: (bound) => pass((after, kept) => read(() => step(after, kept)), bound),
+    pass: (bound) => pass((after, kept) => read(() => step(after, bound, kept)), bound),
     silent: (agents, seenBefore, limit) => read(() => silent(agents, seenBefore, limit)),
     look: (agents, seenBefore) =>
       snapshot(() => ({
@@ -91,43 +92,49 @@ export const systemReads = (connection: SqliteConnection, read: Read): StaleAgen
   }
 }
 
-/** Reads the next agents in the order of their ids: the ones last seen by `bound`, and the dead. */
+/** Reads the next agents in the order of their ids: the dead, and those last seen by `bound` and quiet since `kept`. */
 const makeStep = (connection: SqliteConnection) => {
   const lastOfStep = connection.query<[AgentId]>(
     `SELECT agent_id FROM agent WHERE agent_id > ? ORDER BY agent_id LIMIT 1 OFFSET ${STEP - 1}`,
   )
-  const seenInStep = connection.query<[agent_id: AgentId, last_seen_at: Instant.Instant, isDead: bigint]>(
-    `SELECT agent_id, last_seen_at, heartbeat_incident_id IS NOT NULL FROM agent
+  const quietSince = "max(last_seen_at, coalesce(reachable_from, last_seen_at))"
+  const seenInStep = connection.query<
+    [agent_id: AgentId, quiet_since: Instant.Instant, last_seen_at: Instant.Instant, isDead: bigint]
+  >(
+    `SELECT agent_id, ${quietSince}, last_seen_at, heartbeat_incident_id IS NOT NULL FROM agent
     WHERE agent_id > ? AND agent_id <= ? AND admission_state = 'accepted'
-      AND (last_seen_at <= ? OR heartbeat_incident_id IS NOT NULL)`,
+      AND (last_seen_at <= ? AND ${quietSince} <= ? OR heartbeat_incident_id IS NOT NULL)`,
   )
-  return (after: AgentId | undefined, bound: Instant.Instant): Step => {
+  return (after: AgentId | undefined, bound: Instant.Instant, kept: Instant.Instant): Step => {
     const next = lastOfStep.get(after ?? "")?.[0]
-    const found = seenInStep.all(after ?? "", next ?? END, bound)
-    const seen = (isDead: bigint) =>
-      found.filter((row) => row[2] === isDead).map(([agent_id, last_seen_at]) => ({ agent_id, last_seen_at }))
-    return { quiet: seen(0n), dead: seen(1n), next }
+    const found = seenInStep.all(after ?? "", next ?? END, bound, kept)
+    const quiet = found.filter(([, , , isDead]) => isDead === 0n)
+    return {
+      quiet: quiet.map(([agent_id, quiet_since]) => ({ agent_id, quiet_since })),
+      deadSeenAt: found.flatMap(([, , seenAt, isDead]) => (isDead === 0n ? [] : seenAt)),
+      next,
+    }
   }
 }
 
 /** Runs step by step: between two steps, requests are answered. */
 const pass = Effect.fnUntraced(function* (
-  step: (after: AgentId | undefined, bound: Instant.Instant) => Effect.Effect<Step, StorageError>,
+  step: (after: AgentId | undefined, kept: Instant.Instant) => Effect.Effect<Step, StorageError>,
   bound: Instant.Instant,
 ): Effect.fn.Return<Pass, StorageError> {
-  let quiet: ReadonlyArray<Seen> = []
+  let quiet: ReadonlyArray<QuietAgent> = []
   let deadSeenAt: Instant.Instant | undefined
-  let kept = bound
+  let kept = Instant.LATEST
   let after: AgentId | undefined
   do {
-    const { dead, next, ...found } = yield* step(after, kept)
+    const { next, ...found } = yield* step(after, kept)
     quiet = [...quiet, ...found.quiet]
     if (quiet.length > 2 * QUIET_KEPT) {
       // One more than is remembered shows that there were more.
-      quiet = quiet.toSorted(bySeen).slice(0, QUIET_KEPT + 1)
-      kept = quiet.at(-1)?.last_seen_at ?? kept
+      quiet = quiet.toSorted(byQuiet).slice(0, QUIET_KEPT + 1)
+      kept = quiet.at(-1)?.quiet_since ?? kept
     }
-    for (const { last_seen_at } of dead) deadSeenAt = Instant.max(deadSeenAt ?? last_seen_at, last_seen_at)
+    for (const seenAt of found.deadSeenAt) deadSeenAt = Instant.max(deadSeenAt ?? seenAt, seenAt)
     after = next
     if (next !== undefined) yield* Effect.yieldNow
   } while (after !== undefined)

@@ -19,6 +19,7 @@ const agentsOf = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     agentRecord(`agent-${String(n).padStart(4, "0")}`, {
       last_seen_at: after(isAtBorder(n) ? -n - 1 : (n * 7_919) % count),
+      reachable_from: n % 7 === 0 ? after(count + n) : undefined,
       admission_state: n % 89 === 5 ? "pending" : "accepted",
       heartbeat_incident_id: n % 97 === 7 ? incidentIdOf("dead") : undefined,
     }),
@@ -40,7 +41,11 @@ describe("a pass over agents, in steps of 2,000", () => {
       for (const bound of [10, 2, 1].map((part) => after(Math.floor(count / part)))) {
         const quiet = accepted.filter((agent) => !dead.includes(agent) && agent.last_seen_at <= bound)
         const found = yield* systemReads(connection, Effect.sync).pass(bound)
-        assert.deepStrictEqual(found, makePass(quiet, { bound, deadSeenAt }))
+        const byAcceptance = quiet.map(({ agent_id, last_seen_at, reachable_from }) => ({
+          agent_id,
+          quiet_since: Instant.max(last_seen_at, reachable_from ?? last_seen_at),
+        }))
+        assert.deepStrictEqual(found, makePass(byAcceptance, { bound, deadSeenAt }))
         assert.lengthOf(found.quiet, Math.min(quiet.length, QUIET_KEPT))
       }
       connection.close()

@@ -13,35 +13,38 @@ export const QUIET_KEPT = 1_000
 /** The result of one pass over all agents. */
 export interface Pass {
   /**
-   * Accepted agents without a heartbeat incident, last seen at `bound` or earlier. All others were
-   * seen later.
+   * Accepted agents without a heartbeat incident. All others were accepted, or seen, after `bound`.
    */
   readonly quiet: ReadonlyArray<AgentId>
   /** The requested bound, or an earlier one if more than `QUIET_KEPT` agents are quiet. */
   readonly bound: Instant.Instant
+  /** Whether all agents that were last seen by the requested bound are remembered, whenever they were accepted. */
+  readonly isWhole: boolean
   /** When an agent with a heartbeat incident was last seen; absent if there is none. */
   readonly deadSeenAt: Instant.Instant | undefined
 }
 
-/** When an agent was last seen. */
-export interface Seen {
+/** An agent, and when it was accepted or last seen, whichever is later. */
+export interface QuietAgent {
   readonly agent_id: AgentId
-  readonly last_seen_at: Instant.Instant
+  readonly quiet_since: Instant.Instant
 }
 
-/** Longest silent first. */
-export const bySeen = (a: Seen, b: Seen): number => (a.last_seen_at < b.last_seen_at ? -1 : 1)
+/** Longest quiet first. Agents that were accepted a moment ago take the place of no other. */
+export const byQuiet = (a: QuietAgent, b: QuietAgent): number => (a.quiet_since < b.quiet_since ? -1 : 1)
 
-/** Makes the result of a pass from the quiet agents that it found, at most `QUIET_KEPT` + 1. */
+/** Makes the result of a pass from the agents last seen by its bound, of which the longest quiet are enough. */
 export const makePass = (
-  quiet: ReadonlyArray<Seen>,
+  quiet: ReadonlyArray<QuietAgent>,
   { bound, deadSeenAt }: Pick<Pass, "bound" | "deadSeenAt">,
 ): Pass => {
-  const sorted = quiet.toSorted(bySeen)
+  const sorted = quiet.toSorted(byQuiet)
   const forgotten = sorted[QUIET_KEPT]
   return {
     quiet: sorted.slice(0, QUIET_KEPT).map(({ agent_id }) => agent_id),
-    bound: forgotten === undefined ? bound : Instant.fromMicros(forgotten.last_seen_at - 1n),
+    bound:
+      forgotten === undefined ? bound : Instant.min(bound, Instant.fromMicros(forgotten.quiet_since - 1n)),
+    isWhole: forgotten === undefined,
     deadSeenAt,
   }
 }
@@ -91,6 +94,7 @@ const NOBODY: StaleAgentScan = {
   takenAt: Instant.fromMicros(0n),
   bound: Instant.fromMicros(-1n),
   quiet: [],
+  isWhole: true,
   deadSeenAt: undefined,
   acceptances: -1,
 }
@@ -109,12 +113,9 @@ const reaches = (
   acceptances: number,
 ): boolean => since <= scan.bound && now >= scan.takenAt && acceptances === scan.acceptances
 
-/** Whether a recent scan found more silent agents than it could remember. */
+/** Whether a recent scan found more quiet agents than it could remember. */
 const isCrowded = (scan: StaleAgentScan, since: Instant.Instant, now: Instant.Instant): boolean =>
-  scan.quiet.length >= QUIET_KEPT &&
-  scan.bound < since &&
-  now >= scan.takenAt &&
-  scan.takenAt > middle(since, now)
+  !scan.isWhole && now >= scan.takenAt && scan.takenAt > middle(since, now)
 
 /**
  * Finds silent agents and counts online ones, without a pass over all agents each time and without
@@ -163,7 +164,7 @@ export const makeStaleAgentScans = <E>(reads: StaleAgentScanReads<E>) => {
     const scan = last
     // With other settings, an agent declared dead may count as alive.
     if (scan.deadSeenAt !== undefined && scan.deadSeenAt > aliveSince) return undefined
-    if (aliveSince > scan.bound) return undefined
+    if (aliveSince > scan.bound || !scan.isWhole) return undefined
     const { agents_silent, ...totals } = yield* reads.look(scan.quiet, aliveSince)
     if (!reaches(scan, aliveSince, now, totals.acceptances)) return undefined
     return toCounts({ ...totals, agents_offline: totals.agents_dead + agents_silent })
