@@ -44,7 +44,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             await page.getByRole("heading", { name: "Incidents" }).waitFor()
             await page
               .getByRole("list", { name: "Incidents" })
-              .getByRole("link", { name: "backup" })
+              .getByRole("link", { name: "exit status 3" })
               .waitFor()
 
             await page.goto(`${baseUrl}/#/start`)

@@ -194,7 +194,7 @@ const measuresRuns = Effect.fnUntraced(function* (replica: Replica) {
   yield* ping(replica, key, "job/1")
   const shown = (yield* rowsOf(replica, "history")).map(({ duration_ms, output }) => [duration_ms, output])
   assert.deepStrictEqual(shown, [
-    [6_000, undefined],
+    [6_000, "exit status 1"],
     [3_000, "copied 3 files\ndone"],
   ])
   assertSame(

@@ -55,6 +55,12 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       assert.deepStrictEqual(yield* sent("HEAD", `${base}/backup/0/`), [200, ""])
       assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["ok", 0, undefined])
       assert.deepStrictEqual(yield* sent("POST", `${base}/backup/fail`, ""), [200, "OK"])
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 1, "exit status 1"])
+      yield* sent("GET", `${base}/backup/7`)
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "exit status 7"])
+      yield* sent("POST", `${base}/backup/log`, "no space left")
+      yield* sent("GET", `${base}/backup/7`)
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "no space left"])
       for (const path of ["", "/", "/fail", "/0", "/log", "/backup/256", "/backup/fail/1", "/backup/x"])
         assert.deepStrictEqual(yield* sent("GET", `${base}${path}`), [404, "not found"], path)
       assert.deepStrictEqual(yield* sent("GET", `/in/push/${key}/backup`), [

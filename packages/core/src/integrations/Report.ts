@@ -57,6 +57,8 @@ export interface Report
   readonly duration_ms: number
   /** Labels of the check; absent where senders of the kind have none. */
   readonly labels?: Labels
+  /** The output where neither it nor a log before has a text. */
+  readonly otherwise?: string
   /** Whether it is ignored for a check that is not known. */
   readonly isOfKnownCheck?: boolean
 }

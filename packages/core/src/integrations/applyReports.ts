@@ -256,18 +256,18 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
 
 /** The event of a result. */
 export const eventOf = (
-  { check_id, duration_ms, exit_code, incident_key, output, output_truncated, status }: Report,
+  { otherwise, output = otherwise, ...report }: Report,
   at: { readonly event_id: EventId; readonly observed_at: Instant.Instant },
 ) => ({
   ...at,
-  check_id,
-  status,
-  exit_code,
-  duration_ms,
-  output_truncated,
+  check_id: report.check_id,
+  status: report.status,
+  exit_code: report.exit_code,
+  duration_ms: report.duration_ms,
+  output_truncated: report.output_truncated,
   notifications_enabled: true,
   ...(output !== undefined && { output }),
-  ...(incident_key !== undefined && { incident_key }),
+  ...(report.incident_key !== undefined && { incident_key: report.incident_key }),
 })
 
 /** Makes the expectation of a check follow a report. Needs its expectation, after its result. */

@@ -62,9 +62,16 @@ const translate: Translate = ({ body, path, query }, { options, sha256 }) => {
   const output = lastOutput(body)
   if (segment === "log") return readingOf({ signal: "log", text: output.output ?? "", ...ofCheck })
   const result = resultOf(segment)
-  return result === undefined
-    ? NOT_FOUND
-    : readingOf({ signal: "result", ...ofCheck, ...result, duration_ms: 0, ...output })
+  if (result === undefined) return NOT_FOUND
+  const otherwise = result.status === "ok" ? undefined : `exit status ${result.exit_code}`
+  return readingOf({
+    signal: "result",
+    ...ofCheck,
+    ...result,
+    duration_ms: 0,
+    ...output,
+    ...(otherwise !== undefined && { otherwise }),
+  })
 }
 
 /**
