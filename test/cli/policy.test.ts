@@ -56,6 +56,33 @@ describe("tocsin policy check", () => {
   )
 })
 
+describe("a watch whose target no watch may have", () => {
+  it.live("is a problem of the policy for check, apply, try and a server", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const text = "watches:\n  - name: here\n    http: { url: http://localhost:9090/ }\n"
+      writeFileSync(join(cwd, "policy.yaml"), text)
+      const problem =
+        "policy.yaml:3: watches[0].http.url leads to the server's own machine: set SERVICE_WATCH_LOOPBACK=true to allow it\n"
+      yield* tocsin({ cwd, environment: {} }, "migrate")
+      const run = (environment: Readonly<Record<string, string>>, ...line: ReadonlyArray<string>) =>
+        tocsin({ cwd, environment }, ...line)
+      const checked = yield* run({}, "policy", "check", "policy.yaml")
+      assert.deepStrictEqual([checked.code, checked.stdout], [1, problem])
+      const applied = yield* run({}, "policy", "apply", "policy.yaml")
+      assert.notStrictEqual(applied.code, 0)
+      assert.include(applied.stderr, "watches[0].http.url leads to the server's own machine")
+      const tried = yield* run({}, "policy", "try", "policy.yaml")
+      assert.notStrictEqual(tried.code, 0)
+      assert.include(tried.stderr, problem.trimEnd())
+      const asFile = yield* run({ SERVICE_POLICY_FILE: "policy.yaml" }, "policy", "check", "policy.yaml")
+      assert.deepStrictEqual([asFile.code, asFile.stdout], [1, problem])
+      const allowed = yield* run({ SERVICE_WATCH_LOOPBACK: "true" }, "policy", "check", "policy.yaml")
+      assert.strictEqual(allowed.code, 0)
+    }),
+  )
+})
+
 describe("tocsin policy try", () => {
   it.live("takes a policy that is missing or invalid for a wrong argument, or a wrong setting", () =>
     Effect.gen(function* () {

@@ -61,7 +61,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   'problems.join("; ")',
   'failed.map(({ error }) => error).join("\\n")',
   "`${name} ${target.failure}`",
-  "`${target.field} ${refusal}`",
+  "`${fieldPath(problem.path)} ${problem.message}`",
   // Problems of a policy, which name what was read.
   "read.failure",
   "syntaxMessage(code, message)",
@@ -106,7 +106,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     "is a link-local or metadata address, which no watch may reach",
     "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set",
   ].map((words) => ({
-    file: "packages/server/src/watchProbes.ts",
+    file: "packages/server/src/watchTargets.ts",
     wording: `… ${words}`,
     code: `"${words}"`,
   })),

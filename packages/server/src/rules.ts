@@ -7,6 +7,7 @@ import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Record } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { SETTINGS_RECEIVERS, type SettingsReceiver } from "./settings/settingTypes.ts"
+import { watchProblem, watchTargets } from "./watchTargets.ts"
 
 /** The receivers of settings, and the settings that say where each sends; one of these is enough. */
 export const NOTIFIER_ADDRESSES = {
@@ -36,11 +37,12 @@ export const enabledNotifiers = (values: Partial<Settings>): ReadonlyArray<Setti
 
 const NOTIFIER_KINDS = Record.map(receiverTypes, ({ kind }) => kind)
 
-/** The receivers of a policy that defines none. */
+/** The receivers of a policy that defines none, and the targets of watches that no policy may have. */
 export const policyNotifiers = (values: Partial<Settings>): PolicyNotifiers => ({
   notifiers: enabledNotifiers(values),
   notifierKinds: NOTIFIER_KINDS,
   keepsNotifiers: false,
+  watchProblem: watchProblem(watchTargets(values)),
 })
 
 /** How long finished rows are kept. */

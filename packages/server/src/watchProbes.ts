@@ -1,4 +1,4 @@
-import { isIP, type LookupFunction } from "node:net"
+import type { LookupFunction } from "node:net"
 import { systemClock } from "@tocsin/agent/clock/Clock"
 import { dns } from "@tocsin/agent/probes/dns"
 import { judge } from "@tocsin/agent/probes/Finding"
@@ -6,13 +6,8 @@ import { http } from "@tocsin/agent/probes/http"
 import type { Probe, ProbeTargets } from "@tocsin/agent/probes/Probe"
 import { tcp } from "@tocsin/agent/probes/tcp"
 import { tls } from "@tocsin/agent/probes/tls"
-import {
-  checkedLookup,
-  isRefusedAddress,
-  NameLookup,
-  TARGET_REFUSED,
-  type TargetPolicy,
-} from "@tocsin/adapter-notify/http/checkedLookup"
+import { checkedLookup, NameLookup, TARGET_REFUSED } from "@tocsin/adapter-notify/http/checkedLookup"
+import { fieldPath } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
 import { cleanOutput } from "@tocsin/contract/Text"
 import { probesIn, type TryWatchRequest, type WatchTrial } from "@tocsin/contract/Watches"
@@ -20,6 +15,7 @@ import { PAGE_ADDRESS } from "@tocsin/contract/watchOfAddress"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import { Duration, Effect, Layer, Result, Semaphore } from "effect"
 import type { Settings } from "./settings/Settings.ts"
+import { refusalOf, watchProblem, watchTargets } from "./watchTargets.ts"
 
 /** Probes at a time; further ones wait. A probe is mostly a socket that waits. */
 const CONCURRENCY = 64
@@ -67,32 +63,6 @@ const reading =
     })
   }
 
-/** Why a watch must not connect to an IP address; `undefined` if it may. */
-const refusalOf = (address: string, policy: TargetPolicy): string | undefined => {
-  if (!isRefusedAddress(address, policy)) return undefined
-  if (isRefusedAddress(address, { denyPrivateTargets: false }))
-    return "is a link-local or metadata address, which no watch may reach"
-  return policy.denyPrivateTargets
-    ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
-    : "leads to the server's own machine: set SERVICE_WATCH_LOOPBACK=true to allow it"
-}
-
-/** Names that stand for the machine itself (RFC 6761). */
-const LOCALHOST = /^(?:.*\.)?localhost\.?$/iu
-
-/** The target of a watch by the field that names it, in the one way to write an address. */
-const targetOf = ({ http: page, tcp: port, tls: server }: TryWatchRequest) => {
-  const [field, host] =
-    page === undefined
-      ? port === undefined
-        ? ["tls.host", server?.host]
-        : ["tcp.host", port.host]
-      : ["http.url", URL.parse(page.url)?.hostname]
-  if (host === undefined) return undefined
-  const plain = URL.parse(`http://${isIP(host) === 6 ? `[${host}]` : host}`)?.hostname ?? host
-  return { field, address: LOCALHOST.test(plain) ? "127.0.0.1" : plain.replace(/^\[(.*)\]$/u, "$1") }
-}
-
 /** A lookup whose refusals name the settings. */
 const explaining =
   (lookup: LookupFunction): LookupFunction =>
@@ -119,10 +89,7 @@ export const watchProbes = (settings: Settings) =>
   Layer.effect(
     WatchProbes,
     Effect.gen(function* () {
-      const policy = {
-        denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
-        denyLoopback: !settings.SERVICE_WATCH_LOOPBACK,
-      }
+      const policy = watchTargets(settings)
       const targets = {
         lookup: explaining(checkedLookup(yield* NameLookup, policy)),
         refusalOf: (address: string) => refusalOf(address, policy),
@@ -132,11 +99,9 @@ export const watchProbes = (settings: Settings) =>
       return {
         check: Effect.fnUntraced(function* (watch) {
           yield* Effect.fromResult(readProbe(watch))
-          const target = targetOf(watch)
-          if (target === undefined || isIP(target.address) === 0) return
-          const refusal = refusalOf(target.address, policy)
-          if (refusal !== undefined)
-            return yield* new ValidationError({ message: `${target.field} ${refusal}` })
+          const problem = watchProblem(policy)(watch)
+          if (problem !== undefined)
+            return yield* new ValidationError({ message: `${fieldPath(problem.path)} ${problem.message}` })
         }),
         run: Effect.fnUntraced(function* (watch) {
           const run = yield* Effect.fromResult(readProbe(watch))

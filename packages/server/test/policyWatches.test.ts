@@ -5,6 +5,7 @@ import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Effect, Result, SchemaParser } from "effect"
 import * as fc from "fast-check"
+import { policyNotifiers } from "../src/rules.ts"
 import { checkedSettings } from "../src/settings/checkedSettings.ts"
 import { watchProbes } from "../src/watchProbes.ts"
 
@@ -81,8 +82,14 @@ const watch = fc
 const decode = SchemaParser.decodeUnknownResult(CreateWatchRequest)
 
 describe("a watch", () => {
-  it.effect("is taken from a policy exactly where the API takes it", () =>
-    Effect.gen(function* () {
+  it.effect.each([
+    { SERVICE_WATCH_LOOPBACK: "true" },
+    { SERVICE_NOTIFIERS: "debug" },
+    { SERVICE_DENY_PRIVATE_TARGETS: "true" },
+  ])("is taken from a policy exactly where the API takes it, with %j", (environment) => {
+    const settings = Result.getOrThrow(checkedSettings(environment))
+    const { watchProblem } = policyNotifiers(settings)
+    return Effect.gen(function* () {
       const { check } = (yield* WatchProbes) ?? assert.fail("no probes")
       const isTaken = (given: unknown): boolean => {
         const request = decode(given)
@@ -94,13 +101,12 @@ describe("a watch", () => {
         fc.property(watch, (given) => {
           const byApi = isTaken(given)
           taken[`${byApi}`] += 1
-          assert.strictEqual(Result.isSuccess(readPolicy({ watches: [given] }, [])), byApi)
+          const read = readPolicy({ watches: [given] }, [], watchProblem)
+          assert.strictEqual(Result.isSuccess(read), byApi)
         }),
         { numRuns: propertyRuns(3_000) },
       )
       assert.isAbove(Math.min(taken.true, taken.false), 20)
-    }).pipe(
-      Effect.provide(watchProbes(Result.getOrThrow(checkedSettings({ SERVICE_WATCH_LOOPBACK: "true" })))),
-    ),
-  )
+    }).pipe(Effect.provide(watchProbes(settings)))
+  })
 })

@@ -61,7 +61,7 @@ export const openPolicyText = (
   // A file that was truncated must not end all routes; {} states a policy without any.
   if (value === null || value === undefined) return refuse("is empty: write {} for a policy without rules")
   const locate = locator(yaml, lines)
-  const read = readPolicy(value, receiversGiven(Object(value), given))
+  const read = readPolicy(value, receiversGiven(Object(value), given), given.watchProblem)
   const problems = Result.isFailure(read) ? read.failure : []
   return Result.succeed({
     receivers: () => soundReceivers(value, read),

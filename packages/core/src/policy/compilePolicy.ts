@@ -67,8 +67,11 @@ export interface Policy {
   readonly runbookOf: FindRunbook
 }
 
-/** Notifiers outside a policy: those of the settings, or of the host program. */
-export type PolicyNotifiers = Pick<RuleOptions, "notifiers" | "notifierKinds" | "keepsNotifiers">
+/** Notifiers outside a policy, of the settings or of the host program, and the targets that its watches may have. */
+export type PolicyNotifiers = Pick<
+  RuleOptions,
+  "notifiers" | "notifierKinds" | "keepsNotifiers" | "watchProblem"
+>
 
 /** The receivers that a policy may name without defining them; it need not be valid. */
 export const receiversGiven = (

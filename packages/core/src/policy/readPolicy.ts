@@ -20,28 +20,32 @@ import {
 import { MOST_RECIPIENTS, receiverTypes, type TypeKeys, untypedKeys } from "@tocsin/contract/ReceiverTypes"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
 import { quietProblems } from "./quietHours.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { scheduleProblems } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
 
 /**
  * Decodes a policy and checks what its schema cannot say. `others` are receivers that it may name
- * without defining them. Reports every problem, not the first.
+ * without defining them; `watchProblem` judges the targets of watches. Reports every problem, not the first.
  */
 export const readPolicy = (
   value: unknown,
   others: ReadonlyArray<NotifierName>,
+  watchProblem: RuleOptions["watchProblem"] = () => undefined,
 ): Result.Result<PolicyDocument, ReadonlyArray<FieldProblem>> => {
   const decoded = decode(value)
   const known = new Set([...receiversIn(value), ...others])
+  const find = (policy: PolicyDocument) => [
+    ...problemsIn(policy, known),
+    ...(policy.watches ?? []).flatMap((watch, n) => at(watchProblem(watch) ?? [], "watches", n)),
+  ]
   if (Result.isSuccess(decoded)) {
-    const problems = problemsIn(decoded.success, known)
+    const problems = find(decoded.success)
     return problems.length === 0 ? Result.succeed(decoded.success) : Result.fail(problems)
   }
   const malformed = Array.from(problemsOf(decoded.failure), ofName)
   const rest = decode(withoutMalformed(value, malformed))
-  const more = Result.isSuccess(rest)
-    ? problemsIn(rest.success, known).filter(isCertainBeside(malformed))
-    : []
+  const more = Result.isSuccess(rest) ? find(rest.success).filter(isCertainBeside(malformed)) : []
   return Result.fail([...malformed, ...more])
 }
 
@@ -101,10 +105,10 @@ const watchProblems = (watch: PolicyWatch, isFirst: boolean): ReadonlyArray<Fiel
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })
 
 const at = (
-  problems: ReadonlyArray<FieldProblem>,
+  problems: FieldProblem | ReadonlyArray<FieldProblem>,
   ...prefix: ReadonlyArray<PropertyKey>
 ): ReadonlyArray<FieldProblem> =>
-  problems.map(({ message, path }) => ({ message, path: [...prefix, ...path] }))
+  [problems].flat().map(({ message, path }) => ({ message, path: [...prefix, ...path] }))
 
 const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
 

@@ -1,7 +1,9 @@
 import { Context, Duration } from "effect"
+import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import { AgentId, type KeyFingerprint } from "@tocsin/contract/Identifiers"
 import type { NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { TryWatchRequest } from "@tocsin/contract/Watches"
 
 /** The refill rate and the size of a token bucket. */
 export interface RateLimit {
@@ -20,6 +22,8 @@ export interface RuleOptions {
    * of a server's settings do not.
    */
   readonly keepsNotifiers: boolean
+  /** Why no watch may have its target; absent where nothing is probed (docs/rules.md#watches). */
+  readonly watchProblem?: ((watch: TryWatchRequest) => FieldProblem | undefined) | undefined
   /** The policy in force at the start. */
   readonly policy: PolicyDocument
   /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */

@@ -59,7 +59,8 @@ const storedPolicy = Effect.fnUntraced(function* (settings: Settings) {
 const compare = Effect.fnUntraced(function* (file: string, since: Duration.Duration, asLines: boolean) {
   const settings = yield* settingsOfCommand
   const ofFile = yield* policyOfFile(settings)
-  const tried = yield* givenPolicy(file, enabledNotifiers(settings))
+  const { notifiers, watchProblem } = policyNotifiers(settings)
+  const tried = yield* givenPolicy(file, notifiers, watchProblem)
   const place = placeOfSettings(settings)
   if (place === undefined)
     return yield* usageFailure(

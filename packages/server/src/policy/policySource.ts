@@ -34,7 +34,10 @@ export const policySource = Effect.fnUntraced(function* (
       const { openPolicyText } = yield* Effect.promise(
         () => import("@tocsin/adapter-http/policy/readPolicyText"),
       )
-      const { accept, receivers } = yield* Effect.fromResult(openPolicyText(text, policyNotifiers(settings)))
+      const given = policyNotifiers(settings)
+      // A stored policy remains in force when the settings change; its watches then show their refusal.
+      const watchProblem = isNew ? given.watchProblem : undefined
+      const { accept, receivers } = yield* Effect.fromResult(openPolicyText(text, { ...given, watchProblem }))
       const isFolderMissing = isNew && settings.SERVICE_SECRETS_DIR === undefined
       return yield* Effect.fromResult(accept(secretPlaceProblems(receivers(), isFolderMissing)))
     }),
