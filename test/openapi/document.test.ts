@@ -5,7 +5,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { Role } from "@tocsin/contract/Operators"
 import { assert, describe, it } from "@effect/vitest"
-import { OUTBOX_ITEM } from "@tocsin/adapter-http/documents/scenario"
+import { OUTBOX_ITEM } from "@tocsin/adapter-http/documents/examples"
 import { resultOfStatus } from "@tocsin/adapter-notify/http/deliveryResult"
 import { type OpenApi, operationsOf, resolved, type Response } from "./OpenApi.ts"
 

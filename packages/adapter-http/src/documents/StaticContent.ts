@@ -7,6 +7,21 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
+/**
+ * The policy of pages: they load and call only their own origin, run no inline script, and stand in
+ * no frame. Style sheets contain their icons.
+ */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ")
+
 /** A static text, kept compressed, which is what most clients accept. */
 export interface StaticContent {
   readonly compressed: Uint8Array
@@ -18,28 +33,24 @@ export interface StaticContent {
 }
 
 /** Makes a text ready to be served with these header fields. */
-export const make = (text: string, headers: Readonly<Record<string, string>>): Effect.Effect<StaticContent> =>
-  Effect.map(
-    Effect.promise(() => compress(text)),
-    (compressed) => ({
-      compressed,
-      plain: once(() => decompress(compressed)),
-      version: hash("sha256", text).slice(0, 16),
-      headers,
-    }),
-  )
+export const make = Effect.fnUntraced(function* (text: string, headers: StaticContent["headers"]) {
+  const compressed = yield* Effect.promise(() => compress(text))
+  let inflated: Promise<Uint8Array> | undefined
+  const content: StaticContent = {
+    compressed,
+    plain: () => (inflated ??= decompress(compressed)),
+    version: hash("sha256", text).slice(0, 16),
+    headers,
+  }
+  return content
+})
 
 /** The same for a text that clients may keep: its page refers to it by its version. */
-export const makeVersioned = (text: string, type: string): Effect.Effect<StaticContent> =>
+export const makeVersioned = (text: string, type: string) =>
   make(text, {
     "content-type": `${type}; charset=utf-8`,
     "cache-control": "public, max-age=31536000, immutable",
   })
-
-const once = (inflate: () => Promise<Uint8Array>): (() => Promise<Uint8Array>) => {
-  let made: Promise<Uint8Array> | undefined
-  return () => (made ??= inflate())
-}
 
 const wantsGzip = (header = ""): boolean => /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(header)
 
@@ -47,21 +58,17 @@ const isSame = (header = "", etag: string): boolean =>
   header.split(",").some((listed) => listed.trim() === etag || listed.trim() === "*")
 
 /** Answers a request for a text, with 304 if the client has it (RFC 9110, 13.1.2). */
-export const respond = Effect.fnUntraced(function* ({
-  compressed,
-  plain,
-  version,
-  headers: own,
-}: StaticContent) {
+export const respond = Effect.fnUntraced(function* (content: StaticContent) {
   const { headers: asked } = yield* HttpServerRequest.HttpServerRequest
   // Weak, because the plain and the compressed text share it.
-  const etag = `W/"${version}"`
-  const headers = { ...own, etag, vary: "accept-encoding" }
+  const etag = `W/"${content.version}"`
+  const headers = { ...content.headers, etag, vary: "accept-encoding" }
   if (isSame(asked["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })
-  if (wantsGzip(asked["accept-encoding"])) {
-    return HttpServerResponse.uint8Array(compressed, { headers: { ...headers, "content-encoding": "gzip" } })
-  }
-  return HttpServerResponse.uint8Array(yield* Effect.promise(plain), { headers })
+  return wantsGzip(asked["accept-encoding"])
+    ? HttpServerResponse.uint8Array(content.compressed, {
+        headers: { ...headers, "content-encoding": "gzip" },
+      })
+    : HttpServerResponse.uint8Array(yield* Effect.promise(content.plain), { headers })
 })
 
 /**

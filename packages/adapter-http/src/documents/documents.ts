@@ -1,9 +1,12 @@
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
-import { type Documentation, openApiDocument } from "./openApiDocument.ts"
-import { opsTexts } from "./opsTexts.ts"
-import type { JsonObject } from "./plainSchema.ts"
-import { v1Texts } from "./v1Texts.ts"
+import { openApiDocument } from "./openApiDocument.ts"
+import type { Tag } from "./examples.ts"
+import { admission, integrations, operators } from "./accessOperations.ts"
+import { agents, checks, incidents, notifications } from "./incidentOperations.ts"
+import type { JsonObject } from "./errorResponses.ts"
+import { liveViews, policy, silences, watches } from "./policyOperations.ts"
+import { v1Tags } from "./v1Operations.ts"
 
 /** How to use the v1 API, in CommonMark. */
 const overview = `
@@ -67,56 +70,58 @@ ids, timestamps and errors are those of v1: a token of \`SERVICE_AUTH_TOKEN\` do
 \`SERVICE_READ_TOKEN\` reads, and one of a named operator does what its role includes.
 `.trim()
 
-/** Texts of the v1 API's document beyond its definition. */
-const v1Documentation: Documentation = {
-  description: overview,
-  server: ".",
-  tags: [
-    { name: "Reporting", description: "Heartbeats and results that agents push." },
-    { name: "Agents", description: "Registered agents." },
-    { name: "Admission", description: "Accept and block agent keys." },
-    { name: "Checks", description: "Current and past check results." },
-    { name: "Incidents", description: "Open and resolved problems." },
-    { name: "Notifications", description: "Notifications and their delivery." },
-    { name: "Health", description: "For probes; no authentication." },
-  ],
-  operations: v1Texts,
-  responses: {},
-  messages: {},
-}
-
-/** Texts of the /ops/v1 document beyond its definition. */
-const opsDocumentation: Documentation = {
-  description: opsOverview,
-  server: "../..",
-  hasIdempotencyKeys: true,
-  tags: [
-    { name: "Notifications", description: "Dead letters and tests." },
-    { name: "Agents", description: "Find agents." },
-    { name: "Checks", description: "Find, release, delete and explain checks." },
-    { name: "Incidents", description: "Incidents in full." },
-    { name: "Silences", description: "Hold the notifications of some agents or checks for a while." },
-    { name: "Policy", description: "Receivers, routes and maintenance windows." },
-    { name: "Operators", description: "Named operators, their tokens, and who changed what." },
-    { name: "Watches", description: "Probes of the server." },
-    { name: "Admission", description: "Tokens by which new agents are accepted." },
-    { name: "Integrations", description: "Reports of senders that do not speak this API." },
-    { name: "Live views", description: "Topics to fetch again." },
-  ],
-  operations: opsTexts,
-  responses: {
-    NotFound: "No object has that name or id.",
-    Conflict: "The current state does not allow it.",
-  },
-  messages: {
-    rate_limited: "this process serves 100 streams already; poll instead, and try again in 15 s",
-    conflict:
-      "this outbox item has not failed, so it cannot be replayed; list failed items with GET /api/v1/notifiers/outbox?state=failed",
-  },
-}
-
 /** The document of the frozen v1 contract: /openapi.json. */
-export const v1Document = (): JsonObject => openApiDocument(TocsinApi, v1Documentation)
+export const v1Document = (): JsonObject =>
+  openApiDocument(TocsinApi, {
+    description: overview,
+    server: ".",
+    hasIdempotencyKeys: false,
+    tags: v1Tags,
+    responses: {},
+    messages: {},
+  })
+
+/** The operations of /ops/v1. */
+export const opsTags: ReadonlyArray<Tag> = [
+  { name: "Notifications", description: "Dead letters and tests.", operations: notifications },
+  { name: "Agents", description: "Find agents.", operations: agents },
+  { name: "Checks", description: "Find, release, delete and explain checks.", operations: checks },
+  { name: "Incidents", description: "Incidents in full.", operations: incidents },
+  {
+    name: "Silences",
+    description: "Hold the notifications of some agents or checks for a while.",
+    operations: silences,
+  },
+  { name: "Policy", description: "Receivers, routes and maintenance windows.", operations: policy },
+  {
+    name: "Operators",
+    description: "Named operators, their tokens, and who changed what.",
+    operations: operators,
+  },
+  { name: "Watches", description: "Probes of the server.", operations: watches },
+  { name: "Admission", description: "Tokens by which new agents are accepted.", operations: admission },
+  {
+    name: "Integrations",
+    description: "Reports of senders that do not speak this API.",
+    operations: integrations,
+  },
+  { name: "Live views", description: "Topics to fetch again.", operations: liveViews },
+]
 
 /** The document of what operators do beyond it: /ops/v1/openapi.json. */
-export const opsDocument = (): JsonObject => openApiDocument(OpsApi, opsDocumentation)
+export const opsDocument = (): JsonObject =>
+  openApiDocument(OpsApi, {
+    description: opsOverview,
+    server: "../..",
+    hasIdempotencyKeys: true,
+    tags: opsTags,
+    responses: {
+      NotFound: "No object has that name or id.",
+      Conflict: "The current state does not allow it.",
+    },
+    messages: {
+      rate_limited: "this process serves 100 streams already; poll instead, and try again in 15 s",
+      conflict:
+        "this outbox item has not failed, so it cannot be replayed; list failed items with GET /api/v1/notifiers/outbox?state=failed",
+    },
+  })

@@ -1,212 +1,145 @@
-import { tokenExamples } from "./tokenExamples.ts"
-import { integrationExamples } from "./integrationExamples.ts"
-import { policyExamples } from "./policyExamples.ts"
-import { watchExamples } from "./watchExamples.ts"
-import { incidentExamples, silenceExamples } from "./incidentExamples.ts"
-import { counted, lastPage, type OperationExamples } from "./OperationExamples.ts"
-import * as scenario from "./scenario.ts"
+/** A request body or an answer as it may be on the wire, after a sentence that says when. */
+export type Example = readonly [summary: string, value: unknown]
 
-const explanation = {
-  agent: scenario.AGENT,
-  check: scenario.CHECK_STATE,
-  reasons: [
-    "The newest result, observed at 2026-01-31T08:29:58.120Z, reported critical with exit code 2.",
-    "It differed from the one before and was stored as a change.",
-    "It is a member of an open incident, because its status is not ok.",
-  ],
-  received_at: "2026-01-31T08:29:58.903Z",
-  age_seconds: 62.5,
-  skew_seconds: 0.783,
-  last_change: scenario.STORED_EVENT,
-  incident: scenario.OPEN_INCIDENT,
+/** Examples of one body by names that are valid in a component's key. */
+export type Examples = Readonly<Record<string, Example>>
+
+/** The words and examples of an operation. */
+export interface DocumentedOperation {
+  readonly summary: string
+  readonly description: string
+  /** Examples of parameters, other than ids of agents, checks and operators. */
+  readonly parameters?: Readonly<Record<string, string>>
+  readonly request?: Examples
+  readonly success: Examples
+  /** The answers of one status, where an operation has several. */
+  readonly byStatus?: Readonly<Record<number, Examples>>
 }
 
-/**
- * Ids in paths. Generated parameters lose the descriptions of their schemas, which decode twice.
- */
-export const pathParameters: Readonly<
-  Record<string, { readonly description: string; readonly example: string }>
-> = {
-  name: { description: "Names an operator.", example: "ann" },
-  agent_id: { description: "Names an agent; chosen by its operator.", example: "web-01" },
-  check_id: { description: "Names one check of an agent.", example: "disk" },
+/** A group of operations, by the names of their endpoints. */
+export interface Tag {
+  readonly name: string
+  readonly description: string
+  readonly operations: Readonly<Record<string, DocumentedOperation>>
 }
 
-/** Examples of every operation of both APIs, by the names of their endpoints. */
-export const operationExamples: Readonly<Record<string, OperationExamples>> = {
-  heartbeat: {
-    request: {
-      usual: { summary: "A web server that is well", value: scenario.HEARTBEAT },
-    },
-    success: {
-      accepted: { summary: "An operator has accepted the key", value: { accepted: true } },
-      pending: { summary: "The key waits for an operator", value: { accepted: false } },
-    },
-  },
-  events: {
-    request: {
-      change: {
-        summary: "A disk that has filled up, and a load that is well",
-        value: { agent_id: "web-01", events: [scenario.FULL_DISK, scenario.STEADY_LOAD] },
-      },
-      quiet: {
-        summary: "A result without notifications, in an incident that several agents share",
-        value: {
-          agent_id: "web-01",
-          events: [{ ...scenario.FULL_DISK, notifications_enabled: false, incident_key: "storage/full" }],
-        },
-      },
-    },
-    success: {
-      change: { summary: "One result was a change, one was not", value: { accepted: 1, deduplicated: 1 } },
-      repeated: { summary: "The same batch once more", value: { accepted: 0, deduplicated: 2 } },
-    },
-  },
-  health: { success: { ok: { summary: "It runs", value: { status: "ok" } } } },
-  ready: { success: { ok: { summary: "It is ready", value: { status: "ok" } } } },
-  listAgents: {
-    success: {
-      page: {
-        summary: "The first of several pages",
-        value: {
-          items: [scenario.PENDING_AGENT, scenario.AGENT],
-          next_cursor: scenario.CURSOR,
-          prev_cursor: null,
-        },
-      },
-    },
-  },
-  getAgent: { success: { agent: { summary: "An accepted agent that is alive", value: scenario.AGENT } } },
-  deleteAgent: counted("The agent is deleted", 1),
-  acceptAgent: counted("The key is accepted", 1),
-  blockAgent: counted("The key is blocked", 1),
-  acceptAll: counted("Three agents are accepted", 3),
-  blockAll: counted("Two keys are blocked", 2),
-  removeAll: counted("Two agents are removed", 2),
-  listBlacklist: lastPage(scenario.BLACKLIST_ITEM),
-  deleteBlacklist: counted("Four rows are deleted", 4),
-  deleteBlacklistRow: {
-    parameters: { key_id: scenario.BLACKLIST_ITEM.id },
-    ...counted("The row is deleted", 1),
-  },
-  listChecks: lastPage(scenario.CHECK_STATE),
-  queryEvents: lastPage(scenario.STORED_EVENT),
-  listIncidents: lastPage(scenario.OPEN_INCIDENT),
-  getSummary: {
-    success: {
-      counts: {
-        summary: "Two agents, of which one is pending, and one incident",
-        value: {
-          agents_online: 1,
-          agents_offline: 0,
-          checks_ok: 1,
-          checks_warning: 0,
-          checks_critical: 1,
-          checks_unknown: 0,
-          open_incidents: 1,
-          generated_at: "2026-01-31T08:30:01.004Z",
-        },
-      },
-    },
-  },
-  declareExpectations: {
-    request: {
-      usual: {
-        summary: "A check that reports each minute, and a backup that runs each night",
-        value: {
-          checks: [
-            { check_id: "disk", every: "1m" },
-            { check_id: "backup", cron: "0 3 * * *", tz: "Europe/Berlin", grace: "1h", severity: "critical" },
-          ],
-          complete: true,
-        },
-      },
-    },
-    success: {
-      declared: {
-        summary: "Both are expected; another one no longer is",
-        value: { expected: 2, withdrawn: 1 },
-      },
-    },
-  },
-  findAgents: lastPage(scenario.AGENT, "An agent that has the words"),
-  listExpectedChecks: lastPage(
-    {
-      ...scenario.CHECK_STATE,
-      expected_at: "2026-01-31T08:32:28.903Z",
-      is_overdue: false,
-      labels: { team: "db" },
-    },
-    "A check that must report within the next minutes",
-  ),
-  listOutbox: lastPage(scenario.OUTBOX_ITEM, "A notification that is retried in a few seconds"),
-  replay: { parameters: { id: scenario.OUTBOX_ID }, ...counted("It is pending again", 1) },
-  release: { parameters: { id: scenario.OUTBOX_ID }, ...counted("It is sent now", 1) },
-  testNotifier: {
-    parameters: { notifier: "webhook" },
-    success: {
-      delivered: {
-        summary: "The receiver took it",
-        value: { outcome: "delivered", status: 204, error: null },
-      },
-      refused: {
-        summary: "The receiver refused it",
-        value: { outcome: "refused", status: 404, error: "the receiver answered 404" },
-      },
-    },
-  },
-  resetClock: counted("The check is released", 1),
-  removeCheck: counted("The check is deleted", 1),
-  me: {
-    success: {
-      named: { summary: "A named operator", value: { name: "ann", role: "respond" } },
-      of_settings: {
-        summary: "A token of SERVICE_READ_TOKEN",
-        value: { name: "token-5f6a1b2c", role: "read" },
-      },
-    },
-  },
-  listAudit: lastPage({
-    id: scenario.OUTBOX_ID,
-    at: "2026-03-01T08:30:00.000Z",
-    actor: "ann",
-    via: "api",
-    action: "agent.accepted",
-    subjects: [{ kind: "agent", id: "web-1" }],
-    parameters: {},
-    request_id: "0195514a-1c40-7a00-8000-000000000001",
-  }),
-  ...tokenExamples,
-  ...integrationExamples,
-  ...watchExamples,
-  ...policyExamples,
-  listWindows: {
-    success: {
-      one: {
-        summary: "One window",
-        value: {
-          items: [
-            {
-              ...scenario.POLICY.windows[0],
-              occurrences: [{ starts_at: "2026-02-01T01:00:00.000Z", ends_at: "2026-02-01T05:00:00.000Z" }],
-            },
-          ],
-        },
-      },
-    },
-  },
-  stream: {
-    success: {
-      usual: {
-        summary: "The beginning of a stream, and one event",
-        value: `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${scenario.OPEN_INCIDENT.opened_at}"}\n\n`,
-      },
-    },
-  },
-  ...incidentExamples,
-  ...silenceExamples,
-  explain: {
-    parameters: { agent_id: "web-01", check_id: "disk" },
-    success: { critical: { summary: "A check that is critical", value: explanation } },
-  },
+/** The answer of an action. */
+export const counted = (summary: string, count: number) => ({
+  success: { done: [summary, { count }] } as const,
+})
+
+/** A list with one item. */
+export const lastPage = (item: object, summary = "The only page") => ({
+  success: { page: [summary, { items: [item], next_cursor: null, prev_cursor: null }] } as const,
+})
+
+// One story for all examples, as it is on the wire: the disk of web-01 filled up on a January morning,
+// operators were notified, and it was repaired. Tests decode each piece by its schema.
+
+export const REQUEST_ID = "019c137f-2a80-7c3d-8e21-5b6f70d1a94e"
+export const INCIDENT_ID = "019c137e-9f10-7b44-a1c2-0d3e4f5a6b7c"
+export const OUTBOX_ID = "019c137e-9f11-7f0a-9b8c-7d6e5f4a3b2c"
+
+const DISK = { agent_id: "web-01", check_id: "disk" }
+const OUTPUT = "DISK CRITICAL - / is 97% full"
+const OBSERVED_AT = "2026-01-31T08:29:58.120Z"
+export const RECEIVED_AT = "2026-01-31T08:29:58.903Z"
+
+export const HEARTBEAT = {
+  agent_id: "web-01",
+  observed_at: "2026-01-31T08:30:00Z",
+  hostname: "web-01.example.org",
+  features: { push: true, metrics: false },
+  labels: { role: "web", service_agent_version: "1.4.2" },
+}
+
+export const AGENT = {
+  agent_id: "web-01",
+  hostname: HEARTBEAT.hostname,
+  status: "alive",
+  admission_state: "accepted",
+  rotation_pending: false,
+  key_fingerprint: "9f86d081884c7d65",
+  last_seen_at: "2026-01-31T08:30:00.412Z",
+  features: HEARTBEAT.features,
+  labels: HEARTBEAT.labels,
+}
+
+export const FULL_DISK = {
+  event_id: "019c137e-9e00-7a51-8f3c-2d4b6a8c0e1f",
+  check_id: "disk",
+  observed_at: OBSERVED_AT,
+  status: "critical",
+  exit_code: 2,
+  duration_ms: 31,
+  output: OUTPUT,
+}
+
+export const STORED_EVENT = {
+  ...FULL_DISK,
+  output_truncated: false,
+  notifications_enabled: true,
+  agent_id: "web-01",
+  received_at: RECEIVED_AT,
+}
+
+export const CHECK_STATE = {
+  ...DISK,
+  status: "critical",
+  last_observed_at: OBSERVED_AT,
+  exit_code: 2,
+  summary: OUTPUT,
+}
+
+export const OPEN_INCIDENT = {
+  id: INCIDENT_ID,
+  incident_key: "web-01/disk",
+  state: "open",
+  severity: "critical",
+  ...DISK,
+  opened_at: RECEIVED_AT,
+  resolved_at: null,
+  summary: OUTPUT,
+}
+
+export const MEMBER = {
+  ...DISK,
+  severity: "critical",
+  summary: OUTPUT,
+  joined_at: RECEIVED_AT,
+  left_at: null,
+  labels: { team: "db" },
+}
+
+export const OUTBOX_ITEM = {
+  id: OUTBOX_ID,
+  notifier: "webhook",
+  state: "retry",
+  incident_id: INCIDENT_ID,
+  event_type: "firing",
+  attempts: 1,
+  next_attempt_at: "2026-01-31T08:30:04.120Z",
+  last_error: "The receiver answered 503 (Service Unavailable).",
+  updated_at: "2026-01-31T08:29:59.270Z",
+}
+
+/** A notification of the first firing, as /ops/v1 shows it. */
+export const OPENED_ITEM = {
+  ...OUTBOX_ITEM,
+  receiver: "webhook",
+  cause: "opened",
+  held_by: [],
+  held_until: null,
+  incident_key: "web-01/disk",
+  summary: OUTPUT,
+}
+
+export const SUMMARY = {
+  agents_online: 1,
+  agents_offline: 0,
+  checks_ok: 1,
+  checks_warning: 0,
+  checks_critical: 1,
+  checks_unknown: 0,
+  open_incidents: 1,
 }

@@ -1,98 +1,52 @@
-import type { ErrorCode } from "@tocsin/contract/Errors"
 import type { Role } from "@tocsin/contract/Operators"
 import { RequiredRole } from "@tocsin/contract/api/operation"
-import { Array, Context, Order, Predicate, Record, String } from "effect"
+import { Array, Context, Order, Predicate, Record } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import type { OperationExamples } from "./OperationExamples.ts"
-import { operationExamples, pathParameters } from "./examples.ts"
-import { headersOfErrors, headersOfEvery, IDEMPOTENCY_KEY } from "./headerFields.ts"
-import { type JsonObject, plainSchema, typedQuery } from "./plainSchema.ts"
-import { REQUEST_ID } from "./scenario.ts"
-import { type OperationTexts, textsOf } from "./OperationTexts.ts"
+import type { DocumentedOperation, Examples, Tag } from "./examples.ts"
+import {
+  errorName,
+  errorResponse,
+  type ErrorTexts,
+  headersOf,
+  headersOfEvery,
+  type JsonObject,
+} from "./errorResponses.ts"
 
-const references = Object.fromEntries(
-  Object.keys(headersOfEvery).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-)
+/** Keywords that constrain nothing: they may stand beside a reference (OpenAPI 3.1). */
+const ANNOTATIONS = new Set(["description", "default", "title", "examples"])
 
-/** The header fields of an answer: those of every one, and those that its definition gives it. */
-const headersOf = ({ headers = {} }: OpenApi.OpenApiSpecResponse): JsonObject => {
-  const own = Object.entries(headers).map(([key, { schema, required }]) => {
-    const known = headersOfErrors[key]
-    return known === undefined ? [key, { required, schema }] : [known.name, { ...known.header, required }]
-  })
-  return { ...references, ...Object.fromEntries(own) }
+const isNote = (schema: unknown): schema is JsonObject =>
+  Predicate.isObject(schema) && Object.keys(schema).every((key) => key === "$ref" || ANNOTATIONS.has(key))
+
+/** Removes an `allOf` of annotations only, which viewers and generators do not understand. */
+const withoutNotes = ({ allOf, ...schema }: JsonObject): JsonObject => {
+  if (!Array.isArray(allOf)) return schema
+  return allOf.every(isNote) ? Object.assign({ ...schema }, ...allOf) : { ...schema, allOf }
 }
 
-/** A message of the service for each code. Tests compare them with its answers. */
-const usual: Readonly<Record<ErrorCode, string>> = {
-  validation: "agent_id must be 1 to 128 letters, digits or the characters . _ : -",
-  unauthorized: "send the header Authorization: Bearer with a token of 1 to 512 visible ASCII characters",
-  forbidden: "this operation requires the role admin; your token has the role read",
-  agent_blocked: "this agent key is blocked; to let it register again, delete its blacklist row",
-  agent_not_accepted:
-    "this agent key is not accepted for this agent_id; send a heartbeat, then have an operator accept the agent",
-  not_found: "no agent has this agent_id; list agents with GET /api/v1/agents",
-  conflict: "this agent key belongs to another agent_id; give each agent a key of its own",
-  payload_too_large: "the request body must not be larger than 1 MiB (1048576 bytes)",
-  rate_limited: "too many heartbeats; slow down and try again in 1 s",
-  internal: "the storage is unreachable or refuses writes; try again later",
-  not_ready: "the storage is unreachable or refuses writes, or the service is shutting down",
+/** UTC only (docs/rules.md#values), which the format alone does not say. */
+const inUtc = (schema: JsonObject): JsonObject =>
+  schema["format"] === "date-time" ? { ...schema, pattern: String.raw`([Zz]|\+00:00)$` } : schema
+
+const plain = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(plain)
+  return Predicate.isObject(node) ? plainSchema(node as JsonObject) : node
 }
 
-/** A document's texts about errors beyond the definition. */
-interface ErrorTexts {
-  /** Descriptions of errors by the names of their responses, if the general ones are too narrow. */
-  readonly responses: Readonly<Record<string, string>>
-  /** Example messages, if they are not the usual ones. */
-  readonly messages: Readonly<Partial<Record<ErrorCode, string>>>
-}
+/** A generated schema in its simplest form, with the same meaning. */
+const plainSchema = (schema: JsonObject): JsonObject => inUtc(withoutNotes(Record.map(schema, plain)))
 
-const schemaNames = (schema: JsonObject): ReadonlyArray<string> => {
-  const { $ref, anyOf } = schema
-  if (typeof $ref === "string") return [$ref.slice($ref.lastIndexOf("/") + 1)]
-  // Its members are schemas.
-  return Array.isArray(anyOf) ? (anyOf as ReadonlyArray<JsonObject>).flatMap(schemaNames) : []
-}
+const isFlag = (schema: JsonObject): boolean =>
+  Array.isArray(schema["enum"]) && schema["enum"].join() === "true,false"
 
-/** The names of an error's schemas, without "Error". */
-const errorNames = ({ content }: OpenApi.OpenApiSpecResponse): ReadonlyArray<string> =>
-  Object.values(content ?? {})
-    .flatMap(({ schema }) => schemaNames(schema))
-    .map((name) => name.replace(/Error$/, ""))
-
-/** The name of an error's response among the document's components. */
-const errorName = (response: OpenApi.OpenApiSpecResponse): string => errorNames(response).join("Or")
-
-/** The error whose code is that of another one, with its message. */
-const PRECONDITION_FAILED = {
-  name: "PreconditionFailed",
-  code: "conflict",
-  message: "another policy is in force: compare with GET /ops/v1/policy, and apply yours again",
-} as const
-
-const exampleOf = (name: string, { messages }: ErrorTexts) => {
-  const isPrecondition = name === PRECONDITION_FAILED.name
-  // Its code in the form of a type's name, as the definition of the API has it.
-  const code = isPrecondition ? PRECONDITION_FAILED.code : (String.pascalToSnake(name) as ErrorCode)
-  const message = isPrecondition ? PRECONDITION_FAILED.message : (messages[code] ?? usual[code])
-  return [
-    code,
-    {
-      summary: `An error with the code ${code}`,
-      value: { error: { code, message, request_id: REQUEST_ID } },
-    },
-  ] as const
-}
-
-/** The response of an error as a component of the document. */
-const errorResponse = (response: OpenApi.OpenApiSpecResponse, texts: ErrorTexts): JsonObject => {
-  const [media] = Object.values(response.content ?? {})
-  const examples = Object.fromEntries(errorNames(response).map((name) => exampleOf(name, texts)))
-  return {
-    description: texts.responses[errorName(response)] ?? response.description.replaceAll(" | ", " Or: "),
-    headers: headersOf(response),
-    content: { "application/json": { schema: media?.schema, examples } },
-  }
+/**
+ * The schema of a query parameter with its real type (docs/rules.md#lists): the schemas that decode
+ * it see text.
+ */
+const typedQuery = (name: string, schema: JsonObject): JsonObject => {
+  if (name === "limit") return { type: "integer", minimum: 1, maximum: 500, default: 100 }
+  if (!isFlag(schema)) return schema
+  return "default" in schema ? { type: "boolean", default: false } : { type: "boolean" }
 }
 
 /** A document's texts beyond the definition of its API. */
@@ -102,10 +56,28 @@ export interface Documentation extends ErrorTexts {
   /** The start of the paths, relative to the document, which may be mounted anywhere. */
   readonly server: string
   /** Whether its acts have idempotency keys. */
-  readonly hasIdempotencyKeys?: true
-  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
-  readonly operations: OperationTexts
+  readonly hasIdempotencyKeys: boolean
+  readonly tags: ReadonlyArray<Tag>
 }
+
+/** Ids in paths. Generated parameters lose the descriptions of their schemas, which decode twice. */
+const pathParameters: Readonly<Record<string, JsonObject>> = {
+  name: { description: "Names an operator.", example: "ann" },
+  agent_id: { description: "Names an agent; chosen by its operator.", example: "web-01" },
+  check_id: { description: "Names one check of an agent.", example: "disk" },
+}
+
+/** The header field of acts, and the answers that it leads to (docs/rules.md#acting-once). */
+const IDEMPOTENCY_KEY = {
+  parameter: {
+    name: "Idempotency-Key",
+    in: "header",
+    description: "Repeats within 24 hours with the same key, path and body get the first answer.",
+    required: false,
+    schema: { type: "string", pattern: "^[!-~]{1,128}$" },
+  },
+  responses: { 400: "Validation", 409: "Conflict", 429: "RateLimited" },
+} as const
 
 type Operation = OpenApi.OpenAPISpecOperation
 
@@ -114,7 +86,7 @@ const FIRST_ERROR = 400
 
 const parameter = (
   { name, in: place, required, schema: generated }: OpenApi.OpenAPISpecParameter,
-  { parameters }: OperationExamples,
+  { parameters }: DocumentedOperation,
 ): JsonObject => {
   const { description, ...schema } = plainSchema(generated as JsonObject)
   const example = parameters?.[name]
@@ -136,13 +108,16 @@ const isImpossible = (status: number, isForAll: boolean, { parameters, requestBo
   return status === 400 && parameters.length === 0 && requestBody === undefined
 }
 
-const withExamples = (content: OpenApi.OpenApiSpecContent = {}, examples: unknown): JsonObject =>
-  Record.map(content, ({ schema }) => ({ schema, examples }))
+const withExamples = (content: OpenApi.OpenApiSpecContent = {}, examples: Examples = {}): JsonObject =>
+  Record.map(content, ({ schema }) => ({
+    schema,
+    examples: Record.map(examples, ([summary, value]) => ({ summary, value })),
+  }))
 
 const responses = (
   operation: Operation,
   isForAll: boolean,
-  { byStatus, success }: OperationExamples,
+  { byStatus, success }: DocumentedOperation,
 ): JsonObject =>
   Object.fromEntries(
     Object.entries(operation.responses)
@@ -162,35 +137,36 @@ const responses = (
 /** An operation under the name of its endpoint, which is unique without that of its group. */
 const documented = (
   operation: Operation,
-  operations: OperationTexts,
+  { tags }: Documentation,
   roles: ReadonlyMap<string, Role>,
   hasKey: boolean,
 ): JsonObject => {
   const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
-  const examples = operationExamples[operationId]
-  if (examples === undefined) throw new Error(`give an example of ${operationId} in documents/examples.ts`)
+  const tag = tags.find(({ operations }) => Object.hasOwn(operations, operationId))
+  const words = tag?.operations[operationId]
+  if (tag === undefined || words === undefined) throw new Error(`describe ${operationId} in documents/`)
   const { security, parameters, requestBody } = operation
-  const { tags, summary, description } = textsOf(operationId, operations)
   const role = roles.get(operationId)
   const isAct = hasKey && role !== undefined
   return {
-    tags,
+    tags: [tag.name],
     operationId,
-    summary,
-    description: role === undefined ? description : `${description} Requires the role \`${role}\`.`,
+    summary: words.summary,
+    description:
+      role === undefined ? words.description : `${words.description} Requires the role \`${role}\`.`,
     // Names of roles, which OpenAPI 3.1 allows for every scheme.
     security: role === undefined ? security : security.map(Record.map(() => [role])),
     parameters: [
-      ...parameters.map((each) => parameter(each, examples)),
+      ...parameters.map((each) => parameter(each, words)),
       ...(isAct ? [IDEMPOTENCY_KEY.parameter] : []),
     ],
     ...(requestBody !== undefined && {
-      requestBody: { required: true, content: withExamples(requestBody.content, examples.request) },
+      requestBody: { required: true, content: withExamples(requestBody.content, words.request) },
     }),
     responses: {
       ...(isAct &&
         Record.map(IDEMPOTENCY_KEY.responses, (name) => ({ $ref: `#/components/responses/${name}` }))),
-      ...responses(operation, role === "read", examples),
+      ...responses(operation, role === "read", words),
     },
   }
 }
@@ -257,15 +233,10 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: documentation.server, description: "The service that this document came from." }],
-    tags: documentation.tags,
+    tags: documentation.tags.map(({ name, description }) => ({ name, description })),
     paths: Record.map(generated.paths, (item) =>
       Record.map(item as Record<string, Operation>, (operation, method) =>
-        documented(
-          operation,
-          documentation.operations,
-          roles,
-          documentation.hasIdempotencyKeys === true && method !== "get",
-        ),
+        documented(operation, documentation, roles, documentation.hasIdempotencyKeys && method !== "get"),
       ),
     ),
     components: {

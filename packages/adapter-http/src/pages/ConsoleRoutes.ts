@@ -1,7 +1,6 @@
 import { Effect, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as StaticContent from "../documents/StaticContent.ts"
-import { POLICY } from "../documents/viewer.ts"
 import type { KnownRoute } from "../routes.ts"
 
 /** The program and the style of the console. */
@@ -20,7 +19,7 @@ export const routes: ReadonlyArray<KnownRoute> = ([SCRIPT, STYLE] as const).map(
 }))
 
 const PAGE_FIELDS = {
-  "content-security-policy": `${POLICY}; require-trusted-types-for 'script'`,
+  "content-security-policy": `${StaticContent.PAGE_POLICY}; require-trusted-types-for 'script'`,
   "cross-origin-opener-policy": "same-origin",
   "cache-control": "no-cache",
   vary: "Accept, X-Forwarded-Prefix",

@@ -1,0 +1,277 @@
+import {
+  AGENT,
+  CHECK_STATE,
+  INCIDENT_ID,
+  MEMBER,
+  OPENED_ITEM,
+  OPEN_INCIDENT,
+  OUTBOX_ID,
+  RECEIVED_AT,
+  STORED_EVENT,
+  SUMMARY,
+  counted,
+  lastPage,
+  type Tag,
+} from "./examples.ts"
+
+const incidentId = { id: INCIDENT_ID }
+const outboxId = { id: OUTBOX_ID }
+
+const ACKNOWLEDGEMENT = {
+  by: "operator",
+  note: "Disk ordered",
+  at: "2026-01-31T08:34:10.550Z",
+  until: "2026-01-31T10:34:10.550Z",
+  severity: "critical",
+}
+
+/** The operations on notifications. */
+export const notifications: Tag["operations"] = {
+  replay: {
+    summary: "Send a failed notification again, with the same id",
+    description:
+      "Replays a failed notification: attempts and age start over, and its id stays, so that receivers can deduplicate. Answers 409 if the notification has not failed, or if it is a firing whose incident has resolved.",
+    parameters: outboxId,
+    ...counted("It is pending again", 1),
+  },
+  release: {
+    summary: "Send a held notification now",
+    description:
+      "Sends a held firing now, with the incident's present severity and summary. Nothing holds it again. Answers 409 if the notification is not held.",
+    parameters: outboxId,
+    ...counted("It is sent now", 1),
+  },
+  listHeldOutbox: {
+    summary: "List notifications with what withholds them",
+    description:
+      "Lists notifications as v1 does, each with its receiver, its cause, and what withholds it now.",
+    ...lastPage(
+      {
+        ...OPENED_ITEM,
+        state: "pending",
+        attempts: 0,
+        next_attempt_at: null,
+        last_error: null,
+        updated_at: "2026-01-31T08:34:11.204Z",
+        held_by: ["ack"],
+        held_until: ACKNOWLEDGEMENT.until,
+      },
+      "A notification that an acknowledgement holds",
+    ),
+  },
+  testNotifier: {
+    summary: "Send a test message now and report the receiver's answer",
+    description: "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
+    parameters: { notifier: "webhook" },
+    success: {
+      delivered: ["The receiver took it", { outcome: "delivered", status: 204, error: null }],
+      refused: [
+        "The receiver refused it",
+        { outcome: "refused", status: 404, error: "the receiver answered 404" },
+      ],
+    },
+  },
+}
+
+/** The operations on agents. */
+export const agents: Tag["operations"] = {
+  getOverview: {
+    summary: "Count what there is, and what waits for people",
+    description:
+      "Counts agents, checks and open incidents as v1 does, and incidents by severity, waiting keys and dead letters.",
+    success: {
+      counts: [
+        "An acknowledged incident, and a key that waits",
+        {
+          ...SUMMARY,
+          generated_at: "2026-01-31T08:31:01.403Z",
+          incidents: { critical: 1, unknown: 0, warning: 0 },
+          acknowledged_incidents: 1,
+          waiting_keys: 1,
+          dead_letters: 0,
+        },
+      ],
+    },
+  },
+  findAgents: {
+    summary: "Find agents by words, status or a waiting key",
+    description: "Lists agents as v1 does: those that have the words, the status, or a key that waits.",
+    ...lastPage(AGENT, "An agent that has the words"),
+  },
+}
+
+/** The operations on checks. */
+export const checks: Tag["operations"] = {
+  resetClock: {
+    summary: "Release a check that a clock in the future froze",
+    description:
+      "Releases a check whose agent had a clock in the future, so that its results count as late: last_observed_at becomes the moment at which its newest result arrived.",
+    ...counted("The check is released", 1),
+  },
+  removeCheck: {
+    summary: "Delete a check that its agent no longer runs, with its history",
+    description: "Deletes a check that its agent no longer runs, with its history. It leaves its incident.",
+    ...counted("The check is deleted", 1),
+  },
+  explain: {
+    summary: "Explain why a check is in its state",
+    description:
+      "Explains the state of a check: its newest result and time of arrival, the agent's clock skew, the last change and the incident.",
+    parameters: { agent_id: "web-01", check_id: "disk" },
+    success: {
+      critical: [
+        "A check that is critical",
+        {
+          agent: AGENT,
+          check: CHECK_STATE,
+          reasons: [
+            "The newest result, observed at 2026-01-31T08:29:58.120Z, reported critical with exit code 2.",
+            "It differed from the one before and was stored as a change.",
+            "It is a member of an open incident, because its status is not ok.",
+          ],
+          received_at: RECEIVED_AT,
+          age_seconds: 62.5,
+          skew_seconds: 0.783,
+          last_change: STORED_EVENT,
+          incident: OPEN_INCIDENT,
+        },
+      ],
+    },
+  },
+  listExpectedChecks: {
+    summary: "List checks with when they must report",
+    description:
+      "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_overdue=true it lists overdue checks only, those included that never reported; a page may then have fewer items than its limit.",
+    ...lastPage(
+      {
+        ...CHECK_STATE,
+        expected_at: "2026-01-31T08:32:28.903Z",
+        is_overdue: false,
+        labels: { team: "db" },
+      },
+      "A check that must report within the next minutes",
+    ),
+  },
+  listAvailability: {
+    summary: "List how long checks were ok, and how long not",
+    description:
+      "Lists checks with their seconds in each state during a span of at most 400 days. A page has fewer items than its limit where matchers leave out some of its checks.",
+    ...lastPage(
+      {
+        agent_id: "web-01",
+        check_id: "disk",
+        from: "2026-01-30T08:30:00.000Z",
+        to: "2026-01-31T08:30:00.000Z",
+        seconds: { ok: 85_500, warning: 0, critical: 300, unknown: 0, planned: 600, no_data: 0 },
+        percent: 99.65,
+      },
+      "A check that failed for five minutes, and for ten more in a maintenance window",
+    ),
+  },
+  declareExpectations: {
+    summary: "Declare which checks of an agent must report, and how often",
+    description:
+      "Declares checks that must report. One that stops is overdue, and joins the incident of its agent's overdue checks. Needs the agent's accepted key. Limited like heartbeats. An equal declaration changes nothing.",
+    request: {
+      usual: [
+        "A check that reports each minute, and a backup that runs each night",
+        {
+          checks: [
+            { check_id: "disk", every: "1m" },
+            { check_id: "backup", cron: "0 3 * * *", tz: "Europe/Berlin", grace: "1h", severity: "critical" },
+          ],
+          complete: true,
+        },
+      ],
+    },
+    success: { declared: ["Both are expected; another one no longer is", { expected: 2, withdrawn: 1 }] },
+  },
+}
+
+const NOTE = {
+  at: "2026-01-31T08:51:02.004Z",
+  action: "noted",
+  by: "operator",
+  text: "The disk arrives at noon",
+}
+
+const DETAIL = {
+  incident: OPEN_INCIDENT,
+  members: [MEMBER],
+  timeline: [
+    {
+      at: RECEIVED_AT,
+      change: "joined",
+      agent_id: "web-01",
+      check_id: "disk",
+      severity: "critical",
+      incident_severity: "critical",
+    },
+  ],
+  timeline_left_out: 0,
+  acknowledgement: null,
+  log: [],
+  held_by: [],
+  runbook: { url: "https://wiki.example.org/disk", note: "Disks" },
+  notified: [{ receiver: "chat", cause: "opened", severity: "critical", at: "2026-01-31T08:29:59.204Z" }],
+  next: [
+    {
+      receiver: "pager",
+      cause: "escalation",
+      due_at: "2026-01-31T08:44:58.903Z",
+      holds: [{ hold: "window:backup", until: "2026-01-31T09:00:00.000Z" }],
+    },
+  ],
+  deliveries: [{ ...OPENED_ITEM, why: "waits for its next attempt" }],
+}
+
+/** The operations on incidents. */
+export const incidents: Tag["operations"] = {
+  acknowledge: {
+    summary: "Acknowledge an incident",
+    description:
+      "Acknowledges an open incident, or replaces its acknowledgement. Until it ends, Tocsin sends no firing of the incident that has not been attempted yet. An incident that becomes worse than acknowledged notifies everyone again. Answers 409 if the incident has resolved, or has another severity than the request names.",
+    parameters: incidentId,
+    request: {
+      default: ["For the default time", {}],
+      hours: ["For two hours, with a note", { note: "Disk ordered", for: "2h", severity: "critical" }],
+    },
+    success: { acknowledged: ["Acknowledged", ACKNOWLEDGEMENT] },
+  },
+  withdrawAcknowledgement: {
+    summary: "Withdraw the acknowledgement of an incident",
+    description:
+      "Withdraws the acknowledgement of an incident. What it held is sent. Without one the count is 0.",
+    parameters: incidentId,
+    ...counted("It is no longer acknowledged", 1),
+  },
+  acknowledgeAll: {
+    summary: "Acknowledge several incidents",
+    description: "Acknowledges up to 200 incidents, each on its own, and says what became of each.",
+    request: { one: ["One incident, for a day", { ids: [INCIDENT_ID], for: "1d" }] },
+    success: { acknowledged: ["Acknowledged", { items: [{ ...incidentId, outcome: "acknowledged" }] }] },
+  },
+  noteIncident: {
+    summary: "Add a note to an incident",
+    description: "Adds a note to the timeline of an incident, open or resolved.",
+    parameters: incidentId,
+    request: { note: ["A note", { text: NOTE.text }] },
+    success: { noted: ["Noted", NOTE] },
+  },
+  listHeldIncidents: {
+    summary: "List incidents with what withholds their firings",
+    description:
+      "Lists incidents as v1 does, each with its acknowledgement, and with what withholds its firings now.",
+    ...lastPage(
+      { ...OPEN_INCIDENT, acknowledgement: ACKNOWLEDGEMENT, held_by: ["ack"] },
+      "An acknowledged incident",
+    ),
+  },
+  showIncident: {
+    summary: "Show an incident with its members and timeline",
+    description:
+      "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each. States whom it notifies next, when, and what holds that.",
+    parameters: incidentId,
+    success: { open: ["An open incident of one check", DETAIL] },
+  },
+}

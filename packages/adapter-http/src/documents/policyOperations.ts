@@ -1,0 +1,290 @@
+import { OPEN_INCIDENT, counted, lastPage, type Tag } from "./examples.ts"
+
+const SILENCE = {
+  id: "01941f2a-7d3c-7e4b-9c1d-2f3a4b5c6d7e",
+  state: "active",
+  matchers: [{ field: "label:team", op: "=", value: "db" }],
+  starts_at: "2026-01-31T08:40:00.000Z",
+  ends_at: "2026-01-31T10:40:00.000Z",
+  comment: "New disks for the databases",
+  created_by: "ann",
+  created_at: "2026-01-31T08:40:00.000Z",
+}
+const silenceId = { id: SILENCE.id }
+
+/** The operations on silences. */
+export const silences: Tag["operations"] = {
+  listSilences: {
+    summary: "List silences",
+    description: "Lists silences, the newest first.",
+    ...lastPage(SILENCE),
+  },
+  getSilence: {
+    summary: "Show a silence",
+    description: "Shows a silence.",
+    parameters: silenceId,
+    success: { active: ["A silence in force", SILENCE] },
+  },
+  createSilence: {
+    summary: "Create a silence, or preview one",
+    description:
+      "Creates a silence: while it is active, Tocsin sends no firing of the incidents that it covers and that has not been attempted yet. With dry_run=true it creates nothing, and reports what the silence would cover now. Answers 409 if the silence covers more than half of the accepted agents, and more than 10, and is not confirmed; and if 1,000 silences are scheduled or active.",
+    request: {
+      team: [
+        "All agents of a team, for two hours",
+        { matchers: SILENCE.matchers, for: "2h", comment: SILENCE.comment },
+      ],
+      confirmed: [
+        "The disks of every agent",
+        {
+          matchers: [{ field: "check_id", op: "glob", value: "disk*" }],
+          for: "30m",
+          comment: "New disks everywhere",
+          confirm: true,
+        },
+      ],
+    },
+    success: { created: ["Created", SILENCE] },
+    byStatus: {
+      200: {
+        previewed: [
+          "With dry_run=true",
+          { agents: 4, open_incidents: 1, held_now: 0, needs_confirm: false, sample: [OPEN_INCIDENT] },
+        ],
+      },
+    },
+  },
+  changeSilence: {
+    summary: "Change the end or the comment of a silence",
+    description: "Changes the end or the comment of a silence. Answers 409 if it has ended.",
+    parameters: silenceId,
+    request: { comment: ["Another comment", { comment: "Disks arrive at noon" }] },
+    success: { changed: ["The silence as changed", SILENCE] },
+  },
+  expireSilence: {
+    summary: "End a silence now",
+    description:
+      "Ends a silence. What it held is sent, if nothing else holds it. The count is 0 if it had ended or does not exist.",
+    parameters: silenceId,
+    ...counted("The silence has ended", 1),
+  },
+}
+
+const WINDOW = {
+  name: "backup",
+  cron: "0 2 * * 0",
+  tz: "Europe/Berlin",
+  for: "4h",
+  match: ["check_id glob disk*"],
+  comment: "weekly backup",
+}
+const NIGHT = { starts_at: "2026-02-01T01:00:00.000Z", ends_at: "2026-02-01T05:00:00.000Z" }
+
+const HASH = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+
+const VERSION = {
+  version: 3,
+  hash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  applied_at: "2026-01-30T14:20:05.000Z",
+  applied_by: "ann",
+  text: "receivers:\n  chat: { kind: messenger, url_file: chat }\nroutes:\n  - { to: [chat] }\n",
+}
+
+const IN_FORCE = {
+  policy: {
+    receivers: { chat: { kind: "messenger", url_file: "/run/secrets/chat" } },
+    routes: [{ match: ["label:team = db"], after: "1m", to: ["chat"] }],
+    windows: [WINDOW],
+  },
+  hash: HASH,
+  receivers: [{ name: "chat", notifier: "messenger" }],
+  replicas: [
+    {
+      id: "019c0ddc-3a00-7cc2-8b5a-2f1e6d0c9a47",
+      version: "1.2.0",
+      hash: HASH,
+      receivers: ["chat"],
+      unavailable: [],
+      started_at: "2026-01-28T09:00:00.000Z",
+      seen_at: "2026-01-30T14:20:10.000Z",
+    },
+  ],
+  replicas_differ: false,
+}
+
+const TRIAL = {
+  since: "2025-12-31T14:20:00.000Z",
+  until: "2026-01-30T14:20:00.000Z",
+  history_from: "2026-01-02T07:11:09.000Z",
+  results: 5_210,
+  in_force: HASH,
+  messages: { in_force: 106, tried: 30 },
+  receivers: [{ receiver: "chat", in_force: 106, tried: 30 }],
+  held: [{ receiver: "chat", held_by: ["after"], outcome: "resolved", firings: 38 }],
+  unknown: ["freshness: unchanged results leave no trace, so no check counts as overdue"],
+}
+
+/** The operations on the policy. */
+export const policy: Tag["operations"] = {
+  listWindows: {
+    summary: "List maintenance windows",
+    description:
+      "Lists the maintenance windows of the policy in force, each with the one in force and the next times, five in all. The list has no pages.",
+    success: { one: ["One window", { items: [{ ...WINDOW, occurrences: [NIGHT] }] }] },
+  },
+  getPolicy: {
+    summary: "Show the policy in force",
+    description:
+      "Shows the policy in force in the process that answers, with its receivers, and the live servers with the hashes of their policies. It contains no secret.",
+    success: { small: ["A policy with one receiver", IN_FORCE] },
+  },
+  getPolicySchema: {
+    summary: "Get the JSON Schema of policies",
+    description:
+      "Describes a policy file, for editors. Some rules are beyond a JSON Schema: POST policy/check checks them all.",
+    success: {
+      start: [
+        "Its beginning",
+        { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Tocsin policy" },
+      ],
+    },
+  },
+  listPolicyVersions: {
+    summary: "List the stored versions of the policy",
+    description:
+      "Lists the last 100 policies that were applied, each with its text, the newest first. The list has no pages.",
+    success: { one: ["One version", { items: [VERSION] }] },
+  },
+  applyPolicy: {
+    summary: "Apply a policy",
+    description:
+      "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 if a receiver gets more than 100 firings immediately, or where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
+    parameters: { "if-match": HASH },
+    request: { usual: ["One receiver", VERSION.text] },
+    success: {
+      usual: [
+        "The stored version",
+        { ...VERSION, firings: [{ receiver: "chat", count: 2 }], unavailable: [] },
+      ],
+    },
+  },
+  tryPolicy: {
+    summary: "Try a policy on the history",
+    description:
+      "Counts the messages that a policy would have sent of the newest 100,000 results, beside those of the policy in force. Runs on a thread for a minute at most, reads one snapshot and changes nothing. Opens no file and no variable that the text names. A server tries one policy at a time, others are 429. Answers 409 where no database has the history, and after the minute.",
+    parameters: { since: "30d" },
+    request: { usual: ["A route that waits", "routes:\n  - after: 5m\n"] },
+    success: { usual: ["Fewer messages than under the policy in force", TRIAL] },
+  },
+  checkPolicy: {
+    summary: "Check a policy",
+    description:
+      "Names every problem of a policy by path and line. Opens no file and no variable that the text names, and changes nothing.",
+    request: { usual: ["A route that names no receiver", "routes:\n  - to: [pager]\n"] },
+    success: {
+      valid: ["The policy is valid", { issues: [], firings: [{ receiver: "pager", count: 3 }] }],
+      problem: [
+        "The policy names a receiver that it does not define",
+        {
+          issues: [
+            { path: "routes[0].to[0]", line: 2, message: "names no receiver; the receivers are debug" },
+          ],
+        },
+      ],
+    },
+  },
+}
+
+const PAGE = { http: { url: "https://example.org/" } }
+const OUTPUT = "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size=1256B"
+
+const WATCH = {
+  name: "example.org",
+  every: "1m",
+  confirm: { bad: 2, good: 1 },
+  ...PAGE,
+  is_of_policy: false,
+  is_paused: false,
+  paused_until: null,
+  status: "ok",
+  last: { at: "2026-03-01T08:30:12.000Z", status: "ok", output: OUTPUT },
+  next_probe_at: "2026-03-01T08:31:12.000Z",
+  created_at: "2026-03-01T08:00:00.000Z",
+  created_by: "ann",
+}
+const PAUSED = { ...WATCH, is_paused: true, paused_until: "2026-03-01T10:30:12.000Z" }
+const parameters = { name: WATCH.name }
+
+/** The operations on watches. */
+export const watches: Tag["operations"] = {
+  listWatches: {
+    summary: "List watches",
+    description: "Lists watches by name, without header fields.",
+    ...lastPage(WATCH),
+  },
+  getWatch: {
+    summary: "Show a watch",
+    description: "Shows a watch with its latest probe.",
+    parameters,
+    success: { probed: ["A watch", WATCH] },
+  },
+  removeWatch: {
+    summary: "Remove a watch",
+    description:
+      "Removes a watch with its check and history. Safe to repeat. Answers 409 for a watch of the policy.",
+    parameters,
+    ...counted("The watch is removed", 1),
+  },
+  createWatch: {
+    summary: "Create a watch",
+    description:
+      "Creates a watch, which is probed within seconds. Its check has its name, under the agent of SERVICE_WATCH_AGENT. Answers 409 if a watch has the name.",
+    request: {
+      usual: ["A page", { name: "example.org", ...PAGE }],
+      port: [
+        "A port, often, where the first failure counts",
+        { name: "db", every: "15s", confirm: { bad: 1 }, tcp: { host: "db.example.org", port: 5_432 } },
+      ],
+    },
+    success: { created: ["The watch is created", { ...WATCH, status: null, last: null }] },
+  },
+  changeWatch: {
+    summary: "Change a watch",
+    description: "Changes a watch, or pauses it until it is resumed. Answers 409 for a watch of the policy.",
+    parameters,
+    request: {
+      often: ["Every 15 s", { every: "15s" }],
+      paused: ["Until it is resumed", { is_paused: true }],
+    },
+    success: { changed: ["The watch as changed", { ...WATCH, every: "15s" }] },
+  },
+  pauseWatch: {
+    summary: "Pause a watch",
+    description: "Pauses a watch for up to 24 h, or ends its pause.",
+    parameters,
+    request: { usual: ["Two hours", { for: "2h" }], resumed: ["End a pause", { for: "0s" }] },
+    success: { paused: ["The watch is paused", PAUSED] },
+  },
+  tryWatch: {
+    summary: "Probe an address now",
+    description:
+      "Runs a probe from the server, and answers with the result. Tocsin stores nothing of it. Refuses link-local and cloud metadata addresses, loopback unless SERVICE_WATCH_LOOPBACK is set, and private ones if SERVICE_DENY_PRIVATE_TARGETS is. Answers 409 in a program that contains Tocsin.",
+    request: { usual: ["A page", PAGE] },
+    success: { ok: ["The page is there", { status: "ok", output: OUTPUT, duration_ms: 92 }] },
+  },
+}
+
+/** The stream for live views. */
+export const liveViews: Tag["operations"] = {
+  stream: {
+    summary: "Stream what to fetch again",
+    description:
+      "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most.",
+    success: {
+      usual: [
+        "The beginning of a stream, and one event",
+        `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${OPEN_INCIDENT.opened_at}"}\n\n`,
+      ],
+    },
+  },
+}
