@@ -174,7 +174,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: "`no running server can use the receiver ${receiver}: ${reason}`",
   },
   {
-    file: "packages/adapter-http/src/request/requestRules.ts",
+    file: "packages/adapter-http/src/request/authentication.ts",
     wording: "… must be given only once",
     code: "`${name} must be given only once`",
   },

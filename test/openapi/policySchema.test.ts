@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { policySchema } from "@tocsin/adapter-http/policy/policySchema"
+import { policySchema } from "@tocsin/adapter-http/handlers/useCases"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { NotifierKind } from "@tocsin/contract/Status"
 import { Ajv2020 } from "ajv/dist/2020.js"

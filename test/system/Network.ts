@@ -1,5 +1,5 @@
 import { agentCalls, enrolCall, expectationsCall } from "@tocsin/adapter-http/handlers/agentCalls"
-import { statusOf } from "@tocsin/adapter-http/fastpath/answerText"
+import { statusOf } from "@tocsin/adapter-http/fastpath/agentMessages"
 import {
   type CoreError,
   errorBody,
@@ -57,7 +57,7 @@ const answerOf = Effect.fnUntraced(function* (
   const call: Effect.Effect<object, CoreError> =
     kind === "heartbeat" || kind === "events"
       ? agentCalls(ingest)[kind](sender, parsed)
-      : OF_AGENT[kind](ingest)(sender, AgentId.make(agentId), parsed)
+      : OF_AGENT[kind](ingest)(AgentId.make(agentId))(sender, parsed)
   const date = new Date(yield* Clock.currentTimeMillis).toUTCString()
   return yield* Effect.matchCauseEffect(call, {
     onSuccess: (reply) =>

@@ -16,7 +16,7 @@ import * as AgentHandlers from "./handlers/AgentHandlers.ts"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
-import type { AllowedOrigins } from "./request/AllowedOrigins.ts"
+import type { AllowedOrigins } from "./response/crossOrigin.ts"
 import type { OperatorTokens } from "./request/access.ts"
 import * as authentication from "./request/authentication.ts"
 import * as SenderRoutes from "./senders/SenderRoutes.ts"
@@ -27,9 +27,8 @@ import { stream } from "./handlers/streamHandler.ts"
 import type { ConsoleFiles } from "./pages/ConsoleRoutes.ts"
 import * as LinkRoutes from "./pages/LinkRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
-import type { About } from "./pages/ServiceState.ts"
+import type { About } from "./pages/PageRoutes.ts"
 import type { Readiness } from "@tocsin/core/health/Readiness"
-import * as requestRules from "./request/requestRules.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
 /** The options of the API. */
@@ -64,13 +63,13 @@ export type ApiServices =
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(TocsinApi).pipe(
     Layer.provide([AgentHandlers.v1(trustedHops), OperatorHandlers.v1, OperatorHandlers.health]),
-    Layer.provide([authentication.layer(tokens), requestRules.layer]),
+    Layer.provide([authentication.layer(tokens), authentication.requestRules]),
   )
 
 const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(OpsApi).pipe(
     Layer.provide([AgentHandlers.ops(trustedHops), ...OperatorHandlers.ops, stream]),
-    Layer.provide([authentication.layer(tokens), requestRules.layer]),
+    Layer.provide([authentication.layer(tokens), authentication.requestRules]),
   )
 
 const knownToV1 = [...routesOf(TocsinApi, DocumentRoutes.v1.path), ...DocumentRoutes.viewerRoutes]

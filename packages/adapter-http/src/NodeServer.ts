@@ -7,9 +7,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { nodeServices } from "./nodeServices.ts"
-import { readInParts } from "./request/readInParts.ts"
-import { pipelining, latestAnswer } from "./response/pipelining.ts"
-import { UnreadAnswers } from "./response/UnreadAnswers.ts"
+import { readInParts, pipelining, latestAnswer, UnreadAnswers } from "./response/pipelining.ts"
 import type { AgentFront, Behind } from "./fastpath/AgentFront.ts"
 
 /** Limits on slow clients (docs/rules.md#slow-clients). */

@@ -3,12 +3,10 @@ import type { Visit } from "@tocsin/core/usecases/BodyBudget"
 import { type Fiber, Result } from "effect"
 import type { Sender } from "../handlers/agentCalls.ts"
 import { clientAddress } from "../request/clientAddress.ts"
-import { partsOf } from "../request/readInParts.ts"
+import { partsOf } from "../response/pipelining.ts"
 import { inboundRequestId } from "../request/RequestId.ts"
-import { type AgentRequest, startWork } from "./agentWork.ts"
-import { type AgentAnswer, answerText } from "./answerText.ts"
-import type { FrontServices } from "./FrontServices.ts"
-import { type AgentHead, parseHead } from "./parseHead.ts"
+import { type AgentRequest, type FrontServices, startWork } from "./agentWork.ts"
+import { type AgentAnswer, answerText, type AgentHead, parseHead } from "./agentMessages.ts"
 
 /** The server that a connection belongs to. */
 export interface ConnectionHost {

@@ -3,7 +3,7 @@ import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import { Effect, Fiber } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
 import { AgentConnection, type ConnectionHost } from "./AgentConnection.ts"
-import { frontServices, type FrontServices } from "./FrontServices.ts"
+import { frontServices, type FrontServices } from "./agentWork.ts"
 
 /** The node:http server's part in connections, before and after the front handles them. */
 export type Behind = Omit<ConnectionHost, "services" | "flushSoon" | "forget">

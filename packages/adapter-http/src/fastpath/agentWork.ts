@@ -1,14 +1,9 @@
-import {
-  type Cause,
-  type Clock,
-  Context,
-  Effect,
-  Exit,
-  type Fiber,
-  type Option,
-  Result,
-  Tracer,
-} from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { Readiness } from "@tocsin/core/health/Readiness"
+import { Hashing } from "@tocsin/core/ports/Hashing"
+import { Ids } from "@tocsin/core/ports/Ids"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { type Cause, Clock, Context, Effect, Exit, type Fiber, type Option, Result, Tracer } from "effect"
 import {
   Headers,
   HttpServerError,
@@ -16,25 +11,60 @@ import {
   HttpServerResponse,
   HttpTraceContext,
 } from "effect/http"
-import { agentNamedIn, type Sender } from "../handlers/agentCalls.ts"
+import type { ApiOptions } from "../ApiRoutes.ts"
+import { agentCalls, agentNamedIn, type Sender } from "../handlers/agentCalls.ts"
+import * as Access from "../request/access.ts"
+import { AgentIntake } from "../request/Intake.ts"
 import { parseJson } from "../request/RequestBody.ts"
+import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, failureOfCause } from "../response/failures.ts"
-import type { FrontServices } from "./FrontServices.ts"
-import { type AgentAnswer, statusOf } from "./answerText.ts"
-import type { AgentHead } from "./parseHead.ts"
+import { type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
 
-/** The method of all requests of agents. */
+/** Gathers the services that a server runs on. */
+export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...tokens }: ApiOptions) {
+  const ids = yield* Ids
+  const clock = yield* Clock.Clock
+  const { isDraining } = yield* Readiness
+  const ingest = yield* Ingest
+  const tracer = yield* Tracer.Tracer
+  const recorder = yield* AnswerRecorder.make
+  const now = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
+  return {
+    access: Access.make(tokens, yield* Hashing),
+    trustedHops,
+    calls: agentCalls(ingest),
+    bodies: ingest.bodies,
+    recorders: {
+      heartbeat: recorder.of("/api/v1/heartbeat", "POST"),
+      events: recorder.of("/api/v1/events", "POST"),
+    },
+    intake: yield* AgentIntake,
+    isDraining,
+    /** Makes the spans of requests, if they are exported. */
+    tracer: tracer === Tracer.nativeTracer ? undefined : tracer,
+    clock,
+    now,
+    newRequestId: () => ids.uuidV7(now()),
+    context: yield* Effect.context<never>(),
+  }
+})
+
+/** The services and limits that requests of the front need. */
+export type FrontServices = Effect.Success<ReturnType<typeof frontServices>>
+
 const METHOD = "POST"
 const FIRST_SERVER_ERROR = 500
 const HTTP_PORT = 80
 /** The brackets around an IPv6 address. */
 const BRACKETS = /^\[|\]$/g
 
-/** The request of a span. */
-interface SpanRequest {
+/** A whole request of an agent. */
+export interface AgentRequest {
   readonly head: AgentHead
   readonly url: string
+  readonly body: Uint8Array
+  readonly sender: Sender
   /** The address that connected. */
   readonly peer: string | undefined
   readonly requestId: string
@@ -72,7 +102,7 @@ const makeHeadSpan = (head: AgentHead, url: string): HeadSpan => {
   }
 }
 
-const headSpanOf = ({ head, url }: SpanRequest): HeadSpan => {
+const headSpanOf = ({ head, url }: AgentRequest): HeadSpan => {
   const known = headSpans.get(head)
   if (known !== undefined) return known
   const made = makeHeadSpan(head, url)
@@ -81,7 +111,7 @@ const headSpanOf = ({ head, url }: SpanRequest): HeadSpan => {
 }
 
 /** Begins the span of a request, in the caller's trace if its head names one. */
-const beginSpan = (tracer: Tracer.Tracer, request: SpanRequest, clock: Clock.Clock): Tracer.Span => {
+const beginSpan = (tracer: Tracer.Tracer, request: AgentRequest, clock: Clock.Clock): Tracer.Span => {
   const { name, parent } = headSpanOf(request)
   return tracer.span({
     name,
@@ -115,7 +145,7 @@ const errorOf = (url: string, status: number) => {
  */
 const endSpan = (
   span: Tracer.Span,
-  request: SpanRequest,
+  request: AgentRequest,
   exit: Exit.Exit<number>,
   clock: Clock.Clock,
 ): void => {
@@ -126,12 +156,6 @@ const endSpan = (
   if (Exit.isSuccess(exit)) span.attribute("http.response.status_code", exit.value)
   const isFailed = Exit.isSuccess(exit) && exit.value >= FIRST_SERVER_ERROR
   span.end(clock.currentTimeNanosUnsafe(), isFailed ? Exit.fail(errorOf(url, exit.value)) : exit)
-}
-
-/** A whole request of an agent. */
-export interface AgentRequest extends SpanRequest {
-  readonly body: Uint8Array
-  readonly sender: Sender
 }
 
 /**

@@ -15,14 +15,6 @@ import { FailedAuthentications } from "../request/authentication.ts"
 import { RequestId } from "../request/RequestId.ts"
 import { agentCalls, agentNamedIn, enrolCall, expectationsCall, type Sender } from "./agentCalls.ts"
 
-// No more than the largest body is ever read.
-const arrivalOf = (request: HttpServerRequest.HttpServerRequest, sender: Sender): Arrival => ({
-  ...sender,
-  bytes: Math.min(announcedBytes(request), MAX_BODY_BYTES),
-})
-
-type Request = HttpServerRequest.HttpServerRequest
-
 /**
  * Takes bodies in if their senders may send them and there is room, and makes calls with them.
  * Endpoints of agents read their bodies themselves, because the order and the wording of their
@@ -33,7 +25,7 @@ const makeTaking = Effect.fnUntraced(function* (trustedHops: number) {
   const addressOf = requestAddress(trustedHops)
   const intake = yield* AgentIntake
   return Effect.fnUntraced(function* <Reply, E extends CoreError, E2 extends CoreError>(
-    request: Request,
+    request: HttpServerRequest.HttpServerRequest,
     enter: (arrival: Arrival) => Effect.Effect<Visit, E2>,
     call: (sender: Sender, body: unknown) => Effect.Effect<Reply, E>,
   ) {
@@ -41,12 +33,19 @@ const makeTaking = Effect.fnUntraced(function* (trustedHops: number) {
     const answer = Effect.flatMap(readJson(request), (body) =>
       Effect.annotateLogs(toApiError(call(sender, body)), agentNamedIn(body)),
     )
+    // No more than the largest body is ever read.
+    const bytes = Math.min(announcedBytes(request), MAX_BODY_BYTES)
     return yield* Effect.acquireUseRelease(
-      toApiError(enter(arrivalOf(request, sender))),
+      toApiError(enter({ ...sender, bytes })),
       () => intake.within(request, answer),
       ({ leave }) => Effect.sync(leave),
     )
   })
+})
+
+const entrances = ({ bodies }: Ingest["Service"]) => ({
+  enterHeartbeat: (arrival: Arrival) => bodies.enterHeartbeat(arrival),
+  enterEvents: (arrival: Arrival) => bodies.enterEvents(arrival),
 })
 
 /** The agents' endpoints of /api/v1. */
@@ -56,16 +55,12 @@ export const v1 = (trustedHops: number) =>
     "agents",
     Effect.fnUntraced(function* (handlers) {
       const ingest = yield* Ingest
-      const calls = agentCalls(ingest)
-      const { bodies } = ingest
+      const { events, heartbeat } = agentCalls(ingest)
+      const { enterEvents, enterHeartbeat } = entrances(ingest)
       const taking = yield* makeTaking(trustedHops)
       return handlers
-        .handleRaw("heartbeat", ({ request }) =>
-          taking(request, (arrival) => bodies.enterHeartbeat(arrival), calls.heartbeat),
-        )
-        .handleRaw("events", ({ request }) =>
-          taking(request, (arrival) => bodies.enterEvents(arrival), calls.events),
-        )
+        .handleRaw("heartbeat", ({ request }) => taking(request, enterHeartbeat, heartbeat))
+        .handleRaw("events", ({ request }) => taking(request, enterEvents, events))
     }),
   )
 
@@ -76,25 +71,20 @@ export const ops = (trustedHops: number) =>
     "agents",
     Effect.fnUntraced(function* (handlers) {
       const ingest = yield* Ingest
-      const declare = expectationsCall(ingest)
-      const enrol = enrolCall(ingest)
+      const { enterEvents, enterHeartbeat } = entrances(ingest)
       const { noteToken } = yield* FailedAuthentications
       const taking = yield* makeTaking(trustedHops)
       return handlers
         .handleRaw("declareExpectations", ({ params, request }) =>
-          taking(
-            request,
-            (arrival) => ingest.bodies.enterEvents(arrival),
-            (sender, body) => declare(sender, params.agent_id, body),
-          ),
+          taking(request, enterEvents, expectationsCall(ingest)(params.agent_id)),
         )
         .handleRaw("enrol", ({ params, request }) =>
           taking(
             request,
-            (arrival) => ingest.bodies.enterHeartbeat(arrival),
+            enterHeartbeat,
             Effect.fnUntraced(function* (sender: Sender, body: unknown) {
               const acting = { ...libraryOperator(), via: "api", request_id: yield* RequestId } as const
-              return yield* enrol(sender, params.agent_id, body).pipe(
+              return yield* enrolCall(ingest)(params.agent_id)(sender, body).pipe(
                 Effect.provideService(CurrentOperator, acting),
                 Effect.tapErrorTag("NotFound", () =>
                   Effect.provideService(noteToken, HttpServerRequest.HttpServerRequest, request),

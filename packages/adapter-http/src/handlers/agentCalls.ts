@@ -18,49 +18,31 @@ export interface Sender {
 
 type Service = Ingest["Service"]
 
-/** A request whose body is JSON: decoded, then handed to its use case. */
-type Call<UseCase extends (...of: never) => Effect.Effect<unknown, unknown>> = (
-  sender: Sender,
-  body: unknown,
-) => Effect.Effect<Effect.Success<ReturnType<UseCase>>, ValidationError | Effect.Error<ReturnType<UseCase>>>
-
-/** The agents' requests by their endpoints' names. */
-export interface AgentCalls {
-  readonly heartbeat: Call<Service["heartbeat"]>
-  readonly events: Call<Service["events"]>
-}
-
-/** The agents' requests, for the front and the API. */
-export const agentCalls = (ingest: Service): AgentCalls => ({
-  heartbeat: ({ key, address }, body) => {
-    const decoded = decodeHeartbeatRequest(body)
-    return Result.isSuccess(decoded)
-      ? ingest.heartbeat(key, decoded.success, address)
-      : Effect.fail(decoded.failure)
-  },
-  events: ({ key }, body) => {
-    const decoded = decodeEventBatchRequest(body)
-    return Result.isSuccess(decoded) ? ingest.events(key, decoded.success) : Effect.fail(decoded.failure)
-  },
-})
-
-/** The call that declares expected checks: of /ops/v1, so the front does not answer it. */
-export const expectationsCall =
-  (ingest: Service) =>
-  ({ key }: Pick<Sender, "key">, agentId: AgentId, body: unknown) => {
-    const decoded = decodeExpectationsRequest(body)
-    return Result.isSuccess(decoded)
-      ? ingest.expectations(key, { agent_id: agentId, request: decoded.success })
-      : Effect.fail(decoded.failure)
+/** A call with a body that is JSON: decoded, then handed to its use case. */
+const decoding =
+  <Request, Reply, E>(
+    decode: (body: unknown) => Result.Result<Request, ValidationError>,
+    useCase: (sender: Sender, request: Request) => Effect.Effect<Reply, E>,
+  ) =>
+  (sender: Sender, body: unknown): Effect.Effect<Reply, E | ValidationError> => {
+    const decoded = decode(body)
+    return Result.isSuccess(decoded) ? useCase(sender, decoded.success) : Effect.fail(decoded.failure)
   }
 
-/** The call that enrols an agent, likewise of /ops/v1. */
-export const enrolCall =
-  (ingest: Service) =>
-  ({ key }: Pick<Sender, "key">, agentId: AgentId, body: unknown) =>
-    Effect.flatMap(Effect.fromResult(decodeEnrolRequest(body)), ({ token }) =>
-      ingest.enrol(key, { agent_id: agentId, token }),
-    )
+/** The agents' requests of /api/v1 by their endpoints' names, for the front and the API. */
+export const agentCalls = (ingest: Service) => ({
+  heartbeat: decoding(decodeHeartbeatRequest, ({ key, address }, request) =>
+    ingest.heartbeat(key, request, address),
+  ),
+  events: decoding(decodeEventBatchRequest, ({ key }, batch) => ingest.events(key, batch)),
+})
+
+/** The requests about one agent: of /ops/v1, so the front does not answer them. */
+export const expectationsCall = (ingest: Service) => (agent_id: AgentId) =>
+  decoding(decodeExpectationsRequest, ({ key }, request) => ingest.expectations(key, { agent_id, request }))
+
+export const enrolCall = (ingest: Service) => (agent_id: AgentId) =>
+  decoding(decodeEnrolRequest, ({ key }, { token }) => ingest.enrol(key, { agent_id, token }))
 
 /** The agent that a body names, as a field of log lines; none where it names no valid one. */
 export const agentNamedIn = (body: unknown): { readonly agent_id?: string } =>

@@ -1,3 +1,4 @@
+import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import { invalidPolicy } from "@tocsin/core/usecases/followStoredPolicy"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -13,11 +14,10 @@ import {
   toIncidentDetail,
   toNotifierTest,
 } from "@tocsin/core/usecases/toResources"
-import { Context, Effect, Result } from "effect"
+import { Context, Effect, Predicate, Record, Result, Schema } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import type { OpsApi } from "@tocsin/contract/api/OpsApi"
-import { policySchema } from "../policy/policySchema.ts"
 import type { CoreError } from "../response/failures.ts"
 
 /** A function for each endpoint, from its decoded parameters to its decoded answer. */
@@ -67,6 +67,32 @@ const readPolicy = (text: string, given: PolicyNotifiers) =>
     Effect.promise(() => import("../policy/readPolicyText.ts")),
     ({ readPolicyText }) => Effect.fromResult(readPolicyText(text, given)),
   )
+
+/** The name of the policy among the definitions. */
+const ROOT = "Policy"
+
+/** The JSON Schema of a policy file, for editors. */
+export const policySchema = (): Schema.JsonObject => {
+  const { definitions } = Schema.toJsonSchemaDocument(PolicyDocument, { onExcessProperty: "error" })
+  const { [ROOT]: root, ...others } = definitions
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Tocsin policy",
+    ...asJson(root),
+    $defs: asJson(others),
+  }
+}
+
+// A generated schema is JSON.
+const asJson = (schema: unknown) => flattened(schema) as Schema.JsonObject
+
+/** Conditions beside their type, instead of in lists of which editors show the first. */
+const flattened = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(flattened)
+  if (!Predicate.isObject(node)) return node
+  const { allOf = [], ...schema } = node as { readonly allOf?: ReadonlyArray<object> }
+  return Record.map(Object.assign(schema, ...allOf) as Record<string, unknown>, flattened)
+}
 
 const policyUseCases = (policies: Policies["Service"]) =>
   ({

@@ -7,18 +7,23 @@ import { CurrentOperator, type OperatorIdentity } from "@tocsin/core/ports/Curre
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Operators } from "@tocsin/core/usecases/Operators"
-import { Context, Effect, Layer, Result } from "effect"
+import { describeIssue } from "@tocsin/contract/describeIssue"
+import { Context, Effect, Layer, Result, SchemaIssue } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
 import {
   AgentAuthentication,
   AgentKey,
+  IgnoredBody,
   OperatorAuthentication,
   RequiredRole,
+  ValidParameters,
 } from "@tocsin/contract/api/operation"
 import { fail, type Failure, toApiError } from "../response/failures.ts"
 import { RequestId } from "./RequestId.ts"
 import * as Access from "./access.ts"
 import { requestAddress } from "./clientAddress.ts"
+import { readIgnored } from "./RequestBody.ts"
 
 // Some ten megabytes at most, whatever the number of addresses.
 const ADDRESSES_KEPT = 50_000
@@ -130,3 +135,33 @@ export const layer = (tokens: Access.ServiceTokens) => {
     ),
   )
 }
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const describe = (issue: SchemaIssue.Issue, query: Readonly<Record<string, unknown>>): string => {
+  const name = formatIssues(issue).issues[0]?.path?.[0]
+  return typeof name === "string" && Array.isArray(query[name])
+    ? `${name} must be given only once`
+    : describeIssue(issue, "the parameters")
+}
+
+const validParameters = HttpApiMiddleware.layerSchemaErrorTransform(
+  ValidParameters,
+  Effect.fnUntraced(function* (error) {
+    // An answer that does not fit its schema is a defect, not the sender's fault.
+    if (error.kind !== "Params" && error.kind !== "Query") return yield* Effect.fail(error)
+    return yield* fail({
+      code: "validation",
+      message: describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams),
+    })
+  }),
+)
+
+const ignoredBody = Layer.succeed(IgnoredBody, (httpEffect) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.andThen(readIgnored(request), httpEffect),
+  ),
+)
+
+/** The rules for parameters and bodies that the API's definition names. */
+export const requestRules = Layer.merge(validParameters, ignoredBody)

@@ -78,3 +78,86 @@ export const pipelining = (connection: Connection, response: ServerResponse, han
     if (connection.writable) handle()
   })
 }
+
+const HEAD_END = Buffer.from("\r\n\r\n")
+
+/** As many as a pause may let pass. */
+const MOST_HEADS = 16
+
+/** Bytes in parts with few requests each. */
+export const partsOf = (bytes: Buffer): ReadonlyArray<Buffer> => {
+  const parts = []
+  let start = 0
+  let heads = 0
+  for (let at = bytes.indexOf(HEAD_END); at >= 0; at = bytes.indexOf(HEAD_END, at + HEAD_END.length)) {
+    heads += 1
+    if (heads % MOST_HEADS > 0) continue
+    parts.push(bytes.subarray(start, at + HEAD_END.length))
+    start = at + HEAD_END.length
+  }
+  return start < bytes.length ? [...parts, bytes.subarray(start)] : parts
+}
+
+/**
+ * Has node:http read a connection in parts. It makes all requests of a read, up to 64 KiB, although the socket is
+ * paused meanwhile: thousands of short ones, which take 3 KiB of memory each.
+ */
+export const readInParts = (socket: Socket): void => {
+  const push = socket.push.bind(socket)
+  socket.push = (bytes: Buffer | null) =>
+    bytes === null ? push(null) : partsOf(bytes).reduce((_, part) => push(part), true)
+  // Otherwise node:http takes what the system reads directly.
+  socket.on("data", () => {})
+}
+
+/** Sixteen of the longest lists. It keeps slow clients from filling the memory. */
+const MOST_UNREAD_BYTES = 64 * 1_048_576
+
+/** Smaller answers are bounded by the number of connections, and are not counted. */
+const COUNTED_BYTES = 65_536
+
+/**
+ * Answers that their clients have not read yet. Beyond a total of bytes, the connection that has
+ * waited longest is closed.
+ */
+export class UnreadAnswers {
+  readonly #mostBytes: number
+  #held = 0
+  // Oldest first.
+  readonly #unread = new Map<ServerResponse, number>()
+
+  constructor(mostBytes = MOST_UNREAD_BYTES) {
+    this.#mostBytes = mostBytes
+  }
+
+  /** Bytes of all unread answers. */
+  get bytes(): number {
+    return this.#held
+  }
+
+  /** Watches an answer before it is written. */
+  watch(response: ServerResponse): void {
+    response.once("prefinish", () => {
+      if (response.writableLength >= COUNTED_BYTES) this.#hold(response)
+    })
+  }
+
+  #hold(response: ServerResponse): void {
+    const bytes = response.writableLength
+    const release = () => this.#release(response)
+    this.#unread.set(response, bytes)
+    this.#held += bytes
+    response.once("finish", release)
+    response.once("close", release)
+    for (const [oldest] of this.#unread) {
+      if (this.#held <= this.#mostBytes || oldest === response) return
+      this.#release(oldest)
+      oldest.destroy()
+    }
+  }
+
+  #release(response: ServerResponse): void {
+    this.#held -= this.#unread.get(response) ?? 0
+    this.#unread.delete(response)
+  }
+}

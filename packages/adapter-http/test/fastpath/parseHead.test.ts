@@ -3,7 +3,7 @@ import { connect } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import { parseHead } from "../../src/fastpath/parseHead.ts"
+import { parseHead } from "../../src/fastpath/agentMessages.ts"
 
 const USUAL = [
   "POST /api/v1/heartbeat HTTP/1.1",

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { UnreadAnswers } from "../../src/response/UnreadAnswers.ts"
+import { UnreadAnswers } from "../../src/response/pipelining.ts"
 import { until } from "../until.ts"
 
 /** More than the system's own buffers of a connection take. */

@@ -1,4 +1,4 @@
-import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
+import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import { parsePublicUrl, parseSecrets, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { isWellFormed } from "@tocsin/contract/BearerToken"

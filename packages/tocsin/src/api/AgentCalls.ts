@@ -158,13 +158,13 @@ export const agentCalls = (
   /** A call about an agent that its path names. */
   const ofAgent =
     <A, E extends CallError>(
-      call: (sender: Sender, agentId: AgentId, body: unknown) => Effect.Effect<A, E>,
+      callAbout: (agentId: AgentId) => (sender: Sender, body: unknown) => Effect.Effect<A, E>,
     ) =>
     (text: string, agentId: string, request: object) =>
       calls.reply(
         Effect.flatMap(keyOf(text), (key) => {
           const send = (sender: Sender, body: unknown) =>
-            Effect.flatMap(Effect.fromResult(readAgentId(agentId)), (id) => call(sender, id, body))
+            Effect.flatMap(Effect.fromResult(readAgentId(agentId)), (id) => callAbout(id)(sender, body))
           return sendingAsJson(send, { key, address: undefined }, request)
         }),
       )

@@ -1,5 +1,5 @@
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
-import { parseAllowedOrigins } from "@tocsin/adapter-http/request/AllowedOrigins"
+import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"

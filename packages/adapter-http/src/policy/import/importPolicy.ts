@@ -1,15 +1,42 @@
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { durationText } from "@tocsin/contract/durationMillis"
-import { Result, SchemaParser } from "effect"
+import { Result, Schema, SchemaParser } from "effect"
 import { parse, stringify } from "yaml"
-import { AlertmanagerConfig, type Interval } from "./AlertRouterConfig.ts"
-import { matchOf, type MutedRoute, receiverName, takeRoutes } from "./takeRoutes.ts"
+import {
+  matchOf,
+  type MutedRoute,
+  receiverName,
+  Route,
+  takeRoutes,
+  optionalText,
+  optionalTexts,
+} from "./takeRoutes.ts"
 
-/** A policy file, and what of the configuration it does not have. */
-export interface Imported {
-  readonly policy: string
-  readonly not_taken_over: ReadonlyArray<string>
-}
+/** A time of a time interval: all of its parts must hold. */
+const Interval = Schema.Struct({
+  times: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ start_time: Schema.String, end_time: Schema.String })),
+  ),
+  weekdays: optionalTexts,
+  days_of_month: optionalTexts,
+  months: optionalTexts,
+  years: optionalTexts,
+  location: optionalText,
+})
+type Interval = typeof Interval.Type
+
+const Intervals = Schema.optionalKey(
+  Schema.Array(Schema.Struct({ name: Schema.String, time_intervals: Schema.Array(Interval) })),
+)
+
+/** The parts of Alertmanager's configuration that are taken over. */
+const AlertmanagerConfig = Schema.Struct({
+  route: Route,
+  receivers: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown))),
+  inhibit_rules: Schema.optionalKey(Schema.Array(Schema.Unknown)),
+  time_intervals: Intervals,
+  mute_time_intervals: Intervals,
+})
 
 /** A receiver of a policy for each kind of Alertmanager's. Their addresses stay outside the file. */
 const RECEIVERS: Readonly<Record<string, (name: string) => object>> = {
@@ -107,19 +134,22 @@ const takeWindows = (muted: ReadonlyArray<MutedRoute>, intervals: Intervals) => 
   return { windows, notes: Array.from(new Set(notes)) }
 }
 
-/** Turns a configuration of Alertmanager into a policy file; a text says why it cannot be read. */
-export const importAlertmanager = (text: string): Result.Result<Imported, string> =>
-  Result.map(
-    Result.flatMap(
-      Result.mapError(
-        Result.try(() => parse(text) as unknown),
-        () => "the file must be YAML",
+const readConfig = (text: string) =>
+  Result.flatMap(
+    Result.try({ try: () => parse(text) as unknown, catch: () => "the file must be YAML" }),
+    (given) =>
+      Result.mapError(SchemaParser.decodeUnknownResult(AlertmanagerConfig)(given), (issue) =>
+        describeIssue(issue, "the file"),
       ),
-      (given) =>
-        Result.mapError(SchemaParser.decodeUnknownResult(AlertmanagerConfig)(given), (issue) =>
-          describeIssue(issue, "the file"),
-        ),
-    ),
+  )
+
+/**
+ * Turns a configuration of Alertmanager into a policy file, and names what that does not have; a
+ * text says why it cannot be read.
+ */
+export const importAlertmanager = (given: string) =>
+  Result.map(
+    readConfig(given),
     ({ inhibit_rules = [], mute_time_intervals = [], receivers = [], route, time_intervals = [] }) => {
       const taken = takeRoutes(route)
       const named = new Map(

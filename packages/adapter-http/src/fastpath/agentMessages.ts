@@ -1,4 +1,7 @@
-import type { IncomingHttpHeaders } from "node:http"
+import { type IncomingHttpHeaders, STATUS_CODES } from "node:http"
+import { errorStatus } from "@tocsin/contract/api/ApiErrors"
+import { errorBody, errorFields, type Failure } from "../response/failures.ts"
+import { type Answered, fieldsOfEvery, httpDate } from "../response/headerFields.ts"
 
 /** The head of an agent's request that every parser understands alike. */
 export interface AgentHead {
@@ -56,4 +59,43 @@ export const parseHead = (text: string): AgentHead | undefined => {
     return undefined
   if (UNUSUAL.some((name) => Object.hasOwn(headers, name))) return undefined
   return { endpoint: endpoint === "events" ? "events" : "heartbeat", headers, bodyLength: Number(length) }
+}
+
+/** Both endpoints of the agents answer with it (docs/rules.md#the-v1-promise). */
+const ACCEPTED = 202
+
+/** The answer to an agent: the reply of a use case, or why there is none. */
+export type AgentAnswer = { readonly reply: object } | { readonly failure: Failure }
+
+/** The status of an answer. */
+export const statusOf = (answer: AgentAnswer): number =>
+  "reply" in answer ? ACCEPTED : errorStatus[answer.failure.code]
+
+const linesOf = (fields: Readonly<Record<string, string>>): string => {
+  let lines = ""
+  for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
+  return lines
+}
+
+interface Circumstances extends Answered {
+  readonly millis: number
+  readonly keepAliveSeconds: number
+}
+
+/**
+ * An answer as bytes of HTTP/1.1: the same fields in the same order as the API and node:http write.
+ */
+export const answerText = (
+  answer: AgentAnswer,
+  { requestId, isFinal, millis, keepAliveSeconds }: Circumstances,
+): string => {
+  const body = JSON.stringify("reply" in answer ? answer.reply : errorBody(answer.failure, requestId))
+  const status = statusOf(answer)
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n`
+  text += `content-length: ${Buffer.byteLength(body)}\r\n`
+  if ("failure" in answer) text += linesOf(errorFields(answer.failure))
+  text += linesOf(fieldsOfEvery({ requestId, isFinal }))
+  text += `date: ${httpDate(millis)}\r\n`
+  if (!isFinal) text += `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`
+  return `${text}\r\n${body}`
 }
