@@ -1,37 +1,14 @@
 import type { Receiver } from "@tocsin/contract/PolicyDocument"
-import type { ReceiverType } from "@tocsin/contract/ReceiverTypes"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { type Duration, Effect, Layer, Result, Schema, type Scope } from "effect"
-import { alertRouter, type AlertRouterOptions } from "./alertrouter/alertRouter.ts"
-import { BadNotifierSetting } from "./BadNotifierSetting.ts"
-import { debug } from "./debug/debug.ts"
-import { DEFAULT_SEND_TIMEOUT, type PostingOptions, mailTimeout, sendTimeout } from "./http/HttpPost.ts"
-import {
-  messengerSlack,
-  type MessengerSlackOptions,
-  messengerTelegram,
-  type MessengerTelegramOptions,
-} from "./messenger/messenger.ts"
+import { BadNotifierSetting, DEFAULT_SEND_TIMEOUT, mailTimeout, sendTimeout } from "./http/HttpPost.ts"
 import { makeReceiver, type ReceiverSecrets } from "./policyReceivers.ts"
-import { webhook, type WebhookOptions } from "./webhook/webhook.ts"
 
-type Own<Options> = Omit<Options, keyof PostingOptions>
-
-/** A notifier is made if its options are given. */
 export interface NotifiersOptions {
-  readonly debug: boolean
-  readonly webhook?: Own<WebhookOptions> | undefined
-  readonly messenger?:
-    | ({ readonly form: "slack" } & Own<MessengerSlackOptions>)
-    | ({ readonly form: "telegram" } & Own<MessengerTelegramOptions>)
-    | undefined
-  readonly alertRouter?: Own<AlertRouterOptions> | undefined
-  /** Receivers of types, each named by its type. */
-  readonly typed?: ReadonlyArray<{
-    readonly definition: Receiver & { readonly type: ReceiverType }
-    readonly secrets: ReceiverSecrets
-  }>
+  /** Each is named by its type, or else its kind. */
+  readonly receivers: ReadonlyArray<{ readonly definition: Receiver; readonly secrets: ReceiverSecrets }>
   /** Refuses private addresses (docs/rules.md#targets). */
   readonly denyPrivateTargets?: boolean | undefined
   /** Attempts end within the lease (docs/rules.md#delivery). */
@@ -49,44 +26,31 @@ export class BadNotifierSettings extends Schema.TaggedError<BadNotifierSettings>
   }
 }
 
-const messenger = (options: NonNullable<NotifiersOptions["messenger"]>, posting: PostingOptions) =>
-  options.form === "slack"
-    ? messengerSlack({ ...options, ...posting })
-    : messengerTelegram({ ...options, ...posting })
+/** The name of a receiver that no policy names. */
+export const nameOf = (definition: Receiver): NotifierName =>
+  "type" in definition && definition.type !== undefined ? definition.type : definition.kind
 
-const make = Effect.fnUntraced(function* (
-  options: NotifiersOptions,
-): Effect.fn.Return<Notifiers["Service"], BadNotifierSettings, Scope.Scope | Ids> {
-  const posting: PostingOptions = {
-    denyPrivateTargets: options.denyPrivateTargets ?? false,
-    timeout: options.lease === undefined ? DEFAULT_SEND_TIMEOUT : sendTimeout(options.lease),
-    mailTimeout: options.lease === undefined ? undefined : mailTimeout(options.lease),
+const make = Effect.fnUntraced(function* ({
+  denyPrivateTargets = false,
+  lease,
+  receivers,
+}: NotifiersOptions): Effect.fn.Return<Notifiers["Service"], BadNotifierSettings, Scope.Scope | Ids> {
+  const posting = {
+    denyPrivateTargets,
+    timeout: lease === undefined ? DEFAULT_SEND_TIMEOUT : sendTimeout(lease),
+    mailTimeout: lease && mailTimeout(lease),
   }
-  const made = [
-    yield* Effect.result(options.webhook ? webhook({ ...options.webhook, ...posting }) : Effect.undefined),
-    yield* Effect.result(options.messenger ? messenger(options.messenger, posting) : Effect.undefined),
-    yield* Effect.result(
-      options.alertRouter ? alertRouter({ ...options.alertRouter, ...posting }) : Effect.undefined,
-    ),
-  ]
-  const typed = yield* Effect.forEach(options.typed ?? [], ({ definition, secrets }) =>
-    Effect.result(
-      Effect.map(
-        makeReceiver(definition, secrets, posting),
-        (notifier) => [definition.type, notifier] as const,
-      ),
+  const made = yield* Effect.forEach(receivers, ({ definition, secrets }) =>
+    makeReceiver(definition, secrets, posting).pipe(
+      Effect.map((notifier) => [nameOf(definition), notifier] as const),
+      Effect.result,
     ),
   )
-  const results: ReadonlyArray<Result.Result<unknown, BadNotifierSetting>> = [...made, ...typed]
-  const problems = results.filter(Result.isFailure).map(({ failure }) => failure)
+  const problems = made.filter(Result.isFailure).map(({ failure }) => failure)
   if (problems.length > 0) return yield* new BadNotifierSettings({ problems })
-  const notifiers = [options.debug ? debug : undefined, ...made.map(Result.getOrUndefined)]
-  return new Map([
-    ...notifiers.flatMap((notifier) => (notifier === undefined ? [] : [[notifier.kind, notifier] as const])),
-    ...typed.flatMap((one) => (Result.isSuccess(one) ? [one.success] : [])),
-  ])
+  return new Map(made.filter(Result.isSuccess).map(({ success }) => success))
 })
 
-/** The notifiers of `options`. Their connections close with the layer. */
+/** The notifiers of the settings. Their connections close with the layer. */
 export const layer = (options: NotifiersOptions): Layer.Layer<Notifiers, BadNotifierSettings, Ids> =>
   Layer.effect(Notifiers, make(options))

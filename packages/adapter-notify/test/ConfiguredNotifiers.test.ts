@@ -11,32 +11,37 @@ const withNotifiers = <A, E, R>(options: NotifiersOptions, use: Effect.Effect<A,
   Effect.provide(use, layer(options)).pipe(Effect.provide(testIds))
 
 const url = Redacted.make("https://receiver.test/")
-const secrets = [Redacted.make("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
+const secret = Redacted.make("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+const debug = { definition: { kind: "debug" }, secrets: {} } as const
+const webhook = { definition: { kind: "webhook" }, secrets: { url, secret } } as const
+const alertRouter = { definition: { kind: "alert_router" }, secrets: { url } } as const
+const slack = { definition: { kind: "messenger" }, secrets: { url } } as const
+const telegram = {
+  definition: { kind: "messenger", telegram_chat: "@ops" },
+  secrets: { telegram_token: Redacted.make("1:a") },
+} as const
 const kinds = Effect.map(Notifiers, (notifiers) => Array.from(notifiers.keys()))
 
 describe("the configured notifiers", () => {
-  it.effect("are those whose options are given", () =>
+  it.effect("are those of the given receivers, by their types or kinds", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* withNotifiers({ debug: false }, kinds), [])
-      assert.deepStrictEqual(yield* withNotifiers({ debug: true }, kinds), ["debug"])
-      const all: NotifiersOptions = {
-        debug: true,
-        webhook: { url, secrets },
-        messenger: { form: "telegram", token: Redacted.make("1:a"), chat: "@ops" },
-        alertRouter: { url },
-      }
+      assert.deepStrictEqual(yield* withNotifiers({ receivers: [] }, kinds), [])
+      assert.deepStrictEqual(yield* withNotifiers({ receivers: [debug] }, kinds), ["debug"])
+      const ntfy = { definition: { kind: "messenger", type: "ntfy" }, secrets: { url } } as const
+      const all: NotifiersOptions = { receivers: [debug, webhook, telegram, alertRouter, ntfy] }
       assert.deepStrictEqual(yield* withNotifiers(all, kinds), [
         "debug",
         "webhook",
         "messenger",
         "alert_router",
+        "ntfy",
       ])
     }),
   )
 
   it.effect("each are of the kind they are found by, and only the alert router sends again", () =>
     withNotifiers(
-      { debug: true, webhook: { url, secrets }, messenger: { form: "slack", url }, alertRouter: { url } },
+      { receivers: [debug, webhook, slack, alertRouter] },
       Effect.map(Notifiers, (notifiers) => {
         for (const [kind, notifier] of notifiers) {
           assert.strictEqual(notifier.kind, kind)
@@ -51,10 +56,12 @@ describe("the configured notifiers", () => {
       const error = yield* Effect.flip(
         withNotifiers(
           {
-            debug: true,
-            webhook: { url, secrets: [Redacted.make("whsec_planted?")] },
-            messenger: { form: "slack", url: Redacted.make("ftp://planted/") },
-            alertRouter: { url: Redacted.make("http://10.1.2.3:9093/planted") },
+            receivers: [
+              debug,
+              { ...webhook, secrets: { url, secret: Redacted.make("whsec_planted?") } },
+              { ...slack, secrets: { url: Redacted.make("ftp://planted/") } },
+              { ...alertRouter, secrets: { url: Redacted.make("http://10.1.2.3:9093/planted") } },
+            ],
             denyPrivateTargets: true,
           },
           Notifiers,
@@ -72,9 +79,9 @@ describe("the configured notifiers", () => {
   it.effect("give up before a short lease ends", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(() => {})
-      const slack = { form: "slack", url: Redacted.make(receiver.origin) } as const
+      const secrets = { url: Redacted.make(receiver.origin) }
       yield* withNotifiers(
-        { debug: false, messenger: slack, lease: Duration.seconds(3) },
+        { receivers: [{ ...slack, secrets }], lease: Duration.seconds(3) },
         Effect.gen(function* () {
           const messenger = (yield* Notifiers).get("messenger")
           if (messenger === undefined) return assert.fail("no messenger")
@@ -93,9 +100,9 @@ describe("the configured notifiers", () => {
   it.effect("close their connections with the layer", () =>
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(200))
-      const alertRouter = { url: Redacted.make(receiver.origin) }
+      const secrets = { url: Redacted.make(receiver.origin) }
       yield* withNotifiers(
-        { debug: false, alertRouter },
+        { receivers: [{ ...alertRouter, secrets }] },
         Effect.flatMap(Notifiers, (notifiers) => notifiers.get("alert_router")?.send(firing) ?? Effect.void),
       )
       yield* (yield* Queue.take(receiver.requests)).closed

@@ -1,16 +1,26 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger, Queue, Redacted, Result, Schema } from "effect"
+import { Effect, Logger, Queue, Redacted, Result, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Webhook } from "standardwebhooks"
-import { Alert } from "../src/alertrouter/alertRouter.ts"
-import { type NotifiersOptions, layer } from "../src/ConfiguredNotifiers.ts"
-import { DebugNotification } from "../src/debug/debug.ts"
-import { SlackMessage, TelegramMessage } from "../src/messenger/messenger.ts"
-import { parseSecrets, signatureHeaders, WebhookMessage } from "../src/webhook/webhook.ts"
-import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
+import { Alert, alertRouter } from "../src/alertrouter/alertRouter.ts"
+import { debug, DebugNotification } from "../src/debug/debug.ts"
+import { type BadNotifierSetting, DEFAULT_SEND_TIMEOUT } from "../src/http/HttpPost.ts"
+import {
+  messengerSlack,
+  messengerTelegram,
+  SlackMessage,
+  TelegramMessage,
+} from "../src/messenger/messenger.ts"
+import {
+  parseSecrets,
+  signatureHeaders,
+  webhook as makeWebhook,
+  WebhookMessage,
+} from "../src/webhook/webhook.ts"
+import type { Ids } from "@tocsin/core/ports/Ids"
+import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
-import type { NotifierKind } from "@tocsin/contract/Status"
 import { at, firing, resolved, shared } from "./notifications.ts"
 import { answering, startReceiver } from "./Receiver.ts"
 import { testIds } from "./testIds.ts"
@@ -25,22 +35,21 @@ const example = (name: string): unknown =>
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-type Form = (url: Redacted.Redacted) => Omit<NotifiersOptions, "debug">
-const webhook: Form = (url) => ({ webhook: { url, secrets: [Redacted.make(secret)] } })
-const slack: Form = (url) => ({ messenger: { form: "slack", url } })
-const telegram: Form = (apiUrl) => ({
-  messenger: { form: "telegram", apiUrl, token: Redacted.make("1:a"), chat: "@ops" },
-})
-const alertmanager: Form = (url) => ({ alertRouter: { url } })
+const posting = { denyPrivateTargets: false, timeout: DEFAULT_SEND_TIMEOUT }
+type Form = (url: Redacted.Redacted) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
+const webhook: Form = (url) => makeWebhook({ ...posting, url, secrets: [Redacted.make(secret)] })
+const slack: Form = (url) => messengerSlack({ ...posting, url })
+const telegram: Form = (apiUrl) =>
+  messengerTelegram({ ...posting, apiUrl, token: Redacted.make("1:a"), chat: "@ops" })
+const alertmanager: Form = (url) => alertRouter({ ...posting, url })
 
 /** The request that a receiver gets when a notifier of this form is used so. */
-const posted = (form: Form, kind: NotifierKind, use: (notifier: Notifier) => Effect.Effect<unknown>) =>
+const posted = (form: Form, use: (notifier: Notifier) => Effect.Effect<unknown>) =>
   Effect.gen(function* () {
     yield* TestClock.setTime(Number(firing.created_at / 1_000n))
     const receiver = yield* startReceiver(answering(200))
-    const options = { debug: false, ...form(Redacted.make(receiver.origin)) }
-    const made = Effect.flatMap(Notifiers, (notifiers) => use(notifiers.get(kind) ?? assert.fail(kind)))
-    yield* made.pipe(Effect.provide(layer(options)), Effect.provide(testIds))
+    const made = form(Redacted.make(receiver.origin))
+    yield* Effect.scoped(Effect.flatMap(made, use)).pipe(Effect.provide(testIds))
     const sent: unknown = JSON.parse((yield* Queue.take(receiver.requests)).body)
     return sent
   })
@@ -91,15 +100,15 @@ describe("an example in docs/notifications.md", () => {
   })
 
   it.effect.each([
-    ["webhook firing", webhook, "webhook", (notifier: Notifier) => notifier.send(firing)],
-    ["webhook resolved", webhook, "webhook", (notifier: Notifier) => notifier.send(resolved)],
-    ["webhook test", webhook, "webhook", (notifier: Notifier) => notifier.test],
-    ["slack", slack, "messenger", (notifier: Notifier) => notifier.send(shared)],
-    ["telegram", telegram, "messenger", (notifier: Notifier) => notifier.send(resolved)],
-    ["alertmanager", alertmanager, "alert_router", (notifier: Notifier) => notifier.send(firing)],
-  ] as const)("shows the payload: %s", ([name, form, kind, use]) =>
+    ["webhook firing", webhook, (notifier: Notifier) => notifier.send(firing)],
+    ["webhook resolved", webhook, (notifier: Notifier) => notifier.send(resolved)],
+    ["webhook test", webhook, (notifier: Notifier) => notifier.test],
+    ["slack", slack, (notifier: Notifier) => notifier.send(shared)],
+    ["telegram", telegram, (notifier: Notifier) => notifier.send(resolved)],
+    ["alertmanager", alertmanager, (notifier: Notifier) => notifier.send(firing)],
+  ] as const)("shows the payload: %s", ([name, form, use]) =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* posted(form, kind, use), example(name))
+      assert.deepStrictEqual(yield* posted(form, use), example(name))
     }),
   )
 
@@ -109,15 +118,7 @@ describe("an example in docs/notifications.md", () => {
       const logger = Logger.map(Logger.formatStructured, ({ annotations }) => {
         lines.push(annotations)
       })
-      const send = Effect.flatMap(
-        Notifiers,
-        (notifiers) => notifiers.get("debug")?.send(firing) ?? Effect.void,
-      )
-      yield* send.pipe(
-        Effect.provide(layer({ debug: true })),
-        Effect.provide(testIds),
-        Effect.provide(Logger.layer([logger])),
-      )
+      yield* Effect.provide(debug.send(firing), Logger.layer([logger]))
       assert.deepStrictEqual(lines, [example("debug")])
     }),
   )

@@ -1,67 +1,72 @@
 import * as ConfiguredNotifiers from "@tocsin/adapter-notify/ConfiguredNotifiers"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Layer } from "effect"
+import { Layer, Redacted } from "effect"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The notifiers of these settings. An invalid setting was reported before; here it is a defect. */
 export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, never, Ids> => {
-  const isEnabled = new Set(enabledNotifiers(settings))
-  const { SERVICE_WEBHOOK_URL, SERVICE_WEBHOOK_SECRET, SERVICE_ALERT_ROUTER_URL } = settings
+  const isEnabled: ReadonlySet<string> = new Set(enabledNotifiers(settings))
   return Layer.orDie(
     ConfiguredNotifiers.layer({
-      debug: isEnabled.has("debug"),
-      webhook:
-        isEnabled.has("webhook") && SERVICE_WEBHOOK_URL !== undefined
-          ? { url: SERVICE_WEBHOOK_URL, secrets: SERVICE_WEBHOOK_SECRET ?? [] }
-          : undefined,
-      messenger: isEnabled.has("messenger") ? messenger(settings) : undefined,
-      alertRouter:
-        isEnabled.has("alert_router") && SERVICE_ALERT_ROUTER_URL !== undefined
-          ? { url: SERVICE_ALERT_ROUTER_URL }
-          : undefined,
-      typed: typed(settings).filter(({ definition }) => isEnabled.has(definition.type)),
+      receivers: receiversOf(settings).filter(({ definition }) =>
+        isEnabled.has(ConfiguredNotifiers.nameOf(definition)),
+      ),
       denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
       lease: settings.SERVICE_DELIVERY_LEASE,
     }),
   )
 }
 
-/** The receivers of types that are configured. */
-const typed = (settings: Settings) => {
-  const { SERVICE_DISCORD_URL, SERVICE_NTFY_URL, SERVICE_PAGERDUTY_KEY, SERVICE_TEAMS_URL } = settings
-  const chats = { discord: SERVICE_DISCORD_URL, ntfy: SERVICE_NTFY_URL, teams: SERVICE_TEAMS_URL }
+type Receiver = ConfiguredNotifiers.NotifiersOptions["receivers"][number]
+
+const given = <A>(value: A | undefined, receiver: (value: A) => Receiver): ReadonlyArray<Receiver> =>
+  value === undefined ? [] : [receiver(value)]
+
+/** The receivers that are configured. */
+const receiversOf = (settings: Settings): ReadonlyArray<Receiver> => {
+  const secret = settings.SERVICE_WEBHOOK_SECRET?.map(Redacted.value).join(" ")
+  const from = settings.SERVICE_EMAIL_FROM
+  const to = settings.SERVICE_EMAIL_TO
+  const chats = {
+    ntfy: settings.SERVICE_NTFY_URL,
+    discord: settings.SERVICE_DISCORD_URL,
+    teams: settings.SERVICE_TEAMS_URL,
+  } as const
   return [
-    ...email(settings),
-    ...(["ntfy", "discord", "teams"] as const).flatMap((type) => {
-      const url = chats[type]
-      return url === undefined ? [] : [{ definition: { kind: "messenger", type }, secrets: { url } } as const]
-    }),
-    ...(SERVICE_PAGERDUTY_KEY === undefined
+    { definition: { kind: "debug" }, secrets: {} },
+    ...given(settings.SERVICE_WEBHOOK_URL, (url) => ({
+      definition: { kind: "webhook" },
+      secrets: { url, secret: Redacted.make(secret ?? "") },
+    })),
+    ...messenger(settings),
+    ...given(settings.SERVICE_ALERT_ROUTER_URL, (url) => ({
+      definition: { kind: "alert_router" },
+      secrets: { url },
+    })),
+    ...(from === undefined || to === undefined
       ? []
-      : [
-          {
-            definition: { kind: "alert_router", type: "pagerduty" },
-            secrets: { routing_key: SERVICE_PAGERDUTY_KEY },
-          } as const,
-        ]),
+      : given(settings.SERVICE_SMTP_URL, (url) => ({
+          definition: { kind: "messenger", type: "email", from, to },
+          secrets: { url },
+        }))),
+    ...(["ntfy", "discord", "teams"] as const).flatMap((type) =>
+      given(chats[type], (url) => ({ definition: { kind: "messenger", type }, secrets: { url } })),
+    ),
+    ...given(settings.SERVICE_PAGERDUTY_KEY, (routing_key) => ({
+      definition: { kind: "alert_router", type: "pagerduty" },
+      secrets: { routing_key },
+    })),
   ]
 }
 
-const email = ({ SERVICE_EMAIL_FROM, SERVICE_EMAIL_TO, SERVICE_SMTP_URL }: Settings) =>
-  SERVICE_SMTP_URL === undefined || SERVICE_EMAIL_FROM === undefined || SERVICE_EMAIL_TO === undefined
-    ? []
-    : [
-        {
-          definition: { kind: "messenger", type: "email", from: SERVICE_EMAIL_FROM, to: SERVICE_EMAIL_TO },
-          secrets: { url: SERVICE_SMTP_URL },
-        } as const,
-      ]
-
-const messenger = ({ SERVICE_MESSENGER_URL, SERVICE_TELEGRAM_TOKEN, SERVICE_TELEGRAM_CHAT }: Settings) => {
-  if (SERVICE_MESSENGER_URL !== undefined) return { form: "slack", url: SERVICE_MESSENGER_URL } as const
-  return SERVICE_TELEGRAM_TOKEN === undefined || SERVICE_TELEGRAM_CHAT === undefined
-    ? undefined
-    : ({ form: "telegram", token: SERVICE_TELEGRAM_TOKEN, chat: SERVICE_TELEGRAM_CHAT } as const)
+const messenger = (settings: Settings): ReadonlyArray<Receiver> => {
+  const { SERVICE_MESSENGER_URL, SERVICE_TELEGRAM_CHAT, SERVICE_TELEGRAM_TOKEN } = settings
+  if (SERVICE_MESSENGER_URL === undefined && SERVICE_TELEGRAM_CHAT !== undefined)
+    return given(SERVICE_TELEGRAM_TOKEN, (telegram_token) => ({
+      definition: { kind: "messenger", telegram_chat: SERVICE_TELEGRAM_CHAT },
+      secrets: { telegram_token },
+    }))
+  return given(SERVICE_MESSENGER_URL, (url) => ({ definition: { kind: "messenger" }, secrets: { url } }))
 }

@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import { isRefusedAddress, type TargetPolicy } from "@tocsin/adapter-notify/http/checkedLookup"
+import { isRefusedAddress, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { TryWatchRequest } from "@tocsin/contract/Watches"
 import type { Settings } from "./settings/Settings.ts"

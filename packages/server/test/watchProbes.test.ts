@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
-import { NameLookup, type ResolveName } from "@tocsin/adapter-notify/http/checkedLookup"
+import { NameLookup, type ResolveName } from "@tocsin/adapter-notify/http/Target"
 import { Duration, Effect, Result } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:http"

@@ -5,8 +5,7 @@ import { plainLine } from "@tocsin/contract/plainLine"
 import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope } from "effect"
-import type { BadNotifierSetting } from "../BadNotifierSetting.ts"
-import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { type BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import {
   checkIdOf,
   type NotifiedIncident,
@@ -23,7 +22,6 @@ export const Alert = Schema.Struct({
 })
 export type Alert = typeof Alert.Type
 
-/** An incident at one severity. */
 interface AlertFacts {
   readonly severity: Severity
   readonly summary: string | undefined
@@ -82,11 +80,6 @@ export const alertOf = (facts: AlertFacts, endsAt: Instant.Instant): Alert => ({
   endsAt,
 })
 
-export interface AlertRouterOptions extends PostingOptions {
-  /** Base address of the Alertmanager. */
-  readonly url: Redacted.Redacted
-}
-
 const TEST_SPAN = Duration.minutes(1)
 
 const encode = Schema.encodeSync(Schema.fromJsonString(Schema.Array(Alert)))
@@ -116,7 +109,10 @@ const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Insta
 
 /** Posts to Alertmanager's `/api/v2/alerts` (docs/rules.md#alertmanager). */
 export const alertRouter = Effect.fnUntraced(function* (
-  options: AlertRouterOptions,
+  options: PostingOptions & {
+    /** Base address of the Alertmanager. */
+    readonly url: Redacted.Redacted
+  },
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {
   const httpPost = yield* makeHttpPost({
     ...options,
@@ -127,8 +123,8 @@ export const alertRouter = Effect.fnUntraced(function* (
   })
   const post = (alertsAt: (now: Instant.Instant) => ReadonlyArray<Alert>) =>
     Effect.flatMap(Instant.now, (now) => httpPost(encode(alertsAt(now))))
-  const send = (alertsAt: (now: Instant.Instant) => ReadonlyArray<Alert>) =>
-    Effect.map(post(alertsAt), ({ result }) => result)
+  const send = (...parameters: Parameters<typeof post>) =>
+    Effect.map(post(...parameters), ({ result }) => result)
   return {
     kind: "alert_router",
     send: (notification) => send((now) => [alertOfNotification(notification, now)]),

@@ -26,7 +26,6 @@ export const DebugNotification = Schema.Struct({
 const encode = Schema.encodeSync(DebugNotification)
 
 const delivered: DeliveryResult = { outcome: "delivered" }
-
 const lineOf = ({ incident, ...notification }: DeliveryAttempt) =>
   encode({
     version: 1,

@@ -1,14 +1,210 @@
-import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import { connect, isIP, type Socket } from "node:net"
+import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import * as Instant from "@tocsin/contract/Instant"
+import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
+import { cutText, linksOf, type NamedLink, plain } from "@tocsin/core/notifications/incidentText"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import { Ids } from "@tocsin/core/ports/Ids"
-import { Effect, type Redacted, type Scope } from "effect"
-import { BadNotifierSetting } from "../BadNotifierSetting.ts"
-import { receiptOf } from "../http/deliveryResult.ts"
-import type { Answer } from "../http/exchange.ts"
-import type { PostingOptions } from "../http/HttpPost.ts"
-import { aboutNotification, aboutSeveral, type ChatMessage } from "../text/ChatMessage.ts"
-import { type MailAddresses, mailOf } from "./mail.ts"
-import { isLoopback, makeSendMail, parseMailServer } from "./mailServer.ts"
+import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import { Duration, Effect, type Redacted, Result, type Scope } from "effect"
+import { type Answer, type NoAnswer, receiptOf } from "../http/exchange.ts"
+import { BadNotifierSetting, type PostingOptions } from "../http/HttpPost.ts"
+import { checkedLookup, hostOf, NameLookup, parseTarget, SMTP, type TargetPolicy } from "../http/Target.ts"
+import {
+  aboutNotification,
+  aboutSeveral,
+  type ChatMessage,
+  textOf,
+  type Tone,
+  toneOf,
+} from "../text/ChatMessage.ts"
+
+/** The sender and recipients of a receiver's mails. */
+interface MailAddresses {
+  /** An address, or a name and the address in angle brackets. */
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly cc?: ReadonlyArray<string> | undefined
+}
+
+const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: plain }
+
+/** Longer subjects are cut by most programs. */
+const MOST_SUBJECT = 200
+
+/** Readable on light and dark grounds. */
+const COLOURS: Readonly<Record<Tone, string>> = {
+  critical: "#d13438",
+  warning: "#c19c00",
+  unknown: "#8764b8",
+  resolved: "#2d8a4e",
+  test: "#2d8a4e",
+}
+
+const BUTTON =
+  "display:inline-block;margin:12px 8px 0 0;padding:6px 14px;border:1px solid #8c959f;border-radius:6px;" +
+  "text-decoration:none"
+
+const buttonOf = ({ title, url }: NamedLink): string =>
+  `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(title)}</a>`
+
+/** Without a stylesheet, script or image: every program shows the same, and loads nothing. */
+const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: ReadonlyArray<NamedLink>): string => {
+  const [title = "", ...rest] = lines.map(escapeHtml)
+  const shown = rest.map((line) => `<p style="margin:0 0 6px;overflow-wrap:anywhere">${line}</p>`).join("")
+  return (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
+    '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
+    '</head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
+    `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">` +
+    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}${links.map(buttonOf).join("")}</div></body></html>`
+  )
+}
+
+/** Places a mail in the thread of its incident: programs show mails with one reference together. */
+const threadOf = ({ incident }: DeliveryAttempt, domain: string) => {
+  const reference = `<${incident.id}@${domain}>`
+  return { inReplyTo: reference, references: reference }
+}
+
+/** The mail of a message, as nodemailer takes it (docs/notifications.md#types). */
+const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses) => {
+  const { inner, name = "" } = MAIL_SENDER.exec(from)?.groups ?? {}
+  const address = inner ?? from
+  const domain = address.slice(address.lastIndexOf("@") + 1)
+  const text = textOf(message, UNLIMITED)
+  const lines = textOf(message, { ...UNLIMITED, hasLinks: true }).split("\n")
+  const links = message.about === "notification" ? linksOf(message.notifications[0]) : []
+  return {
+    from: { name: name.trim(), address },
+    to: Array.from(to),
+    cc: Array.from(cc),
+    subject: cutText(lines[0] ?? "", { limit: MOST_SUBJECT, escape: plain }),
+    text: `${text}\n`,
+    html: htmlOf(lines, COLOURS[toneOf(message)], links),
+    messageId: `<${message.id}@${domain}>`,
+    ...(message.about === "notification" && threadOf(message.notifications[0], domain)),
+    headers: {
+      "Auto-Submitted": "auto-generated",
+      "X-Auto-Response-Suppress": "All",
+      "List-Id": `Tocsin <tocsin.${domain}>`,
+    },
+  }
+}
+
+/** Submission with STARTTLS, and with TLS from the start (RFC 6409, RFC 8314). */
+const PORTS: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 }
+
+/** Reads an address of a mail server. A failure completes "… must be …" without it. */
+const parseMailServer = (address: Redacted.Redacted, policy: TargetPolicy) =>
+  Result.map(parseTarget(address, policy, SMTP), ({ credentials, url }) => ({
+    host: hostOf(url),
+    port: url.port === "" ? (PORTS[url.protocol] ?? 0) : Number(url.port),
+    /** TLS from the start, instead of STARTTLS. */
+    isSecure: url.protocol === "smtps:",
+    auth: credentials && { user: credentials.user, pass: credentials.password },
+  }))
+
+/** Whether a connection to it stays on this machine. */
+const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|::1)$/i.test(host)
+
+interface MailServerOptions extends TargetPolicy {
+  readonly server: Result.Result.Success<ReturnType<typeof parseMailServer>>
+  /** Refuses a connection without TLS. */
+  readonly needsTls: boolean
+  readonly timeout: Duration.Duration
+}
+
+/** More connections than this many servers refuse. */
+const MOST_CONNECTIONS = 3
+
+/**
+ * A client of a mail server; its connections serve several mails and close with the scope. Answers
+ * `none` if handing a mail over takes too long; the body has the number of refused recipients.
+ */
+const makeSendMail = Effect.fnUntraced(function* ({
+  needsTls,
+  server,
+  timeout,
+  ...policy
+}: MailServerOptions) {
+  const { auth, host, isSecure, port } = server
+  const lookup = checkedLookup(yield* NameLookup, policy)
+  const sockets = new Set<Socket>()
+  /** Connects to the address that was checked. */
+  const open = (
+    _options: unknown,
+    end: (error: Error | null, opened: { connection: Socket } | false) => void,
+  ) => {
+    const socket = connect({ host, port, lookup })
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+    socket.once("error", (error) => end(error, false))
+    socket.once("connect", () => end(null, { connection: socket }))
+  }
+  // Only a service that sends mails loads it.
+  const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
+  const millis = Duration.toMillis(timeout)
+  const transport = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      createTransport({
+        pool: true,
+        maxConnections: MOST_CONNECTIONS,
+        // The core decides about every repeat.
+        maxRequeues: 0,
+        host,
+        port,
+        secure: isSecure,
+        requireTLS: needsTls && !isSecure,
+        ignoreTLS: !needsTls,
+        ...(isIP(host) === 0 && { tls: { servername: host } }),
+        ...(auth !== undefined && { auth }),
+        forceAuth: auth !== undefined,
+        greetingTimeout: millis,
+        socketTimeout: millis,
+        // No text of a message is a path or an address to read.
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        getSocket: open,
+      }),
+    ),
+    (opened) =>
+      Effect.sync(() => {
+        opened.close()
+        for (const socket of sockets) socket.destroy()
+      }),
+  )
+  return (mail: ReturnType<typeof mailOf>) =>
+    Effect.tryPromise({
+      try: (signal) => transport.sendMail({ ...mail, signal }),
+      catch: (error): Refusal => refusalOf(error),
+    }).pipe(
+      Effect.map(({ rejected }) => answerOf(DELIVERED, String(rejected.length))),
+      Effect.catch(({ code, status }) =>
+        status === undefined ? Effect.fail({ code }) : Effect.succeed(answerOf(status, code ?? "")),
+      ),
+      Effect.timeoutOption(timeout),
+    )
+})
+
+const DELIVERED = 250
+
+const answerOf = (status: number, body: string): Answer => ({ status, retryAfter: undefined, body })
+
+/** An error of the client: with the status of an answer, or with a code alone. */
+interface Refusal extends NoAnswer {
+  readonly status: number | undefined
+}
+
+const refusalOf = (error: unknown): Refusal => {
+  const { code, message, responseCode } = Object(error)
+  // nodemailer replaces the code of a failed handshake by that of every socket.
+  const isTls = code === "ESOCKET" && /certificate|tls|ssl/i.test(String(message))
+  return {
+    code: isTls ? "ETLS" : typeof code === "string" ? code : undefined,
+    status: typeof responseCode === "number" ? responseCode : undefined,
+  }
+}
 
 export interface EmailOptions extends PostingOptions, MailAddresses {
   /** `smtp://` or `smtps://`, with user and password. */

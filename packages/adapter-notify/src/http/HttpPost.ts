@@ -1,12 +1,19 @@
 import * as Instant from "@tocsin/contract/Instant"
-import type { NotifierKind } from "@tocsin/contract/Status"
+import { NotifierKind } from "@tocsin/contract/Status"
 import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
-import { Duration, Effect, type Redacted, type Scope, Tracer } from "effect"
-import { BadNotifierSetting } from "../BadNotifierSetting.ts"
-import type { TargetPolicy } from "./checkedLookup.ts"
-import { below, parseTarget } from "./Target.ts"
-import { receiptOf, resultOfStatus } from "./deliveryResult.ts"
-import { type Answer, makeExchange } from "./exchange.ts"
+import { Duration, Effect, type Redacted, Schema, type Scope, Tracer } from "effect"
+import { type TargetPolicy, below, parseTarget } from "./Target.ts"
+import { receiptOf, resultOfStatus, type Answer, makeExchange } from "./exchange.ts"
+
+/**
+ * A setting of a notifier is invalid. `message` completes a sentence that begins with the setting's
+ * name ("… must be …"), without its value.
+ */
+export class BadNotifierSetting extends Schema.TaggedError<BadNotifierSetting>()("BadNotifierSetting", {
+  notifier: NotifierKind,
+  setting: Schema.Literals(["url", "secrets", "token", "chat", "apiUrl", "user", "key", "routing_key"]),
+  message: Schema.String,
+}) {}
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 const MICROS_PER_SECOND = 1_000_000n

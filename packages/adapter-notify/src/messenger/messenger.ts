@@ -1,7 +1,6 @@
 import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Effect, Option, Redacted, Schema, type Scope } from "effect"
-import { BadNotifierSetting } from "../BadNotifierSetting.ts"
-import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import {
   digestText,
   incidentText,
@@ -19,11 +18,6 @@ const messenger = (medium: TextMedium, write: (text: string) => Effect.Effect<Te
     sendDigest: (notifications) => deliver(digestText(notifications, medium)),
     test: write(testText),
   }
-}
-
-export interface MessengerSlackOptions extends PostingOptions {
-  /** The incoming webhook; its path is the credential. */
-  readonly url: Redacted.Redacted
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" }
@@ -54,7 +48,10 @@ const encodeSlack = Schema.encodeSync(Schema.fromJsonString(SlackMessage))
 
 /** Writes to a channel through a Slack-compatible incoming webhook (docs/rules.md#notifiers). */
 export const messengerSlack = Effect.fnUntraced(function* (
-  options: MessengerSlackOptions,
+  options: PostingOptions & {
+    /** The incoming webhook; its path is the credential. */
+    readonly url: Redacted.Redacted
+  },
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {
   const post = yield* makeHttpPost({
     ...options,
@@ -64,15 +61,6 @@ export const messengerSlack = Effect.fnUntraced(function* (
   })
   return messenger(slackMedium, (text) => post(encodeSlack({ text })))
 })
-
-export interface MessengerTelegramOptions extends PostingOptions {
-  /** The bot's token from BotFather. */
-  readonly token: Redacted.Redacted
-  /** ID of a chat, or `@name` of a public channel. */
-  readonly chat: string
-  /** Base address of the Bot API; Telegram's unless you run your own server. */
-  readonly apiUrl?: Redacted.Redacted | undefined
-}
 
 const TELEGRAM = Redacted.make("https://api.telegram.org")
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
@@ -106,7 +94,14 @@ const bad = (setting: BadNotifierSetting["setting"]) => (message: string) =>
 
 /** Writes to a chat as a Telegram bot (docs/rules.md#notifiers). */
 export const messengerTelegram = Effect.fnUntraced(function* (
-  options: MessengerTelegramOptions,
+  options: PostingOptions & {
+    /** The bot's token from BotFather. */
+    readonly token: Redacted.Redacted
+    /** ID of a chat, or `@name` of a public channel. */
+    readonly chat: string
+    /** Base address of the Bot API; Telegram's unless you run your own server. */
+    readonly apiUrl?: Redacted.Redacted | undefined
+  },
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {
   const token = Redacted.value(options.token)
   if (!VISIBLE_ASCII.test(token))

@@ -1,47 +1,14 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { receiverTypes, type ReceiverType } from "@tocsin/contract/ReceiverTypes"
+import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { ClaimedAlert } from "@tocsin/core/ports/DeliveryAttempt"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, type Scope } from "effect"
 import { linksOf } from "@tocsin/core/notifications/incidentText"
-import { BadNotifierSetting } from "../BadNotifierSetting.ts"
-import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { aboutNotification, aboutSeveral, type ChatMessage, textOf, toneOf } from "../text/ChatMessage.ts"
-import type { ServiceKeys, Written, Service } from "./Service.ts"
-import { googleChat, mattermost, rocketChat, zulip, discord, matrix, teams } from "./chats.ts"
-import { opsgenie, pagerduty } from "./paging.ts"
-import { gotify, ntfy, pushover } from "./push.ts"
-
-export type ServiceType = Exclude<ReceiverType, "email">
-
-/**
- * The services of all types but e-mail (docs/notifications.md#types). Statuses decide as for every receiver:
- * 408, 425, 429 and 5xx are retried, others below 500 are permanent. Each states where its limits are from, as
- * of November 2026.
- */
-export const services: Readonly<Record<ServiceType, Service>> = {
-  ntfy,
-  discord,
-  teams,
-  google_chat: googleChat,
-  mattermost,
-  rocket_chat: rocketChat,
-  zulip,
-  matrix,
-  gotify,
-  pushover,
-  pagerduty,
-  opsgenie,
-}
-
-export interface ServiceOptions extends PostingOptions {
-  readonly type: ServiceType
-  /** Absent for a service that has an address. */
-  readonly url?: Redacted.Redacted | undefined
-  readonly keys: Redacted.Redacted<Omit<ServiceKeys, "path">>
-}
+import { type ServiceKeys, services, type Written } from "./services.ts"
 
 /** The resolution of an incident that resolved without a notification. */
 const resolutionOf = ({ incident }: ClaimedAlert): Written => ({
@@ -58,7 +25,12 @@ const DELIVERED: DeliveryResult = { outcome: "delivered" }
 
 /** Writes to the service of a type (docs/notifications.md#types). */
 export const serviceNotifier = Effect.fnUntraced(function* (
-  options: ServiceOptions,
+  options: PostingOptions & {
+    readonly type: keyof typeof services
+    /** Absent for a service that has an address. */
+    readonly url: Redacted.Redacted | undefined
+    readonly keys: Redacted.Redacted<Omit<ServiceKeys, "path">>
+  },
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
   const ids = yield* Ids
   const service = services[options.type]

@@ -1,15 +1,9 @@
 import { type WatchdogPing, WatchdogReceiver, type DeliveryResult } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Layer } from "effect"
-import { receiptOf } from "../http/deliveryResult.ts"
-import { type Answer, makeExchange, type Message } from "../http/exchange.ts"
-import type { TargetPolicy } from "../http/checkedLookup.ts"
-import { below, type Target } from "../http/Target.ts"
+import { receiptOf, type Answer, makeExchange, type Message } from "../http/exchange.ts"
+import { type TargetPolicy, below, type Target } from "../http/Target.ts"
 
 const TIMEOUT = Duration.seconds(10)
-
-export interface WatchdogReceiverOptions extends TargetPolicy {
-  readonly target: Target
-}
 
 const judge = ({ status }: Answer) =>
   Effect.succeed<DeliveryResult>(
@@ -26,7 +20,7 @@ const messageOf = (watchdog: WatchdogPing): Message =>
  * problems as plain text to `/fail` below the address. Guarded like notifiers
  * (docs/rules.md#targets).
  */
-export const layer = (options: WatchdogReceiverOptions): Layer.Layer<WatchdogReceiver> =>
+export const layer = (options: TargetPolicy & { readonly target: Target }): Layer.Layer<WatchdogReceiver> =>
   Layer.effect(
     WatchdogReceiver,
     Effect.gen(function* () {

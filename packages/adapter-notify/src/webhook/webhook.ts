@@ -9,8 +9,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
-import { BadNotifierSetting } from "../BadNotifierSetting.ts"
-import { makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import {
   checkIdOf,
   incidentText,
@@ -214,17 +213,15 @@ export const parsePublicUrl = (given: string): string | undefined => {
   return withoutTrailing(new URL(given).href, "/")
 }
 
-export interface WebhookOptions extends PostingOptions {
-  readonly url: Redacted.Redacted
-  /** At least one `whsec_` and base64; several during a rotation (docs/rules.md#notifiers). */
-  readonly secrets: ReadonlyArray<Redacted.Redacted>
-}
-
 const encode = Schema.encodeSync(Schema.fromJsonString(WebhookMessage))
 
 /** Posts a {@link WebhookMessage}, signed as Standard Webhooks (docs/rules.md#notifiers). */
 export const webhook = Effect.fnUntraced(function* (
-  options: WebhookOptions,
+  options: PostingOptions & {
+    readonly url: Redacted.Redacted
+    /** At least one `whsec_` and base64; several during a rotation (docs/rules.md#notifiers). */
+    readonly secrets: ReadonlyArray<Redacted.Redacted>
+  },
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
   const ids = yield* Ids
   const keys = yield* Effect.fromResult(parseSecrets(options.secrets)).pipe(

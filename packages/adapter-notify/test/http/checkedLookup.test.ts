@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from "node:dns"
 import { assert, describe, it } from "@effect/vitest"
-import { checkedLookup, type ResolveName, sharedLookup } from "../../src/http/checkedLookup.ts"
+import { checkedLookup, type ResolveName, sharedLookup } from "../../src/http/Target.ts"
 
 const resolved: ReadonlyArray<LookupAddress> = [
   { address: "169.254.169.254", family: 4 },

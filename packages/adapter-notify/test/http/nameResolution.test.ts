@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
 import { startSlowServer } from "@tocsin/test/processes/slowServer"
 import { makeHttpPost } from "../../src/http/HttpPost.ts"
-import { NameLookup, type ResolveName } from "../../src/http/checkedLookup.ts"
+import { NameLookup, type ResolveName } from "../../src/http/Target.ts"
 import { answering, startReceiver } from "../Receiver.ts"
 
 /** A resolver that gives one answer after another, the last one for ever, and counts. */

@@ -1,6 +1,8 @@
 import type { Receiver as Definition } from "@tocsin/contract/PolicyDocument"
-import type { ServiceType } from "../../src/services/serviceNotifier.ts"
+import type { services } from "../../src/services/services.ts"
 import type { Received } from "../Receiver.ts"
+
+type ServiceType = keyof typeof services
 
 /** A fake of a service: the receiver that writes to it, and the requests that the real one refuses. */
 export interface Fake {

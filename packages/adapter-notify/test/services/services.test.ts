@@ -9,11 +9,13 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { makeReceiver } from "../../src/policyReceivers.ts"
-import { services, type ServiceType } from "../../src/services/serviceNotifier.ts"
+import { services } from "../../src/services/services.ts"
 import { firing, resolved, shared } from "../notifications.ts"
 import { type Received, startReceiver } from "../Receiver.ts"
 import { testIds } from "../testIds.ts"
 import { fakes } from "./fakes.ts"
+
+type ServiceType = keyof typeof services
 
 const TYPES = Object.keys(services) as ReadonlyArray<ServiceType>
 const PAGING: ReadonlyArray<ServiceType> = ["pagerduty", "opsgenie"]

@@ -1,6 +1,10 @@
-import type { BadNotifierSetting } from "@tocsin/adapter-notify/BadNotifierSetting"
-import { mailTimeout, type PostingOptions, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
-import type { TargetPolicy } from "@tocsin/adapter-notify/http/checkedLookup"
+import {
+  type BadNotifierSetting,
+  mailTimeout,
+  type PostingOptions,
+  sendTimeout,
+} from "@tocsin/adapter-notify/http/HttpPost"
+import type { TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import { NotifierName } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
