@@ -3,7 +3,8 @@ import { getDefaultAutoSelectFamilyAttemptTimeout, setDefaultAutoSelectFamilyAtt
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { startSlowServer } from "@tocsin/test/processes/slowServer"
 import { systemClock } from "../src/clock/Clock.ts"
-import { probeFields, runProbe } from "../src/probes/probes.ts"
+import { runProbe } from "../src/checks/startCheck.ts"
+import { probeFields } from "../src/probes/probes.ts"
 import { httpTransport } from "../src/sending/httpTransport.ts"
 
 const before = getDefaultAutoSelectFamilyAttemptTimeout()

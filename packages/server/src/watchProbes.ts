@@ -1,9 +1,8 @@
 import type { LookupFunction } from "node:net"
 import { systemClock } from "@tocsin/agent/clock/Clock"
 import { dns } from "@tocsin/agent/probes/dns"
-import { judge } from "@tocsin/agent/probes/Finding"
 import { http } from "@tocsin/agent/probes/http"
-import type { Probe, ProbeTargets } from "@tocsin/agent/probes/Probe"
+import { judge, type ProbeTargets } from "@tocsin/agent/probes/Probe"
 import { tcp } from "@tocsin/agent/probes/tcp"
 import { tls } from "@tocsin/agent/probes/tls"
 import { checkedLookup, NameLookup, TARGET_REFUSED } from "@tocsin/adapter-notify/http/Target"
@@ -46,22 +45,22 @@ const optionsOf = (
 /** Runs a probe whose options were read. */
 type Run = (signal: AbortSignal, targets: ProbeTargets) => Promise<Omit<WatchTrial, "duration_ms">>
 
+const PROBES = { http, tcp, tls, dns }
+
 /** Reads the options of a probe of the agent. */
-const reading =
-  <S>({ reader, run, title }: Probe<S>) =>
-  (name: string, options: object): Result.Result<Run, ValidationError> => {
-    const problems: Array<string> = []
-    const read = reader(options, {
-      path: [],
-      refuse: (message, path = []) => void problems.push(`${[name, ...path].join(".")} ${message}`),
-    })
-    if (read === undefined || problems.length > 0)
-      return Result.fail(new ValidationError({ message: problems.join("; ") }))
-    return Result.succeed(async (signal, targets) => {
-      const { output, status } = judge(title, await run(read, { clock: systemClock, signal, targets }))
-      return { status, output: cleanOutput(output).slice(0, LONGEST_OUTPUT).toWellFormed() }
-    })
-  }
+const readOptions = (name: keyof typeof PROBES, options: object): Result.Result<Run, ValidationError> => {
+  const problems: Array<string> = []
+  const read = PROBES[name](options, {
+    path: [],
+    refuse: (message, path = []) => void problems.push(`${[name, ...path].join(".")} ${message}`),
+  })
+  if (read === undefined || problems.length > 0)
+    return Result.fail(new ValidationError({ message: problems.join("; ") }))
+  return Result.succeed(async (signal, targets) => {
+    const { output, status } = judge(name, await read.run({ clock: systemClock, signal, targets }))
+    return { status, output: cleanOutput(output).slice(0, LONGEST_OUTPUT).toWellFormed() }
+  })
+}
 
 /** A lookup whose refusals name the settings. */
 const explaining =
@@ -74,11 +73,9 @@ const explaining =
 const NO_ADDRESS =
   "has no address that a watch may reach: see SERVICE_WATCH_LOOPBACK and SERVICE_DENY_PRIVATE_TARGETS"
 
-const PROBES = { http: reading(http), tcp: reading(tcp), tls: reading(tls), dns: reading(dns) }
-
 const readProbe = (watch: TryWatchRequest): Result.Result<Run, ValidationError> => {
   const [kind = "http"] = probesIn(watch)
-  const read = PROBES[kind](kind, optionsOf(kind, watch[kind] ?? {}))
+  const read = readOptions(kind, optionsOf(kind, watch[kind] ?? {}))
   // The agent takes the address of a page with a user.
   if (Result.isFailure(read) || watch.http === undefined || PAGE_ADDRESS.test(watch.http.url)) return read
   return Result.fail(new ValidationError({ message: "http.url must not contain a user: use headers" }))

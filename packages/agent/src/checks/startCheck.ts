@@ -1,7 +1,10 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
+import { afterMillis } from "../clock/Clock.ts"
 import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
 import { DEFAULT_PATH } from "../config/findProgram.ts"
-import { runProbe } from "../probes/probes.ts"
+import { judge, type ProbeConfig } from "../probes/Probe.ts"
+import { explainError } from "../sending/explainError.ts"
+import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
 import { runCommand, type StartedRun } from "./runCommand.ts"
 
 /** The surroundings of a check. */
@@ -9,7 +12,7 @@ interface CheckAround {
   readonly state: string
   readonly clock: Clock
   /** The note of the probe's last run. */
-  readonly note: string | undefined
+  readonly note?: string | undefined
 }
 
 const NOTE = "probe:"
@@ -45,3 +48,47 @@ const environmentOf = (
   ...(process.env["LANG"] !== undefined && { LANG: process.env["LANG"] }),
   ...Object.fromEntries(env),
 })
+
+/** A probe that hangs in the system, such as on the file system of a dead server, is examined again after this. */
+const PATIENCE_MILLIS = 1_000
+
+/** Runs a probe as if it were a command: its result is there at its deadline, whatever becomes of it. */
+export const runProbe = (
+  { name, run }: ProbeConfig,
+  { timeoutMillis, clock, note }: Omit<CheckAround, "state"> & { readonly timeoutMillis: number },
+): StartedRun => {
+  const begun = clock.steady()
+  const ended = new AbortController()
+  let isOver = false
+  const work = run({ clock, signal: ended.signal, note })
+    .finally(() => (isOver = true))
+    .then(
+      (found): RunOutcome => ({ ...judge(name, found), droppedBytes: 0, note: found.note }),
+      (error: unknown): RunOutcome => ({
+        status: "unknown",
+        exitCode: 3,
+        output: `${name.toUpperCase()} UNKNOWN - ${explainError(error)}`,
+        droppedBytes: 0,
+      }),
+    )
+  let cancelDeadline = (): void => {}
+  const deadline = new Promise<RunOutcome>((resolve) => {
+    const end = () => resolve(outcomeOf({ kind: "timedOut", timeoutMillis }))
+    cancelDeadline = afterMillis(clock, timeoutMillis, end)
+  })
+  const outcome = Promise.race([work, deadline]).then((result) => {
+    cancelDeadline()
+    return { ...result, durationMillis: clock.steady() - begun }
+  })
+  return {
+    outcome,
+    gone: outcome.then(async () => {
+      ended.abort()
+      const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MILLIS).unref())
+      if (!isOver) await Promise.race([work, patience])
+      return isOver
+    }),
+    isAlive: () => !isOver,
+    stop: () => ended.abort(),
+  }
+}

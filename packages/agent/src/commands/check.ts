@@ -1,5 +1,5 @@
 import { type AgentConfig, type CheckConfig, checksText } from "../config/AgentConfig.ts"
-import { problemText } from "../config/Problem.ts"
+import { problemText } from "../config/Reader.ts"
 import { durationText } from "@tocsin/contract/durationMillis"
 import { findProgramIn } from "../config/findProgram.ts"
 import { readConfig } from "../config/readConfig.ts"

@@ -1,5 +1,5 @@
 import { checksText } from "../config/AgentConfig.ts"
-import { problemText } from "../config/Problem.ts"
+import { problemText } from "../config/Reader.ts"
 import { convertNrpe } from "../import/convertNrpe.ts"
 import { readOptions, UsageError } from "./options.ts"
 import { complain, print } from "./output.ts"

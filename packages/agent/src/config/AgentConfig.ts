@@ -1,5 +1,5 @@
 import type { Confirmation as ConfirmedBy } from "@tocsin/contract/confirmResult"
-import type { ProbeConfig } from "../probes/probes.ts"
+import type { ProbeConfig } from "../probes/Probe.ts"
 import type { PemFile } from "./PemFile.ts"
 
 /** The work of a check's run. */

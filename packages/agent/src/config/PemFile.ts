@@ -1,8 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { codeOf } from "./Problem.ts"
-import { type Reader, text } from "./Reader.ts"
+import { codeOf, type Reader, text } from "./Reader.ts"
 
 /** A file of the configuration that was read with it. Only its path is ever printed. */
 export class PemFile {

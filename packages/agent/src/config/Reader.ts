@@ -1,5 +1,31 @@
 import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
-import type { Path } from "./Problem.ts"
+
+/** Something wrong with a configuration file. */
+export interface Problem {
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** Where in the document; empty for the document itself. */
+  readonly path: string
+  readonly message: string
+}
+
+/** A problem as people read it: `FILE:LINE: PATH MESSAGE`. */
+export const problemText = ({ file, line, path, message }: Problem): string =>
+  `${file}:${line}: ${path === "" ? message : `${path} ${message}`}`
+
+/** Why the system does not read a file: the code of its error, or the error itself. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error)
+
+/** The steps from the document to a part of it. */
+export type Path = ReadonlyArray<string | number>
+
+/** A path as people write it: `checks.disk.command[1]`. */
+export const pathText = (path: Path): string =>
+  path
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))
+    .join("")
 
 /** Where a value is, and how to complain about it. */
 export interface Place {
@@ -14,7 +40,8 @@ export type Reader<A> = (value: unknown, place: Place) => A | undefined
 
 const below = (place: Place, step: string | number): Place => ({ ...place, path: [...place.path, step] })
 
-const refused = (place: Place, message: string): undefined => {
+/** Complains about the value of a place. */
+export const refused = (place: Place, message: string): undefined => {
   place.refuse(message, place.path)
   return undefined
 }
@@ -90,6 +117,17 @@ const all = <A>(read: ReadonlyArray<A | undefined>): ReadonlyArray<A> | undefine
   return there.length === read.length ? there : undefined
 }
 
+/** One value or a list of them. */
+export const oneOrMore =
+  <A>(reader: Reader<A>, max: number): Reader<ReadonlyArray<A>> =>
+  (value, place) => {
+    if (Array.isArray(value) && value.length >= 1 && value.length <= max)
+      return all(value.map((one, index) => reader(one, below(place, index))))
+    if (Array.isArray(value)) return refused(place, `must have 1 to ${max} entries`)
+    const read = reader(value, place)
+    return read === undefined ? undefined : [read]
+  }
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -117,14 +155,21 @@ export const mapOf =
     return found
   }
 
-/** The readers of a record's fields. All fields are optional; `required` complains about missing ones. */
-export type Fields = Readonly<Record<string, Reader<unknown>>>
+/** The value that a reader makes. */
+export type ReadBy<R> = R extends Reader<infer A> ? A : never
 
-type Read<F extends Fields> = { readonly [K in keyof F]?: Exclude<ReturnType<F[K]>, undefined> }
+type Fields = Readonly<Record<string, Reader<unknown>>>
 
-/** A map with these keys and no others. */
+type Read<F extends Fields, Required extends keyof F> = {
+  readonly [K in Exclude<keyof F, Required>]?: ReadBy<F[K]>
+} & { readonly [K in Required]: ReadBy<F[K]> }
+
+/** A map with these keys and no others, of which some are required. */
 export const record =
-  <F extends Fields>(fields: F, required: ReadonlyArray<keyof F & string> = []): Reader<Read<F>> =>
+  <F extends Fields, Required extends keyof F & string = never>(
+    fields: F,
+    required: ReadonlyArray<Required> = [],
+  ): Reader<Read<F, Required>> =>
   (value, place) => {
     const given = orEmpty(value)
     if (!isObject(given)) return refused(place, `must be a map of ${Object.keys(fields).join(", ")}`)
@@ -137,8 +182,8 @@ export const record =
     }
     for (const name of required)
       if (!Object.hasOwn(given, name)) place.refuse(`must have ${name}`, place.path)
-    // Each field was read by its own reader.
-    return found as Read<F>
+    // Each field was read by its own reader; a value with complaints is not used.
+    return found as Read<F, Required>
   }
 
 /** A reader whose value is judged as a whole. */

@@ -11,9 +11,8 @@ import {
   type SharedFields,
 } from "./configFields.ts"
 import { PROBE_NAMES } from "../probes/probes.ts"
-import { codeOf, type Problem } from "./Problem.ts"
 import { readYaml, type YamlText } from "./readYaml.ts"
-import type { Place, Reader } from "./Reader.ts"
+import { codeOf, type Place, type Problem, type Reader } from "./Reader.ts"
 
 /** A configuration, or everything that is wrong with it. */
 export type ConfigRead =

@@ -9,7 +9,7 @@ import {
   parseDocument,
   visit,
 } from "yaml"
-import { type Path, pathText, type Problem } from "./Problem.ts"
+import { type Path, pathText, type Problem } from "./Reader.ts"
 
 /** Bytes of a configuration file, at most. */
 const MAX_BYTES = 1_048_576

@@ -1,7 +1,7 @@
 import { durationText } from "@tocsin/contract/durationMillis"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { codeOf, type Problem } from "../config/Problem.ts"
+import { codeOf, type Problem } from "../config/Reader.ts"
 import { idText } from "../config/configFields.ts"
 
 /** A setting of an nrpe.cfg: `name=value`, or `command[name]=value`. */

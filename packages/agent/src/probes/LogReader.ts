@@ -4,6 +4,8 @@ import type { BigIntStats } from "node:fs"
 import { constants, type FileHandle, open, readdir, stat } from "node:fs/promises"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { basename, dirname, join } from "node:path"
+import { codeOf } from "../config/Reader.ts"
+import { fieldsOf, savedNote } from "../spool/savedNote.ts"
 import { FileSystems } from "./FileSystems.ts"
 
 /** Up to where a log was searched. */
@@ -18,18 +20,10 @@ export interface LogPosition {
 
 /** The position in a note, which members of the agent's group can write. */
 export const savedPosition = (note: string | undefined, path: string): LogPosition | undefined => {
-  try {
-    const saved: unknown = JSON.parse(note ?? "")
-    if (typeof saved !== "object" || saved === null) return undefined
-    const { file, offset, anchor }: { file?: unknown; offset?: unknown; anchor?: unknown } = saved
-    const isOfPath = "path" in saved && saved.path === path
-    if (!isOfPath || typeof file !== "string" || typeof anchor !== "string") return undefined
-    return Number.isSafeInteger(offset) && Number(offset) >= 0
-      ? { path, file, offset: Number(offset), anchor }
-      : undefined
-  } catch {
-    return undefined
-  }
+  const { path: searched, file, offset, anchor } = fieldsOf(savedNote(note))
+  if (searched !== path || typeof file !== "string" || typeof anchor !== "string") return undefined
+  const isOffset = typeof offset === "number" && Number.isSafeInteger(offset) && offset >= 0
+  return isOffset ? { path, file, offset, anchor } : undefined
 }
 
 /** One search of a log. */
@@ -158,7 +152,7 @@ const openLog = async (path: string, clock: Clock, flags = 0): Promise<LogFile |
     if (found.isFile()) return new LogFile(handle, found)
     await handle.close()
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    if (codeOf(error) === "ENOENT") return undefined
     throw error
   }
   throw new Error(`${path} is not a file`)

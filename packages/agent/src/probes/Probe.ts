@@ -1,7 +1,10 @@
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { isIP, type LookupFunction } from "node:net"
-import type { Reader } from "../config/Reader.ts"
-import type { Finding } from "./Finding.ts"
+import { duration, type Reader, text } from "../config/Reader.ts"
+import type { Thresholds } from "./Range.ts"
 
 /** Which addresses a probe may connect to. */
 export interface ProbeTargets {
@@ -22,30 +25,125 @@ export interface ProbeAround {
   readonly note?: string | undefined
 }
 
+/** A figure that a probe measured. */
+export interface Measure {
+  /** Its name in the performance data. */
+  readonly label: string
+  readonly value: number
+  readonly unit: "" | "s" | "%" | "B" | "d"
+  readonly thresholds?: Thresholds | undefined
+  /** The words for a crossed threshold. */
+  readonly words: string
+}
+
+/** Something that is wrong whatever the thresholds are. */
+export interface Fault {
+  readonly status: Exclude<CheckStatus, "ok">
+  readonly words: string
+}
+
+/** The findings of a probe. */
+export interface Finding {
+  /** The words where nothing is wrong. */
+  readonly words: string
+  readonly measures: ReadonlyArray<Measure>
+  readonly faults?: ReadonlyArray<Fault>
+  /** For the next run, kept together with the result. */
+  readonly note?: string
+}
+
+/** A check that the agent itself does, with its settings. */
+export interface ProbeConfig {
+  readonly name: string
+  /** A check that hangs delays others of its lane, and none of another. */
+  readonly lane: "network" | "host"
+  /** As the configuration has them. */
+  readonly settings: object
+  /** May throw: then its status is unknown, with the error's words. */
+  readonly run: (around: ProbeAround) => Promise<Finding>
+}
+
+/** Reads the settings of a probe and keeps them with what they are for. */
+export const probe =
+  <S extends object>(
+    { name, lane }: Pick<ProbeConfig, "name" | "lane">,
+    reader: Reader<S>,
+    run: (settings: S, around: ProbeAround) => Promise<Finding>,
+  ): Reader<ProbeConfig> =>
+  (value, place) => {
+    const settings = reader(value, place)
+    return settings && { name, lane, settings, run: (around) => run(settings, around) }
+  }
+
+/** A finding of one figure. */
+export const figure = (measure: Measure): Finding => ({ words: measure.words, measures: [measure] })
+
+/** A finding that is critical without a figure. */
+export const critical = (words: string): Finding => ({
+  words,
+  measures: [],
+  faults: [{ status: "critical", words }],
+})
+
+/** From bad to worse, as the plugins count. */
+const BY_WEIGHT: ReadonlyArray<CheckStatus> = ["ok", "unknown", "warning", "critical"]
+
+const statusOf = ({ value, thresholds }: Measure): CheckStatus => {
+  if (thresholds?.critical?.isBad(value)) return "critical"
+  return thresholds?.warning?.isBad(value) ? "warning" : "ok"
+}
+
+/** The result of a finding by its thresholds, in the words and with the performance data of a plugin. */
+export const judge = (name: string, { words, measures, faults = [] }: Finding) => {
+  const crossed = measures.map((one) => ({ status: statusOf(one), words: one.words }))
+  const bad = [...faults, ...crossed.filter(({ status }) => status !== "ok")]
+  const worstFirst = bad.toSorted((a, b) => BY_WEIGHT.indexOf(b.status) - BY_WEIGHT.indexOf(a.status))
+  const status = worstFirst[0]?.status ?? "ok"
+  const said = bad.length === 0 ? words : [...new Set(worstFirst.map((one) => one.words))].join(", ")
+  // A bar would begin the performance data, and a line break more text.
+  const lines = said.replaceAll("|", "/").split("\n")
+  const shown = lines.flatMap((part) => part.trim() || []).join(" ")
+  const line = `${name.toUpperCase()} ${status.toUpperCase()} - ${shown}`
+  const data = measures.map(performanceOf).join(" ")
+  return { status, exitCode: EXIT_CODES[status], output: data === "" ? line : `${line} | ${data}` }
+}
+
+const DIGITS = 1e6
+
+const performanceOf = ({
+  label,
+  value,
+  unit,
+  thresholds: { warning, critical: crit } = {},
+}: Measure): string => {
+  const name = /^[A-Za-z0-9_./-]+$/.test(label) ? label : `'${label.replaceAll("'", "''")}'`
+  // Days are no unit of performance data.
+  const figures = `${Math.round(value * DIGITS) / DIGITS}${unit === "d" ? "" : unit}`
+  return withoutTrailing(`${name}=${figures};${warning?.text ?? ""};${crit?.text ?? ""}`, ";")
+}
+
 /**
  * The options with which a socket connects to a host, without the brackets of IPv6: a socket looks up
  * names only, so an address is examined here. Other notations of one, such as `127.1`, are names to it.
  */
-export const connecting = (host: string, targets: ProbeTargets | undefined) => {
+export const connecting = (to: string, targets: ProbeTargets | undefined) => {
   if (targets === undefined) return {}
-  const refusal = isIP(host) === 0 ? undefined : targets.refusalOf(host)
-  if (refusal !== undefined) throw new Error(`${host} ${refusal}`)
+  const refusal = isIP(to) === 0 ? undefined : targets.refusalOf(to)
+  if (refusal !== undefined) throw new Error(`${to} ${refusal}`)
   return { lookup: targets.lookup }
 }
 
-/** A check that the agent itself does. */
-export interface Probe<S> {
-  readonly title: string
-  /** A check that hangs delays others of its lane, and none of another. */
-  readonly lane: "network" | "host"
-  /** Reads its settings from the configuration. */
-  readonly reader: Reader<S>
-  /** May throw: then its status is unknown, with the error's words. */
-  readonly run: (settings: S, around: ProbeAround) => Promise<Finding>
-}
+export const absolutePath = text({ max: 4_096, form: /^\//, expected: "an absolute path" })
 
-/** The settings that a reader makes. */
-export type SettingsOf<R> = R extends Reader<infer A> ? A : never
+export const host = text({
+  max: 253,
+  form: /^[A-Za-z0-9._:-]+$/,
+  expected: "a host name or an address",
+})
+
+/** How long a network probe waits for an answer. */
+export const wait = duration({ max: "1d" })
+export const WAIT_MILLIS = 10_000
 
 const MILLIS_PER_SECOND = 1_000
 
@@ -57,3 +155,5 @@ export const timed = async <A>(clock: Clock, step: () => Promise<A>) => {
 }
 
 export const secondsText = (seconds: number): string => `${seconds.toFixed(3)} s`
+
+export const noAnswerWithin = (millis: number): string => `no answer within ${millis / MILLIS_PER_SECOND} s`

@@ -3,91 +3,79 @@ import { readFile, statfs } from "node:fs/promises"
 import { record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import { FileSystems } from "./FileSystems.ts"
-import type { Finding, Measure } from "./Finding.ts"
-import { allMounts, type Mount, mountAt, mountPaths } from "./mounts.ts"
-import type { Probe, SettingsOf } from "./Probe.ts"
-import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
-import { byteThresholds, thresholdFields, thresholds } from "./probeReaders.ts"
+import { allMounts, type Mount, mountAt, mountPaths } from "./mount.ts"
+import { critical, type Finding, type Measure, probe } from "./Probe.ts"
+import {
+  byteThresholds,
+  givenOr,
+  type Thresholds,
+  thresholdFields,
+  thresholds,
+  thresholdsOf,
+} from "./Range.ts"
 
-const reader = record({
-  mounts: mountPaths,
-  ...thresholdFields,
-  bytes: byteThresholds,
-  inodes: thresholds,
-})
-
-/** Percent free. */
-const DEFAULT_FREE = thresholdsOf("10:", "5:")
-const DEFAULT_INODES = thresholdsOf("10:", "5:")
+/** Percent free, of space and of inodes. */
+const OWN = thresholdsOf("10:", "5:")
 
 /** Space and inodes that are free, of each mount, in percent of what a user can have. */
-export const disk: Probe<SettingsOf<typeof reader>> = {
-  title: "DISK",
-  lane: "host",
-  reader,
-  run: async ({ mounts, bytes, inodes = DEFAULT_INODES, ...free }, { clock }) => {
+export const disk = probe(
+  { name: "disk", lane: "host" },
+  record({ mounts: mountPaths, ...thresholdFields, bytes: byteThresholds, inodes: thresholds }),
+  async ({ mounts, bytes, inodes = OWN, ...free }, { clock }) => {
     const all = await allMounts()
     const paths = mounts ?? (await diskMounts(all))
     // Bytes replace the percentage, which says little of a large disk.
-    const limits = bytes === undefined ? givenOr(free, DEFAULT_FREE) : free
+    const limits = { free: bytes === undefined ? givenOr(free, OWN) : free, bytes, inodes }
     const known = mounts === undefined ? [] : all
-    const found = await Promise.all(
-      paths.map((path) => measure(path, { free: limits, bytes, inodes, clock, known })),
-    )
+    const found = await Promise.all(paths.map((path) => measure(path, limits, { clock, known })))
     return {
       words: found.map(({ words }) => words).join(", "),
       measures: found.flatMap(({ measures }) => measures),
       faults: found.flatMap(({ faults = [] }) => faults),
     }
   },
-}
+)
 
 const GIB = 2 ** 30
 
 const fileSystems = new FileSystems((path) => statfs(path))
 
-interface Measuring {
+interface Limits {
   readonly free: Thresholds
   readonly bytes: Thresholds | undefined
   readonly inodes: Thresholds
-  readonly clock: Clock
-  /** Mounts of which the path must be one; none where that is not asked, or the system does not say. */
-  readonly known: ReadonlyArray<Mount>
 }
 
-const measure = async (path: string, { free, bytes, inodes, clock, known }: Measuring): Promise<Finding> => {
+/** `known` are mounts of which the path must be one; none where that is not asked, or the system does not say. */
+const measure = async (
+  path: string,
+  limits: Limits,
+  { clock, known }: { readonly clock: Clock; readonly known: ReadonlyArray<Mount> },
+): Promise<Finding> => {
   let found
   try {
     found = await fileSystems.examine(path, clock)
     if (known.length > 0 && (await mountAt(known, path, clock)) === undefined)
       throw new Error("nothing is mounted there")
   } catch (error) {
-    return {
-      words: "",
-      measures: [],
-      faults: [{ status: "critical", words: `${path} cannot be examined: ${explainError(error)}` }],
-    }
+    return { ...critical(`${path} cannot be examined: ${explainError(error)}`), words: "" }
   }
   const { bavail, bfree, blocks, bsize, ffree, files } = found
   // Blocks that only root may use count neither as free nor as used, as in df.
   const usable = blocks - bfree + bavail
   const percent = usable === 0 ? 0 : (100 * bavail) / usable
-  const words = `${path} ${percent.toFixed(1)}% free (${((bavail * bsize) / GIB).toFixed(1)} GiB)`
+  const free = bavail * bsize
+  const words = `${path} ${percent.toFixed(1)}% free (${(free / GIB).toFixed(1)} GiB)`
   const measures: Array<Measure> = [
-    { label: `${path} free`, value: percent, unit: "%", thresholds: free, words },
+    { label: `${path} free`, value: percent, unit: "%", thresholds: limits.free, words },
   ]
-  if (bytes !== undefined)
-    measures.push({ label: `${path} bytes`, value: bavail * bsize, unit: "B", thresholds: bytes, words })
+  if (limits.bytes !== undefined)
+    measures.push({ label: `${path} bytes`, value: free, unit: "B", thresholds: limits.bytes, words })
   // Some file systems have no fixed number of inodes.
   if (files > 0) {
     const left = (100 * ffree) / files
-    measures.push({
-      label: `${path} inodes`,
-      value: left,
-      unit: "%",
-      thresholds: inodes,
-      words: `${path} ${left.toFixed(1)}% of inodes free`,
-    })
+    const said = `${path} ${left.toFixed(1)}% of inodes free`
+    measures.push({ label: `${path} inodes`, value: left, unit: "%", thresholds: limits.inodes, words: said })
   }
   return { words, measures }
 }
@@ -107,7 +95,6 @@ const diskMounts = async (mounts: ReadonlyArray<Mount>): Promise<ReadonlyArray<s
     const known = pathOf.get(device)
     if (known === undefined || path.length < known.length) pathOf.set(device, path)
   }
-  const all = new Set(pathOf.values())
   // The root of a container is an overlay.
-  return [...all.add("/")].toSorted()
+  return [...new Set([...pathOf.values(), "/"])].toSorted()
 }

@@ -1,9 +1,7 @@
-import { oneOf, type Reader, record, text } from "../config/Reader.ts"
+import { codeOf, oneOf, oneOrMore, type Reader, record, refused, text } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import type { Fault } from "./Finding.ts"
-import { type Probe, secondsText, type SettingsOf, timed } from "./Probe.ts"
-import { oneOrMore, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
-import { critical } from "./tcp.ts"
+import { critical, figure, probe, secondsText, timed, wait, WAIT_MILLIS } from "./Probe.ts"
+import { thresholdFields } from "./Range.ts"
 
 /** A name would need a name server itself. */
 const nameServer: Reader<string> = (value, place) => {
@@ -12,34 +10,31 @@ const nameServer: Reader<string> = (value, place) => {
     new Resolver().setServers([String(value)])
     return String(value)
   } catch {
-    place.refuse("must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353", place.path)
-    return undefined
+    return refused(place, "must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353")
   }
 }
 
-const reader = record(
-  {
-    name: text({ max: 253 }),
-    type: oneOf("A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"),
-    servers: oneOrMore(nameServer, 10),
-    expect: oneOrMore(text({ max: 1_024 }), 100),
-    wait,
-    ...thresholdFields,
-  },
-  ["name"],
-)
+const fields = {
+  name: text({ max: 253 }),
+  type: oneOf("A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"),
+  servers: oneOrMore(nameServer, 10),
+  expect: oneOrMore(text({ max: 1_024 }), 100),
+  wait,
+  ...thresholdFields,
+}
 
 /** Resolves a name, and looks for the expected records; thresholds are seconds. */
-export const dns: Probe<SettingsOf<typeof reader>> = {
-  title: "DNS",
-  lane: "network",
-  reader,
-  run: async (settings, { clock, signal }) => {
-    const { name = "", type = "A", servers, expect = [], warning, critical: crit } = settings
+export const dns = probe(
+  { name: "dns", lane: "network" },
+  record(fields, ["name"]),
+  async (
+    { name, type = "A", servers, expect = [], wait: millis = WAIT_MILLIS, ...thresholds },
+    { clock, signal },
+  ) => {
     const { Resolver } = await import("node:dns/promises")
-    const millis = settings.wait ?? WAIT_MILLIS
     const resolver = new Resolver({ timeout: millis, tries: 1 })
     signal.addEventListener("abort", () => resolver.cancel())
+    const asked = `${name} ${type}`
     try {
       if (servers !== undefined) resolver.setServers(servers)
       const { value, seconds } = await timed(clock, async () => {
@@ -52,28 +47,19 @@ export const dns: Probe<SettingsOf<typeof reader>> = {
         })
       })
       const found = recordsOf(value)
-      const words = `${name} ${type} ${found.join(", ")} in ${secondsText(seconds)}`
       const known = new Set(found.map((one) => comparable(one, type)))
       const missing = expect.filter((one) => !known.has(comparable(one, type)))
-      const faults: ReadonlyArray<Fault> =
-        missing.length === 0
-          ? []
-          : [
-              {
-                status: "critical",
-                words: `${name} ${type} lacks ${missing.join(", ")}: ${found.join(", ")}`,
-              },
-            ]
-      const thresholds = { warning, critical: crit }
-      return { words, faults, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
+      const lacks = `${asked} lacks ${missing.join(", ")}: ${found.join(", ")}`
+      const words = `${asked} ${found.join(", ")} in ${secondsText(seconds)}`
+      return {
+        ...figure({ label: "time", value: seconds, unit: "s", thresholds, words }),
+        faults: missing.length === 0 ? [] : [{ status: "critical", words: lacks }],
+      }
     } catch (error) {
-      return critical(`${name} ${type}: ${explainError(error)}`)
+      return critical(`${asked}: ${explainError(error)}`)
     }
   },
-}
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined
+)
 
 /** The case of a name means nothing, nor does the dot at its end. */
 const comparable = (written: string, type: string): string =>
@@ -88,6 +74,6 @@ const recordsOf = (found: unknown): ReadonlyArray<string> =>
   (Array.isArray(found) ? found : [found]).map((one: unknown) => {
     if (Array.isArray(one)) return one.join("")
     if (typeof one !== "object" || one === null) return String(one)
-    const fields = new Map<string, unknown>(Object.entries(one))
-    return FIELDS.flatMap((name) => fields.get(name) ?? []).join(" ")
+    const values = new Map<string, unknown>(Object.entries(one))
+    return FIELDS.flatMap((name) => values.get(name) ?? []).join(" ")
   })

@@ -2,58 +2,41 @@ import { compileGlob } from "@tocsin/contract/compileGlob"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { readdir, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
-import { oneOf, record } from "../config/Reader.ts"
+import { codeOf, oneOf, record } from "../config/Reader.ts"
 import { FileSystems } from "./FileSystems.ts"
-import { absolutePath } from "./mounts.ts"
-import type { Probe, SettingsOf } from "./Probe.ts"
-import { ageFields, byteThresholds } from "./probeReaders.ts"
+import { absolutePath, probe } from "./Probe.ts"
+import { ageFields, byteThresholds } from "./Range.ts"
 
-const reader = record(
-  {
-    path: absolutePath,
-    size: byteThresholds,
-    missing: oneOf("ok", "warning", "critical", "unknown"),
-    ...ageFields,
-  },
-  ["path"],
-)
+const missing = oneOf("ok", "warning", "critical", "unknown")
 
 const MILLIS_PER_SECOND = 1_000
 /** A file server's clock may be ahead by this. */
 const SKEW_SECONDS = 60
 
 /** The age of a file since its last change, and its size; of the newest one where the name is a glob. */
-export const file: Probe<SettingsOf<typeof reader>> = {
-  title: "FILE",
-  lane: "host",
-  reader,
-  run: async ({ path, size: sizes, missing = "critical", warning, critical }, { clock }) => {
-    if (path === undefined) throw new Error("it has no path")
+export const file = probe(
+  { name: "file", lane: "host" },
+  record({ path: absolutePath, size: byteThresholds, missing, ...ageFields }, ["path"]),
+  async ({ path, size: sizes, missing: status = "critical", ...ages }, { clock }) => {
     const found = await newestOf(path, clock)
     if (found === undefined) {
       const words = `${path} does not exist`
-      return { words, measures: [], faults: missing === "ok" ? [] : [{ status: missing, words }] }
+      return { words, measures: [], faults: status === "ok" ? [] : [{ status, words }] }
     }
     const age = (clock.wall() - found.mtimeMs) / MILLIS_PER_SECOND
     const seconds = age < 0 && age > -SKEW_SECONDS ? 0 : Math.trunc(age)
     const old = `${found.path} ${ageText(seconds)}`
     const size = `${found.size} ${found.size === 1 ? "byte" : "bytes"}`
-    const thresholds = { warning, critical }
+    const large = `${found.path} has ${size}`
     return {
       words: `${old}, ${size}`,
       measures: [
-        { label: "age", value: seconds, unit: "s", thresholds, words: old },
-        {
-          label: "size",
-          value: found.size,
-          unit: "B",
-          words: `${found.path} has ${size}`,
-          ...(sizes && { thresholds: sizes }),
-        },
+        { label: "age", value: seconds, unit: "s", thresholds: ages, words: old },
+        { label: "size", value: found.size, unit: "B", thresholds: sizes, words: large },
       ],
     }
   },
-}
+)
 
 const UNITS = [
   ["days", 86_400],
@@ -63,48 +46,36 @@ const UNITS = [
 
 const ageText = (seconds: number): string => {
   if (seconds < 0) return `dated ${-seconds} s ahead`
-  const [unit, length] = UNITS.find(([, one]) => seconds >= 2 * one) ?? [
-    seconds === 1 ? "second" : "seconds",
-    1,
-  ]
+  if (seconds === 1) return "1 second old"
+  const [unit, length] = UNITS.find(([, one]) => seconds >= 2 * one) ?? ["seconds", 1]
   return `${Math.floor(seconds / length)} ${unit} old`
 }
 
 const stats = new FileSystems((path) => stat(path))
 const folders = new FileSystems((path) => readdir(path))
 
-interface FoundFile {
-  readonly path: string
-  readonly mtimeMs: number
-  readonly size: number
-}
-
 /** A file that goes away meanwhile is missing. */
-const statOf = async (path: string, clock: Clock): Promise<FoundFile | undefined> => {
+const orMissing = async <A>(found: Promise<A>): Promise<A | undefined> => {
   try {
-    const { mtimeMs, size } = await stats.examine(path, clock)
-    return { path, mtimeMs, size }
+    return await found
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return undefined
     throw error
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR"].includes(String(error.code))
-
-const newestOf = async (path: string, clock: Clock): Promise<FoundFile | undefined> => {
+const newestOf = async (path: string, clock: Clock) => {
   const [folder, name] = [dirname(path), basename(path)]
-  if (!/[*?]/.test(name)) return await statOf(path, clock)
-  const matches = compileGlob(name)
-  const names = await folders.examine(folder, clock).catch((error: unknown) => {
-    if (isMissing(error)) return []
-    throw error
-  })
-  let newest: FoundFile | undefined
+  const statOf = async (one: string) => {
+    const found = await orMissing(stats.examine(one, clock))
+    return found && { path: one, mtimeMs: found.mtimeMs, size: found.size }
+  }
+  if (!/[*?]/.test(name)) return await statOf(path)
+  const names = (await orMissing(folders.examine(folder, clock))) ?? []
+  let newest: Awaited<ReturnType<typeof statOf>>
   // One after another: the threads are few.
-  for (const one of names.filter(matches)) {
-    const found = await statOf(join(folder, one), clock)
+  for (const one of names.filter(compileGlob(name))) {
+    const found = await statOf(join(folder, one))
     if (found !== undefined && found.mtimeMs > (newest?.mtimeMs ?? Number.NEGATIVE_INFINITY)) newest = found
   }
   return newest

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestOptions } from "node:http"
-import type { PeerCertificate, TLSSocket } from "node:tls"
+import type { TLSSocket } from "node:tls"
 import { afterMillis } from "../clock/Clock.ts"
 import { fileAt } from "../config/PemFile.ts"
 import {
@@ -9,30 +9,34 @@ import {
   integer,
   mapOf,
   oneOf,
-  type Place,
+  oneOrMore,
+  type ReadBy,
   type Reader,
   record,
+  refused,
   text,
 } from "../config/Reader.ts"
-import { daysLeft } from "./certificate.ts"
 import { explainError } from "../sending/explainError.ts"
-import type { Fault, Measure } from "./Finding.ts"
-import { connecting, type Probe, type ProbeAround, secondsText, type SettingsOf, timed } from "./Probe.ts"
-import { oneOrMore, pattern, thresholdFields, thresholds, wait, WAIT_MILLIS } from "./probeReaders.ts"
-import { searchTexts, tooSlow } from "./searchTexts.ts"
-import { critical } from "./tcp.ts"
-import { judgeTrust, trustFields, trusting } from "./trust.ts"
+import {
+  connecting,
+  critical,
+  type Fault,
+  noAnswerWithin,
+  probe,
+  type ProbeAround,
+  secondsText,
+  timed,
+  wait,
+  WAIT_MILLIS,
+} from "./Probe.ts"
+import { thresholdFields, thresholds } from "./Range.ts"
+import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
+import { daysLeft, judgeTrust, trustFields, trusting } from "./trust.ts"
 
-const address: Reader<string> = (value, place) => {
-  if (
-    typeof value === "string" &&
-    URL.canParse(value) &&
-    ["http:", "https:"].includes(new URL(value).protocol)
-  )
-    return value
-  place.refuse("must be an address such as https://shop.example/health", place.path)
-  return undefined
-}
+const address: Reader<string> = (value, place) =>
+  typeof value === "string" && URL.canParse(value) && ["http:", "https:"].includes(new URL(value).protocol)
+    ? value
+    : refused(place, "must be an address such as https://shop.example/health")
 
 const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "letters, digits and -" }
 
@@ -56,55 +60,54 @@ const fields = record(
   ["url"],
 )
 
-const judgeRequest = (settings: SettingsOf<typeof fields>, place: Place): void => {
+const reader = checked(fields, (settings, place) => {
   judgeTrust(settings, place)
   if (settings.body !== undefined && settings.method !== "POST")
     place.refuse("needs method: POST", [...place.path, "body"])
-}
+})
 
-const reader = checked(fields, judgeRequest)
-
-type HttpSettings = SettingsOf<typeof reader>
+type HttpSettings = ReadBy<typeof reader>
 
 const DEFAULT_REDIRECTS = 5
 /** Bytes of a body in which a text is looked for: one MiB. */
 const LONGEST_BODY = 1_048_576
 
 /** Asks for a page and examines its status, body, time and certificate; thresholds are seconds. */
-export const http: Probe<HttpSettings> = {
-  title: "HTTP",
-  lane: "network",
+export const http = probe(
+  { name: "http", lane: "network" },
   reader,
-  run: async (settings, { clock, signal, targets }) => {
-    const { url = "", days, warning, critical: crit } = settings
-    const millis = settings.wait ?? WAIT_MILLIS
-    const shown = withoutSecrets(url)
+  async (settings, { clock, signal, targets }) => {
+    const { url, days = {}, warning, critical: crit, wait: millis = WAIT_MILLIS } = settings
+    // Credentials and queries may be secrets.
+    const { origin, pathname } = new URL(url)
+    const shown = origin + pathname
     // One limit for all redirects together.
     const limit = new AbortController()
     const cancelLimit = afterMillis(clock, millis, () => limit.abort())
     const ended = AbortSignal.any([signal, limit.signal])
     try {
-      const { value: page, seconds } = await timed(clock, () =>
-        pageAt(url, settings, { signal: ended, targets }),
-      )
+      const asked = () => pageAt(url, settings, { signal: ended, targets })
+      const { value: page, seconds } = await timed(clock, asked)
       const found = settings.text === undefined ? "" : `, with ${quoted(settings.text)}`
       const words = `${page.status} ${shown} in ${secondsText(seconds)}${found}`
-      const limits = { warning, critical: crit }
-      const measures: Array<Measure> = [
-        { label: "time", value: seconds, unit: "s", thresholds: limits, words },
-        { label: "size", value: page.bytes, unit: "B", words },
-      ]
       const { certificate } = page
-      if (certificate !== undefined) measures.push(daysLeft(certificate, clock.wall(), days ?? {}))
-      return { words, measures, faults: faultsOf(page, shown, settings) }
+      return {
+        words,
+        measures: [
+          { label: "time", value: seconds, unit: "s", thresholds: { warning, critical: crit }, words },
+          { label: "size", value: page.bytes, unit: "B", words },
+          ...(certificate === undefined ? [] : [daysLeft(certificate, clock.wall(), days)]),
+        ],
+        faults: faultsOf(page, shown, settings),
+      }
     } catch (error) {
       const isLate = ended.aborted && !signal.aborted
-      return critical(`${shown}: ${isLate ? `no answer within ${millis / 1_000} s` : explainError(error)}`)
+      return critical(`${shown}: ${isLate ? noAnswerWithin(millis) : explainError(error)}`)
     } finally {
       cancelLimit()
     }
   },
-}
+)
 
 const SHOWN_TEXT = 200
 
@@ -112,39 +115,27 @@ const SHOWN_TEXT = 200
 const quoted = (whole: string): string =>
   JSON.stringify(whole.length > SHOWN_TEXT ? `${whole.slice(0, SHOWN_TEXT).toWellFormed()}…` : whole)
 
-/** An address as results show it: credentials and queries may be secrets. */
-const withoutSecrets = (url: string): string => {
-  const { origin, pathname } = new URL(url)
-  return origin + pathname
-}
-
-const faultsOf = (page: Page, url: string, settings: HttpSettings): ReadonlyArray<Fault> => {
+const faultsOf = (
+  page: Awaited<ReturnType<typeof pageAt>>,
+  url: string,
+  settings: HttpSettings,
+): ReadonlyArray<Fault> => {
   const { status, text: wanted, pattern: written, redirects } = settings
   const highest = redirects === 0 ? 399 : 299
   const isWanted =
     status === undefined ? page.status >= 200 && page.status <= highest : status.includes(page.status)
   const part = page.bytes > LONGEST_BODY ? " in its first MiB" : ""
   const where = page.encoding === "identity" ? part : ` in its compressed form (${page.encoding})`
-  const faults: Array<string> = []
-  if (!isWanted) faults.push(`${page.status} ${url}`)
-  if (wanted !== undefined && !page.body.includes(wanted))
-    faults.push(`${url} lacks ${quoted(wanted)}${where}`)
-  const found = written === undefined ? [true] : searchTexts(written, [page.body])
-  if (found?.[0] === false) faults.push(`${url} does not match /${written}/${where}`)
-  return [
-    ...faults.map((words): Fault => ({ status: "critical", words })),
-    ...(found === undefined ? [{ status: "unknown", words: tooSlow(written ?? "") } as const] : []),
-  ]
-}
-
-interface Page {
-  readonly status: number
-  readonly body: string
-  readonly bytes: number
-  /** Other than `identity` where the server compresses although it was asked not to. */
-  readonly encoding: string
-  /** Of the last server. */
-  readonly certificate: PeerCertificate | undefined
+  const faults: Array<Fault> = []
+  const blame = (words: string) => faults.push({ status: "critical", words })
+  if (!isWanted) blame(`${page.status} ${url}`)
+  if (wanted !== undefined && !page.body.includes(wanted)) blame(`${url} lacks ${quoted(wanted)}${where}`)
+  if (written !== undefined) {
+    const found = searchTexts(written, [page.body])
+    if (found === undefined) faults.push({ status: "unknown", words: tooSlow(written) })
+    else if (found[0] === false) blame(`${url} does not match /${written}/${where}`)
+  }
+  return faults
 }
 
 const SENT_AGAIN: ReadonlySet<number> = new Set([307, 308])
@@ -153,7 +144,7 @@ const pageAt = async (
   first: string,
   settings: HttpSettings,
   { signal, targets }: Omit<ProbeAround, "clock">,
-): Promise<Page> => {
+) => {
   const most = settings.redirects ?? DEFAULT_REDIRECTS
   const origin = new URL(first).origin
   const trust = await trusting(settings)
@@ -163,23 +154,17 @@ const pageAt = async (
   for (let followed = 0; ; followed++) {
     // IPv6 without its brackets.
     const reached = connecting(url.hostname.replace(/^\[(.*)\]$/, "$1"), targets)
-    const { response, certificate } = await ask(
-      url,
-      {
-        ...optionsOf(url, origin, { ...settings, method }, signal),
-        ...reached,
-        ...trust,
-      },
-      body,
-    )
+    const options = { ...optionsOf(url, origin, { ...settings, method }), signal, ...reached, ...trust }
+    const { response, certificate } = await ask(url, options, body)
     const { statusCode: status = 0, headers } = response
     const next = status >= 300 && status <= 399 ? headers.location : undefined
     if (next === undefined || most === 0 || settings.status?.includes(status)) {
-      const encoding = headers["content-encoding"] ?? "identity"
-      const page = { status, encoding, certificate, ...(await bodyOf(response, targets !== undefined)) }
+      // Other than `identity` where the server compresses although it was asked not to.
+      const { "content-encoding": encoding = "identity" } = headers
+      const read = await bodyOf(response, targets !== undefined)
       // A page that ends with its connection looks whole where the limit closed the connection.
       signal.throwIfAborted()
-      return page
+      return { status, encoding, certificate, ...read }
     }
     response.destroy()
     if (followed >= most) throw new Error(`more than ${most} redirects`)
@@ -198,11 +183,9 @@ const optionsOf = (
   url: URL,
   origin: string,
   { headers, method = "GET", socket, verify = true }: HttpSettings,
-  signal: AbortSignal,
-): RequestOptions & { readonly rejectUnauthorized: boolean } => ({
+) => ({
   method,
   agent: false,
-  signal,
   ...(url.origin === origin && socket !== undefined && { socketPath: socket }),
   rejectUnauthorized: verify,
   // A header field may be a secret, which another server must not see.
@@ -215,34 +198,24 @@ const optionsOf = (
   },
 })
 
-interface Asked {
-  readonly response: IncomingMessage
-  readonly certificate: PeerCertificate | undefined
-}
-
-const ask = async (url: URL, options: RequestOptions, body?: string): Promise<Asked> => {
+const ask = async (url: URL, options: RequestOptions, body?: string) => {
   if (!["http:", "https:"].includes(url.protocol)) throw new Error(`redirected to ${url.protocol}`)
   const isSecure = url.protocol === "https:"
   // Loaded only where it is used: TLS takes some megabytes.
   const { request } = isSecure ? await import("node:https") : await import("node:http")
-  return await new Promise((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = request(url, options)
     sent.on("error", reject)
     // After an answer that switches protocols, Node reports neither an answer nor an error.
     sent.on("close", () => reject(new Error("the connection was closed without an answer")))
-    sent.on("response", (response) => {
-      // The socket of an https request is one of TLS.
-      const certificate = isSecure ? (response.socket as TLSSocket).getPeerCertificate() : undefined
-      resolve({ response, certificate })
-    })
+    sent.on("response", resolve)
     sent.end(body)
   })
+  // The socket of an https request is one of TLS.
+  return { response, certificate: isSecure ? (response.socket as TLSSocket).getPeerCertificate() : undefined }
 }
 
-const bodyOf = async (
-  response: IncomingMessage,
-  isCut: boolean,
-): Promise<{ readonly body: string; readonly bytes: number }> => {
+const bodyOf = async (response: IncomingMessage, isCut: boolean) => {
   const chunks: Array<Buffer> = []
   let bytes = 0
   for await (const chunk of response) {

@@ -1,39 +1,30 @@
 import { availableParallelism, loadavg } from "node:os"
-import { flag, type Reader, record } from "../config/Reader.ts"
-import type { Probe, SettingsOf } from "./Probe.ts"
+import { flag, type Reader, record, refused } from "../config/Reader.ts"
+import { probe } from "./Probe.ts"
 import { Range } from "./Range.ts"
 
 const MINUTES = [1, 5, 15] as const
 
+const rangesOf = (text: string): ReadonlyArray<Range> =>
+  text.split(",").flatMap((one) => Range.parse(one.trim()) ?? [])
+
 /** One range for all three averages, or three, as a list or separated by commas. */
 const ranges: Reader<ReadonlyArray<Range>> = (value, place) => {
-  const parts = String(value).split(",")
-  const read = parts.flatMap((one) => Range.parse(one.trim()) ?? [])
-  if (
-    (Array.isArray(value) || ["string", "number"].includes(typeof value)) &&
-    read.length === parts.length &&
-    [1, 3].includes(read.length)
-  )
-    return read
-  place.refuse('must be one range or three, such as "10" or "15,10,5"', place.path)
-  return undefined
+  const isWritten = Array.isArray(value) || typeof value === "string" || typeof value === "number"
+  const read = rangesOf(String(value))
+  const isWhole = read.length === String(value).split(",").length && [1, 3].includes(read.length)
+  return isWritten && isWhole ? read : refused(place, 'must be one range or three, such as "10" or "15,10,5"')
 }
-
-const reader = record({ warning: ranges, critical: ranges, per_cpu: flag })
-
-const rangesOf = (text: string): ReadonlyArray<Range> =>
-  text.split(",").flatMap((one) => Range.parse(one) ?? [])
 
 /** For each processor: fewer than this many programs wait. */
 const DEFAULT_WARNING = rangesOf("4,3,2")
 const DEFAULT_CRITICAL = rangesOf("8,6,4")
 
 /** The load averages; of each processor by default, as `per_cpu: false` changes. */
-export const load: Probe<SettingsOf<typeof reader>> = {
-  title: "LOAD",
-  lane: "host",
-  reader,
-  run: async ({ warning, critical, per_cpu: isPerCpu = true }) => {
+export const load = probe(
+  { name: "load", lane: "host" },
+  record({ warning: ranges, critical: ranges, per_cpu: flag }),
+  async ({ warning, critical, per_cpu: isPerCpu = true }) => {
     const isDefault = warning === undefined && critical === undefined && isPerCpu
     const [warn, crit] = isDefault ? [DEFAULT_WARNING, DEFAULT_CRITICAL] : [warning, critical]
     const processors = isPerCpu ? availableParallelism() : 1
@@ -50,4 +41,4 @@ export const load: Probe<SettingsOf<typeof reader>> = {
     const shown = measures.map(({ value }) => value.toFixed(2)).join(", ")
     return { words: `${shown}${isPerCpu ? ` on each of ${processors} processors` : ""}`, measures }
   },
-}
+)

@@ -1,18 +1,10 @@
 import { compileGlob } from "@tocsin/contract/compileGlob"
-import { record, text } from "../config/Reader.ts"
-import type { Fault } from "./Finding.ts"
+import { oneOrMore, record, text } from "../config/Reader.ts"
 import { newLines, savedPosition } from "./LogReader.ts"
-import { absolutePath } from "./mounts.ts"
-import type { Probe, SettingsOf } from "./Probe.ts"
-import { oneOrMore, thresholdFields } from "./probeReaders.ts"
-import { givenOr, thresholdsOf } from "./Range.ts"
+import { absolutePath, type Fault, probe } from "./Probe.ts"
+import { givenOr, thresholdFields, thresholdsOf } from "./Range.ts"
 
 const texts = oneOrMore(text({ max: 256 }), 100)
-
-const reader = record({ file: absolutePath, match: texts, ignore: texts, ...thresholdFields }, [
-  "file",
-  "match",
-])
 
 /** None at all. */
 const OWN = thresholdsOf(undefined, "0")
@@ -27,11 +19,10 @@ const containing = (written: ReadonlyArray<string>): ((line: string) => boolean)
 }
 
 /** The lines of a log since the last run that contain a text. */
-export const log: Probe<SettingsOf<typeof reader>> = {
-  title: "LOG",
-  lane: "host",
-  reader,
-  run: async ({ file = "", match = [], ignore = [], warning, critical }, { clock, signal, note }) => {
+export const log = probe(
+  { name: "log", lane: "host" },
+  record({ file: absolutePath, match: texts, ignore: texts, ...thresholdFields }, ["file", "match"]),
+  async ({ file, match, ignore = [], ...limits }, { clock, signal, note }) => {
     const [isWanted, isIgnored] = [containing(match), containing(ignore)]
     const shown: Array<string> = []
     let [lines, matches] = [0, 0]
@@ -42,25 +33,18 @@ export const log: Probe<SettingsOf<typeof reader>> = {
       if (shown.length < SHOWN_LINES) shown.push(JSON.stringify(line.slice(0, SHOWN_LINE).toWellFormed()))
     }
     const read = await newLines({ path: file, position: savedPosition(note, file), take, clock, signal })
-    const said =
-      matches === 0
-        ? lines === 0
-          ? `no new line in ${file}`
-          : `no line of ${lines} matches in ${file}`
-        : `${matches} of ${lines} lines match in ${file}: ${shown.join(", ")}`
-    const words = [said, ...read.remarks].join("; ")
-    const faults: ReadonlyArray<Fault> = read.isMissing
-      ? [{ status: "unknown", words: `${file} does not exist` }]
-      : []
-    const thresholds = givenOr({ warning, critical }, OWN)
+    const none = lines === 0 ? `no new line in ${file}` : `no line of ${lines} matches in ${file}`
+    const found = `${matches} of ${lines} lines match in ${file}: ${shown.join(", ")}`
+    const words = [matches === 0 ? none : found, ...read.remarks].join("; ")
+    const missing: Fault = { status: "unknown", words: `${file} does not exist` }
     return {
       words,
-      faults,
+      faults: read.isMissing ? [missing] : [],
       measures: [
-        { label: "matches", value: matches, unit: "", thresholds, words },
+        { label: "matches", value: matches, unit: "", thresholds: givenOr(limits, OWN), words },
         { label: "lines", value: lines, unit: "", words },
       ],
       note: JSON.stringify(read.position),
     }
   },
-}
+)

@@ -1,48 +1,41 @@
 import { readFile } from "node:fs/promises"
 import { freemem, totalmem } from "node:os"
 import { record } from "../config/Reader.ts"
-import type { Measure } from "./Finding.ts"
-import type { Probe, SettingsOf } from "./Probe.ts"
-import { thresholdFields, thresholds } from "./probeReaders.ts"
-import { givenOr, thresholdsOf } from "./Range.ts"
+import { type Measure, probe } from "./Probe.ts"
+import { givenOr, thresholdFields, thresholds, thresholdsOf } from "./Range.ts"
 
-const reader = record({ ...thresholdFields, swap: thresholds })
-
-const DEFAULTS = thresholdsOf("10:", "5:")
+const OWN = thresholdsOf("10:", "5:")
 const MIB = 2 ** 20
 
+const mebibytes = (bytes: number): number => Math.round(bytes / MIB)
+
 /** Memory that programs can have, in percent of all; swap that is free, where there is swap. */
-export const memory: Probe<SettingsOf<typeof reader>> = {
-  title: "MEMORY",
-  lane: "host",
-  reader,
-  run: async ({ warning, critical, swap }) => {
+export const memory = probe(
+  { name: "memory", lane: "host" },
+  record({ ...thresholdFields, swap: thresholds }),
+  async ({ swap, ...limits }) => {
     const { available, total, swapFree, swapTotal } = await memoryNow()
-    const percent = (100 * available) / total
-    const words = `${percent.toFixed(1)}% available (${Math.round(available / MIB)} of ${Math.round(total / MIB)} MiB)`
-    const measures: Array<Measure> = [
-      {
-        label: "available",
-        value: percent,
-        unit: "%",
-        thresholds: givenOr({ warning, critical }, DEFAULTS),
-        words,
-      },
-    ]
-    if (swapTotal > 0) {
-      const left = (100 * swapFree) / swapTotal
-      const said = `${left.toFixed(1)}% of swap free`
-      measures.push({
-        label: "swap_free",
-        value: left,
-        unit: "%",
-        words: said,
-        ...(swap !== undefined && { thresholds: swap }),
-      })
+    const share = (part: number, whole: number) => (100 * part) / whole
+    const value = share(available, total)
+    const words = `${value.toFixed(1)}% available (${mebibytes(available)} of ${mebibytes(total)} MiB)`
+    const free = share(swapFree, swapTotal)
+    const ofSwap: Measure = {
+      label: "swap_free",
+      value: free,
+      unit: "%",
+      thresholds: swap,
+      words: `${free.toFixed(1)}% of swap free`,
     }
-    return { words, measures }
+    const ofMemory: Measure = {
+      label: "available",
+      value,
+      unit: "%",
+      thresholds: givenOr(limits, OWN),
+      words,
+    }
+    return { words, measures: swapTotal > 0 ? [ofMemory, ofSwap] : [ofMemory] }
   },
-}
+)
 
 const KIB = 1_024
 

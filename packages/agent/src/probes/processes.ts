@@ -1,45 +1,31 @@
 import { readdir, readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import { record, text } from "../config/Reader.ts"
-import type { Probe, SettingsOf } from "./Probe.ts"
-import { pattern, thresholdFields } from "./probeReaders.ts"
-import { givenOr, thresholdsOf } from "./Range.ts"
-import { searchTexts, tooSlow } from "./searchTexts.ts"
-
-const reader = record({ name: text({ max: 256 }), pattern, ...thresholdFields })
+import { figure, probe } from "./Probe.ts"
+import { givenOr, thresholdFields, thresholdsOf } from "./Range.ts"
+import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
 
 /** At least one. */
 const OWN = thresholdsOf(undefined, "1:")
 
 /** How many processes have a name, or a command line that matches a pattern. */
-export const processes: Probe<SettingsOf<typeof reader>> = {
-  title: "PROCESS",
-  lane: "host",
-  reader,
-  run: async ({ name, pattern: written, warning, critical }) => {
+export const processes = probe(
+  { name: "process", lane: "host" },
+  record({ name: text({ max: 256 }), pattern, ...thresholdFields }),
+  async ({ name, pattern: written, ...limits }) => {
     const all = await runningProcesses()
-    const lines = all.map(({ line }) => line)
+    const named = all.filter(({ names }) => name === undefined || names.includes(name))
+    const lines = named.map(({ line }) => line)
     const matches = written === undefined ? lines.map(() => true) : searchTexts(written, lines)
     if (matches === undefined) throw new Error(tooSlow(written ?? ""))
-    const isWanted = ({ names }: RunningProcess, index: number) =>
-      (name === undefined || names.includes(name)) && matches[index] === true
-    const count = all.filter(isWanted).length
-    const what = [name, written === undefined ? undefined : `/${written}/`].filter((one) => one !== undefined)
-    const words = `${count} ${count === 1 ? "process" : "processes"} ${what.join(" ")}`.trim()
-    return {
-      words,
-      measures: [
-        {
-          label: "processes",
-          value: count,
-          unit: "",
-          thresholds: givenOr({ warning, critical }, OWN),
-          words,
-        },
-      ],
-    }
+    const count = matches.filter((isMatch) => isMatch).length
+    const wanted = [name, written === undefined ? undefined : `/${written}/`].filter(
+      (one) => one !== undefined,
+    )
+    const words = `${count} ${count === 1 ? "process" : "processes"} ${wanted.join(" ")}`.trim()
+    return figure({ label: "processes", value: count, unit: "", thresholds: givenOr(limits, OWN), words })
   },
-}
+)
 
 interface RunningProcess {
   /** The kernel's name of the process, and the command line that started it. */

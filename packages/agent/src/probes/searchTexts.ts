@@ -1,8 +1,23 @@
 import { type Context, createContext, Script } from "node:vm"
-import { patternOf } from "./probeReaders.ts"
+import { refused, type Reader } from "../config/Reader.ts"
 
 /** A pattern that backtracks can take hours, and nothing else runs meanwhile. */
 const LONGEST_SEARCH_MILLIS = 500
+
+const patternOf = (written: string): RegExp => new RegExp(written, "mu")
+
+/** A regular expression of JavaScript, with the flags `u` and `m`. */
+export const pattern: Reader<string> = (value, place) => {
+  if (typeof value !== "string" || value === "")
+    return refused(place, "must be a regular expression in quotes")
+  try {
+    patternOf(value)
+    return value
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return refused(place, `must be a regular expression (${why})`)
+  }
+}
 
 let search: { readonly script: Script; readonly context: Context } | undefined
 

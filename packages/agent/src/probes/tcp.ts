@@ -1,80 +1,89 @@
 import { connect, type NetConnectOpts } from "node:net"
 import { afterMillis } from "../clock/Clock.ts"
-import { anyText, integer, record } from "../config/Reader.ts"
+import { anyText, integer, type ReadBy, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import type { Finding } from "./Finding.ts"
-import { connecting, type Probe, type ProbeAround, secondsText, type SettingsOf, timed } from "./Probe.ts"
-import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
+import {
+  absolutePath,
+  connecting,
+  critical,
+  figure,
+  type Finding,
+  host,
+  noAnswerWithin,
+  probe,
+  type ProbeAround,
+  secondsText,
+  timed,
+  wait,
+  WAIT_MILLIS,
+} from "./Probe.ts"
+import { thresholdFields } from "./Range.ts"
 
 export const port = integer({ min: 1, max: 65_535 })
 
 /** The settings of a probe that connects, and may send and expect a text. */
-export const exchangeFields = { send: anyText, expect: anyText, wait, ...thresholdFields }
-
-const reader = record({ host, port, ...exchangeFields }, ["host", "port"])
+const exchangeFields = { send: anyText, expect: anyText, wait, ...thresholdFields }
+const exchanged = record(exchangeFields)
 
 /** Connects, sends a text if there is one, and waits for the expected one; thresholds are seconds. */
-export const tcp: Probe<SettingsOf<typeof reader>> = {
-  title: "TCP",
-  lane: "network",
-  reader,
-  run: async ({ host: to = "", port: at = 0, ...settings }, around) =>
-    await exchangeAt(
+export const tcp = probe(
+  { name: "tcp", lane: "network" },
+  record({ host, port, ...exchangeFields }, ["host", "port"]),
+  ({ host: to, port: at, ...settings }, around) =>
+    exchangeAt(
       `${to}:${at}`,
       () => ({ ...connecting(to, around.targets), host: to, port: at }),
       settings,
       around,
     ),
-}
+)
 
-type ExchangeSettings = SettingsOf<ReturnType<typeof record<typeof exchangeFields>>>
+/** The exchange of the tcp probe, over a Unix socket. */
+export const unix = probe(
+  { name: "unix", lane: "host" },
+  record({ path: absolutePath, ...exchangeFields }, ["path"]),
+  ({ path, ...settings }, around) => exchangeAt(path, () => ({ path }), settings, around),
+)
 
 /** The finding of one exchange at an address, which `optionsOf` may refuse. */
-export const exchangeAt = async (
+const exchangeAt = async (
   target: string,
   optionsOf: () => NetConnectOpts,
-  { send, expect, wait: millis = WAIT_MILLIS, ...thresholds }: ExchangeSettings,
+  { send, expect, wait: millis = WAIT_MILLIS, ...thresholds }: ReadBy<typeof exchanged>,
   around: ProbeAround,
 ): Promise<Finding> => {
   try {
     const { seconds } = await timed(around.clock, () =>
-      exchange({ options: optionsOf(), send, expect, millis, around }),
+      exchange(optionsOf(), { send, expect, millis }, around),
     )
     const words = `${target} answered in ${secondsText(seconds)}`
-    return { words, measures: [{ label: "time", value: seconds, unit: "s", thresholds, words }] }
+    return figure({ label: "time", value: seconds, unit: "s", thresholds, words })
   } catch (error) {
     return critical(`${target}: ${explainError(error)}`)
   }
 }
 
-/** A finding that is critical without a figure. */
-export const critical = (words: string): Finding => ({
-  words,
-  measures: [],
-  faults: [{ status: "critical", words }],
-})
-
 interface Exchange {
-  readonly options: NetConnectOpts
   readonly send: string | undefined
   readonly expect: string | undefined
   readonly millis: number
-  readonly around: ProbeAround
 }
 
-const exchange = (asked: Exchange): Promise<void> =>
+const exchange = (
+  options: NetConnectOpts,
+  { send, expect, millis }: Exchange,
+  { clock, signal }: ProbeAround,
+): Promise<void> =>
   new Promise((resolve, reject) => {
-    const { around, expect, send, millis } = asked
     // The signal ends the connection too, as at the deadline of the check.
-    const socket = connect({ ...asked.options, signal: around.signal })
+    const socket = connect({ ...options, signal })
     const over = (error?: Error): void => {
       cancelLimit()
       socket.destroy()
       if (error === undefined) resolve()
       else reject(error)
     }
-    const end = () => over(new Error(`no answer within ${millis / 1_000} s`))
-    const cancelLimit = afterMillis(around.clock, millis, end)
+    const cancelLimit = afterMillis(clock, millis, () => over(new Error(noAnswerWithin(millis))))
     const expected = expect === undefined ? undefined : Buffer.from(expect).toString("latin1")
     let recent = ""
     socket.on("connect", () => {
@@ -90,5 +99,5 @@ const exchange = (asked: Exchange): Promise<void> =>
       recent = recent.slice(Math.max(0, recent.length - expected.length + 1))
     })
     socket.on("end", () => over(new Error(`closed without ${JSON.stringify(expect ?? "")}`)))
-    socket.on("error", (error) => over(error))
+    socket.on("error", over)
   })

@@ -1,99 +1,86 @@
 import { once } from "node:events"
 import type { Socket } from "node:net"
-import type { PeerCertificate } from "node:tls"
 import { afterMillis } from "../clock/Clock.ts"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
-import { daysLeft } from "./certificate.ts"
 import { explainError } from "../sending/explainError.ts"
-import { connecting, type Probe, type ProbeAround, type SettingsOf } from "./Probe.ts"
-import { host, thresholdFields, wait, WAIT_MILLIS } from "./probeReaders.ts"
-import { STARTTLS_PORTS, type StartTls, startTls } from "./starttls.ts"
-import { critical, port } from "./tcp.ts"
-import { judgeTrust, trustFields, trusting } from "./trust.ts"
+import {
+  connecting,
+  critical,
+  type Fault,
+  host,
+  noAnswerWithin,
+  probe,
+  type ProbeAround,
+  wait,
+  WAIT_MILLIS,
+} from "./Probe.ts"
+import { thresholdFields } from "./Range.ts"
+import { port } from "./tcp.ts"
+import { daysLeft, judgeTrust, trustFields, trusting } from "./trust.ts"
 
+/** The port without `starttls`, and of the protocols that begin without TLS. */
 const HTTPS_PORT = 443
-
+const STARTTLS_PORTS = { smtp: 25, imap: 143, pop3: 110 } as const
 const starttls = oneOf("smtp", "imap", "pop3")
 
-const reader = checked(
-  record({ host, port, name: host, verify: flag, starttls, wait, ...trustFields, ...thresholdFields }, [
-    "host",
-  ]),
-  judgeTrust,
-)
+const fields = { host, port, name: host, verify: flag, starttls, wait, ...trustFields, ...thresholdFields }
 
 /** The days that a server's certificate has left, and whether it is trusted and names the server. */
-export const tls: Probe<SettingsOf<typeof reader>> = {
-  title: "TLS",
-  lane: "network",
-  reader,
-  run: async (settings, around) => {
-    const { host: to = "", starttls: by, verify = true, warning, critical: crit } = settings
+export const tls = probe(
+  { name: "tls", lane: "network" },
+  checked(record(fields, ["host"]), judgeTrust),
+  async (settings, around) => {
+    const { host: to, starttls: by, verify = true, name = to, wait: millis = WAIT_MILLIS } = settings
     const { port: at = by === undefined ? HTTPS_PORT : STARTTLS_PORTS[by] } = settings
     const target = `${to}:${at}`
     try {
-      const millis = settings.wait ?? WAIT_MILLIS
-      const name = settings.name ?? to
+      const options = { ...connecting(to, around.targets), host: to, port: at }
       const trust = await trusting(settings)
-      const shown = await handshake({ host: to, port: at, name, by, trust, millis, around })
-      const days = daysLeft(shown.certificate, around.clock.wall(), { warning, critical: crit })
-      const said = `${target}: ${days.words}`
-      return {
-        words: said,
-        measures: [{ ...days, words: said }],
-        faults: (verify ? refusalsOf(shown, days.value < 0) : []).map((words) => ({
-          status: "critical",
-          words: `${target}: ${words}`,
-        })),
-      }
+      const shown = await handshake(options, { name, by, trust, millis }, around)
+      const days = daysLeft(shown.certificate, around.clock.wall(), settings)
+      const words = `${target}: ${days.words}`
+      const refusals = verify ? refusalsOf(shown, days.value < 0) : []
+      const faults = refusals.map((why): Fault => ({ status: "critical", words: `${target}: ${why}` }))
+      return { words, measures: [{ ...days, words }], faults }
     } catch (error) {
       return critical(`${target}: ${explainError(error)}`)
     }
   },
-}
-
-interface Handshake {
-  readonly host: string
-  readonly port: number
-  readonly name: string
-  readonly by: StartTls | undefined
-  readonly trust: Awaited<ReturnType<typeof trusting>>
-  readonly millis: number
-  readonly around: ProbeAround
-}
-
-interface Shown {
-  readonly certificate: PeerCertificate
-  /** Why it is not trusted, as a code of OpenSSL. */
-  readonly distrust: string | undefined
-  /** Why it does not name the server. */
-  readonly misnomer: string | undefined
-}
+)
 
 const EXPIRED = "CERT_HAS_EXPIRED"
 /** Node.js adds what it finds about the name to the codes of OpenSSL. */
 const MISNAMED = "ERR_TLS_CERT_ALTNAME_INVALID"
 
 /** The figure of the probe says when the server's own certificate expires, and nothing of those above it. */
-const refusalsOf = ({ distrust, misnomer }: Shown, isExpired: boolean): ReadonlyArray<string> => {
-  const untrusted =
-    distrust === EXPIRED
-      ? isExpired
-        ? undefined
-        : "an intermediate or root certificate has expired"
-      : distrust?.replaceAll("_", " ").toLowerCase()
+const refusalsOf = (
+  { distrust, misnomer }: Awaited<ReturnType<typeof handshake>>,
+  isExpired: boolean,
+): ReadonlyArray<string> => {
+  const expired = isExpired ? undefined : "an intermediate or root certificate has expired"
+  const untrusted = distrust === EXPIRED ? expired : distrust?.replaceAll("_", " ").toLowerCase()
   return [untrusted, misnomer].filter((words) => words !== undefined)
 }
 
-const handshake = async (asked: Handshake): Promise<Shown> => {
+interface Handshake {
+  readonly name: string
+  readonly by: keyof typeof STARTTLS_PORTS | undefined
+  readonly trust: Awaited<ReturnType<typeof trusting>>
+  readonly millis: number
+}
+
+/** The certificate of a server, why it is not trusted, as a code of OpenSSL, and why it does not name the server. */
+const handshake = async (
+  target: ReturnType<typeof connecting> & { readonly host: string; readonly port: number },
+  { name, by, trust, millis }: Handshake,
+  around: ProbeAround,
+) => {
   // Loaded only where it is used: TLS takes some megabytes.
   const { connect, checkServerIdentity } = await import("node:tls")
   const { connect: connectPlainly, isIP } = await import("node:net")
-  const { host: to, port: at, name, by, trust, millis, around } = asked
-  const target = { ...connecting(to, around.targets), host: to, port: at }
   const limit = new AbortController()
   const signal = AbortSignal.any([around.signal, limit.signal])
-  const late = () => limit.abort(new Error(`no answer within ${millis / 1_000} s`))
+  const late = () => limit.abort(new Error(noAnswerWithin(millis)))
   const cancelLimit = afterMillis(around.clock, millis, late)
   // The outermost alone: Node.js crashes where the socket below a TLS connection is destroyed first.
   let open: Socket | undefined
@@ -130,3 +117,72 @@ const handshake = async (asked: Handshake): Promise<Shown> => {
     open?.destroy()
   }
 }
+
+/** One turn of a dialogue: the command, and the reply that ends it. */
+interface Turn {
+  readonly send?: string
+  /** The last line of a reply; lines before it are its other lines. */
+  readonly last: RegExp
+  readonly good: RegExp
+}
+
+const SMTP_LAST = /^\d{3}(?: |$)/
+const ANY_LINE = /^/
+
+/** The commands up to the start of TLS (RFC 3207, RFC 2595 and RFC 9051). */
+const DIALOGUES: Readonly<Record<keyof typeof STARTTLS_PORTS, ReadonlyArray<Turn>>> = {
+  smtp: [
+    { last: SMTP_LAST, good: /^220/ },
+    { send: "EHLO localhost", last: SMTP_LAST, good: /^250/ },
+    { send: "STARTTLS", last: SMTP_LAST, good: /^220/ },
+  ],
+  imap: [
+    { last: ANY_LINE, good: /^\* OK/i },
+    { send: "t STARTTLS", last: /^t /, good: /^t OK/i },
+  ],
+  pop3: [
+    { last: ANY_LINE, good: /^\+OK/ },
+    { send: "STLS", last: ANY_LINE, good: /^\+OK/ },
+  ],
+}
+
+/** Bytes of one reply. */
+const LONGEST_REPLY = 65_536
+const SHOWN = 200
+
+/** Asks the server to begin TLS, which the next bytes on the socket do. The caller destroys the socket in time. */
+const startTls = async (socket: Socket, protocol: keyof typeof DIALOGUES): Promise<void> => {
+  let unread = ""
+  for (const { send, last, good } of DIALOGUES[protocol]) {
+    if (send !== undefined) socket.write(`${send}\r\n`)
+    for (let size = 0; ;) {
+      const end = unread.indexOf("\n")
+      if (end < 0) {
+        const part = await nextPart(socket)
+        size += part.length
+        if (size > LONGEST_REPLY) throw new Error(`its reply to ${send ?? "the connection"} does not end`)
+        unread += part
+        continue
+      }
+      const line = unread.slice(0, end).trimEnd()
+      unread = unread.slice(end + 1)
+      if (!last.test(line)) continue
+      if (good.test(line)) break
+      throw new Error(`${send ?? "it"} was answered ${JSON.stringify(line.slice(0, SHOWN))}`)
+    }
+  }
+  // Others on the way may have put in text that would count as if TLS protected it (CVE-2011-0411).
+  if (unread !== "") throw new Error("it sent more before TLS began")
+}
+
+const nextPart = (socket: Socket): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const over = (act: () => void): void => {
+      socket.off("data", took).off("close", closed).off("error", failed).pause()
+      act()
+    }
+    const took = (chunk: Buffer): void => over(() => resolve(chunk.toString("latin1")))
+    const closed = (): void => over(() => reject(new Error("it closed the connection before TLS")))
+    const failed = (error: Error): void => over(() => reject(error))
+    socket.on("data", took).on("close", closed).on("error", failed).resume()
+  })

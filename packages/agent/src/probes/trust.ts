@@ -1,6 +1,8 @@
-import type { SecureContext } from "node:tls"
+import type { PeerCertificate, SecureContext } from "node:tls"
 import { certificateFile, hasKey, isPair, keyFile, type PemFile } from "../config/PemFile.ts"
-import type { Place, Reader } from "../config/Reader.ts"
+import { type Place, type Reader, refused } from "../config/Reader.ts"
+import type { Measure } from "./Probe.ts"
+import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
 
 const SYSTEM = "system"
 
@@ -9,15 +11,14 @@ const authorities: Reader<PemFile | typeof SYSTEM> = (value, place) => {
   if (value !== SYSTEM || place.folder === undefined) return certificateFile(value, place)
   const { getCACertificates } = process.getBuiltinModule("node:tls")
   if (getCACertificates(SYSTEM).length > 0) return SYSTEM
-  place.refuse("is empty here: install the package ca-certificates, or name a file", place.path)
-  return undefined
+  return refused(place, "is empty here: install the package ca-certificates, or name a file")
 }
 
 /** Whom a probe trusts, and the certificate that it shows to the server. */
 export const trustFields = { ca: authorities, cert: certificateFile, key: keyFile }
 
 /** The settings of {@link trustFields}. */
-export interface Trust {
+interface Trust {
   readonly ca?: PemFile | typeof SYSTEM
   readonly cert?: PemFile
   readonly key?: PemFile
@@ -53,4 +54,27 @@ export const trusting = async (
     })
   contexts.set(settings, made)
   return { secureContext: made }
+}
+
+const MILLIS_PER_DAY = 86_400_000
+
+/** Three weeks leave time to renew what should have renewed by itself. */
+const OWN = thresholdsOf("21:", "7:")
+
+/** The days that a certificate has left. */
+export const daysLeft = (
+  { valid_to: end }: Pick<PeerCertificate, "valid_to">,
+  now: number,
+  thresholds: Thresholds,
+): Measure => {
+  const until = Date.parse(end)
+  const days = Math.floor((until - now) / MILLIS_PER_DAY)
+  const date = Number.isNaN(until) ? end : new Date(until).toISOString().slice(0, 10)
+  return {
+    label: "days",
+    value: Number.isNaN(days) ? -1 : days,
+    unit: "d",
+    thresholds: givenOr(thresholds, OWN),
+    words: days < 0 ? `certificate expired on ${date}` : `certificate valid for ${days} days, to ${date}`,
+  }
 }

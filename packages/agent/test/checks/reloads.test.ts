@@ -15,7 +15,7 @@ const CONFIRM = { bad: 2, good: 2, everyMillis: 10 * SECOND }
 
 const probeOf = (name: string): RunCheck["work"] => ({
   kind: "probe",
-  probe: { name, title: name, lane: "host", settings: {}, run: () => assert.fail("it is not started here") },
+  probe: { name, lane: "host", settings: {}, run: () => assert.fail("it is not started here") },
 })
 
 /** Of each lane one: what a reload may make of a check. */

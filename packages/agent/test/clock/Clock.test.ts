@@ -7,7 +7,8 @@ import { CheckRunner } from "../../src/checks/CheckRunner.ts"
 import { runCommand } from "../../src/checks/runCommand.ts"
 import { awakeClock, systemClock } from "../../src/clock/Clock.ts"
 import type { RunCheck } from "../../src/config/AgentConfig.ts"
-import { probeFields, runProbe } from "../../src/probes/probes.ts"
+import { runProbe } from "../../src/checks/startCheck.ts"
+import { probeFields } from "../../src/probes/probes.ts"
 
 /** Longer than every time limit here, and than a busy agent. */
 const STANDSTILL_MILLIS = 5_000

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { rootCertificates } from "node:tls"
-import { problemText } from "../../src/config/Problem.ts"
+import { problemText } from "../../src/config/Reader.ts"
 import { readConfig } from "../../src/config/readConfig.ts"
 
 const reading = (

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { problemText } from "../../src/config/Problem.ts"
+import { problemText } from "../../src/config/Reader.ts"
 import { convertNrpe, shellWords } from "../../src/import/convertNrpe.ts"
 
 const converted = (files: Readonly<Record<string, string>>) => {

@@ -3,7 +3,8 @@ import { once } from "node:events"
 import type { Server, Socket } from "node:net"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { systemClock } from "../../src/clock/Clock.ts"
-import { probeFields, runProbe } from "../../src/probes/probes.ts"
+import { runProbe } from "../../src/checks/startCheck.ts"
+import { probeFields } from "../../src/probes/probes.ts"
 
 export type ProbeName = keyof typeof probeFields
 
