@@ -10,9 +10,7 @@ import { run } from "./commands/run.ts"
 import { start } from "./commands/start.ts"
 import { status } from "./commands/status.ts"
 import { tryCheck } from "./commands/try.ts"
-import { UsageError } from "./commands/options.ts"
-import { complain, print, reasonOf } from "./commands/output.ts"
-import { USAGE } from "./commands/usage.ts"
+import { complain, print, reasonOf, USAGE, UsageError } from "./commands/commandLine.ts"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 
 type Command = (argv: ReadonlyArray<string>) => number | Promise<number>

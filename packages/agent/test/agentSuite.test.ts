@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { spoolReport } from "../src/commands/spoolReport.ts"
+import { spoolReport } from "../src/commands/report.ts"
 
 const EXIT_CODES = { ok: 0, warning: 1, critical: 2, unknown: 3 } as const
 

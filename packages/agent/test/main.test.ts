@@ -21,7 +21,7 @@ import { freePort } from "@tocsin/bench/processes/freePort"
 import { AGENT } from "@tocsin/test/processes/program"
 import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 import { serve } from "@tocsin/testing/agents/serve"
-import { USAGE } from "../src/commands/usage.ts"
+import { USAGE } from "../src/commands/commandLine.ts"
 import { SpoolFile } from "../src/spool/SpoolFile.ts"
 
 const PATIENCE_MILLIS = 150_000

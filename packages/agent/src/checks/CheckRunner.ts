@@ -2,7 +2,7 @@ import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckRepo
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { nextDue } from "@tocsin/reporting/agent/Schedule"
 import { createHash } from "node:crypto"
-import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
+import type { CheckConfig, RunCheck } from "../config/readConfig.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
 import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
 import type { StartedRun } from "./runCommand.ts"

@@ -1,7 +1,6 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { afterMillis } from "../clock/Clock.ts"
-import type { CheckConfig, RunCheck } from "../config/AgentConfig.ts"
-import { DEFAULT_PATH } from "../config/findProgram.ts"
+import type { CheckConfig, RunCheck } from "../config/readConfig.ts"
 import { judge, type ProbeConfig } from "../probes/Probe.ts"
 import { explainError } from "../sending/explainError.ts"
 import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
@@ -14,6 +13,9 @@ interface CheckAround {
   /** The note of the probe's last run. */
   readonly note?: string | undefined
 }
+
+/** Where a unit of systemd looks for programs. */
+export const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 const NOTE = "probe:"
 

@@ -1,11 +1,8 @@
-import { type AgentConfig, type CheckConfig, checksText } from "../config/AgentConfig.ts"
+import { type AgentConfig, type CheckConfig, checksText, readConfig } from "../config/readConfig.ts"
 import { problemText } from "../config/Reader.ts"
 import { durationText } from "@tocsin/contract/durationMillis"
-import { findProgramIn } from "../config/findProgram.ts"
-import { readConfig } from "../config/readConfig.ts"
 import { warningsOf } from "../config/warningsOf.ts"
-import { readOptions, withoutArguments } from "./options.ts"
-import { complain, print } from "./output.ts"
+import { complain, print, readOptions, withoutArguments } from "./commandLine.ts"
 
 /**
  * `tocsin-agent check`: reports every problem of the configuration, and warns of what is probably wrong;
@@ -18,7 +15,7 @@ export const check = async (argv: ReadonlyArray<string>): Promise<number> => {
     for (const problem of problems) complain(problemText(problem))
     return 1
   }
-  const warnings = warningsOf(config, findProgramIn(state))
+  const warnings = warningsOf(config, state)
   for (const warning of warnings) complain(`warning: ${warning}`)
   if (isPrinted) {
     const { stringify } = await import("yaml")

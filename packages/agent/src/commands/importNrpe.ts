@@ -1,8 +1,7 @@
-import { checksText } from "../config/AgentConfig.ts"
+import { checksText } from "../config/readConfig.ts"
 import { problemText } from "../config/Reader.ts"
 import { convertNrpe } from "../import/convertNrpe.ts"
-import { readOptions, UsageError } from "./options.ts"
-import { complain, print } from "./output.ts"
+import { complain, print, readOptions, UsageError } from "./commandLine.ts"
 
 /** The exit code where something was not converted. */
 const INCOMPLETE = 1

@@ -1,8 +1,6 @@
-import { makeStateFolder } from "../spool/makeStateFolder.ts"
+import { actAsOwner, makeStateFolder } from "../spool/StateFolder.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"
-import { actAsOwner } from "./actAsOwner.ts"
-import { readOptions, withoutArguments } from "./options.ts"
-import { complain, print } from "./output.ts"
+import { complain, print, readOptions, withoutArguments } from "./commandLine.ts"
 
 const keysOf = (state: string): KeyFile => {
   makeStateFolder(state)

@@ -1,10 +1,15 @@
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { type CheckReport, type CheckStatus, newEventId } from "@tocsin/reporting/agent/CheckReport"
+import { correctedNow } from "@tocsin/reporting/agent/ServerTime"
 import { once } from "node:events"
 import { CapturedStream } from "../checks/runCommand.ts"
-import type { CapturedText } from "../checks/RunOutcome.ts"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
-import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
-import { indexOfSecond, readOptions, UsageError } from "./options.ts"
-import { incidentKeyOf, requireCheckId, spoolReport } from "./spoolReport.ts"
+import { systemClock } from "../clock/Clock.ts"
+import { idText, incidentKey as incidentKeyReader } from "../config/configFields.ts"
+import { readConfig } from "../config/readConfig.ts"
+import { savedMark } from "../spool/savedNote.ts"
+import { SpoolFile } from "../spool/SpoolFile.ts"
+import { actAsOwner, makeStateFolder, spoolPath } from "../spool/StateFolder.ts"
+import { type CommandOptions, indexOfSecond, readOptions, UsageError, valueOf } from "./commandLine.ts"
 
 /** By exit code. */
 const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
@@ -26,16 +31,11 @@ export const report = async (argv: ReadonlyArray<string>): Promise<number> => {
   return 0
 }
 
-/** The text of a result, apart from what may be options. */
-interface SplitText {
-  readonly head: ReadonlyArray<string>
-  readonly text: ReadonlyArray<string>
-  /** The text is `-`: it comes from standard input. */
-  readonly isInput: boolean
-}
-
-/** The text is all that follows `--`, or else the last argument after the status, whatever it begins with. */
-const splitText = (argv: ReadonlyArray<string>): SplitText => {
+/**
+ * The text of a result, apart from what may be options: all that follows `--`, or else the last argument
+ * after the status, whatever it begins with. For `-`, it comes from standard input.
+ */
+const splitText = (argv: ReadonlyArray<string>) => {
   const split = argv.indexOf("--")
   if (split >= 0) return { head: argv.slice(0, split), text: argv.slice(split + 1), isInput: false }
   const status = indexOfSecond(argv)
@@ -45,9 +45,62 @@ const splitText = (argv: ReadonlyArray<string>): SplitText => {
 }
 
 /** Reads standard input to its end, and keeps its beginning. */
-const readInput = async (): Promise<CapturedText> => {
+const readInput = async () => {
   const stream = new CapturedStream(process.stdin)
   await once(process.stdin, "close")
   const { text, droppedBytes } = stream.captured()
   return { text: withoutTrailing(text, "\r\n"), droppedBytes }
+}
+
+/** Where a command finds the configuration and the spool. */
+type Place = Pick<CommandOptions, "config" | "state">
+
+/** Refuses an ID that the server would refuse. */
+export const requireCheckId = (id: string | undefined): string => {
+  if (id === undefined) throw new UsageError("name the check")
+  return valueOf(idText, `the check ${JSON.stringify(id)}`, id)
+}
+
+/** The value of `--incident-key`. */
+export const incidentKeyOf = ({ "incident-key": key }: CommandOptions): string | undefined =>
+  key === undefined ? undefined : valueOf(incidentKeyReader, "--incident-key", key)
+
+/** The terms of a check's result by the configuration. A result is worth more than a valid configuration. */
+export const decideTerms = (
+  { config: file }: Place,
+  { checkId, incidentKey: given }: Pick<CheckReport, "checkId" | "incidentKey">,
+): Pick<CheckReport, "notificationsEnabled" | "incidentKey"> => {
+  const { notificationsEnabled = true, incidentKey } = readConfig(file).config?.checks.get(checkId) ?? {}
+  return { notificationsEnabled, incidentKey: given ?? incidentKey }
+}
+
+/** Does something with the spool of an agent that may or may not run, at the corrected time. */
+export const withSpool = <A>(
+  state: string,
+  work: (file: SpoolFile, at: number, isServerTime: boolean) => A,
+): A => {
+  const file = SpoolFile.open(spoolPath(state))
+  try {
+    const mark = savedMark(file.notes().get("time_mark"), systemClock.sinceBoot())
+    return work(file, correctedNow(mark, systemClock), mark !== undefined)
+  } finally {
+    file.close()
+  }
+}
+
+/** Writes a report to the spool, and removes a note with it. Throws where it cannot be kept. */
+export const spoolReport = (
+  place: Place,
+  bare: Omit<CheckReport, "notificationsEnabled">,
+  forget?: string,
+): void => {
+  const complete: CheckReport = { ...bare, ...decideTerms(place, bare) }
+  makeStateFolder(place.state)
+  actAsOwner(place.state)
+  withSpool(place.state, (file, at, isServerTime) =>
+    file.write({
+      add: [{ report: complete, id: newEventId(at), at, isServerTime }],
+      notes: new Map(forget === undefined ? [] : [[forget, ""]]),
+    }),
+  )
 }

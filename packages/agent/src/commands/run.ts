@@ -13,11 +13,9 @@ import {
   type StartedJob,
   startedJobs,
 } from "../jobs/StartedJob.ts"
-import { makeStateFolder } from "../spool/makeStateFolder.ts"
-import { asOwner } from "./actAsOwner.ts"
-import { type CommandOptions, readOptions, UsageError, valueOf } from "./options.ts"
-import { complain, reasonOf } from "./output.ts"
-import { incidentKeyOf, requireCheckId, spoolReport, decideTerms, withSpool } from "./spoolReport.ts"
+import { asOwner, makeStateFolder } from "../spool/StateFolder.ts"
+import { type CommandOptions, complain, readOptions, reasonOf, UsageError, valueOf } from "./commandLine.ts"
+import { incidentKeyOf, requireCheckId, spoolReport, decideTerms, withSpool } from "./report.ts"
 
 /** Where the result of a job goes, and what it means. */
 interface Target {

@@ -1,16 +1,14 @@
-import { makeStateFolder } from "../spool/makeStateFolder.ts"
-import { join, resolve } from "node:path"
+import { lockAgent, makeStateFolder } from "../spool/StateFolder.ts"
+import { resolve } from "node:path"
 import { randomInt } from "node:crypto"
 import { systemClock } from "../clock/Clock.ts"
 import { problemText } from "../config/Reader.ts"
 import { servers } from "../config/configFields.ts"
 import { type GivenConfig, readConfig } from "../config/readConfig.ts"
-import { AgentLock } from "../daemon/AgentLock.ts"
 import { Daemon } from "../daemon/Daemon.ts"
 import { systemdNotices } from "../daemon/systemdNotices.ts"
 import { KeyFile } from "../key/KeyFile.ts"
-import { readOptions, valueOf, withoutArguments } from "./options.ts"
-import { complain } from "./output.ts"
+import { complain, readOptions, valueOf, withoutArguments } from "./commandLine.ts"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 
@@ -50,8 +48,8 @@ export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
     return 1
   }
   makeStateFolder(state)
-  const lock = AgentLock.take(join(state, "agent.lock"))
-  if (lock === undefined) {
+  const release = lockAgent(state)
+  if (release === undefined) {
     complain(`another agent runs on ${state}: stop it, or give this one a folder of its own with --state`)
     return 1
   }
@@ -78,7 +76,7 @@ export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
   await stopped
   notices.stop()
   await daemon.stop()
-  lock.release()
+  release()
   return 0
 }
 

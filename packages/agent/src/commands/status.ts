@@ -1,30 +1,12 @@
 import { plainLine } from "@tocsin/contract/plainLine"
-import { statSync } from "node:fs"
-import { join } from "node:path"
-import { systemClock } from "../clock/Clock.ts"
 import { clockOffset, correctedNow } from "@tocsin/reporting/agent/ServerTime"
-import { AgentLock } from "../daemon/AgentLock.ts"
-import { spoolPath } from "../daemon/Daemon.ts"
+import { statSync } from "node:fs"
+import { systemClock } from "../clock/Clock.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"
-import { savedMark } from "../sending/timeMark.ts"
-import { savedNote } from "../spool/savedNote.ts"
+import { fieldsOf, savedMark, savedNote } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
-import { actAsOwner } from "./actAsOwner.ts"
-import { readOptions, withoutArguments } from "./options.ts"
-import { complain, print } from "./output.ts"
-
-/** The output of `status --json`. */
-interface AgentStatus {
-  readonly running: boolean
-  readonly fingerprint: string
-  readonly admission: string
-  readonly backlog: number
-  readonly oldest_seconds: number | null
-  readonly rejected: number
-  readonly dropped: { readonly changes: number; readonly repeats: number }
-  readonly clock_offset_ms: number | null
-  readonly last_answer: unknown
-}
+import { actAsOwner, lockAgent, spoolPath } from "../spool/StateFolder.ts"
+import { complain, print, readOptions, withoutArguments } from "./commandLine.ts"
 
 /** The exit code where there is nothing to show. */
 const NO_STATE = 1
@@ -44,21 +26,21 @@ export const status = (argv: ReadonlyArray<string>): number => {
   return 0
 }
 
-const statusOf = (state: string): AgentStatus => {
+/** The output of `status --json`. */
+const statusOf = (state: string) => {
   const file = SpoolFile.open(spoolPath(state))
   try {
     const notes = file.notes()
     const mark = savedMark(notes.get("time_mark"), systemClock.sinceBoot())
     const [oldest] = file.oldest(1)
-    const now = correctedNow(mark, systemClock)
+    const waits = oldest && Math.round((correctedNow(mark, systemClock) - oldest.observedAt) / 1_000)
     const count = (name: string): number => Number(notes.get(name) ?? 0)
     return {
       running: isRunning(state),
       fingerprint: fingerprintOf(new KeyFile(state).current()),
       admission: notes.get("admission") ?? "unknown",
       backlog: file.extent().results,
-      oldest_seconds:
-        oldest === undefined ? null : Math.max(0, Math.round((now - oldest.observedAt) / 1_000)),
+      oldest_seconds: waits === undefined ? null : Math.max(0, waits),
       rejected: count("rejected"),
       dropped: { changes: count("dropped_changes"), repeats: count("dropped_repeats") },
       clock_offset_ms: clockOffset(mark, systemClock) ?? null,
@@ -70,33 +52,24 @@ const statusOf = (state: string): AgentStatus => {
 }
 
 const isRunning = (state: string): boolean => {
-  const lock = AgentLock.take(join(state, "agent.lock"))
-  lock?.release()
-  return lock === undefined
+  const release = lockAgent(state)
+  release?.()
+  return release === undefined
 }
 
-const lines = (found: AgentStatus): ReadonlyArray<readonly [string, string]> => {
-  const { last_answer: last, oldest_seconds: oldest, clock_offset_ms: offset } = found
-  const said =
-    typeof last === "object" && last !== null && "at" in last && "message" in last
-      ? `${String(last.at)} ${String(last.message)}`
-      : "none yet"
+const lines = (found: ReturnType<typeof statusOf>): ReadonlyArray<readonly [string, string]> => {
+  const { backlog, dropped, oldest_seconds: oldest, clock_offset_ms: offset } = found
+  const { at, message } = fieldsOf(found.last_answer)
+  const age = oldest === null ? "" : `, the oldest ${oldest} s old`
+  const off = `${Math.abs(offset ?? 0)} ms ${(offset ?? 0) < 0 ? "behind" : "ahead of"} the server`
   return [
     ["agent", found.running ? "running" : "not running"],
     ["fingerprint", found.fingerprint],
     ["admission", found.admission],
-    [
-      "backlog",
-      `${found.backlog} ${found.backlog === 1 ? "result" : "results"}${oldest === null ? "" : `, the oldest ${oldest} s old`}`,
-    ],
+    ["backlog", `${backlog} ${backlog === 1 ? "result" : "results"}${age}`],
     ["rejected", String(found.rejected)],
-    ["dropped", `${found.dropped.changes} changes, ${found.dropped.repeats} repeats`],
-    [
-      "clock",
-      offset === null
-        ? "not compared yet"
-        : `${Math.abs(offset)} ms ${offset < 0 ? "behind" : "ahead of"} the server`,
-    ],
-    ["last answer", said],
+    ["dropped", `${dropped.changes} changes, ${dropped.repeats} repeats`],
+    ["clock", offset === null ? "not compared yet" : off],
+    ["last answer", at === undefined ? "none yet" : `${String(at)} ${String(message)}`],
   ]
 }

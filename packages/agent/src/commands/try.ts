@@ -1,34 +1,18 @@
+import { confirmResult, softStateOf } from "@tocsin/contract/confirmResult"
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
+import { plainLine } from "@tocsin/contract/plainLine"
+import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { EXIT_CODES } from "@tocsin/contract/exitCodes"
-import { confirmResult, softStateOf } from "@tocsin/contract/confirmResult"
-import { plainLine } from "@tocsin/contract/plainLine"
-import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
-import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
-import type { RunOutcome } from "../checks/RunOutcome.ts"
-import { noteName, startCheck } from "../checks/startCheck.ts"
+import type { StartedRun } from "../checks/runCommand.ts"
+import { DEFAULT_PATH, noteName, startCheck } from "../checks/startCheck.ts"
 import { awakeClock, systemClock } from "../clock/Clock.ts"
-import type { AgentConfig, RunCheck } from "../config/AgentConfig.ts"
-import { DEFAULT_PATH } from "../config/findProgram.ts"
+import { type AgentConfig, readConfig, type RunCheck } from "../config/readConfig.ts"
 import { problemText } from "../config/Reader.ts"
-import { readConfig } from "../config/readConfig.ts"
-import { spoolPath } from "../daemon/Daemon.ts"
-import { actAsOwner } from "./actAsOwner.ts"
-import { readOptions, UsageError } from "./options.ts"
-import { complain, print, reasonOf } from "./output.ts"
-import { requireCheckId, withSpool } from "./spoolReport.ts"
-
-/** The output of `try --json`. */
-interface Trial {
-  readonly check: string
-  readonly status: CheckStatus
-  readonly exit_code: number
-  readonly duration_ms: number
-  readonly output: string
-  readonly performance_data: string
-  /** The result that the agent would send; null where `confirm` holds it back. */
-  readonly result: object | null
-}
+import { actAsOwner, spoolPath } from "../spool/StateFolder.ts"
+import { complain, print, readOptions, reasonOf, UsageError } from "./commandLine.ts"
+import { requireCheckId, withSpool } from "./report.ts"
 
 /**
  * `tocsin-agent try CHECK`: runs a check as the running agent would, and shows its result. Sends and
@@ -68,31 +52,29 @@ const runCheckOf = ({ checks }: AgentConfig, id: string): RunCheck => {
   throw new UsageError(`${id} is report_only, so the agent does not run it: ${others}`)
 }
 
-/** The last result of a check in the spool. */
-interface Last {
-  /** By which `confirm` judges. */
-  readonly status: CheckStatus | undefined
-  readonly note: string | undefined
-}
-
-const lastOf = (state: string, checkId: string): Last => {
-  let last: Last = { status: undefined, note: undefined }
-  if (!existsSync(spoolPath(state))) return last
+/** The last status of a check in the spool, by which `confirm` judges, and its probe's note. */
+const lastOf = (
+  state: string,
+  checkId: string,
+): { readonly status?: CheckStatus | undefined; readonly note?: string | undefined } => {
+  if (!existsSync(spoolPath(state))) return {}
   try {
-    withSpool(state, (file) => {
-      last = { status: file.states().get(checkId)?.status, note: file.notes().get(noteName(checkId)) }
-    })
+    return withSpool(state, (file) => ({
+      status: file.states().get(checkId)?.status,
+      note: file.notes().get(noteName(checkId)),
+    }))
   } catch (error) {
     complain(`the check is tried as if it were new: ${reasonOf(error)}`)
+    return {}
   }
-  return last
 }
 
+/** The output of `try --json`. Its result is what the agent would send; null where `confirm` holds it back. */
 const trialOf = (
   check: RunCheck,
-  outcome: RunOutcome & { readonly durationMillis: number },
+  outcome: Awaited<StartedRun["outcome"]>,
   before: CheckStatus | undefined,
-): Trial => {
+) => {
   const { id, confirm, incidentKey, notificationsEnabled } = check
   const { status, output, durationMillis } = outcome
   const { isReported } = confirmResult(softStateOf(before), status, confirm)
@@ -113,20 +95,22 @@ const trialOf = (
 
 const MILLIS_PER_SECOND = 1_000
 
-const lines = (trial: Trial, check: RunCheck, before: CheckStatus | undefined): ReadonlyArray<string> => {
+const lines = (
+  trial: ReturnType<typeof trialOf>,
+  check: RunCheck,
+  before: CheckStatus | undefined,
+): ReadonlyArray<string> => {
   const { bad = 1, good = 1 } = check.confirm ?? {}
   const [wanted, name] = trial.status === "ok" ? [good, "good"] : [bad, "bad"]
   const former = before === undefined ? "the first of this check" : `the last one was ${before}`
+  const isSent = trial.result !== null
   const fields = {
     status: trial.status,
     "exit code": String(trial.exit_code),
     duration: `${(trial.duration_ms / MILLIS_PER_SECOND).toFixed(3)} s`,
     output: trial.output,
     performance: trial.performance_data,
-    result:
-      trial.result === null
-        ? `not sent: confirm.${name} waits for ${wanted} in a row; ${former}`
-        : `would be sent; ${former}`,
+    result: `${isSent ? "would be sent" : `not sent: confirm.${name} waits for ${wanted} in a row`}; ${former}`,
   }
   const shown = Object.entries(fields).filter(([, value]) => value !== "")
   return shown.flatMap(([label, value]) =>

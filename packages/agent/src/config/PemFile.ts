@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { codeOf, type Reader, text } from "./Reader.ts"
+import { codeOf, type Reader, refused, text } from "./Reader.ts"
 
 /** A file of the configuration that was read with it. Only its path is ever printed. */
 export class PemFile {
@@ -25,10 +25,7 @@ export class PemFile {
 
 /** A path from the folder of the configuration. A watch of the server has no folder, so it names no file. */
 export const fileAt: Reader<string> = (value, place) => {
-  if (place.folder === undefined) {
-    place.refuse("has no meaning here: only an agent reads files", place.path)
-    return undefined
-  }
+  if (place.folder === undefined) return refused(place, "has no meaning here: only an agent reads files")
   const read = text({ max: 4_096 })(value, place)
   return read === undefined ? undefined : resolve(place.folder, read)
 }
@@ -42,12 +39,10 @@ const pemFile =
     try {
       const content = readFileSync(path, "utf8")
       const fault = faultOf(content)
-      if (fault === undefined) return new PemFile(path, content)
-      place.refuse(fault, place.path)
+      return fault === undefined ? new PemFile(path, content) : refused(place, fault)
     } catch (error) {
-      place.refuse(`cannot be read (${codeOf(error)})`, place.path)
+      return refused(place, `cannot be read (${codeOf(error)})`)
     }
-    return undefined
   }
 
 const CERTIFICATE = "-----BEGIN CERTIFICATE-----"

@@ -21,12 +21,6 @@ export const codeOf = (error: unknown): string =>
 /** The steps from the document to a part of it. */
 export type Path = ReadonlyArray<string | number>
 
-/** A path as people write it: `checks.disk.command[1]`. */
-export const pathText = (path: Path): string =>
-  path
-    .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))
-    .join("")
-
 /** Where a value is, and how to complain about it. */
 export interface Place {
   readonly path: Path

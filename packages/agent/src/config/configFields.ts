@@ -9,9 +9,12 @@ import {
   listOf,
   mapOf,
   oneOf,
+  oneOrMore,
   type Place,
+  type ReadBy,
   type Reader,
   record,
+  refused,
   text,
 } from "./Reader.ts"
 import { certificateFile } from "./PemFile.ts"
@@ -37,19 +40,12 @@ const serverUrl: Reader<string> = (value, place) => {
     ["http:", "https:"].includes(url.protocol) &&
     url.username + url.password + url.search + url.hash === ""
   if (isAddress && typeof value === "string") return withoutTrailing(value, "/")
-  place.refuse(
-    "must be an address such as https://monitor.example:8080, without a user, query or fragment",
-    place.path,
-  )
-  return undefined
+  const expected = "an address such as https://monitor.example:8080, without a user, query or fragment"
+  return refused(place, `must be ${expected}`)
 }
 
 /** One server, or several in the order in which they are tried. */
-export const servers: Reader<ReadonlyArray<string>> = (value, place) => {
-  if (Array.isArray(value)) return listOf(serverUrl, { min: 1, max: MAX_SERVERS })(value, place)
-  const one = serverUrl(value, place)
-  return one === undefined ? undefined : [one]
-}
+export const servers = oneOrMore(serverUrl, MAX_SERVERS)
 
 /** As many as the server allows. */
 const MAX_LABELS = 32
@@ -64,13 +60,9 @@ const labels =
   (max: number): Reader<ReadonlyMap<string, string>> =>
   (value, place) => {
     const read = mapOf(labelValue, { max, ...LABEL_KEY })(value, place)
-    for (const key of read?.keys() ?? []) {
-      if (isSecretLikeLabelKey(key))
-        place.refuse("has a name that looks like a secret: remove the label or rename it", [
-          ...place.path,
-          key,
-        ])
-    }
+    const message = "has a name that looks like a secret: remove the label or rename it"
+    for (const key of read?.keys() ?? [])
+      if (isSecretLikeLabelKey(key)) place.refuse(message, [...place.path, key])
     return read
   }
 
@@ -91,9 +83,7 @@ const cron: Reader<string> = (value, place) => {
   const written = text({ max: 256 })(value, place)
   if (written === undefined) return undefined
   const times = parseCron(written)
-  if (!("message" in times)) return written
-  place.refuse(times.message, place.path)
-  return undefined
+  return "message" in times ? refused(place, times.message) : written
 }
 
 const IANA_NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/
@@ -109,21 +99,17 @@ const timeZone: Reader<string> = (value, place) => {
   } catch {
     // Said below.
   }
-  place.refuse("must be an IANA time zone such as Europe/Berlin", place.path)
-  return undefined
+  return refused(place, "must be an IANA time zone such as Europe/Berlin")
 }
 
 const argv = listOf(anyText, { min: 1, max: 1_000 })
 
+const NO_COMMAND =
+  'must be a list of the program and its arguments, such as [check_load, -w, "5"]; shell takes a command line'
+
 /** A command line is not shown: it may have a password. */
-const command: Reader<ReadonlyArray<string>> = (value, place) => {
-  if (Array.isArray(value)) return argv(value, place)
-  place.refuse(
-    'must be a list of the program and its arguments, such as [check_load, -w, "5"]; shell takes a command line',
-    place.path,
-  )
-  return undefined
-}
+const command: Reader<ReadonlyArray<string>> = (value, place) =>
+  Array.isArray(value) ? argv(value, place) : refused(place, NO_COMMAND)
 
 /** The fields that `defaults` may set for every check. */
 const sharedFields = {
@@ -168,7 +154,6 @@ export const configReader = record({
 /** The keys of a file in checks.d. */
 export const checksReader = record({ checks })
 
-type ReadBy<R> = R extends Reader<infer A> ? A : never
 export type ConfigFile = ReadBy<typeof configReader>
 export type SharedFields = Exclude<ConfigFile["defaults"], undefined>
 export type CheckFields = ConfigFile["checks"] extends ReadonlyMap<string, infer C> | undefined ? C : never
@@ -178,14 +163,9 @@ export const judgeCheck = (check: CheckFields, place: Place): void => {
   const works = ["command", "shell", ...PROBE_NAMES].filter((name) => name in check)
   if (check.report_only === true) judgeReported(check, works, place)
   else {
-    if (works.length !== 1) {
-      place.refuse(
-        works.length === 0
-          ? `must have one of command, shell, ${PROBE_NAMES.join(", ")}, or report_only: true`
-          : `must have only one of ${works.join(", ")}`,
-        place.path,
-      )
-    }
+    const all = `command, shell, ${PROBE_NAMES.join(", ")}`
+    if (works.length === 0) refused(place, `must have one of ${all}, or report_only: true`)
+    if (works.length > 1) refused(place, `must have only one of ${works.join(", ")}`)
     if (check.env !== undefined && works.some((name) => name !== "command" && name !== "shell"))
       place.refuse("has no meaning with a probe: remove it", [...place.path, "env"])
     if (check.log !== undefined && (check.confirm?.bad ?? 1) > 1)
@@ -201,8 +181,6 @@ const judgeReported = (check: CheckFields, works: ReadonlyArray<string>, place: 
     if (name in check) place.refuse("has no meaning with report_only: remove it", [...place.path, name])
   }
   const hasCron = "cron" in check || "tz" in check
-  if (hasCron && check.every !== undefined) place.refuse("must have either every or cron and tz", place.path)
-  if (hasCron && !("cron" in check && "tz" in check)) {
-    place.refuse("must have cron and tz together", place.path)
-  }
+  if (hasCron && check.every !== undefined) refused(place, "must have either every or cron and tz")
+  if (hasCron && !("cron" in check && "tz" in check)) refused(place, "must have cron and tz together")
 }

@@ -1,7 +1,9 @@
+import type { Confirmation as ConfirmedBy } from "@tocsin/contract/confirmResult"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { hostname as systemHostname } from "node:os"
 import { dirname, join, resolve } from "node:path"
-import type { AgentConfig, CheckConfig, Confirmation, Work } from "./AgentConfig.ts"
+import type { ProbeConfig } from "../probes/Probe.ts"
+import { PROBE_NAMES } from "../probes/probes.ts"
 import {
   type CheckFields,
   checksReader,
@@ -10,14 +12,31 @@ import {
   judgeCheck,
   type SharedFields,
 } from "./configFields.ts"
-import { PROBE_NAMES } from "../probes/probes.ts"
-import { readYaml, type YamlText } from "./readYaml.ts"
 import { codeOf, type Place, type Problem, type Reader } from "./Reader.ts"
+import { readYaml, type YamlText } from "./readYaml.ts"
+
+/** The work of a check's run. */
+type Work =
+  | { readonly kind: "command"; readonly argv: ReadonlyArray<string> }
+  | { readonly kind: "probe"; readonly probe: ProbeConfig }
+
+/** How many results in a row confirm a change of status, and how soon an unconfirmed check runs again. */
+export type Confirmation = ConfirmedBy & { readonly everyMillis: number }
+
+/** A check that the agent runs, or one whose results come from `report` and `run`. */
+export type CheckConfig = ReturnType<typeof toCheck>
+export type RunCheck = Extract<CheckConfig, { readonly kind: "run" }>
+
+/** A whole configuration, with defaults filled in. */
+export type AgentConfig = ReturnType<typeof complete>
 
 /** A configuration, or everything that is wrong with it. */
-export type ConfigRead =
+type ConfigRead =
   | { readonly config: AgentConfig; readonly problems: readonly [] }
   | { readonly config: undefined; readonly problems: ReadonlyArray<Problem> }
+
+/** How many checks there are, in words. */
+export const checksText = (count: number): string => (count === 1 ? "1 check" : `${count} checks`)
 
 /** The ID of the agent's own check. */
 export const OWN_CHECK_ID = "tocsin-agent"
@@ -28,12 +47,6 @@ const DEFAULT_CONFIRM_EVERY = 10_000
 /** A check that hangs until its timeout, with default times, takes half a place. */
 const DEFAULT_PARALLEL = 32
 const MAX_CHECKS = 999
-
-interface FileRead<A> {
-  readonly file: string
-  readonly yaml: YamlText
-  readonly read: A | undefined
-}
 
 /** Given with the command line: they precede the file. */
 export interface GivenConfig {
@@ -48,38 +61,33 @@ const FIRST_CHECKS = "checks:\n  disk: { disk: {} }\n  load: { load: {} }\n  mem
 export const readConfig = (file: string, given: GivenConfig = {}): ConfigRead => {
   const problems: Array<Problem> = []
   const reading = { problems, folder: dirname(file) }
-  const main = withServers(
+  const main =
     given.servers !== undefined && !existsSync(file)
       ? parse(file, FIRST_CHECKS, configReader, reading)
-      : readFile(file, configReader, reading),
-    given.servers,
-  )
+      : readFile(file, configReader, reading)
   const others = checkFiles(file, problems).map((path) => readFile(path, checksReader, reading))
   const checks = collect([main, ...others], main.read?.defaults ?? {}, problems)
-  if (
-    main.read !== undefined &&
-    main.read.server === undefined &&
-    !problems.some(({ file: at }) => at === file)
-  ) {
+  const servers = given.servers ?? main.read?.server
+  if (main.read !== undefined && servers === undefined && !problems.some(({ file: at }) => at === file))
     problems.push(main.yaml.locate([], "must have server: the address of the Tocsin server"))
-  }
   const token = readToken(main, problems)
   if (checks.size > MAX_CHECKS)
     problems.push(main.yaml.locate(["checks"], `must be at most ${MAX_CHECKS} in all files`))
   if (problems.length > 0 || main.read === undefined) {
     return { config: undefined, problems: problems.toSorted((a, b) => compareProblems(a, b)) }
   }
-  const config = complete(main.read, checks)
-  return { config: { ...config, enrolmentToken: given.enrolmentToken ?? token }, problems: [] }
+  const enrolmentToken = given.enrolmentToken ?? token
+  return { config: complete(main.read, { servers, enrolmentToken, checks }), problems: [] }
 }
-
-const withServers = (main: FileRead<ConfigFile>, servers: GivenConfig["servers"]): FileRead<ConfigFile> =>
-  main.read === undefined || servers === undefined
-    ? main
-    : { ...main, read: { ...main.read, server: servers } }
 
 const compareProblems = (a: Problem, b: Problem): number =>
   a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1
+
+interface FileRead<A> {
+  readonly file: string
+  readonly yaml: YamlText
+  readonly read: A | undefined
+}
 
 /** The problems so far, and the folder from which paths begin. */
 interface Reading {
@@ -106,8 +114,7 @@ const parse = <A>(
   const yaml = readYaml(file, text)
   problems.push(...yaml.problems)
   if (yaml.problems.length > 0) return { file, yaml, read: undefined }
-  const place = { ...placeIn(yaml, problems), folder }
-  return { file, yaml, read: reader(yaml.value, place) }
+  return { file, yaml, read: reader(yaml.value, { ...placeIn(yaml, problems), folder }) }
 }
 
 const placeIn = (yaml: YamlText, problems: Array<Problem>): Place => ({
@@ -128,10 +135,8 @@ const checkFiles = (file: string, problems: Array<Problem>): ReadonlyArray<strin
   }
 }
 
-type WithChecks = { readonly checks?: ReadonlyMap<string, CheckFields> }
-
 const collect = (
-  files: ReadonlyArray<FileRead<WithChecks>>,
+  files: ReadonlyArray<FileRead<Pick<ConfigFile, "checks">>>,
   defaults: SharedFields,
   problems: Array<Problem>,
 ): ReadonlyMap<string, CheckConfig> => {
@@ -153,38 +158,39 @@ const collect = (
   return found
 }
 
-const toCheck = (id: string, fields: CheckFields, defaults: SharedFields): CheckConfig => {
+const toCheck = (id: string, fields: CheckFields, defaults: SharedFields) => {
   const terms = {
     id,
     incidentKey: fields.incident_key,
     notificationsEnabled: fields.notifications_enabled ?? defaults.notifications_enabled ?? true,
     graceMillis: fields.grace ?? defaults.grace,
     severity: fields.severity ?? defaults.severity,
-    labels: fields.labels ?? new Map(),
+    labels: fields.labels ?? new Map<string, string>(),
   }
   const everyMillis = fields.every ?? defaults.every ?? DEFAULT_EVERY
-  const confirm = fields.confirm ?? defaults.confirm
   if (fields.report_only === true) {
     const { cron, tz } = fields
     const schedule = cron !== undefined && tz !== undefined ? { cron, tz } : { everyMillis }
-    return { kind: "reported", ...terms, schedule }
+    return { kind: "reported" as const, ...terms, schedule }
   }
   return {
-    kind: "run",
+    kind: "run" as const,
     ...terms,
     work: workOf(fields),
     everyMillis,
     timeoutMillis: fields.timeout ?? defaults.timeout ?? DEFAULT_TIMEOUT,
     env: new Map([...(defaults.env ?? []), ...(fields.env ?? [])]),
-    // A line of a log is in one result only.
-    confirm: toConfirmation(confirm && fields.log !== undefined ? { ...confirm, bad: 1 } : confirm),
+    confirm: confirmationOf(fields, defaults),
   }
 }
 
-const toConfirmation = (written: SharedFields["confirm"]): Confirmation | undefined =>
-  written === undefined
-    ? undefined
-    : { bad: written.bad ?? 1, good: written.good ?? 1, everyMillis: written.every ?? DEFAULT_CONFIRM_EVERY }
+const confirmationOf = (fields: CheckFields, defaults: SharedFields): Confirmation | undefined => {
+  const written = fields.confirm ?? defaults.confirm
+  if (written === undefined) return undefined
+  const { bad = 1, good = 1, every = DEFAULT_CONFIRM_EVERY } = written
+  // A line of a log is in one result only.
+  return { bad: fields.log === undefined ? bad : 1, good, everyMillis: every }
+}
 
 const workOf = (fields: CheckFields): Work => {
   const probe = PROBE_NAMES.map((name) => fields[name]).find((one) => one !== undefined)
@@ -207,17 +213,23 @@ const readToken = (main: FileRead<ConfigFile>, problems: Array<Problem>): string
   }
 }
 
-const complete = (
-  read: ConfigFile,
-  checks: ReadonlyMap<string, CheckConfig>,
-): Omit<AgentConfig, "enrolmentToken"> => {
+interface Complement {
+  readonly servers: ReadonlyArray<string> | undefined
+  /** The token by which the server accepts this agent without an operator. */
+  readonly enrolmentToken: string | undefined
+  readonly checks: ReadonlyMap<string, CheckConfig>
+}
+
+const complete = (read: ConfigFile, { servers = [], enrolmentToken, checks }: Complement) => {
   const hostname = read.hostname ?? systemHostname()
   return {
-    servers: read.server ?? [],
+    servers,
+    /** The authorities to trust. */
     ca: read.ca_file,
+    enrolmentToken,
     hostname,
     agentId: read.agent_id ?? (hostname.replaceAll(/[^A-Za-z0-9._:-]/g, "-").slice(0, 128) || "agent"),
-    labels: read.labels ?? new Map(),
+    labels: read.labels ?? new Map<string, string>(),
     maxParallel: read.max_parallel ?? DEFAULT_PARALLEL,
     metricsPort: read.metrics_port,
     checks,

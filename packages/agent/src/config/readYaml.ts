@@ -9,7 +9,7 @@ import {
   parseDocument,
   visit,
 } from "yaml"
-import { type Path, pathText, type Problem } from "./Reader.ts"
+import type { Path, Problem } from "./Reader.ts"
 
 /** Bytes of a configuration file, at most. */
 const MAX_BYTES = 1_048_576
@@ -23,14 +23,19 @@ export interface YamlText {
   readonly locate: (path: Path, message: string) => Problem
 }
 
+/** A path as people write it: `checks.disk.command[1]`. */
+const pathText = (path: Path): string =>
+  path
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))
+    .join("")
+
 /** Reads YAML 1.2. Refuses keys that are given twice, aliases, and what a reader could misjudge. */
 export const readYaml = (file: string, text: string): YamlText => {
   const lines = new LineCounter()
-  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
-  const problem = (offset: number, message: string): Problem => ({
+  const problem = (offset: number, message: string, path: Path = []): Problem => ({
     file,
-    line: lineAt(offset),
-    path: "",
+    line: Math.max(1, lines.linePos(offset).line),
+    path: pathText(path),
     message,
   })
   if (Buffer.byteLength(text) > MAX_BYTES) {
@@ -38,33 +43,22 @@ export const readYaml = (file: string, text: string): YamlText => {
     return { value: undefined, problems: [issue], locate: () => issue }
   }
   const yaml = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
-  const problems = [...yaml.errors, ...yaml.warnings].map(({ code, message, pos }) =>
-    problem(
-      pos[0],
-      code === "MULTIPLE_DOCS"
-        ? "must be one document"
-        : `is not valid YAML: ${message.slice(0, LONGEST_MESSAGE)}`,
-    ),
-  )
-  problems.push(...forbidden(yaml).map(({ offset, message }) => problem(offset, message)))
-  const locate = (path: Path, message: string): Problem => ({
-    file,
-    line: lineAt(offsetOf(yaml, path)),
-    path: pathText(path),
-    message,
+  const problems = [...yaml.errors, ...yaml.warnings].map(({ code, message, pos: [offset] }) => {
+    const invalid = `is not valid YAML: ${message.slice(0, LONGEST_MESSAGE)}`
+    return problem(offset, code === "MULTIPLE_DOCS" ? "must be one document" : invalid)
   })
+  refuseForbidden(yaml, (offset, message) => problems.push(problem(offset, message)))
+  const locate = (path: Path, message: string) => problem(offsetOf(yaml, path), message, path)
   return { value: problems.length > 0 ? undefined : (yaml.toJS() ?? {}), problems, locate }
 }
 
-interface Forbidden {
-  readonly offset: number
-  readonly message: string
-}
+const startOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined)
 
-const forbidden = (yaml: Document.Parsed): ReadonlyArray<Forbidden> => {
-  const found: Array<Forbidden> = []
-  const refuse = (node: unknown, message: string) =>
-    found.push({ offset: isNode(node) ? (node.range?.[0] ?? 0) : 0, message })
+const refuseForbidden = (
+  yaml: Document.Parsed,
+  complain: (offset: number, message: string) => void,
+): void => {
+  const refuse = (node: unknown, message: string) => complain(startOf(node) ?? 0, message)
   visit(yaml, (_, node, ancestors) => {
     if (isAlias(node)) refuse(node, "has an alias (*): write the value again")
     else if (isNode(node) && node.anchor !== undefined) refuse(node, "has an anchor (&): remove it")
@@ -81,19 +75,17 @@ const forbidden = (yaml: Document.Parsed): ReadonlyArray<Forbidden> => {
     refuse(node, "is nested too deeply")
     return visit.SKIP
   })
-  return found
 }
 
 /** A missing part is reported where the part around it begins. */
 const offsetOf = (yaml: Document.Parsed, path: Path): number => {
   let node: unknown = yaml.contents
-  let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
+  let offset = startOf(node) ?? 0
   for (const step of path) {
     if (!isCollection(node)) return offset
     const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && key.value === step) : undefined
     const next: unknown = node.get(step, true)
-    const place = pair?.key ?? next
-    if (isNode(place)) offset = place.range?.[0] ?? offset
+    offset = startOf(pair?.key ?? next) ?? offset
     node = next
   }
   return offset

@@ -1,73 +1,92 @@
-import { basename } from "node:path"
 import { durationText } from "@tocsin/contract/durationMillis"
+import { accessSync, constants, statSync } from "node:fs"
+import { basename, resolve } from "node:path"
+import { DEFAULT_PATH } from "../checks/startCheck.ts"
 import { Range } from "../probes/Range.ts"
-import type { AgentConfig, RunCheck } from "./AgentConfig.ts"
-
-/** The file of a program, as far as a check of the configuration looks at it. */
-export type FoundProgram = "missing" | "not executable" | "executable" | "privileged"
-
-/** Finds the program of a command; `path` is the `PATH` of its check, if it sets one. */
-export type FindProgram = (name: string, path: string | undefined) => FoundProgram
+import type { AgentConfig, RunCheck } from "./readConfig.ts"
+import { codeOf } from "./Reader.ts"
 
 /** Programs that take other rights, which the packaged unit refuses. */
 const PRIVILEGED = new Set(["sudo", "doas", "pkexec", "su"])
 const REFUSES = "the packaged unit refuses it (NoNewPrivileges): allow it with systemctl edit tocsin-agent"
 
-/** The probable mistakes in a valid configuration, each with the path of its check. */
-export const warningsOf = (config: AgentConfig, find: FindProgram): ReadonlyArray<string> =>
+/** The probable mistakes in a valid configuration of an agent that runs in a folder, each with the path of its check. */
+export const warningsOf = (config: AgentConfig, folder: string): ReadonlyArray<string> =>
   [...config.checks].flatMap(([id, check]) =>
-    check.kind === "run" ? warningsOfCheck(check, find).map((words) => `checks.${id}${words}`) : [],
+    check.kind === "run" ? warningsOfCheck(check, folder).map((words) => `checks.${id}${words}`) : [],
   )
 
-const warningsOfCheck = (check: RunCheck, find: FindProgram): ReadonlyArray<string> => {
+const warningsOfCheck = (check: RunCheck, folder: string): ReadonlyArray<string> => {
   const { everyMillis, timeoutMillis, work } = check
   const [every, timeout] = [durationText(everyMillis), durationText(timeoutMillis)]
+  const slow = `.timeout (${timeout}) is longer than every (${every}): a slow run leaves out the next one`
   return [
-    ...(timeoutMillis > everyMillis
-      ? [`.timeout (${timeout}) is longer than every (${every}): a slow run leaves out the next one`]
-      : []),
+    ...(timeoutMillis > everyMillis ? [slow] : []),
     ...(work.kind === "command"
-      ? warningsOfCommand(work.argv, check.env.get("PATH"), find)
+      ? warningsOfCommand(work.argv, check.env.get("PATH"), folder)
       : invertedIn(work.probe.settings, `.${work.probe.name}`)),
   ]
 }
 
 const warningsOfCommand = (
-  [program = "", ...args]: ReadonlyArray<string>,
+  [program = "", option, script]: ReadonlyArray<string>,
   path: string | undefined,
-  find: FindProgram,
+  folder: string,
 ): ReadonlyArray<string> => {
-  const [option, script] = args
   if (program === "/bin/sh" && option === "-c" && script !== undefined) {
     const words = script.split(/[\s;&|()]+/).map((word) => basename(word))
-    return words
-      .filter((word) => PRIVILEGED.has(word))
-      .map((word) => `.shell calls ${word}: ${REFUSES}`)
-      .slice(0, 1)
+    const first = words.find((word) => PRIVILEGED.has(word))
+    return first === undefined ? [] : [`.shell calls ${first}: ${REFUSES}`]
   }
-  const found = find(program, path)
+  const found = findProgram(program, path, folder)
   if (found === "missing") return [`.command: the program ${program} does not exist`]
   if (found === "not executable") return [`.command: ${program} is not executable`]
   const isPrivileged = found === "privileged" || PRIVILEGED.has(basename(program))
   return isPrivileged ? [`.command: ${program} takes other rights: ${REFUSES}`] : []
 }
 
+type FoundProgram = "missing" | "not executable" | "executable" | "privileged"
+
+const SET_ID_BITS = 0o6000
+
+/** Looks for a program as the agent does that runs in a folder; `path` is the `PATH` of its check, if it sets one. */
+const findProgram = (
+  name: string,
+  path = `${process.env["PATH"] ?? ""}:${DEFAULT_PATH}`,
+  folder: string,
+): FoundProgram => {
+  if (name.includes("/")) return examine(resolve(folder, name))
+  const found = path.split(":").map((one) => examine(resolve(folder, one, name)))
+  const usable = found.find((one) => one !== "missing" && one !== "not executable")
+  return usable ?? (found.includes("not executable") ? "not executable" : "missing")
+}
+
+const examine = (file: string): FoundProgram => {
+  try {
+    const found = statSync(file)
+    accessSync(file, constants.X_OK)
+    if (!found.isFile()) return "not executable"
+    return (found.mode & SET_ID_BITS) === 0 ? "executable" : "privileged"
+  } catch (error) {
+    return codeOf(error) === "EACCES" ? "not executable" : "missing"
+  }
+}
+
 /** Settings of a probe, at any depth, whose warning comes only where they are critical already. */
 const invertedIn = (settings: object, path: string): ReadonlyArray<string> => {
   const { warning, critical }: { readonly warning?: unknown; readonly critical?: unknown } = settings
-  const pairs = rangesOf(warning).map((range, index) => [
-    range,
-    rangesOf(critical)[index] ?? rangesOf(critical)[0],
-  ])
-  const isInverted = pairs.some(
-    ([warn, crit]) => warn !== undefined && crit !== undefined && warn.isInside(crit),
+  const limits = rangesOf(critical)
+  const isInverted = rangesOf(warning).some((range, index) => {
+    const limit = limits[index] ?? limits[0]
+    return limit !== undefined && range.isInside(limit)
+  })
+  const nested = Object.entries(settings).filter(
+    ([, value]) =>
+      typeof value === "object" && value !== null && !(value instanceof Range) && !Array.isArray(value),
   )
-  const nested = Object.entries(settings).filter(([, value]) => typeof value === "object" && value !== null)
   return [
     ...(isInverted ? [`${path}: warning is beyond critical, so it never shows: exchange them`] : []),
-    ...nested
-      .filter(([, value]) => !(value instanceof Range) && !Array.isArray(value))
-      .flatMap(([name, value]: [string, object]) => invertedIn(value, `${path}.${name}`)),
+    ...nested.flatMap(([name, value]: [string, object]) => invertedIn(value, `${path}.${name}`)),
   ]
 }
 

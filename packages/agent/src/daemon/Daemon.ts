@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs"
-import { join } from "node:path"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
-import { type AgentConfig, checksText } from "../config/AgentConfig.ts"
+import { type AgentConfig, checksText } from "../config/readConfig.ts"
 import { type AwakeClock, awakeClock } from "../clock/Clock.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { noteName, orphanedNotes, startCheck } from "../checks/startCheck.ts"
@@ -9,11 +7,12 @@ import { hasStarted, reportLostJobs } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
 import { explainError } from "../sending/explainError.ts"
-import { bootId, savedMark } from "../sending/timeMark.ts"
+import { bootId, savedMark } from "../spool/savedNote.ts"
 import { enrolling } from "@tocsin/reporting/agent/enrolling"
 import { Sender } from "@tocsin/reporting/agent/Sender"
 import { within } from "@tocsin/reporting/program/within"
 import { Spool, type SpooledResult } from "../spool/Spool.ts"
+import { spoolPath } from "../spool/StateFolder.ts"
 import { metricsPage, MetricsServer } from "./MetricsServer.ts"
 import { type Growth, growthOf, savedGrowth, selfReport, type SelfState } from "./selfReport.ts"
 import { statementsOf } from "./statementsOf.ts"
@@ -36,15 +35,6 @@ const OWN_CHECK_MILLIS = 60_000
 const FIRST_OWN_MILLIS = 5_000
 /** A stop waits for processes of checks up to this. */
 const STOP_MILLIS = 6_000
-
-/**
- * Where other users report from jobs, the spool has a folder that they can write to, as the package
- * makes it (docs/agent.md#files). Elsewhere it is in the state folder.
- */
-export const spoolPath = (state: string): string => {
-  const shared = join(state, "spool")
-  return join(existsSync(shared) ? shared : state, "spool.db")
-}
 
 /** A running agent: checks feed the spool, the sender empties it. */
 export class Daemon {

@@ -1,7 +1,6 @@
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import { isClockOff } from "@tocsin/reporting/agent/ServerTime"
-import { checksText } from "../config/AgentConfig.ts"
-import { OWN_CHECK_ID } from "../config/readConfig.ts"
+import { checksText, OWN_CHECK_ID } from "../config/readConfig.ts"
 import { fieldsOf, savedNote } from "../spool/savedNote.ts"
 import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 

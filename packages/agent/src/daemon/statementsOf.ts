@@ -1,6 +1,5 @@
-import type { AgentConfig, CheckConfig } from "../config/AgentConfig.ts"
+import { type AgentConfig, type CheckConfig, OWN_CHECK_ID } from "../config/readConfig.ts"
 import { durationText } from "@tocsin/contract/durationMillis"
-import { OWN_CHECK_ID } from "../config/readConfig.ts"
 import type { ExpectedCheckText } from "@tocsin/reporting/agent/Schedule"
 import type { Statements } from "@tocsin/reporting/agent/Sender"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"

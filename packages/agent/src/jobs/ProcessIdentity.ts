@@ -1,6 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs"
-import { bootId } from "../sending/timeMark.ts"
-import { fieldsOf } from "../spool/savedNote.ts"
+import { bootId, fieldsOf } from "../spool/savedNote.ts"
 
 /** A process among all that ever had its number. */
 export interface ProcessIdentity {

@@ -3,7 +3,7 @@ import { makeFile, syncFolder } from "@tocsin/reporting/agent/makeFile"
 import { createHash, randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { isForeign } from "../spool/makeStateFolder.ts"
+import { isForeign } from "../spool/StateFolder.ts"
 
 const KEY_BYTES = 32
 const KEY_TEXT = /^[0-9a-f]{64}$/

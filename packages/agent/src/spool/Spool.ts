@@ -1,18 +1,41 @@
-import { statSync } from "node:fs"
 import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { MemoryTail } from "@tocsin/reporting/agent/MemoryTail"
-import { explainError } from "../sending/explainError.ts"
-import { quarantine } from "./openDatabase.ts"
 import {
   type CheckState,
   fitting,
   type OutgoingResult,
   type ResultQueue,
 } from "@tocsin/reporting/agent/ResultQueue"
-import { defaultOptions, type SpoolOptions } from "./spoolRules.ts"
+import { statSync } from "node:fs"
+import { explainError } from "../sending/explainError.ts"
+import { BUSY_IN_DAEMON_MILLIS, quarantine } from "./openDatabase.ts"
+import { waitingDaysAfter } from "./savedNote.ts"
+import { type RejectedResult, type SpoolExtent, SpoolFile } from "./SpoolFile.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
-import { daysAfter, lastAfter, savedDays } from "./WaitingDays.ts"
-import { type RejectedResult, type SpoolExtent, type SpoolFile } from "./SpoolFile.ts"
+
+/** How much the spool holds before it drops results, oldest first, changes last. */
+export interface SpoolBounds {
+  readonly bytes: number
+  /** Days for which a result waits while the agent runs. */
+  readonly ageDays: number
+  /** Results in memory while the disk refuses them. */
+  readonly inMemory: number
+}
+
+/** How a spool is opened. */
+export interface SpoolOptions {
+  readonly path: string
+  readonly bounds?: SpoolBounds
+  /** The corrected time. */
+  readonly now: () => number
+  /** Whether the server's time has corrected it; false unless given. */
+  readonly isServerTime?: () => boolean
+  readonly warn: (message: string) => void
+  /** Tests bring files that fail. */
+  readonly openFile?: (path: string) => SpoolFile
+}
+
+const BOUNDS: SpoolBounds = { bytes: 100 * 2 ** 20, ageDays: 30, inMemory: 1_000 }
 
 /** A result on its way to the server. */
 export interface SpooledResult extends OutgoingResult {
@@ -55,7 +78,8 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   /** Opens the spool. Sets a damaged file aside, and waits for a full disk. */
   static open(options: SpoolOptions): Spool {
-    const spool = new Spool({ ...defaultOptions, ...options })
+    const openFile = (path: string) => SpoolFile.open(path, BUSY_IN_DAEMON_MILLIS)
+    const spool = new Spool({ bounds: BOUNDS, openFile, isServerTime: () => false, ...options })
     spool.#reach(() => spool.#file?.verify())
     return spool
   }
@@ -81,8 +105,8 @@ export class Spool implements ResultQueue<SpooledResult> {
   }
 
   /** Adds to a counter, with the next flush. */
-  count(name: string, by = 1): void {
-    if (by > 0) this.#counts.set(name, (this.#counts.get(name) ?? 0) + by)
+  count(name: string): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
   }
 
   /** Puts everything recorded on the disk. `false` while the disk refuses. */
@@ -110,7 +134,10 @@ export class Spool implements ResultQueue<SpooledResult> {
     // Only a write shows it: a full disk can still be read.
     if (this.#isRefused) this.#options.warn(`${this.#options.path} is written again`)
     this.#isRefused = false
-    this.#keepWithinBytes()
+    this.#reach((file) => {
+      while (file.extent().bytes > this.#options.bounds.bytes)
+        if (file.dropOldest(DROPPED_TOGETHER) === 0) return
+    })
     return true
   }
 
@@ -124,8 +151,7 @@ export class Spool implements ResultQueue<SpooledResult> {
     })
     // Results in memory are newer than those in the file, so they must not overtake them.
     if ((isRead || this.#isWithoutFile()) && this.#isRefused && found.length < limit) {
-      const states = this.#knownStates()
-      const taken = this.#tail.take(limit - found.length, states)
+      const taken = this.#tail.take(limit - found.length, new Map(this.states()))
       found = [...found, ...taken.map((one) => ({ ...one, seq: undefined, file: this.#files }))]
     }
     const taken = fitting(found, maxBytes)
@@ -135,7 +161,15 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   /** The server has taken these. */
   acknowledge(results: ReadonlyArray<SpooledResult>): void {
-    this.#forget(results)
+    for (const { seq, file } of results) {
+      if (seq !== undefined && file === this.#files) this.#sent = { seq, count: this.#sent.count + 1 }
+    }
+    const inMemory = new Set(results.flatMap(({ id, seq }) => (seq === undefined ? id : [])))
+    for (const { id, report, at } of this.#tail.all()) {
+      if (!inMemory.has(id)) continue
+      this.#states.set(report.checkId, { observedAt: at, status: report.status, exitCode: report.exitCode })
+    }
+    this.#tail.remove(inMemory)
     this.flush()
   }
 
@@ -143,7 +177,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   reject(result: SpooledResult, reason: string): void {
     const { id, checkId, body } = result
     this.#rejects.push({ id, checkId, body, reason, at: this.#options.now() })
-    this.count("rejected", 1)
+    this.count("rejected")
     this.acknowledge([result])
   }
 
@@ -158,55 +192,48 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   /** The number and size of waiting results, in the file and in memory. */
   extent(): SpoolExtent {
-    let extent: SpoolExtent = { results: 0, bytes: 0 }
-    this.#reach((file) => (extent = file.extent()))
-    return { results: extent.results - this.#sent.count + this.#tail.size, bytes: extent.bytes }
+    const { results, bytes } = this.#read({ results: 0, bytes: 0 }, (file) => file.extent())
+    return { results: results - this.#sent.count + this.#tail.size, bytes }
   }
 
   /** When the oldest waiting result was observed. */
   oldestAt(): number | undefined {
-    let oldest: number | undefined
-    this.#reach((file) => (oldest = file.oldest(1, this.#sent.seq)[0]?.observedAt))
-    return oldest ?? this.#tail.all()[0]?.at
+    const [oldest] = this.#read([], (file) => file.oldest(1, this.#sent.seq))
+    return oldest?.observedAt ?? this.#tail.all()[0]?.at
   }
 
   /** Whether a change of status waits; `false` where only repeats do. */
   hasChange(): boolean {
-    let found = this.#isRefused && this.#tail.size > 0
-    this.#reach((file) => (found ||= file.hasChangeAfter(this.#sent.seq)))
-    return found
+    const isInMemory = this.#isRefused && this.#tail.size > 0
+    return isInMemory || this.#read(false, (file) => file.hasChangeAfter(this.#sent.seq))
   }
 
-  /** The last result of each check that is on the disk. */
+  /** The last result of each check that is on the disk, or that the server took from memory. */
   states(): ReadonlyMap<string, CheckState> {
-    return this.#knownStates()
+    const saved = this.#read<ReadonlyMap<string, CheckState>>(new Map(), (file) => file.states())
+    return new Map([...saved, ...this.#states])
   }
 
   notes(): ReadonlyMap<string, string> {
-    let notes: ReadonlyMap<string, string> = new Map()
-    this.#reach((file) => (notes = file.notes()))
-    const counts = [...this.#counts].map(([name, by]): [string, string] => [
-      name,
-      String(Number(notes.get(name) ?? 0) + by),
-    ])
-    return new Map([...notes, ...counts, ...this.#notes])
+    const notes = this.#read<ReadonlyMap<string, string>>(new Map(), (file) => file.notes())
+    const all = new Map(notes)
+    for (const [name, by] of this.#counts) all.set(name, String(Number(notes.get(name) ?? 0) + by))
+    return new Map([...all, ...this.#notes])
   }
 
   /** Changes whenever another process has reported. */
   version(): number {
-    let version = -1
-    this.#reach((file) => (version = file.dataVersion()))
-    return version
+    return this.#read(-1, (file) => file.dataVersion())
   }
 
   /** Counts time in which the agent ran, and drops what has waited beyond the age that the bounds allow. */
   dropAged(millis: number): void {
     const { ageDays: bound } = this.#options.bounds
     this.#reach((file) => {
-      const before = savedDays(this.#notes.get(DAYS_NOTE) ?? file.notes().get(DAYS_NOTE))
-      const days = daysAfter(before, { millis, last: file.last(), bound })
-      this.setNote(DAYS_NOTE, JSON.stringify(days))
-      file.dropUpTo(lastAfter(bound, days))
+      const saved = this.#notes.get(DAYS_NOTE) ?? file.notes().get(DAYS_NOTE)
+      const { note, last } = waitingDaysAfter(saved, { millis, last: file.last(), bound })
+      this.setNote(DAYS_NOTE, note)
+      file.dropUpTo(last)
     })
   }
 
@@ -227,35 +254,11 @@ export class Spool implements ResultQueue<SpooledResult> {
     this.#file = undefined
   }
 
-  #forget(results: ReadonlyArray<SpooledResult>): void {
-    const inMemory = results.filter(({ seq }) => seq === undefined)
-    for (const { seq, file } of results) {
-      if (seq !== undefined && file === this.#files) this.#sent = { seq, count: this.#sent.count + 1 }
-    }
-    const ids = new Set(inMemory.map(({ id }) => id))
-    for (const { id, report, at } of this.#tail.all()) {
-      if (!ids.has(id)) continue
-      this.#states.set(report.checkId, { observedAt: at, status: report.status, exitCode: report.exitCode })
-    }
-    this.#tail.remove(ids)
-  }
-
-  #knownStates(): Map<string, CheckState> {
-    const states = new Map<string, CheckState>()
-    this.#reach((file) => {
-      for (const [checkId, state] of file.states()) states.set(checkId, state)
-    })
-    for (const [checkId, state] of this.#states) states.set(checkId, state)
-    return states
-  }
-
-  #keepWithinBytes(): void {
-    this.#reach((file) => {
-      while (file.extent().bytes > this.#options.bounds.bytes) {
-        const { repeats, changes } = file.dropOldest(DROPPED_TOGETHER)
-        if (repeats + changes === 0) return
-      }
-    })
+  /** Reads from the file; `otherwise` where that cannot be done. */
+  #read<A>(otherwise: A, read: (file: SpoolFile) => A): A {
+    let found = otherwise
+    this.#reach((file) => (found = read(file)))
+    return found
   }
 
   /** Does something with the file, opening it first where needed. `false` if it could not be done. */
@@ -270,19 +273,16 @@ export class Spool implements ResultQueue<SpooledResult> {
         const fault = spoolFaultOf(error)
         if (fault === "defect" || (fault === "damaged" && attempt > 0)) throw error
         if (fault === "refused") {
-          this.#refuse(error)
+          const { path, warn } = this.#options
+          const reason = explainError(error)
+          if (!this.#isRefused) warn(`${path} cannot be written (${reason}); results wait in memory`)
+          this.#isRefused = true
           return false
         }
         this.#closeFile()
         this.#damage = error
       }
     }
-  }
-
-  #refuse(error: unknown): void {
-    const { path, warn } = this.#options
-    if (!this.#isRefused) warn(`${path} cannot be written (${explainError(error)}); results wait in memory`)
-    this.#isRefused = true
   }
 
   /** Sets a damaged file aside, so that the next one to open is a new one. */
@@ -295,6 +295,6 @@ export class Spool implements ResultQueue<SpooledResult> {
     this.#notes.delete(DAYS_NOTE)
     this.#files += 1
     this.#sent = NONE_SENT
-    this.count("damaged", 1)
+    this.count("damaged")
   }
 }

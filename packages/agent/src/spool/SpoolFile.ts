@@ -1,5 +1,4 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { BUSY_MILLIS, openDatabase, STATEMENTS } from "./openDatabase.ts"
 import {
   AHEAD_MILLIS,
@@ -7,27 +6,16 @@ import {
   isSameOutcome,
   isSuperseded,
   observedAfter,
+  type OutgoingResult,
   type PendingResult,
 } from "@tocsin/reporting/agent/ResultQueue"
 import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
 
 /** A result in the file. */
-export interface StoredResult {
-  readonly seq: number
-  readonly id: string
-  readonly checkId: string
-  readonly observedAt: number
-  readonly body: string
-}
+type StoredResult = OutgoingResult & { readonly seq: number; readonly observedAt: number }
 
 /** A result that the server refused for good. */
-export interface RejectedResult {
-  readonly id: string
-  readonly checkId: string
-  readonly body: string
-  readonly reason: string
-  readonly at: number
-}
+export type RejectedResult = OutgoingResult & { readonly reason: string; readonly at: number }
 
 /** Everything that one transaction writes. */
 export interface SpoolChange {
@@ -52,7 +40,18 @@ export interface SpoolExtent {
 /** SQLite's code for a file that contradicts itself. */
 const CORRUPT = 11
 
-type Row = Record<string, unknown>
+/** The rows of the statements that read. */
+interface Rows {
+  readonly state: CheckState
+  readonly states: CheckState & { readonly checkId: string }
+  readonly lastTwo: Pick<CheckState, "status" | "exitCode"> & { readonly seq: number }
+  readonly oldest: StoredResult
+  readonly hasChange: object
+  readonly last: { readonly seq: number | null }
+  readonly extent: SpoolExtent
+  readonly notes: { readonly name: string; readonly value: string }
+  readonly dataVersion: { readonly data_version: number }
+}
 
 /** The spool as a database. Every method may throw the database's errors. */
 export class SpoolFile {
@@ -112,13 +111,7 @@ export class SpoolFile {
    * first where the server's time is known: the server would ignore all later results.
    */
   oldest(limit: number, seq = 0, now = Number.POSITIVE_INFINITY): ReadonlyArray<StoredResult> {
-    const found = this.#all("oldest", seq, limit).map((row) => ({
-      seq: Number(row["seq"]),
-      id: String(row["event_id"]),
-      checkId: String(row["check_id"]),
-      observedAt: Number(row["observed_ms"]),
-      body: String(row["body"]),
-    }))
+    const found = this.#all("oldest", seq, limit)
     if (!found.some(({ observedAt }) => observedAt - now > AHEAD_MILLIS)) return found
     this.#inTransaction(() => this.#redate(now))
     return this.oldest(limit, seq)
@@ -126,67 +119,53 @@ export class SpoolFile {
 
   /** Whether a change of status waits after `seq`. */
   hasChangeAfter(seq: number): boolean {
-    return this.#get("hasChange", seq) !== undefined
+    return this.#all("hasChange", seq).length > 0
   }
 
   /** The place of the last result; 0 without any. Places are never used again. */
   last(): number {
-    return Number(this.#get("last")?.["seq"] ?? 0)
+    return this.#all("last")[0]?.seq ?? 0
   }
 
   extent(): SpoolExtent {
-    const row = this.#get("extent")
-    return { results: Number(row?.["results"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) }
+    return this.#all("extent")[0] ?? { results: 0, bytes: 0 }
   }
 
   states(): ReadonlyMap<string, CheckState> {
-    return new Map(this.#all("states").map((row) => [String(row["check_id"]), toState(row)]))
-  }
-
-  rejected(): ReadonlyArray<RejectedResult> {
-    return this.#all("rejected").map((row) => ({
-      id: String(row["event_id"]),
-      checkId: String(row["check_id"]),
-      body: String(row["body"]),
-      reason: String(row["reason"]),
-      at: Number(row["rejected_ms"]),
-    }))
+    return new Map(this.#all("states").map(({ checkId, ...state }) => [checkId, state]))
   }
 
   notes(): ReadonlyMap<string, string> {
-    return new Map(this.#all("notes").map((row) => [String(row["name"]), String(row["value"])]))
+    return new Map(this.#all("notes").map(({ name, value }) => [name, value]))
   }
 
-  /** Removes the oldest repeats, or, if there are none, the oldest results. */
-  dropOldest(limit: number): { readonly repeats: number; readonly changes: number } {
+  /** Removes the oldest repeats, or, if there are none, the oldest results. Returns how many. */
+  dropOldest(limit: number): number {
     return this.#inTransaction(() => {
-      const repeats = Number(this.#run("dropRepeats", limit).changes)
-      const changes = repeats === 0 ? Number(this.#run("dropOldest", limit).changes) : 0
-      this.#count({ repeats, changes })
-      return { repeats, changes }
+      const repeats = this.#run("dropRepeats", limit)
+      const changes = repeats === 0 ? this.#run("dropOldest", limit) : 0
+      this.#countDropped(repeats, changes)
+      return repeats + changes
     })
   }
 
   /** Removes a result and those before it. */
-  dropUpTo(seq: number): { readonly repeats: number; readonly changes: number } {
-    return this.#inTransaction(() => {
-      const repeats = Number(this.#run("dropAged", seq, 0).changes)
-      const changes = Number(this.#run("dropAged", seq, 1).changes)
-      this.#count({ repeats, changes })
-      return { repeats, changes }
-    })
+  dropUpTo(seq: number): void {
+    this.#inTransaction(() =>
+      this.#countDropped(this.#run("dropAged", seq, 0), this.#run("dropAged", seq, 1)),
+    )
   }
 
   /** Changes whenever another process has written. */
   dataVersion(): number {
-    return Number(this.#get("dataVersion")?.["data_version"])
+    return this.#all("dataVersion")[0]?.data_version ?? 0
   }
 
   close(): void {
     this.#database.close()
   }
 
-  #count({ repeats, changes }: { readonly repeats: number; readonly changes: number }): void {
+  #countDropped(repeats: number, changes: number): void {
     if (repeats > 0) this.#run("count", "dropped_repeats", String(repeats))
     if (changes > 0) this.#run("count", "dropped_changes", String(changes))
   }
@@ -194,16 +173,14 @@ export class SpoolFile {
   #add(pending: PendingResult): void {
     const { report, id } = pending
     const { checkId, status, exitCode } = report
-    const before = this.#stateOf(checkId)
+    const [before] = this.#all("state", checkId)
     const observedAt = observedAfter(before, pending)
     if (before !== undefined && observedAt < before.observedAt) {
       this.#run("count", "dated_ahead", "1")
       this.#redate(observedAt)
     }
     const [last, beforeLast] = this.#all("lastTwo", checkId)
-    const outcomes = [beforeLast, last].map((one) => (one === undefined ? undefined : toOutcome(one)))
-    if (last !== undefined && isSuperseded([outcomes[0], outcomes[1]], report))
-      this.#run("remove", Number(last["seq"]))
+    if (last !== undefined && isSuperseded([beforeLast, last], report)) this.#run("remove", last.seq)
     const isChange = before === undefined || !isSameOutcome(before, report)
     const body = JSON.stringify(wireEvent(report, { id, at: observedAt }))
     this.#run("add", id, checkId, observedAt, status, exitCode, isChange ? 1 : 0, body)
@@ -212,11 +189,6 @@ export class SpoolFile {
 
   #redate(now: number): void {
     this.#run("redate", now, new Date(now).toISOString(), now + AHEAD_MILLIS)
-  }
-
-  #stateOf(checkId: string): CheckState | undefined {
-    const row = this.#get("state", checkId)
-    return row === undefined ? undefined : toState(row)
   }
 
   #setState(checkId: string, { observedAt, status, exitCode }: CheckState): void {
@@ -245,23 +217,17 @@ export class SpoolFile {
     return made
   }
 
-  #run(name: keyof typeof STATEMENTS, ...values: ReadonlyArray<string | number>) {
-    return this.#statement(name).run(...values)
+  /** The number of rows that a statement changed. */
+  #run(name: keyof typeof STATEMENTS, ...values: ReadonlyArray<string | number>): number {
+    return Number(this.#statement(name).run(...values).changes)
   }
 
-  #get(name: keyof typeof STATEMENTS, ...values: ReadonlyArray<string | number>): Row | undefined {
-    return this.#statement(name).get(...values)
-  }
-
-  #all(name: keyof typeof STATEMENTS, ...values: ReadonlyArray<string | number>): ReadonlyArray<Row> {
-    return this.#statement(name).all(...values)
+  #all<Name extends keyof Rows>(
+    name: Name,
+    ...values: ReadonlyArray<string | number>
+  ): ReadonlyArray<Rows[Name]> {
+    const found: ReadonlyArray<unknown> = this.#statement(name).all(...values)
+    // The columns of each statement are the fields of its row, and the file holds only what `write` wrote.
+    return found as ReadonlyArray<Rows[Name]>
   }
 }
-
-const toOutcome = (row: Row) => ({
-  // The file holds only what `add` wrote: one of the four.
-  status: String(row["status"]) as CheckStatus,
-  exitCode: Number(row["exit_code"]),
-})
-
-const toState = (row: Row): CheckState => ({ ...toOutcome(row), observedAt: Number(row["observed_ms"]) })

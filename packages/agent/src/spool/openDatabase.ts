@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, lstatSync, openSync, renameSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { isForeign } from "./makeStateFolder.ts"
+import { isForeign } from "./StateFolder.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 
 /** Counts up with each change of the tables. A newer agent's spool is refused, never rewritten. */
@@ -154,15 +154,18 @@ export const quarantine = (path: string, now: number): string => {
 /** Rejected results are kept for people to look at; older ones make room. */
 const REJECTED_KEPT = 1_000
 
+const STATE = "SELECT observed_ms AS observedAt, status, exit_code AS exitCode"
+
 /** Every statement of the spool, by name. */
 export const STATEMENTS = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
   rollback: "ROLLBACK",
-  state: "SELECT observed_ms, status, exit_code FROM check_state WHERE check_id = ?",
-  states: "SELECT check_id, observed_ms, status, exit_code FROM check_state",
+  state: `${STATE} FROM check_state WHERE check_id = ?`,
+  states: `${STATE}, check_id AS checkId FROM check_state`,
   setState: "INSERT OR REPLACE INTO check_state VALUES (?, ?, ?, ?)",
-  lastTwo: "SELECT seq, status, exit_code FROM result WHERE check_id = ? ORDER BY seq DESC LIMIT 2",
+  lastTwo: `SELECT seq, status, exit_code AS exitCode FROM result
+        WHERE check_id = ? ORDER BY seq DESC LIMIT 2`,
   add: `INSERT INTO result (event_id, check_id, observed_ms, status, exit_code, is_change, body)
         VALUES (?, ?, ?, ?, ?, ?, ?)`,
   redate: `UPDATE result SET observed_ms = ?, body = json_set(body, '$.observed_at', ?)
@@ -172,8 +175,8 @@ export const STATEMENTS = {
   reject: "INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?, ?)",
   forgetRejected: `DELETE FROM rejected WHERE event_id NOT IN
         (SELECT event_id FROM rejected ORDER BY rejected_ms DESC LIMIT ${REJECTED_KEPT})`,
-  rejected: "SELECT event_id, check_id, body, reason, rejected_ms FROM rejected ORDER BY rejected_ms DESC",
-  oldest: "SELECT seq, event_id, check_id, observed_ms, body FROM result WHERE seq > ? ORDER BY seq LIMIT ?",
+  oldest: `SELECT seq, event_id AS id, check_id AS checkId, observed_ms AS observedAt, body FROM result
+        WHERE seq > ? ORDER BY seq LIMIT ?`,
   hasChange: "SELECT 1 AS found FROM result WHERE is_change = 1 AND seq > ? LIMIT 1",
   last: "SELECT max(seq) AS seq FROM result",
   extent: "SELECT results, bytes FROM extent",
@@ -181,7 +184,6 @@ export const STATEMENTS = {
         (SELECT seq FROM result WHERE is_change = 0 ORDER BY seq LIMIT ?)`,
   dropOldest: "DELETE FROM result WHERE seq IN (SELECT seq FROM result ORDER BY seq LIMIT ?)",
   dropAged: "DELETE FROM result WHERE seq <= ? AND is_change = ?",
-  note: "SELECT value FROM note WHERE name = ?",
   notes: "SELECT name, value FROM note",
   forgetNote: "DELETE FROM note WHERE name = ?",
   setNote: "INSERT OR REPLACE INTO note VALUES (?, ?)",

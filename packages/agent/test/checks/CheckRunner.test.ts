@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { vi } from "vitest"
 import type { RunOutcome } from "../../src/checks/RunOutcome.ts"
 import { CheckRunner, offsetOf } from "../../src/checks/CheckRunner.ts"
-import type { Confirmation, RunCheck } from "../../src/config/AgentConfig.ts"
+import type { Confirmation, RunCheck } from "../../src/config/readConfig.ts"
 import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 
 const MINUTE = 60_000

@@ -6,7 +6,7 @@ import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { CheckRunner } from "../../src/checks/CheckRunner.ts"
 import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
 import type { RunOutcome } from "../../src/checks/RunOutcome.ts"
-import type { RunCheck } from "../../src/config/AgentConfig.ts"
+import type { RunCheck } from "../../src/config/readConfig.ts"
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { CheckRunner } from "../../src/checks/CheckRunner.ts"
 import { runCommand } from "../../src/checks/runCommand.ts"
 import { awakeClock, systemClock } from "../../src/clock/Clock.ts"
-import type { RunCheck } from "../../src/config/AgentConfig.ts"
+import type { RunCheck } from "../../src/config/readConfig.ts"
 import { runProbe } from "../../src/checks/startCheck.ts"
 import { probeFields } from "../../src/probes/probes.ts"
 

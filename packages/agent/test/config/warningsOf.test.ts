@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { AgentHost } from "../commands/AgentHost.ts"
-import { findProgramIn } from "../../src/config/findProgram.ts"
 import { readConfig } from "../../src/config/readConfig.ts"
 import { warningsOf } from "../../src/config/warningsOf.ts"
 
@@ -19,7 +18,7 @@ const warnings = (check: string, programs: Readonly<Record<string, number>> = {}
   writeFileSync(file, `server: http://a\ndefaults: { env: { PATH: bin } }\nchecks:\n  one: ${check}\n`)
   const { config, problems } = readConfig(file)
   assert.deepStrictEqual(problems, [])
-  const found = config === undefined ? [] : warningsOf(config, findProgramIn(folder))
+  const found = config === undefined ? [] : warningsOf(config, folder)
   rmSync(folder, { recursive: true })
   return found
 }

@@ -6,7 +6,8 @@ import { serve } from "@tocsin/testing/agents/serve"
 import { assert, describe, it, vi } from "vitest"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { readConfig } from "../../src/config/readConfig.ts"
-import { Daemon, spoolPath } from "../../src/daemon/Daemon.ts"
+import { Daemon } from "../../src/daemon/Daemon.ts"
+import { spoolPath } from "../../src/spool/StateFolder.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 
 /** The notes of the spool in a folder that `status` shows. */

@@ -18,10 +18,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { cutOutput } from "@tocsin/reporting/agent/wireEvent"
-import { Spool, type SpooledResult } from "../../src/spool/Spool.ts"
+import { Spool, type SpoolBounds, type SpooledResult, type SpoolOptions } from "../../src/spool/Spool.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 import { fieldsOf } from "../../src/spool/savedNote.ts"
-import type { SpoolBounds, SpoolOptions } from "../../src/spool/spoolRules.ts"
 
 const DAY = 86_400_000
 const CODES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]

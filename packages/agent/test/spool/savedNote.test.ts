@@ -1,7 +1,6 @@
 import { assert, it } from "vitest"
 import { savedGrowth } from "../../src/daemon/selfReport.ts"
-import { bootId, savedMark } from "../../src/sending/timeMark.ts"
-import { savedNote } from "../../src/spool/savedNote.ts"
+import { bootId, savedMark, savedNote } from "../../src/spool/savedNote.ts"
 
 const MARK = JSON.stringify({ server: Date.UTC(2026, 0, 1), sinceBoot: 1.5, boot: bootId() })
 const GROWTH = JSON.stringify([["rejected", { count: 4, at: 1 }]])

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { reasonOf } from "../../src/commands/output.ts"
+import { reasonOf } from "../../src/commands/commandLine.ts"
 
 const refusalOf = (act: () => void): string => {
   try {

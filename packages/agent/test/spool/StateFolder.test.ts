@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "vitest"
-import { makeStateFolder } from "../../src/spool/makeStateFolder.ts"
+import { makeStateFolder } from "../../src/spool/StateFolder.ts"
 
 it("makes a folder with those above it, or says why not, also where the system makes none", () => {
   const root = mkdtempSync(join(tmpdir(), "tocsin-state-"))
