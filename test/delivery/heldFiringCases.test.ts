@@ -198,4 +198,19 @@ describe("the holds of a firing (docs/rules.md#holds)", () => {
       assert.deepStrictEqual(messages().slice(1), ["31 min: pager escalation critical"])
     }),
   )
+
+  it.effect("it waits so once also if an acknowledgement held it after that outage", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, isDownFor, messages, turns } = yield* openFiringCase({ routes: [STEPS] })
+      yield* turns("critical")
+      yield* after("10 minutes")
+      yield* isDownFor("10 minutes")
+      yield* after("1 minute")
+      yield* acknowledges(10)
+      yield* after("2 minutes")
+      yield* isDownFor("10 minutes")
+      yield* after("15 seconds")
+      assert.deepStrictEqual(messages().slice(1), ["33 min: pager ack_ran_out critical"])
+    }),
+  )
 })

@@ -437,7 +437,7 @@ export class FiringModel {
           rows.push((row = this.#row(incident, receiver, "firing", due)))
         if (row !== undefined && row.reason === undefined) row.due = due
         if (row !== undefined && knows === 0 && naming.delay > 0) row.mayWait = true
-      } else owedSince.delete(receiver)
+      } else if (row === undefined) owedSince.delete(receiver)
       if (event !== undefined) {
         const isDue = row !== before && (knows > 0 || naming?.delay === 0)
         if (row !== undefined && isDue && !this.#isAcknowledged(incident)) this.#free(incident, row, naming)

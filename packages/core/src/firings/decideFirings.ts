@@ -179,7 +179,8 @@ export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Insta
   ]
   const merged = standing.merged.map((item) => ({ item, becomes: "discarded" }) as const)
   if (facts.naming === undefined) {
-    const holds = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]
+    const silent = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]
+    const holds = withOutage(silent, facts, now, held)
     return { held: held ? [...merged, { ...withTimes(held, times), becomes: "held", holds }] : merged }
   }
   const after = due !== undefined && now < due.at ? [{ by: "after", until: due.at } as const] : []
@@ -190,13 +191,13 @@ export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Insta
     return { held: [...merged, present], next: timer.cause === undefined ? timer.at : reminded }
   }
   if (timer.cause !== undefined) {
-    const holds = common.length > 0 ? common : outageHold(facts, now)
+    const holds = withOutage(common, facts, now)
     return { written: { receiver, cause: timer.cause, must_send: true, holds }, held: merged, next: reminded }
   }
   if (!isOwed || !facts.hasRoutes) return { held: merged, next: timer.at }
   if (due?.isWritten === false && now < due.at) return { held: merged, next: due.at }
   const found = [...after, ...common]
-  const holds = found.length > 0 || due?.isDelayed !== true ? found : outageHold(facts, now)
+  const holds = due?.isDelayed === true ? withOutage(found, facts, now) : found
   return {
     written: { receiver, cause: causeFor(known, due), must_send: false, holds },
     held: merged,
@@ -212,17 +213,25 @@ const withTimes = (item: OutboxRecord, times: ParentTimes) => {
 
 const isByTime = (cause: FiringCause | undefined): boolean => cause === "ack_ran_out" || cause === "reminder"
 
-/** A firing that waits for the end of an outage does not wait for that of a later one. */
-const outageHold = (
+/**
+ * Adds the wait after an outage where nothing else holds a firing. It waits so once: `outage` stays among later
+ * holds, also when that wait is over.
+ */
+const withOutage = (
+  others: ReadonlyArray<Hold>,
   { grace }: FiringFacts,
   now: Instant.Instant,
   held?: OutboxRecord,
 ): ReadonlyArray<Hold> => {
-  if (grace === undefined) return []
-  // A clock that has been set back since may have dated its end.
-  const before = held?.held_by?.includes("outage") === true ? held.next_evaluation_at : undefined
-  const until = Instant.min(before ?? grace.until, grace.until)
-  return until <= now ? [] : [{ by: "outage", until }]
+  const marks = held?.held_by?.includes("outage") === true ? held.held_by.length : 0
+  const isAlone = others.length === 0
+  if (!isAlone && marks === 0) return others
+  const before = marks === 0 ? undefined : held?.next_evaluation_at
+  const end = grace && Instant.min(before ?? grace.until, grace.until)
+  // A clock that was set back may have dated the end ahead; beside other holds, it is theirs.
+  const isWaiting = end !== undefined && now < end && (marks < 2 || before === end)
+  if (isAlone) return isWaiting ? [{ by: "outage", until: end }] : []
+  return [...others, isWaiting ? { by: "outage", until: end, again: end } : { by: "outage", until: now }]
 }
 
 /** The fate of a held firing. */
@@ -245,8 +254,7 @@ const heldAs = (
   const owing = isOwed || must_send ? [] : [{ by: "not_owed", until: UNTIL_A_CHANGE } as const]
   const present = [...waits, ...owing]
   // A clock that was set back is no outage.
-  const isDecided = present.length > 0 || before.held_by?.join() === "clock"
-  const holds = isDecided ? present : outageHold(facts, now, before)
+  const holds = before.held_by?.join() === "clock" ? present : withOutage(present, facts, now, before)
   return holds.length > 0 ? { item, becomes: "held", holds, isChanged } : { item, becomes: "due" }
 }
 

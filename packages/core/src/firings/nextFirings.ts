@@ -77,7 +77,8 @@ const lookAt = (receiver: NotifierName, facts: FiringFacts, at: Instant.Instant)
   const { held, next, written } = decideFor(facts, receiver, at)
   const waiting = held.find(({ becomes }) => becomes !== "discarded")
   const firing = written ?? waiting?.item
-  const holds = written?.holds ?? (waiting?.becomes === "held" ? waiting.holds : [])
+  const found = written?.holds ?? (waiting?.becomes === "held" ? waiting.holds : [])
+  const holds = found.filter(({ until }) => until > at)
   const after = holds.find(({ by }) => by === "after")
   const isOwed = holds.every(({ by }) => by !== "not_owed")
   if (firing !== undefined && isOwed && after === undefined) return { found: { cause: firing.cause, holds } }

@@ -72,8 +72,9 @@ const storedHolds = (
     ? []
     : (held_by ?? []).filter(isStored).map((by) => ({ by, until: next_evaluation_at }))
 
-const isStored = (by: HoldName): boolean =>
-  by === "after" || by === "notifications_off" || by === "not_owed" || by === "outage"
+/** Beside other holds, `outage` may be over. */
+const isStored = (by: HoldName, _: number, { length }: ReadonlyArray<HoldName>): boolean =>
+  by === "after" || by === "notifications_off" || by === "not_owed" || (by === "outage" && length === 1)
 
 /** Reads the incidents of rows. Locks nothing. */
 export const readIncidents = commandOf(function* (
