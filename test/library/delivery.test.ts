@@ -174,6 +174,7 @@ describe("a notifier of one's own", () => {
       logged.filter(({ level }) => level === "warn").map(({ message }) => message),
       [
         `the notifier pager returned ${shown}; return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred`,
+        "the receiver pager does not take notifications: fix the cause, then run tocsin doctor --send-test",
       ],
     )
     assert.strictEqual((await monitor.notifiers.test("pager")).outcome, "deferred")

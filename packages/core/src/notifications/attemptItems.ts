@@ -1,15 +1,14 @@
 import { Duration, Effect, type Fiber, Latch, Semaphore, Cause, Deferred, Exit, Random } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
+import { plainLine } from "@tocsin/contract/plainLine"
 import { LinkedQueue } from "../engine/LinkedQueue.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { Notifier } from "../ports/Notifiers.ts"
+import type { Notifier, SendResult } from "../ports/Notifiers.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
 import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
-import { digestAttempt } from "./digest.ts"
 import { makeMessageLinks } from "./messageLinks.ts"
 import { Receivers } from "./Receivers.ts"
-import { makeAttempt } from "./makeAttempt.ts"
 import {
   type AttemptResult,
   type Recorded,
@@ -145,6 +144,46 @@ const makePermits = Effect.fnUntraced(function* (concurrency: () => number) {
   }
 })
 
+/** Makes an attempt, which can be interrupted; there is a result in any case. */
+const makeAttempt = (attempt: Effect.Effect<SendResult>): Effect.Effect<AttemptResult> =>
+  Effect.flatMap(
+    Effect.exit(Effect.interruptible(attempt)),
+    Exit.match({
+      onSuccess: (result): Effect.Effect<AttemptResult> => Effect.succeed(result),
+      onFailure: (cause) =>
+        Cause.hasInterrupts(cause)
+          ? Effect.succeed({ outcome: "released" } as const)
+          : Effect.as(Effect.logError("a notifier failed unexpectedly; retrying the notification", cause), {
+              outcome: "deferred",
+              error: "the notifier failed unexpectedly; see the log",
+            } as const),
+    }),
+  )
+
+/** A receiver that takes some notifications and not others is logged no more often. */
+const FAILURES_EVERY = Duration.minutes(1)
+
+/** Makes the log of a receiver: a line when it begins to fail, and one when it works again. */
+const makeFailureLog = (receiver: NotifierName) => {
+  let isFailing = false
+  let loggedAt: Instant.Instant | undefined
+  const failed = Effect.fnUntraced(function* (error: string) {
+    const now = yield* Instant.now
+    if (loggedAt !== undefined && Instant.isRecent(loggedAt, FAILURES_EVERY, now)) return
+    isFailing = true
+    loggedAt = now
+    const line = `the receiver ${receiver} does not take notifications: fix the cause, then run tocsin doctor --send-test`
+    yield* Effect.annotateLogs(Effect.logWarning(line), { error: plainLine(error) })
+  })
+  return (result: AttemptResult): Effect.Effect<void> => {
+    if (result.outcome === "deferred" || result.outcome === "refused")
+      return isFailing ? Effect.void : failed(result.error)
+    if (result.outcome !== "delivered" || !isFailing) return Effect.void
+    isFailing = false
+    return Effect.logInfo(`the receiver ${receiver} takes notifications again`)
+  }
+}
+
 /** The attempts at one receiver. */
 export const makeAttempts = Effect.fnUntraced(function* ({
   concurrency,
@@ -157,6 +196,7 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   const turns = yield* makePermits(concurrency)
   const linksOf = yield* makeMessageLinks
+  const logFailure = makeFailureLog(receiver)
   let slowest: Duration.Duration | undefined
 
   // A reload may remove a receiver while its items wait.
@@ -165,8 +205,6 @@ export const makeAttempts = Effect.fnUntraced(function* ({
   const note = (recorded: Recorded) => {
     if (recorded === "given_up") givenUp.value++
   }
-  const end = ({ claim }: ClaimedItem, result: AttemptResult) =>
-    Effect.map(storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result), note)
   const sendTimed = Effect.fnUntraced(function* (notification: DeliveryAttempt) {
     const sending = current()?.send({ ...notification, links: linksOf(notification) })
     const [took, result] = yield* Effect.timed(sending ?? Effect.interrupt)
@@ -174,34 +212,41 @@ export const makeAttempts = Effect.fnUntraced(function* ({
     return result
   })
   /** Attempts an item when its turn comes, by `beginBy` at the latest, and settles it. */
-  const attempt = (item: ClaimedItem, beginBy?: Instant.Instant) =>
-    Effect.suspend(() => {
-      let isBegun = false
-      const begin = Effect.suspend(() => {
-        isBegun = current() !== undefined
-        return sendTimed(item.notification)
-      })
-      return Effect.flatMap(makeAttempt(turns.take(begin, beginBy)), (result) =>
-        end(item, isBegun ? result : { outcome: "unsent" }),
-      )
+  const attempt = Effect.fnUntraced(function* (
+    { claim, notification }: ClaimedItem,
+    beginBy?: Instant.Instant,
+  ) {
+    let isBegun = false
+    const begin = Effect.suspend(() => {
+      isBegun = current() !== undefined
+      return sendTimed(notification)
     })
-  /** Attempts items of one type as one message; see {@link digestAttempt}. */
-  const attemptDigest = (items: ReadonlyArray<ClaimedItem>, onRefused: () => void) => {
-    const sendDigest = current()?.sendDigest
-    return digestAttempt(items, {
-      sendDigest: sendDigest && ((notifications) => turns.take(sendDigest(notifications), undefined)),
-      attempt,
-      end: (result) =>
-        Effect.map(
-          storeDigestResult(
-            items.map(({ claim }) => claim),
-            result,
-          ),
-          (recorded) => recorded.forEach(note),
-        ),
-      onRefused,
-    })
-  }
+    const made = yield* makeAttempt(turns.take(begin, beginBy))
+    const result: AttemptResult = isBegun ? made : { outcome: "unsent" }
+    yield* logFailure(result)
+    note(yield* storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result))
+  })
+  /**
+   * Attempts items of one type as one message; each settles by its answer. If the receiver refuses the message
+   * for good, one item may be the reason: they wait again as if it had not been sent, and `onRefused` is called
+   * before they are due, for the caller to send each singly (docs/rules.md#digests).
+   */
+  const attemptDigest = Effect.fnUntraced(function* (
+    items: ReadonlyArray<ClaimedItem>,
+    onRefused: () => void,
+  ) {
+    const [first] = items
+    if (first !== undefined && items.length === 1) return yield* attempt(first)
+    // A reload may have replaced the receiver by one that takes single messages only.
+    const sending = current()?.sendDigest?.(items.map(({ notification }) => notification))
+    const made = sending && (yield* makeAttempt(turns.take(sending, undefined)))
+    const isTaken = made !== undefined && made.outcome !== "refused"
+    if (!isTaken) onRefused()
+    const result: AttemptResult = isTaken ? made : { outcome: "unsent" }
+    yield* logFailure(result)
+    const claims = items.map(({ claim }) => claim)
+    for (const recorded of yield* storeDigestResult(claims, result)) note(recorded)
+  })
 
   return {
     attempt,

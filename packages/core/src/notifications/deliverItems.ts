@@ -7,8 +7,7 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 import { makeAttempts } from "./attemptItems.ts"
-import { claimOutbox } from "./claimOutbox.ts"
-import { digestsOf } from "./digest.ts"
+import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
 import { keepDelivering, waitForMore } from "./keepDelivering.ts"
 import { Receivers } from "./Receivers.ts"
 
@@ -37,6 +36,12 @@ export const claimSize = ({ concurrency, free, slowest }: Pace): number => {
   const turns = Math.floor(1_000 / Math.max(1, Duration.toMillis(slowest)))
   return free + Math.min(concurrency * turns, MOST_AHEAD)
 }
+
+/** The claimed items of one type together, since a message reports one of them. */
+const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<ReadonlyArray<ClaimedItem>> =>
+  (["firing", "resolved"] as const)
+    .map((type) => items.filter(({ notification }) => notification.event_type === type))
+    .filter((ofType) => ofType.length > 0)
 
 /** How one receiver is served. */
 export interface ReceiverOptions {

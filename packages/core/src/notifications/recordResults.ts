@@ -33,6 +33,9 @@ export type Sending = OutboxRecord & { readonly state: "sending" }
 
 export const isSending = (item: OutboxRecord | undefined): item is Sending => item?.state === "sending"
 
+/** The error of an attempt that was released: no fault of its receiver. */
+export const SERVICE_STOPPED = "the service stopped during the attempt"
+
 /** The result of an attempt whose lease has expired. */
 export const LEASE_EXPIRED = {
   outcome: "deferred",
@@ -69,8 +72,7 @@ export const attempted = (
   }
   if (result.outcome === "unsent") return withdrawn(item, now)
   // A program's own notifier may return any text, and not every storage keeps it.
-  const last_error =
-    result.outcome === "released" ? "the service stopped during the attempt" : cleanOutput(result.error)
+  const last_error = result.outcome === "released" ? SERVICE_STOPPED : cleanOutput(result.error)
   if (result.outcome === "refused" || !mayRetry(item, now)) {
     return { ...ended, state: move(OutboxTransitions, item.state, "refused"), last_error }
   }

@@ -9,7 +9,9 @@ import {
 import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
 import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
 import { isEmptyPolicy } from "@tocsin/contract/PolicyDocument"
+import { eachPage } from "@tocsin/core/engine/lists/readPage"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
+import { SERVICE_STOPPED } from "@tocsin/core/notifications/recordResults"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -47,15 +49,55 @@ export const replicaFindings = (replicas: ReadonlyArray<ReplicaRecord>, now: Ins
   return [attention("replicas", text), ...unusable]
 }
 
-/** Reports late notifications, as a watchdog ping does, and the dead letters of a day. */
+/** A receiver whose last attempt failed: since when its notifications wait for another one, and why. */
+interface FailingReceiver {
+  readonly receiver: NotifierName
+  readonly since: Instant.Instant
+  readonly latest: Instant.Instant
+  readonly error: string
+}
+
+/** Finds the receivers of waiting notifications that have taken no other one since. */
+export const failingReceivers = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  receivers: ReadonlySet<NotifierName>,
+) {
+  const failing = new Map<NotifierName, FailingReceiver>()
+  const latestFirst = { list: "outbox", sort: "updated_at", direction: "desc" } as const
+  yield* eachPage(storage, { ...latestFirst, filter: { state: "retry" } }, (items) => {
+    for (const { first_attempted_at, last_error: error, receiver, updated_at } of items) {
+      if (error === undefined || error === SERVICE_STOPPED || !receivers.has(receiver)) continue
+      const known = failing.get(receiver) ?? { receiver, latest: updated_at, error, since: updated_at }
+      failing.set(receiver, { ...known, since: Instant.min(known.since, first_attempted_at ?? updated_at) })
+    }
+    return Effect.void
+  })
+  const oldest = Instant.earliest(Array.from(failing.values(), ({ latest }) => latest))
+  if (oldest === undefined) return []
+  yield* eachPage(storage, { ...latestFirst, filter: { state: "sent" } }, (items) => {
+    for (const { receiver, updated_at } of items)
+      if (updated_at > (failing.get(receiver)?.latest ?? updated_at)) failing.delete(receiver)
+    return Effect.succeed(items.every(({ updated_at }) => updated_at > oldest))
+  })
+  return Array.from(failing.values())
+})
+
+/** Reports failing receivers, late notifications, as a watchdog ping does, and the dead letters of a day. */
 export const deliveryFindings = (
-  { undelivered, givenUp }: NotificationMoments,
+  {
+    failing,
+    givenUp,
+    undelivered,
+  }: NotificationMoments & { readonly failing: ReadonlyArray<FailingReceiver> },
   now: Instant.Instant,
 ): Findings => {
   const late = undelivered.filter(({ at }) => at < Instant.minus(now, LATE_AFTER))
   const [oldest] = late.toSorted((a, b) => (a.at < b.at ? -1 : 1))
   const [latest] = givenUp.filter(({ at }) => at > Instant.minus(now, DEAD_LETTERS_FOR))
-  const findings: Array<Finding> = []
+  const findings = failing.map(({ error, receiver, since }): Finding => {
+    const text = `the receiver ${receiver} began to fail ${ageText(since, now)}, see tocsin outbox --state retry: ${error}`
+    return attention("delivery", text)
+  })
   if (oldest !== undefined) {
     const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
     findings.push(attention("delivery", text))
@@ -64,16 +106,20 @@ export const deliveryFindings = (
     const text = `a notification for ${latest.notifier} failed ${ageText(latest.at, now)}: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay --all`
     findings.push(attention("delivery", text))
   }
-  return findings.length > 0 ? findings : [ok("delivery", "no notification is late or failed today")]
+  return findings.length > 0
+    ? findings
+    : [ok("delivery", "no receiver fails, and no notification is late or failed today")]
 }
 
 /** Whether notifications go out, and by one policy; requires a storage in order. */
 export const examineDelivery = Effect.gen(function* () {
   const storage = yield* Storage
-  const moments = yield* notificationMoments(storage, yield* Receivers)
+  const receivers = yield* Receivers
+  const moments = yield* notificationMoments(storage, receivers)
+  const failing = yield* failingReceivers(storage, new Set(receivers.current().keys()))
   const replicas = yield* storage.replicas
   const now = yield* Instant.now
-  return [...deliveryFindings(moments, now), ...replicaFindings(replicas, now)]
+  return [...deliveryFindings({ ...moments, failing }, now), ...replicaFindings(replicas, now)]
 }).pipe(
   Effect.provide(useCases),
   Effect.catch(({ message }) => Effect.succeed<Findings>([failed("delivery", message, "storage")])),
