@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { acknowledge } from "@tocsin/core/acknowledgements/acknowledge"
 import * as Instant from "@tocsin/contract/Instant"
-import { countFirings } from "@tocsin/core/evaluation/countFirings"
+import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { signedBy } from "@tocsin/testing/signedBy"

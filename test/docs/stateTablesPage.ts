@@ -13,7 +13,6 @@ import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyReco
 import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentRecord"
 import { CutOffTransitions } from "@tocsin/core/watches/cutOff"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceRecord"
-import { EventThrottleTransitions } from "@tocsin/core/topics/EventThrottle"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 
@@ -131,12 +130,6 @@ export const subjects: ReadonlyArray<Subject> = [
     file: "packages/core/src/model/OutboxRecord.ts",
     rows: OutboxTransitions,
     isDrawn: true,
-  },
-  {
-    title: "Streams",
-    meaning: "The streams of one process, in memory: when it sends the next event to all of them.",
-    file: "packages/core/src/topics/EventThrottle.ts",
-    rows: EventThrottleTransitions,
   },
   {
     title: "SQLite log",

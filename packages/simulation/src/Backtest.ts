@@ -15,7 +15,7 @@ import {
   type SentNotification,
   type SimulationListener,
   type HeldFiring,
-} from "./SimulationListener.ts"
+} from "./SimulatedCommits.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
 
 /** Something that happened to an installation, as its tables show it. */

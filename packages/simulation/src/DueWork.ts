@@ -1,5 +1,4 @@
-import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
-import { earliest, type Instant } from "@tocsin/contract/Instant"
+import type { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import type { WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
@@ -8,7 +7,46 @@ import { loadRows } from "@tocsin/adapter-memory/loadRows"
 import { isHeldByParent } from "@tocsin/core/firings/parentHolds"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
-import { KeyOpenings } from "./KeyOpenings.ts"
+import type { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import type { IncidentKind, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+
+/**
+ * When the incidents of each key were opened, for as long as a policy counts them. The incidents
+ * themselves are gone once they have resolved.
+ */
+class KeyOpenings {
+  readonly #within: Duration.Duration
+  /** The latest last. */
+  readonly #openings: Readonly<Record<IncidentKind, Map<IncidentKey, ReadonlyArray<Instant.Instant>>>> = {
+    automatic: new Map(),
+    named: new Map(),
+  }
+
+  constructor(within: Duration.Duration) {
+    this.#within = within
+  }
+
+  /** Takes an incident that was opened. */
+  note({ incident_key, kind, opened_at }: IncidentRecord): void {
+    const known = this.#openings[kind].get(incident_key) ?? []
+    const since = Instant.minus(opened_at, this.#within)
+    this.#openings[kind].set(incident_key, [...known.filter((at) => at > since), opened_at])
+  }
+
+  /** Answers a search for openings. */
+  find({ searchResults: found }: UnitOfWork, asked: NonNullable<RowRequest["openings"]>): void {
+    found.openings = new Map(
+      asked.map(({ incident: { id, incident_key, kind }, limit, since, until }) => [
+        id,
+        (this.#openings[kind].get(incident_key) ?? [])
+          .filter((at) => at > since && at <= until)
+          .slice(-limit)
+          .toReversed(),
+      ]),
+    )
+  }
+}
 
 /** The due times of a simulated service's work. */
 export class DueWork {
@@ -30,7 +68,7 @@ export class DueWork {
   }
 
   /** Takes the notifications that are due, with their incidents. Each must be sent or held. */
-  take(now: Instant): ReadonlyArray<WithIncident<OutboxRecord>> {
+  take(now: Instant.Instant): ReadonlyArray<WithIncident<OutboxRecord>> {
     const {
       incidents,
       keyed: { outbox },
@@ -47,16 +85,16 @@ export class DueWork {
   }
 
   /** When the next incident is to be evaluated. */
-  get nextEvaluation(): Instant | undefined {
+  get nextEvaluation(): Instant.Instant | undefined {
     const {
       incidents,
       keyed: { outbox },
     } = this.#tables
-    return earliest([incidents.evaluations.next, outbox.held.next].filter((at) => at !== undefined))
+    return Instant.earliest([incidents.evaluations.next, outbox.held.next].filter((at) => at !== undefined))
   }
 
   /** Takes the changes of a command. */
-  note({ incident }: Pick<UnitOfWorkChanges, "incident">, now: Instant): void {
+  note({ incident }: Pick<UnitOfWorkChanges, "incident">, now: Instant.Instant): void {
     if (this.#hasParents && incident.some(({ before }) => before !== undefined)) this.#examineChildren(now)
     if (this.#openings === undefined) return
     for (const { after, before } of incident)
@@ -64,13 +102,13 @@ export class DueWork {
   }
 
   /** Has every held firing examined soon: something changed that all holds may depend on. */
-  examineAll(now: Instant): void {
+  examineAll(now: Instant.Instant): void {
     const { held } = this.#tables.keyed.outbox
     for (const id of Array.from(held.keys())) held.set(id, now)
   }
 
   /** Has the firings that parents hold examined soon. */
-  #examineChildren(now: Instant): void {
+  #examineChildren(now: Instant.Instant): void {
     const { outbox } = this.#tables.keyed
     for (const id of Array.from(outbox.held.keys())) {
       const item = outbox.get(id)
@@ -79,7 +117,7 @@ export class DueWork {
   }
 
   /** Loads the rows of a request. */
-  load(unit: UnitOfWork, request: RowRequest, now: Instant): void {
+  load(unit: UnitOfWork, request: RowRequest, now: Instant.Instant): void {
     const { openings, ...rest } = request
     if (openings !== undefined) this.#openings?.find(unit, openings)
     loadRows(this.#tables, unit, rest, now)
@@ -92,7 +130,7 @@ export class DueWork {
   }
 
   /** Takes the incidents that are due for an evaluation, or have a held firing that is. */
-  takeEvaluations(now: Instant): ReadonlyArray<IncidentId> {
+  takeEvaluations(now: Instant.Instant): ReadonlyArray<IncidentId> {
     const {
       incidents,
       keyed: { outbox },
@@ -106,5 +144,5 @@ export class DueWork {
   }
 }
 
-const laterThan = (now: Instant, at: Instant | undefined): Instant | undefined =>
+const laterThan = (now: Instant.Instant, at: Instant.Instant | undefined): Instant.Instant | undefined =>
   at !== undefined && at > now ? at : undefined

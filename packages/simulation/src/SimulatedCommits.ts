@@ -5,15 +5,54 @@ import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWo
 import { type FiringOptions, gatherFacts, type Gathered } from "@tocsin/core/firings/gatherFacts"
 import { canBeHeld, heldAtClaim } from "@tocsin/core/firings/heldItems"
 import { heldItems } from "@tocsin/core/firings/readHolds"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { IncidentRecord, IncidentChangeRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { keyText } from "@tocsin/core/model/StoredTables"
 import { persistChanges } from "@tocsin/adapter-memory/persistChanges"
 import { claim } from "@tocsin/core/notifications/claimOutbox"
-import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { isHeld, type OutboxRecord, type HoldName } from "@tocsin/core/model/OutboxRecord"
 import { attempted } from "@tocsin/core/notifications/recordResults"
 import type { DueWork } from "./DueWork.ts"
-import type { HeldBy, SimulationListener, HeldFiring } from "./SimulationListener.ts"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import type { UnsentFiring } from "./SimulationReport.ts"
+
+/** The holds of a firing, in the order in which they were found. */
+export type HeldBy = ReadonlyArray<HoldName>
+
+/** A notification, and when it would have been sent. */
+export interface SentNotification {
+  readonly at: Instant.Instant
+  readonly notification: DeliveryAttempt
+  /** Empty if it was never held. */
+  readonly heldBy: HeldBy
+}
+
+/** A firing that was discarded, or is held. */
+export interface HeldFiring {
+  readonly item: OutboxRecord
+  readonly incident: IncidentRecord
+  readonly heldBy: HeldBy
+}
+
+/** Why a firing was not sent. */
+type UnsentReason = UnsentFiring["reason"]
+
+/** Why a firing was not sent: one that is not discarded is still held. */
+export const reasonOf = ({ incident, item }: HeldFiring): UnsentReason =>
+  item.state !== "discarded" ? "still_held" : incident.state === "open" ? "replaced" : "resolved"
+
+/** An incident in its final state, with its changes. */
+export interface EndedIncident {
+  readonly incident: IncidentRecord
+  readonly changes: ReadonlyArray<IncidentChangeRecord>
+}
+
+/** Hears what becomes of notifications and incidents. */
+export interface SimulationListener {
+  readonly sent: (sent: SentNotification) => void
+  readonly discarded: (unsent: HeldFiring) => void
+  readonly ended: (incident: EndedIncident) => void
+}
 
 interface Options extends FiringOptions {
   readonly listener: SimulationListener

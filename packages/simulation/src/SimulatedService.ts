@@ -17,8 +17,11 @@ import { type Command, commandOf, type Decision } from "@tocsin/core/engine/unit
 import { load } from "@tocsin/core/engine/unitOfWork/load"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
-import { openHeartbeatIncident, resolveHeartbeatIncident } from "@tocsin/core/deadAgents/heartbeatIncident"
-import { sweepDeadAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
+import {
+  openHeartbeatIncident,
+  resolveHeartbeatIncident,
+  sweepDeadAgents,
+} from "@tocsin/core/deadAgents/heartbeatIncident"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
@@ -28,12 +31,10 @@ import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import { evaluateIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
 import { DueWork } from "./DueWork.ts"
 import { BacktestChecks, type PastResults } from "./BacktestChecks.ts"
-import { SimulatedCommits } from "./SimulatedCommits.ts"
+import { SimulatedCommits, type SimulationListener, type HeldFiring } from "./SimulatedCommits.ts"
 import type { ResultsEntry } from "./readLines.ts"
-import type { SimulationListener, HeldFiring } from "./SimulationListener.ts"
 import type { SimulationPorts } from "./SimulationReport.ts"
-import { labelChecks } from "./labelChecks.ts"
-import { type KnownAgent, registrationOf } from "./registrationOf.ts"
+import { labelChecks, type KnownAgent, registrationOf } from "./registrationOf.ts"
 
 /** Names open incidents; lines of people name no kind. */
 type SimulatedKey = Pick<IncidentRef, "incident_key"> & Partial<Pick<IncidentRef, "kind">>

@@ -121,7 +121,7 @@ const readLine = (line: unknown, number: number): Line => {
 }
 
 /** The entries in the order of receipt, the expectations in that of their lines, and the refused lines. */
-export interface ReadLines {
+interface ReadLines {
   readonly entries: ReadonlyArray<SimulationEntry>
   readonly expectations: ReadonlyArray<Expectation>
   readonly refused: ReadonlyArray<RefusedLine>

@@ -1,9 +1,13 @@
-import type { CheckId } from "@tocsin/contract/Identifiers"
+import type { CheckId, AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import type { Signature } from "@tocsin/core/audit/Signature"
 import { AuditId } from "@tocsin/contract/Audit"
+import { commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
+import { load } from "@tocsin/core/engine/unitOfWork/load"
+import { checksOf } from "@tocsin/core/model/CheckRecord"
+import { labelCheck } from "@tocsin/core/overdue/labelCheck"
 
 /** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
@@ -38,4 +42,22 @@ export const simulatedSignature = (name = SOMEBODY): Signature => ({
   via: "library",
   request_id: undefined,
   newAuditId: () => NO_ROW,
+})
+
+/** Gives checks of a known agent their labels. */
+export const labelChecks = commandOf(function* (
+  unit,
+  now,
+  agentId: AgentId,
+  checks: ReadonlyArray<LabelledCheck>,
+): Decision<void> {
+  yield* load(unit, { agents: [agentId] })
+  const agent = unit.agents.get(agentId)
+  if (agent === undefined) return
+  const refs = checksOf(
+    agent,
+    checks.map(({ check_id }) => check_id),
+  )
+  yield* load(unit, { rows: { expectation: refs } })
+  refs.forEach((ref, index) => labelCheck(unit, ref, checks[index]?.labels, now))
 })

@@ -1,6 +1,6 @@
 import type { SilenceId } from "@tocsin/contract/Identifiers"
 import { format, type Instant, max, secondsBetween } from "@tocsin/contract/Instant"
-import { acknowledgedUntil } from "@tocsin/core/acknowledgements/acknowledgedUntil"
+import { acknowledgedUntil } from "@tocsin/core/acknowledgements/acknowledge"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
 import { toIncident, toTimelineEntry } from "@tocsin/core/usecases/toResources"
@@ -13,7 +13,7 @@ import {
   type HeldFiring,
   reasonOf,
   type SentNotification,
-} from "./SimulationListener.ts"
+} from "./SimulatedCommits.ts"
 import type {
   JudgedExpectation,
   RefusedLine,

@@ -13,7 +13,7 @@ import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
 import { putAcknowledgement } from "./acknowledge.ts"
 
 /** A link that someone follows. */
-export interface FollowInput {
+interface FollowInput {
   readonly id: OutboxId
   /** Whether to acknowledge; otherwise nothing changes. */
   readonly isPressed: boolean

@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
-import { AcknowledgementTransitions, NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
-import { type Chore, type ChoreServices } from "../engine/commits/Chore.ts"
+import { NOT_ACKNOWLEDGED, AcknowledgementTransitions } from "../model/Acknowledgement.ts"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import { type Signature, systemSignature } from "../audit/Signature.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
@@ -21,6 +21,10 @@ import { idlePause } from "../ports/IdlePause.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { enqueueFiring, type EnqueueOptions, firingsOf } from "../notifications/enqueue.ts"
+import type { FiringCount } from "@tocsin/contract/Policies"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { eachPage, OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
 
 /**
  * Evaluates incidents that are due, or have a held firing that is, at most `limit` of each; returns whether
@@ -71,7 +75,7 @@ export const evaluateIncidents = commandOf(function* (
 })
 
 /** The same under other options, to see what it would send. Writes nothing. */
-export const previewEvaluation = commandOf(function* (
+const previewEvaluation = commandOf(function* (
   unit,
   now,
   options: FiringOptions,
@@ -178,3 +182,52 @@ const endAcknowledgement = (
   recordAudit(unit, now, by, "incident.acknowledgement_expired", [incident.id], {})
   return { ...unacknowledged, log_entries: seq }
 }
+
+/** A policy that would send more firings than this to one receiver immediately must be confirmed. */
+export const MOST_UNCONFIRMED = 100
+
+/** Counts firings by receiver. */
+export class FiringTally {
+  readonly #counts = new Map<NotifierName, number>()
+
+  add(due: ReadonlyArray<NotifierName>): void {
+    for (const receiver of due) this.#counts.set(receiver, (this.#counts.get(receiver) ?? 0) + 1)
+  }
+
+  /** The most first. */
+  get counts(): ReadonlyArray<FiringCount> {
+    return Array.from(this.#counts, ([receiver, count]) => ({ receiver, count })).toSorted(
+      (a, b) => b.count - a.count || (a.receiver < b.receiver ? -1 : 1),
+    )
+  }
+
+  get text(): string {
+    return this.counts.map(({ count, receiver }) => `${receiver} ${count}`).join(", ")
+  }
+}
+
+/**
+ * Counts the firings that each receiver would get immediately under a policy, by the evaluations of all open
+ * incidents (docs/rules.md#evaluation), in bounded pieces. Writes nothing.
+ */
+export const countFirings = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { transact }: Pick<Commits["Service"], "transact">,
+  options: FiringOptions,
+): Effect.fn.Return<ReadonlyArray<FiringCount>, StorageError> {
+  const tally = new FiringTally()
+  yield* eachPage(
+    storage,
+    OPEN_INCIDENTS,
+    Effect.fnUntraced(function* (rows) {
+      let left: ReadonlyArray<IncidentId> = rows.map(({ id }) => id)
+      while (left.length > 0) {
+        const piece = yield* transact(previewEvaluation(options, left))
+        tally.add(piece.due)
+        left = piece.left
+        yield* Effect.yieldNow
+      }
+    }),
+  )
+  return tally.counts
+})

@@ -9,11 +9,10 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
-import { MOST_PARENTS, readParentMarks } from "../firings/readParents.ts"
+import { MOST_PARENTS, readParentMarks } from "../firings/parents.ts"
 import { isOfAgent, type Policy } from "../policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
-import { FiringTally } from "./countFirings.ts"
-import { EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
+import { FiringTally, EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
 
 /** Labels of agents change unnoticed: what depends on them is evaluated this often. */
 const AGAIN_AFTER = Duration.minutes(5)

@@ -4,13 +4,12 @@ import { acknowledgementOf } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { AT_ONCE, type NamedReceiver, type Naming } from "../policy/routing.ts"
-import { type Due, dueByRoutes } from "./dueByRoutes.ts"
+import { type Due, dueByRoutes } from "./nameReceivers.ts"
 import { waitingUnderHolds } from "./heldItems.ts"
 import { incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
 import { hasSameTimes, holdByParents, type ParentTimes } from "./parentHolds.ts"
 import type { Parents } from "./parents.ts"
-import type { OutageGrace } from "./outageGrace.ts"
-import { quietHolds, type QuietReceivers } from "./quietHolds.ts"
+import { quietHolds, type QuietReceivers } from "./mutes.ts"
 
 /** Everything that decides on the firings of an open incident. */
 export interface FiringFacts {
@@ -23,7 +22,8 @@ export interface FiringFacts {
   readonly covering: ReadonlyArray<Hold>
   readonly parents: Parents
   readonly quiet: QuietReceivers
-  readonly grace: OutageGrace | undefined
+  /** Until when agents may still have to report from an outage. */
+  readonly graceUntil: Instant.Instant | undefined
   /** Those of the policy. */
   readonly receivers: { readonly has: (receiver: NotifierName) => boolean }
   /** Whether an evaluation may find a receiver that is owed a firing. Without routes, only a loud event does. */
@@ -71,7 +71,7 @@ const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undef
   known !== undefined ? "worsened" : due?.isLater === true ? "escalation" : "opened"
 
 /** The firings that a loud event, or one that changes the routes, makes owed: written in its transaction. */
-export interface OwedFiring extends Omit<NewFiring, "holds"> {
+interface OwedFiring extends Omit<NewFiring, "holds"> {
   readonly due: Due | undefined
 }
 
@@ -219,7 +219,7 @@ const isByTime = (cause: FiringCause | undefined): boolean => cause === "ack_ran
  */
 const withOutage = (
   others: ReadonlyArray<Hold>,
-  { grace }: FiringFacts,
+  { graceUntil }: FiringFacts,
   now: Instant.Instant,
   held?: OutboxRecord,
 ): ReadonlyArray<Hold> => {
@@ -227,7 +227,7 @@ const withOutage = (
   const isAlone = others.length === 0
   if (!isAlone && marks === 0) return others
   const before = marks === 0 ? undefined : held?.next_evaluation_at
-  const end = grace && Instant.min(before ?? grace.until, grace.until)
+  const end = graceUntil && Instant.min(before ?? graceUntil, graceUntil)
   // A clock that was set back may have dated the end ahead; beside other holds, it is theirs.
   const isWaiting = end !== undefined && now < end && (marks < 2 || before === end)
   if (isAlone) return isWaiting ? [{ by: "outage", until: end }] : []

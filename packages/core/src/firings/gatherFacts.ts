@@ -1,4 +1,4 @@
-import type { Duration } from "effect"
+import { Duration } from "effect"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
@@ -11,17 +11,23 @@ import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import type { FiringFacts } from "./decideFirings.ts"
-import { firstDue } from "./dueByRoutes.ts"
+import { firstDue, matchedFacts, MOST_MEMBERS, nameReceivers } from "./nameReceivers.ts"
 import { incidentHolds, type Hold } from "./Hold.ts"
 import { canBeHeld } from "./heldItems.ts"
 import { EVALUATED_TOGETHER, loudFacts, piecesOf, readLoudMembers } from "./loudMembers.ts"
-import { activeMutes, type LoudMembers, type Mutes, mutingHolds } from "./mutes.ts"
-import { matchedFacts, MOST_MEMBERS, nameReceivers } from "./nameReceivers.ts"
+import {
+  activeMutes,
+  type LoudMembers,
+  type Mutes,
+  mutingHolds,
+  quietHolds,
+  quietReceivers,
+  sharedQuiet,
+} from "./mutes.ts"
 import { holdByParents } from "./parentHolds.ts"
-import { NO_PARENTS } from "./parents.ts"
-import { outageGraceAt } from "./outageGrace.ts"
-import { readParents } from "./readParents.ts"
-import { quietHolds, quietReceivers, sharedQuiet } from "./quietHolds.ts"
+import { NO_PARENTS, readParents } from "./parents.ts"
+import { lastOutage } from "../liveness/outage.ts"
+import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 
 /** The options of decisions on firings. */
 export interface FiringOptions {
@@ -70,13 +76,13 @@ export function* gatherFacts(
   const policy = policyInForce()
   yield { silencesInForce: { endingAfter: now } }
   const { serviceHeartbeat, silencesInForce } = unit.searchResults
-  const grace = outageGraceAt(serviceHeartbeat, now, staleAfter)
+  const graceUntil = outageGraceAt(serviceHeartbeat, now, staleAfter)
   const mutes = given ?? activeMutes(policy, silencesInForce, now)
   const quiet = quietReceivers(policy, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
   const seen = yield* compareOpen(unit, open, { policy, mutes, looksAhead })
   const { dependencies, hasRoutes, receivers } = policy
-  const parents = yield* readParents(unit, seen, { dependencies, staleAfter }, now)
+  const parents = yield* readParents(unit, seen, dependencies, staleAfter, now)
   const covering = ({ id }: IncidentRecord) => seen.get(id)?.covering ?? []
   const parentsIn = ({ id }: IncidentRecord) => parents.get(id) ?? NO_PARENTS
   const common = (incident: IncidentRecord) =>
@@ -91,7 +97,7 @@ export function* gatherFacts(
       covering: covering(incident),
       parents: parentsIn(incident),
       quiet,
-      grace,
+      graceUntil,
       receivers,
       hasRoutes,
     }),
@@ -204,4 +210,19 @@ export function* readOpenings(
       return [...(openings.get(id) ?? []), ...own.map((other) => other.opened_at)].filter((at) => at > since)
         .length
     }
+}
+
+/** After an outage, agents report recoveries before notifications that waited are sent. */
+const OUTAGE_GRACE = Duration.minutes(2)
+
+/** Until when agents may still have to report from an outage (docs/rules.md#holds). */
+export const outageGraceAt = (
+  serviceHeartbeat: ServiceHeartbeatRecord | undefined,
+  now: Instant.Instant,
+  staleAfter: Duration.Duration,
+): Instant.Instant | undefined => {
+  const outage = lastOutage(serviceHeartbeat, now, { staleAfter })
+  if (outage?.began_at === undefined) return undefined
+  const until = Instant.plus(outage.ended_at, OUTAGE_GRACE)
+  return now < until ? until : undefined
 }

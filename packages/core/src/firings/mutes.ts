@@ -1,10 +1,13 @@
-import type * as Instant from "@tocsin/contract/Instant"
+import { Array as Arr } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
 import type { MatchedFacts, Matcher } from "@tocsin/contract/Matcher"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type FindMatching, indexMatchers } from "../policy/indexMatchers.ts"
 import { occurrenceInForce } from "../policy/occurrences.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
-import type { Hold } from "./Hold.ts"
+import { type Hold, isBelow } from "./Hold.ts"
+import type { NotifierName, Severity } from "@tocsin/contract/Status"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
 
 /** A silence or a window that is in force now. */
 export interface Mute {
@@ -57,13 +60,9 @@ const indexOf = (policy: Policy, mutes: ReadonlyArray<Mute>): FindMatching => {
   return find
 }
 
-const areSame = (a: Lists, b: Lists): boolean =>
-  a.length === b.length && a.every((list, n) => isSame(list, b[n] ?? []))
-
-const isSame = (a: ReadonlyArray<Matcher>, b: ReadonlyArray<Matcher>): boolean =>
-  a === b ||
-  (a.length === b.length &&
-    a.every(({ field, op, value }, n) => field === b[n]?.field && op === b[n]?.op && value === b[n]?.value))
+const areSame = Arr.makeEquivalence(
+  Arr.makeEquivalence<Matcher>((a, b) => a.field === b.field && a.op === b.op && a.value === b.value),
+)
 
 /** An incident's loud present members, each with what matchers are compared with. */
 export type LoudMembers =
@@ -103,4 +102,41 @@ export const mutingHolds = ({ find, mutes }: Mutes, loud: LoudMembers): Readonly
   return until === undefined
     ? []
     : mutes.flatMap(({ by }, n) => (isCovering[n] === true ? [{ by, until }] : []))
+}
+
+/** The receivers that are quiet at a moment: below which severity, and until when. */
+export type QuietReceivers = ReadonlyMap<
+  NotifierName,
+  { readonly below: Severity; readonly until: Instant.Instant }
+>
+
+/** The receivers in whose quiet hours a moment is. */
+export const quietReceivers = ({ receivers }: Policy, now: Instant.Instant): QuietReceivers =>
+  new Map(
+    Array.from(receivers).flatMap(([name, { quiet }]) => {
+      const until = quiet && occurrenceInForce(quiet, now)?.ends_at
+      return quiet && until !== undefined ? [[name, { below: quiet.below, until }] as const] : []
+    }),
+  )
+
+/** The quiet hours that hold a firing for a receiver (docs/rules.md#quiet-hours). */
+export const quietHolds = (
+  receivers: QuietReceivers,
+  receiver: NotifierName,
+  { severity, announced = severity }: IncidentRecord,
+): ReadonlyArray<Hold> => {
+  const quiet = receivers.get(receiver)
+  return quiet !== undefined && isBelow(announced, quiet.below) ? [{ by: "quiet", until: quiet.until }] : []
+}
+
+/** The quiet hours of an incident: it waits where each of these receivers is quiet, until the first hours end. */
+export const sharedQuiet = (
+  receivers: QuietReceivers,
+  named: Iterable<NotifierName>,
+  incident: IncidentRecord,
+): ReadonlyArray<Hold> => {
+  const ends = Array.from(named, (receiver) => quietHolds(receivers, receiver, incident)[0]?.until)
+  const known = ends.filter((until) => until !== undefined)
+  const until = known.length < ends.length ? undefined : Instant.earliest(known)
+  return until === undefined ? [] : [{ by: "quiet", until }]
 }

@@ -1,6 +1,6 @@
 import type { Labels } from "@tocsin/contract/Labels"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
-import type { Severity } from "@tocsin/contract/Status"
+import type { Severity, NotifierName } from "@tocsin/contract/Status"
 import type { LoudMember } from "../engine/unitOfWork/SearchResults.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
@@ -9,7 +9,9 @@ import { memberCount } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, NamedReceivers, Naming, RouteId } from "../policy/routing.ts"
 import { isBelow } from "./Hold.ts"
-import { mergeLabels } from "./mergeLabels.ts"
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { reachedAt, SEVERITIES } from "../model/Announced.ts"
 
 /** An incident with more present members than this is evaluated by this many (docs/rules.md#mutes). */
 export const MOST_MEMBERS = 500
@@ -58,3 +60,55 @@ export const matchedFacts = (
   hostname,
   labels: mergeLabels(labels, ofCheck),
 })
+
+const NONE: Labels = {}
+
+/** The labels that matchers compare: those of the check, and of its agent where the check has no such name. */
+export const mergeLabels = (ofAgent: Labels = NONE, ofCheck: Labels | undefined): Labels =>
+  ofCheck === undefined ? ofAgent : { ...ofAgent, ...ofCheck }
+
+/** When a receiver is due by its step, which it is at once if it was notified of the incident before. */
+export interface Due {
+  readonly at: Instant.Instant
+  readonly isLater: boolean
+  /** Whether its row is written before it is due. */
+  readonly isWritten: boolean
+  /** Whether it waits from its event on; a firing without a delay is due at its event. */
+  readonly isDelayed: boolean
+}
+
+/** When the routes want a receiver to be notified that knows nothing: the least over what was announced. */
+export const dueByRoutes = (
+  incident: IncidentRecord,
+  naming: Naming,
+  receiver: NotifierName,
+): Due | undefined => {
+  const { announced } = incident
+  if (announced === undefined) return undefined
+  let due: Due | undefined
+  const isFirst = naming.named.get(receiver)?.isFirst === true
+  const consider = (severity: Severity, named: NamedReceivers) => {
+    const [reached, step] = [reachedAt(incident, severity), named.get(receiver)]
+    if (reached === undefined || step === undefined) return
+    const at = Instant.plus(reached, step.delay)
+    const isEarlier = due === undefined || at < due.at || (at === due.at && due.isLater && !step.isLater)
+    if (isEarlier)
+      due = {
+        at,
+        isLater: step.isLater,
+        isWritten: isFirst || !step.isLater,
+        isDelayed: !Duration.isZero(step.delay),
+      }
+  }
+  for (const severity of SEVERITIES)
+    if (!isBelow(announced, severity)) consider(severity, naming.at(severity))
+  // Only a member that worsened silently may name it.
+  if (due === undefined) consider(announced, naming.named)
+  return due
+}
+
+/** When the routes of an incident want the first receiver to be notified. */
+export const firstDue = (incident: IncidentRecord, naming: Naming): Instant.Instant | undefined =>
+  Instant.earliest(
+    Array.from(naming.named.keys()).flatMap((receiver) => dueByRoutes(incident, naming, receiver)?.at ?? []),
+  )

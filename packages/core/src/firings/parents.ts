@@ -1,17 +1,25 @@
 import { Duration } from "effect"
-import type { IncidentId } from "@tocsin/contract/Identifiers"
+import { type IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Matcher } from "@tocsin/contract/Matcher"
 import type { Severity } from "@tocsin/contract/Status"
-import { SEVERITIES } from "../model/Announced.ts"
-import type { Dependencies, DependencyRule } from "../policy/dependencies.ts"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import { type Dependencies, type DependencyRule, emptySearches, listed } from "../policy/dependencies.ts"
 import type { FindMatching } from "../policy/indexMatchers.ts"
 import { isBelow } from "./Hold.ts"
+import { EVALUATED_TOGETHER, loudFacts, piecesOf, readLoudMembers } from "./loudMembers.ts"
 import { comparesShared, type LoudMembers } from "./mutes.ts"
+import { MOST_MEMBERS } from "./nameReceivers.ts"
 
 export type ParentName = `parent:${string}`
 
 /** An open incident, or a stale agent as its heartbeat incident. */
-export interface PossibleParent {
+interface PossibleParent {
   readonly name: ParentName
   readonly id: IncidentId | undefined
   readonly announced: Severity
@@ -19,11 +27,10 @@ export interface PossibleParent {
   readonly loud: LoudMembers
 }
 
-type Entry = Omit<PossibleParent, "loud">
+/** The parents by rule and values, the worst first. */
+type ParentIndex = ReadonlyMap<string, ReadonlyArray<Omit<PossibleParent, "loud">>>
 
-/** The parents by rule and values. An incident is not its own: of each severity, the first two decide. */
-export type ParentIndex = ReadonlyMap<string, ReadonlyMap<Severity, ReadonlyArray<Entry>>>
-
+/** An incident is not its own parent, so that the worst two decide. */
 const KEPT = 2
 
 /** The positions of the rules whose matchers hold for each loud member, in order. */
@@ -55,7 +62,7 @@ interface PlacedRule {
  * The rules that may hold an incident: those before the first whose parent it is, so that no two hold each
  * other (docs/rules.md#dependencies).
  */
-export const rulesOfChild = ({ find, rules }: Dependencies, loud: LoudMembers): ReadonlyArray<PlacedRule> => {
+const rulesOfChild = ({ find, rules }: Dependencies, loud: LoudMembers): ReadonlyArray<PlacedRule> => {
   if (loud.kind === "too_many") return []
   const children = covering(find.child, (position) => rules[position]?.child, loud)
   if (children.length === 0) return []
@@ -69,28 +76,21 @@ export const rulesOfChild = ({ find, rules }: Dependencies, loud: LoudMembers): 
 const placeOf = (position: number, value: string): string => `${position} ${value}`
 
 /** Indexes parents by rule and by the values that a child must have too. */
-export const indexParents = (
-  { find, rules }: Dependencies,
-  parents: ReadonlyArray<PossibleParent>,
-): ParentIndex => {
-  const index = new Map<string, Map<Severity, Array<Entry>>>()
-  for (const { loud, ...entry } of parents) {
+const indexParents = ({ find, rules }: Dependencies, parents: ReadonlyArray<PossibleParent>): ParentIndex => {
+  const index = new Map<string, Array<Omit<PossibleParent, "loud">>>()
+  const worstFirst = parents.toSorted((a, b) => SEVERITY_RANK[b.announced] - SEVERITY_RANK[a.announced])
+  for (const { loud, ...entry } of worstFirst) {
     for (const position of covering(find.parent, (at) => rules[at]?.parent, loud)) {
       const rule = rules[position]
       if (rule === undefined || (entry.isStale && !rule.takesStale)) continue
-      const values = new Set(loud.members.flatMap((member) => rule.valueOf(member) ?? []))
-      for (const value of values) add(index, placeOf(position, value), entry)
+      for (const value of new Set(loud.members.flatMap((member) => rule.valueOf(member) ?? []))) {
+        const entries = index.get(placeOf(position, value)) ?? []
+        index.set(placeOf(position, value), entries)
+        if (entries.length < KEPT) entries.push(entry)
+      }
     }
   }
   return index
-}
-
-const add = (index: Map<string, Map<Severity, Array<Entry>>>, place: string, entry: Entry): void => {
-  const bySeverity = index.get(place) ?? new Map<Severity, Array<Entry>>()
-  index.set(place, bySeverity)
-  const entries = bySeverity.get(entry.announced) ?? []
-  bySeverity.set(entry.announced, entries)
-  if (entries.length < KEPT) entries.push(entry)
 }
 
 /** The parents of an incident. */
@@ -107,29 +107,28 @@ export interface Parents {
 
 export const NO_PARENTS: Parents = { names: [], isPresent: false, isStale: false, grace: Duration.zero }
 
-/** An incident that parents may hold. */
+/** An incident that parents may hold, by these rules. */
 interface Child {
-  readonly id: IncidentId
-  readonly announced: Severity
+  readonly incident: IncidentRecord
   readonly loud: LoudMembers
-  /** Those that may hold it. */
   readonly rules: ReadonlyArray<PlacedRule>
 }
 
 /** Finds the parents of an incident: by one rule, each loud member needs one with its values. */
-export const parentsOf = (index: ParentIndex, child: Child): Parents => {
+const parentsOf = (index: ParentIndex, { incident, loud, rules }: Child): Parents => {
+  const { announced = incident.severity, id } = incident
   const names = new Set<ParentName>()
   let [isPresent, isStale, grace] = [false, false, Duration.zero]
-  for (const { position, rule } of child.rules) {
-    const values = new Set(child.loud.members.map(rule.valueOf))
+  for (const { position, rule } of rules) {
+    const values = new Set(loud.members.map(rule.valueOf))
     if (values.has(undefined)) continue
     grace = Duration.max(grace, rule.grace)
     const found = Array.from(values).flatMap(
-      (value = "") => worstOf(index.get(placeOf(position, value)), child.id) ?? [],
+      (value = "") => index.get(placeOf(position, value))?.find((entry) => entry.id !== id) ?? [],
     )
     if (found.length < values.size) continue
     isPresent = true
-    if (found.some(({ announced }) => isBelow(announced, child.announced))) continue
+    if (found.some((entry) => isBelow(entry.announced, announced))) continue
     for (const entry of found) {
       names.add(entry.name)
       isStale ||= entry.isStale
@@ -138,13 +137,71 @@ export const parentsOf = (index: ParentIndex, child: Child): Parents => {
   return { names: Array.from(names).toSorted(), isPresent, isStale, grace }
 }
 
-const worstOf = (
-  bySeverity: ReadonlyMap<Severity, ReadonlyArray<Entry>> | undefined,
-  child: IncidentId,
-): Entry | undefined => {
-  for (const severity of SEVERITIES.toReversed()) {
-    const other = bySeverity?.get(severity)?.find(({ id }) => id !== child)
-    if (other !== undefined) return other
+/** More open incidents, and more stale agents, are no parents. */
+export const MOST_PARENTS = 10_000
+
+/** Reads the parents of some incidents, given what matchers compare of each. Locks nothing. */
+export function* readParents(
+  unit: UnitOfWork,
+  children: ReadonlyMap<IncidentId, Omit<Child, "rules">>,
+  dependencies: Policy["dependencies"],
+  staleAfter: Duration.Duration,
+  now: Instant.Instant,
+): Decision<ReadonlyMap<IncidentId, Parents>> {
+  const found = new Map<IncidentId, Parents>()
+  if (dependencies === undefined) return found
+  const search = emptySearches()
+  const dependent = Array.from(children.values()).flatMap(({ incident, loud }) => {
+    const rules = rulesOfChild(dependencies, loud)
+    for (const { rule } of rules) for (const facts of loud.members) rule.addTo(search, facts)
+    return rules.length === 0 ? [] : [{ incident, loud, rules }]
+  })
+  if (dependent.length === 0) return found
+  const since = Instant.minus(now, staleAfter)
+  const staleSince = search.takesStale ? since : undefined
+  yield { parents: { ...listed(search), staleSince, limit: MOST_PARENTS } }
+  const { agents, incidents } = unit.searchResults.parents
+  const stale = agents.filter((agent) => isSilent(agent, since)).map(asParent)
+  const index = indexParents(dependencies, [...(yield* readPossible(unit, incidents)), ...stale])
+  for (const child of dependent) found.set(child.incident.id, parentsOf(index, child))
+  return found
+}
+
+/** Those of these incidents that may be parents: they were announced, and a loud member is present. */
+function* readPossible(
+  unit: UnitOfWork,
+  incidents: ReadonlyArray<IncidentRecord>,
+): Decision<ReadonlyArray<PossibleParent>> {
+  const possible: Array<PossibleParent> = []
+  const known = incidents.filter(({ announced }) => announced !== undefined)
+  for (const piece of piecesOf(known, EVALUATED_TOGETHER)) {
+    const members = yield* readLoudMembers(unit, piece, { limit: MOST_MEMBERS })
+    for (const incident of piece) {
+      const { id, incident_key, severity, announced = severity } = incident
+      const loud = loudFacts(incident, members.get(id) ?? [])
+      possible.push({ name: `parent:${incident_key}`, id, announced, isStale: false, loud })
+    }
   }
-  return undefined
+  return possible
+}
+
+/** A stale agent counts as its heartbeat incident, which it may soon have. */
+const asParent = ({ agent_id, hostname, labels = {} }: AgentRecord): PossibleParent => {
+  const incident_key = IncidentKey.make(`${agent_id}/${HEARTBEAT}`)
+  const facts = { agent_id, hostname, labels, incident_key, severity: "critical" } as const
+  return {
+    name: `parent:${incident_key}`,
+    id: undefined,
+    announced: "critical",
+    isStale: true,
+    loud: { kind: "listed", members: [facts] },
+  }
+}
+
+/** Reads the incidents that may be parents under a policy, as a text: another one means that holds may differ. */
+export function* readParentMarks(unit: UnitOfWork, dependencies: Dependencies | undefined): Decision<string> {
+  if (dependencies === undefined) return ""
+  yield { parents: { ...dependencies.search, staleSince: undefined, limit: MOST_PARENTS } }
+  const { incidents } = unit.searchResults.parents
+  return incidents.map(({ announced, id, member_changes }) => `${id} ${member_changes} ${announced}`).join()
 }

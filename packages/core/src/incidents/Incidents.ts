@@ -52,7 +52,7 @@ function* worstMember(unit: UnitOfWork, incident: IncidentRecord): Decision<Memb
 }
 
 /** A change of a membership: the check, its severity now, and whether to notify. */
-export interface MemberChange {
+interface MemberChange {
   readonly member: Pick<MemberRecord, "agent_id" | "check_id" | "severity" | "summary">
   readonly notify: boolean
 }

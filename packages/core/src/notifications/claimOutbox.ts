@@ -15,7 +15,7 @@ import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { type Claim, endLeases, type Sending } from "./recordResults.ts"
 
 /** A worker's claim. */
-export interface ClaimInput {
+interface ClaimInput {
   readonly receivers: ReadonlyArray<NotifierName>
   readonly limit: number
   /** Where more items than this are due, the claim takes them for a digest, up to {@link MOST_IN_DIGEST}. */

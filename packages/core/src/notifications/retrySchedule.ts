@@ -23,7 +23,7 @@ const DELAYS: ReadonlyArray<Duration.Duration> = [
 const LAST_DELAY = Duration.hours(4)
 
 /** The facts that decide the delay after an attempt. */
-export interface RetryInput {
+interface RetryInput {
   /** Attempts made so far, from 1. */
   readonly attempts: number
   /** A random number from 0 up to 1. */

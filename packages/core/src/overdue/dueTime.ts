@@ -1,6 +1,6 @@
 import { Duration, Result } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { nextAfter, type Schedule, scheduleOf } from "../policy/Schedule.ts"
+import { nextAfter, type Schedule, parseSchedule } from "../policy/Schedule.ts"
 import type { Terms, WithTerms } from "../model/ExpectationRecord.ts"
 
 const EARLY_PART = 10n
@@ -75,4 +75,4 @@ const dueOfTerms = (
 
 /** The schedule of terms with a cron expression. The terms were checked when they were declared. */
 const scheduleOfTerms = ({ cron, tz }: Terms): Schedule | undefined =>
-  cron === undefined || tz === undefined ? undefined : Result.getOrThrow(scheduleOf({ cron, tz }))
+  cron === undefined || tz === undefined ? undefined : Result.getOrThrow(parseSchedule({ cron, tz }))

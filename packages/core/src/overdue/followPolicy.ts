@@ -8,7 +8,7 @@ import type { Incidents } from "../incidents/Incidents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { expectCheck, isEqual, withdrawExpectation } from "./changeExpectation.ts"
 import { type ExpectationRecord, hasTerms, type Terms, type WithTerms } from "../model/ExpectationRecord.ts"
-import { mergeLabels } from "../firings/mergeLabels.ts"
+import { mergeLabels } from "../firings/nameReceivers.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
 
 /** The policy, and the setting that completes its terms. */

@@ -3,6 +3,9 @@ import type { Signature } from "../audit/Signature.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
+import { Predicate, Record, Schema } from "effect"
+import type { Hashing } from "../ports/Hashing.ts"
+import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 
 /** A valid policy to apply, and the hash of the one that it replaces, if that is required. */
 export interface PolicyToApply extends Pick<PolicyVersionRecord, "hash" | "text"> {
@@ -39,3 +42,16 @@ export const applyPolicy = commandOf(function* (
   recordAudit(unit, now, signature, "policy.applied", [hash], { version, former, text })
   return { outcome: "applied", version: row }
 })
+
+const encode = Schema.encodeSync(PolicyDocument)
+
+/** Names a policy: the same for every way to write the same document. */
+export const policyHash = (document: PolicyDocument, { sha256 }: Hashing["Service"]): string =>
+  sha256(JSON.stringify(sorted(encode(document))))
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!Predicate.isObject(value)) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Record.fromEntries(entries.map(([key, part]) => [key, sorted(part)]))
+}

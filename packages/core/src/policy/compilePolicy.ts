@@ -3,13 +3,21 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
-import type { Freshness, PolicyDocument, Receiver, Route, Window } from "@tocsin/contract/PolicyDocument"
+import {
+  type Freshness,
+  type PolicyDocument,
+  type Receiver,
+  type Route,
+  type Window,
+  type FoundRunbook,
+  RUNBOOK_URL,
+  type Runbook,
+} from "@tocsin/contract/PolicyDocument"
 import { compileDependencies, type Dependencies } from "./dependencies.ts"
 import { compileRoutes, type Naming, type Routes } from "./routing.ts"
-import type { Recurring } from "./occurrences.ts"
-import { compileQuiet, type QuietHours } from "./quietHours.ts"
-import { compileRunbooks, type FindRunbook } from "./runbooks.ts"
+import { type Recurring, compileQuiet, type QuietHours } from "./occurrences.ts"
 import { parseSchedule } from "./Schedule.ts"
+import type { Labels } from "@tocsin/contract/Labels"
 
 /** One receiver of a policy. */
 export interface PolicyReceiver {
@@ -21,10 +29,10 @@ export interface PolicyReceiver {
 }
 
 /** One maintenance window, ready to be asked for its times. */
-export interface PolicyWindow extends Window, Recurring {}
+interface PolicyWindow extends Window, Recurring {}
 
 /** The rules that state which checks must report. */
-export interface OverdueRules {
+interface OverdueRules {
   readonly count: number
   /** Whether a rule compares hostnames or labels, which agents change. */
   readonly readsAgents: boolean
@@ -162,3 +170,17 @@ const compileWindow = (window: Window): PolicyWindow => ({
   schedule: Result.getOrThrow(parseSchedule(window)),
   endOf: (starts_at) => Instant.plus(starts_at, window.for),
 })
+
+/** Finds the runbook of a failing check: that of its label, or of the first rule that matches (docs/rules.md#runbooks). */
+type FindRunbook = (facts: MatchedFacts, ofCheck: Labels | undefined) => FoundRunbook | undefined
+
+/** Compiles the runbooks of a policy. */
+const compileRunbooks = (rules: ReadonlyArray<Runbook>): FindRunbook => {
+  const compiled = rules.map(({ match, ...runbook }) => ({ runbook, matches: compileMatchers(match) }))
+  return (facts, ofCheck) => {
+    const url = ofCheck && Object.hasOwn(ofCheck, "runbook_url") ? ofCheck["runbook_url"] : undefined
+    // An agent may write any text into a label.
+    if (url !== undefined && RUNBOOK_URL.test(url)) return { url }
+    return compiled.find(({ matches }) => matches(facts))?.runbook
+  }
+}

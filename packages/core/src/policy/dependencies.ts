@@ -17,7 +17,7 @@ export interface DependencyRule extends Pick<Dependency, "child" | "parent"> {
 }
 
 /** A search under construction. */
-export interface ParentSearches {
+interface ParentSearches {
   readonly agents: Set<string>
   readonly checks: Set<string>
   readonly keys: Set<string>

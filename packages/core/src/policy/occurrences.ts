@@ -1,45 +1,44 @@
+import { Duration, Result } from "effect"
+import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
-import { latestUntil, nextAfter, type Schedule } from "./Schedule.ts"
+import type { Quiet } from "@tocsin/contract/PolicyDocument"
+import {
+  latestUntil,
+  nextAfter,
+  parseSchedule,
+  type Schedule,
+  scheduleProblems,
+  type ScheduleText,
+} from "./Schedule.ts"
 
-/** One time of a maintenance window, or of quiet hours. */
-interface Occurrence {
-  readonly starts_at: Instant.Instant
-  /** The first moment at which it is over. */
-  readonly ends_at: Instant.Instant
-}
-
-/** A span that returns by a schedule. */
+/** A span that returns by a schedule: a maintenance window, or quiet hours. */
 export interface Recurring {
   readonly schedule: Schedule
+  /** The first moment at which the one that starts then is over. */
   readonly endOf: (starts_at: Instant.Instant) => Instant.Instant
 }
 
-const occurrenceFrom = ({ endOf }: Recurring, starts_at: Instant.Instant): Occurrence => ({
+const occurrenceFrom = ({ endOf }: Recurring, starts_at: Instant.Instant) => ({
   starts_at,
   ends_at: endOf(starts_at),
 })
+type Occurrence = ReturnType<typeof occurrenceFrom>
+
+/**
+ * The latest occurrences, each with the start of the next one. Every decision on a firing asks, nearly always in
+ * the same period; finding it takes 0.04 ms.
+ */
+const latest = new WeakMap<Recurring, Occurrence & { readonly next: Instant.Instant }>()
 
 /** The occurrence in force at `now`; of several, the one that ends last. */
 export const occurrenceInForce = (recurring: Recurring, now: Instant.Instant): Occurrence | undefined => {
-  const latest = latestOccurrence(recurring, now)
-  return now < latest.ends_at ? latest : undefined
-}
-
-/** An occurrence, and the start of the one that follows it. */
-interface Period extends Occurrence {
-  readonly next: Instant.Instant
-}
-
-/** Every decision on a firing asks, nearly always within the same period; finding it takes 0.04 ms. */
-const lastPeriods = new WeakMap<Schedule, Period>()
-
-const latestOccurrence = (recurring: Recurring, now: Instant.Instant): Occurrence => {
-  const { schedule } = recurring
-  const known = lastPeriods.get(schedule)
-  if (known !== undefined && known.starts_at <= now && now < known.next) return known
-  const occurrence = occurrenceFrom(recurring, latestUntil(schedule, now))
-  lastPeriods.set(schedule, { ...occurrence, next: nextAfter(schedule, now) })
-  return occurrence
+  let known = latest.get(recurring)
+  if (known === undefined || now < known.starts_at || known.next <= now) {
+    const { schedule } = recurring
+    known = { ...occurrenceFrom(recurring, latestUntil(schedule, now)), next: nextAfter(schedule, now) }
+    latest.set(recurring, known)
+  }
+  return now < known.ends_at ? known : undefined
 }
 
 /** At most `count` occurrences that have not ended at `now` and begin before a moment, first the one in force. */
@@ -57,4 +56,48 @@ export const nextOccurrences = (
     occurrences.push(occurrenceFrom(window, starts_at))
   }
   return occurrences
+}
+
+/** The hours in which a receiver is quiet (docs/rules.md#quiet-hours). */
+export interface QuietHours extends Recurring {
+  readonly below: Quiet["below"]
+}
+
+/** When quiet hours begin and end, and whether that is one day. */
+const endsOf = ({ days = "*", hours, tz }: Omit<Quiet, "below">) => {
+  const [from = "", to = ""] = hours.split("-")
+  const at = (time: string, weekdays: string): ScheduleText => {
+    const [hour, minute] = time.split(":")
+    return { cron: `${minute} ${hour} * * ${weekdays}`, tz }
+  }
+  return { from: at(from, days), to: at(to, "*"), isWithinDay: from < to }
+}
+
+/** The faults of quiet hours that their schema cannot express. */
+export const quietProblems = (quiet: Quiet | undefined): ReadonlyArray<FieldProblem> => {
+  if (quiet === undefined) return []
+  const { from, to } = endsOf(quiet)
+  const [start, end] = quiet.hours.split("-")
+  // Their times are well-formed: only the time zone can be wrong, and the weekdays on which they begin.
+  const areDaysWrong = scheduleProblems(from).some(({ path: [field] }) => field === "cron")
+  return [
+    ...(start === end ? [{ message: "must not end when they begin", path: ["hours"] }] : []),
+    ...scheduleProblems(to),
+    ...(areDaysWrong ? [{ message: "must be weekdays as in cron, such as mon-fri", path: ["days"] }] : []),
+  ]
+}
+
+/** The shortest time between two times of a schedule is longer. */
+const INSTANT = Duration.millis(1)
+
+/** Compiles valid quiet hours. */
+export const compileQuiet = (quiet: Quiet): QuietHours => {
+  const { from, isWithinDay, to } = endsOf(quiet)
+  const end = Result.getOrThrow(parseSchedule(to))
+  return {
+    below: quiet.below,
+    schedule: Result.getOrThrow(parseSchedule(from)),
+    // Hours in a gap of the clock begin and end with it, and are empty.
+    endOf: (starts_at) => nextAfter(end, isWithinDay ? Instant.minus(starts_at, INSTANT) : starts_at),
+  }
 }

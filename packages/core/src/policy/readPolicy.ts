@@ -19,7 +19,7 @@ import {
 } from "@tocsin/contract/PolicyDocument"
 import { MOST_RECIPIENTS, receiverTypes, type TypeKeys, untypedKeys } from "@tocsin/contract/ReceiverTypes"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
-import { quietProblems } from "./quietHours.ts"
+import { quietProblems } from "./occurrences.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { scheduleProblems } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"

@@ -5,12 +5,12 @@ import type { TopicsChanged } from "@tocsin/contract/Topics"
 import { Commits } from "../engine/commits/Commits.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Storage } from "../ports/Storage.ts"
-import { type Throttled, changed, QUIET, type EventThrottle, secondPassed } from "../topics/EventThrottle.ts"
 import { namesOf, NO_TOPICS, topic, type Topics } from "../topics/Topics.ts"
 
 /** Each open stream holds a connection, and lists are fetched again for each event. */
 const MOST_STREAMS = 100
 const RETRY_SECONDS = 15
+/** At most one event a second: what changes meanwhile is in the next one. */
 const REST = Duration.seconds(1)
 
 const tooMany = new RateLimited({
@@ -55,18 +55,18 @@ export class TopicFeed extends Context.Service<
     TopicFeed,
     Effect.gen(function* () {
       const clients = new Set<Unread>()
-      const resting = Latch.makeUnsafe()
-      let throttle: EventThrottle = QUIET
-
-      const follow = (throttled: Throttled): void => {
-        throttle = throttled.throttle
-        if (throttled.event !== NO_TOPICS) for (const unread of clients) unread.add(throttled.event)
-        if (throttle.state === "quiet") resting.closeUnsafe()
-        else resting.openUnsafe()
-      }
+      const isChanged = Latch.makeUnsafe()
+      let changed = NO_TOPICS
       const raise = (topics: Topics): void => {
-        if (clients.size > 0 && topics !== NO_TOPICS) follow(changed(throttle, topics))
+        if (clients.size === 0 || topics === NO_TOPICS) return
+        changed |= topics
+        isChanged.openUnsafe()
       }
+      const announce = Effect.sync(() => {
+        for (const unread of clients) unread.add(changed)
+        changed = NO_TOPICS
+        isChanged.closeUnsafe()
+      })
 
       const { listen } = yield* Commits
       yield* listen({ committed: ({ topics }) => raise(topics) })
@@ -74,11 +74,8 @@ export class TopicFeed extends Context.Service<
       yield* Effect.forkScoped(Stream.runForEach(remoteChanges, (topics) => Effect.sync(() => raise(topics))))
       const { replaced } = yield* PolicyInForce
       yield* Effect.forkScoped(Stream.runForEach(replaced, () => Effect.sync(() => raise(topic("policy")))))
-      const rest = Effect.andThen(
-        Effect.sleep(REST),
-        Effect.sync(() => follow(secondPassed(throttle))),
-      )
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(resting.await, rest)))
+      const follow = isChanged.await.pipe(Effect.andThen(announce), Effect.andThen(Effect.sleep(REST)))
+      yield* Effect.forkScoped(Effect.forever(follow))
 
       return TopicFeed.of({
         open: Effect.gen(function* () {

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
-import { acknowledgedUntil } from "../acknowledgements/acknowledgedUntil.ts"
-import { acknowledge, note, withdraw } from "../acknowledgements/acknowledge.ts"
+import { acknowledgedUntil, acknowledge, note, withdraw } from "../acknowledgements/acknowledge.ts"
 import type {
   AcknowledgeAllRequest,
   AcknowledgeRequest,

@@ -1,4 +1,4 @@
-import { acknowledgementProblems } from "../acknowledgements/acknowledgedUntil.ts"
+import { acknowledgementProblems } from "../acknowledgements/acknowledge.ts"
 import { thresholdProblems } from "../liveness/agentStatus.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 

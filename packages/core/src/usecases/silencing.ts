@@ -14,9 +14,9 @@ import {
   expireSilence,
   readSilence,
   type SilenceRefusal,
+  silenceTimes,
 } from "../silences/silenceDecisions.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
-import { silenceTimes } from "../silences/silenceTimes.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { coveredAgents, previewSilence } from "./previewSilence.ts"
 import { toIncident } from "./toResources.ts"

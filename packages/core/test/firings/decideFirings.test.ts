@@ -38,7 +38,7 @@ const facts = (given: Partial<FiringFacts> = {}): FiringFacts => ({
   covering: [],
   parents: NO_PARENTS,
   quiet: new Map(),
-  grace: undefined,
+  graceUntil: undefined,
   receivers: new Set(RECEIVERS),
   hasRoutes: true,
   ...given,
@@ -167,13 +167,13 @@ describe("an evaluation of an incident", () => {
   })
 
   it("waits after an outage with what has a delay, and not with what is due at its event", () => {
-    const grace = { began_at: minute(1), until: minute(12) }
-    expect(decided({ grace }, 10).written).toEqual([["chat", "opened"]])
-    expect(decided({ grace, naming: naming({ chat: step(5) }) }, 10).written).toEqual([
+    const graceUntil = minute(12)
+    expect(decided({ graceUntil }, 10).written).toEqual([["chat", "opened"]])
+    expect(decided({ graceUntil, naming: naming({ chat: step(5) }) }, 10).written).toEqual([
       ["chat", "opened", "outage"],
     ])
-    expect(decided({ grace, firings: [held("chat")] }, 10).held).toEqual([["chat", "held", "outage"]])
-    expect(decided({ grace, firings: [held("chat")], covering: [silence] }, 10).held).toEqual([
+    expect(decided({ graceUntil, firings: [held("chat")] }, 10).held).toEqual([["chat", "held", "outage"]])
+    expect(decided({ graceUntil, firings: [held("chat")], covering: [silence] }, 10).held).toEqual([
       ["chat", "held", "silence:s"],
     ])
   })

@@ -166,7 +166,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "an outage holds what was due in it": {
     named: { chat: step(5, { isLater: false }) },
-    facts: { grace: { began_at: minute(1), until: minute(11) } },
+    facts: { graceUntil: minute(11) },
     expected: ["chat: now, opened, outage until 11"],
   },
   "a held firing stays while no loud member is present": {
@@ -211,7 +211,7 @@ const played = ({ covered, facts, firings = [], incident, named = { chat: step(0
     covering: [],
     parents: NO_PARENTS,
     quiet: new Map(),
-    grace: undefined,
+    graceUntil: undefined,
     receivers: new Set(["chat", "mail", "pager"]),
     hasRoutes: true,
     ...facts,

@@ -134,14 +134,14 @@ describe("a schedule in its time zone", () => {
     ["0 0 * * *", "", "tz", "must be an IANA time zone"],
   ])("%j in %j is refused: its %s %s", (cron, tz, field, message) => {
     expect(parseSchedule({ cron, tz })).toEqual(
-      Result.fail([{ field, message: expect.stringContaining(message) }]),
+      Result.fail([{ path: [field], message: expect.stringContaining(message) }]),
     )
   })
 
   it("is refused for its cron and its time zone together", () => {
     const fields = Result.match(parseSchedule({ cron: "61 * * * *", tz: "Mars/Base" }), {
       onSuccess: () => [],
-      onFailure: (problems) => problems.map(({ field }) => field),
+      onFailure: (problems) => problems.flatMap(({ path }) => path),
     })
     expect(fields).toEqual(["cron", "tz"])
   })

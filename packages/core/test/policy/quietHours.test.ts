@@ -2,8 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import * as fc from "fast-check"
-import { occurrenceInForce } from "../../src/policy/occurrences.ts"
-import { compileQuiet } from "../../src/policy/quietHours.ts"
+import { occurrenceInForce, compileQuiet } from "../../src/policy/occurrences.ts"
 
 const QUARTER = 15 * 60_000
 const HOUR = 4 * QUARTER

@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, PubSub, Scope, Exit, Stream } from "effect"
+import { Arbitrary, Clock, Context, Effect, Layer, PubSub, Schema, Scope, Exit, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { topicNames } from "@tocsin/contract/Topics"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { OTHER_CHANGES } from "../../src/engine/unitOfWork/CommandChanges.ts"
 import { Commits, type CommitListener } from "../../src/engine/commits/Commits.ts"
 import { PolicyInForce } from "../../src/policy/PolicyInForce.ts"
 import { Storage } from "../../src/ports/Storage.ts"
-import { topicsNamed, type Topics } from "../../src/topics/Topics.ts"
+import { ALL_TOPICS, namesOf, topicsNamed, type Topics } from "../../src/topics/Topics.ts"
 import { TopicFeed, type UnreadTopics } from "../../src/usecases/TopicFeed.ts"
 
 /** A feed whose commits and other processes a test plays. */
@@ -64,6 +66,55 @@ describe("a feed of topics", () => {
     }),
   )
 
+  /** Milliseconds from one change to the next, and its topics. */
+  const changes = Arbitrary.array(
+    Arbitrary.all([
+      Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_500 }))),
+      Arbitrary.array(Arbitrary.schema(Schema.Literals(topicNames)), { minLength: 1, maxLength: 4 }),
+    ]),
+    { minLength: 0, maxLength: 40 },
+  )
+
+  it.effect.prop(
+    "announces each topic within a second, nothing else, and at most once a second",
+    { changes },
+    ({ changes }) =>
+      Effect.gen(function* () {
+        const { commit, feed } = yield* played
+        const { some, take } = yield* feed.open
+        const events: Array<{ readonly at: number; readonly topics: ReadonlyArray<string> }> = []
+        const reading = Effect.gen(function* () {
+          yield* some
+          events.push({ at: yield* Clock.currentTimeMillis, topics: (yield* take).topics })
+        })
+        yield* Effect.forkChild(Effect.forever(reading))
+        const timed: Array<(typeof events)[number]> = []
+        for (const [after, topics] of changes) {
+          yield* TestClock.adjust(after)
+          timed.push({ at: yield* Clock.currentTimeMillis, topics })
+          commit(...topics)
+        }
+        yield* TestClock.adjust("2 seconds")
+        for (const { at, topics } of timed) {
+          const inTime = events.filter((event) => event.at >= at && event.at <= at + 1_000)
+          assert.includeMembers(
+            inTime.flatMap((event) => event.topics),
+            [...topics],
+          )
+        }
+        for (const [n, event] of events.entries()) {
+          const previous = events[n - 1]?.at ?? -Infinity
+          assert.isAtLeast(event.at - previous, 1_000)
+          const since = timed.filter(({ at }) => at >= previous && at <= event.at)
+          assert.includeMembers(
+            since.flatMap(({ topics }) => topics),
+            [...event.topics],
+          )
+        }
+      }),
+    { arbitrary: { runs: propertyRuns(200), size: 40 } },
+  )
+
   it.effect("serves 100 clients at a time, and another one when one of them leaves", () =>
     Effect.gen(function* () {
       const { feed } = yield* played
@@ -76,4 +127,14 @@ describe("a feed of topics", () => {
       yield* feed.open
     }),
   )
+})
+
+describe("topics", () => {
+  it("are a set by their names, and names of newer versions are left out", () => {
+    assert.deepStrictEqual(namesOf(ALL_TOPICS), topicNames)
+    assert.deepStrictEqual(namesOf(topicsNamed(["outbox", "agents", "newer", "outbox"])), [
+      "agents",
+      "outbox",
+    ])
+  })
 })

@@ -1,5 +1,5 @@
 import { HTTP, parseTarget, SMTP } from "@tocsin/adapter-notify/http/Target"
-import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledgedUntil"
+import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledge"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { Result, Schema } from "effect"
 import { configuredNotifiers, NOTIFIER_ADDRESSES } from "../rules.ts"

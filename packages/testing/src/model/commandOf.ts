@@ -1,6 +1,6 @@
 import { removeIdlePending } from "@tocsin/core/admission/removeAgent"
 import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Requests"
-import { sweepStaleAgents } from "@tocsin/core/deadAgents/sweepDeadAgents"
+import { sweepStaleAgents } from "@tocsin/core/deadAgents/heartbeatIncident"
 import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"

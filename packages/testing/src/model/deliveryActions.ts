@@ -5,7 +5,7 @@ import { type AttemptResult, recordResults } from "@tocsin/core/notifications/re
 import { NotifierKind } from "@tocsin/contract/Status"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
-import { replay } from "@tocsin/core/notifications/replay"
+import { replay } from "@tocsin/core/notifications/release"
 import { Duration, Effect } from "effect"
 import { expireAll, purge } from "../expireAll.ts"
 import type { ModelAction } from "./ModelAction.ts"
