@@ -1,19 +1,14 @@
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
+import type { Silence } from "@tocsin/client"
 import { Effect } from "effect"
 import { createTestMonitor } from "tocsin/testing"
 import { asFailure } from "../../packages/console/src/api/ApiFailure.ts"
 import { accept, acceptAll } from "../../packages/console/src/state/agentActions.ts"
-import { question } from "../../packages/console/src/state/confirmation.ts"
 import { acknowledge } from "../../packages/console/src/state/incidentActions.ts"
 import { replayAll } from "../../packages/console/src/state/outboxActions.ts"
-import {
-  create,
-  expire,
-  extend,
-  keyMatchers,
-  type Silence,
-} from "../../packages/console/src/state/silenceActions.ts"
+import { create, expire, extend, keyMatchers } from "../../packages/console/src/state/silenceActions.ts"
 import { token } from "../../packages/console/src/state/session.ts"
+import { question } from "../../packages/console/src/state/useAction.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { DemoClient } from "./demo.ts"
 

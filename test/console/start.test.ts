@@ -49,10 +49,11 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
 
             await page.goto(`${baseUrl}/#/start`)
             await open("What Prometheus alerts on")
-            await page.getByLabel("Name").fill("backup")
+            const prometheus = page.locator("details", { hasText: "What Prometheus alerts on" })
+            await prometheus.getByLabel("Name").fill("backup")
             await click("Make its lines")
             await page.getByRole("alert").getByText("choose another name").waitFor()
-            await page.getByLabel("Name").fill("prometheus")
+            await prometheus.getByLabel("Name").fill("prometheus")
             await click("Make its lines")
             await page.locator("pre", { hasText: "path_prefix: /in/alertmanager" }).waitFor()
             await page.locator("pre", { hasText: "alert: Watchdog" }).waitFor()

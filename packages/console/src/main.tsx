@@ -1,9 +1,132 @@
-import { render } from "preact"
-import { startAlerting } from "./state/alerting.ts"
+import { type FunctionComponent, render } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { Admission } from "./pages/Admission.tsx"
+import { AgentPage } from "./pages/AgentPage.tsx"
+import { Agents } from "./pages/Agents.tsx"
+import { Audit } from "./pages/Audit.tsx"
+import { CheckPage } from "./pages/CheckPage.tsx"
+import { Checks } from "./pages/Checks.tsx"
+import { IncidentPage } from "./pages/IncidentPage.tsx"
+import { Incidents } from "./pages/Incidents.tsx"
+import { Integrations } from "./pages/Integrations.tsx"
+import { Operators } from "./pages/Operators.tsx"
+import { Outbox } from "./pages/Outbox.tsx"
+import { SignIn } from "./pages/SignIn.tsx"
+import { Silences } from "./pages/Silences.tsx"
+import { Start } from "./pages/Start.tsx"
+import { System } from "./pages/System.tsx"
+import { Watches } from "./pages/Watches.tsx"
+import { titleOfPage } from "./state/keys.ts"
 import { startLive } from "./state/live.ts"
-import { followStorage } from "./state/session.ts"
-import { startPulse } from "./state/summary.ts"
-import { App } from "./view/App.tsx"
+import { route } from "./state/location.ts"
+import { revisionOf } from "./state/revisions.ts"
+import { linkTo } from "./state/Route.ts"
+import { followStorage, loadMe, token } from "./state/session.ts"
+import { startAlerting, startPulse, unacknowledged } from "./state/summary.ts"
+import { question } from "./state/useAction.ts"
+import { QuietButton } from "./view/buttons.tsx"
+import { Keyboard } from "./view/Keyboard.tsx"
+import { Shell } from "./view/Shell.tsx"
+import { Empty } from "./view/states.tsx"
+
+const YES = "yes"
+
+/**
+ * Asks before an act that cannot be taken back. Escape means no, and so does an end of the page that
+ * the question is about.
+ */
+const Confirmation = () => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const asked = question.value
+  useEffect(() => () => question.peek()?.answer(false), [])
+  useEffect(() => {
+    if (asked === undefined || dialog.current === null) return
+    dialog.current.returnValue = ""
+    dialog.current.showModal()
+  }, [asked])
+  if (asked === undefined) return null
+  // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
+  const close = (answer?: string) => dialog.current?.close(answer)
+  return (
+    <dialog
+      ref={dialog}
+      class="ask"
+      aria-labelledby="asked"
+      onClose={() => asked.answer(dialog.current?.returnValue === YES)}
+    >
+      <p id="asked">{asked.text}</p>
+      <div class="actions">
+        <button type="button" class={asked.isDanger ? "main danger" : "main"} onClick={() => close(YES)}>
+          {asked.goAhead}
+        </button>
+        <QuietButton does={() => close()}>Cancel</QuietButton>
+      </div>
+    </dialog>
+  )
+}
+
+/** Each page by its name, and by the number of names after it in its address. */
+const PAGES = new Map<string, FunctionComponent>([
+  ["incidents 0", Incidents],
+  ["incidents 1", IncidentPage],
+  ["agents 0", Agents],
+  ["agents 1", AgentPage],
+  ["admission 0", Admission],
+  ["checks 0", Checks],
+  ["checks 2", CheckPage],
+  ["silences 0", Silences],
+  ["outbox 0", Outbox],
+  ["audit 0", Audit],
+  ["watches 0", Watches],
+  ["integrations 0", Integrations],
+  ["operators 0", Operators],
+  ["start 0", Start],
+  ["system 0", System],
+])
+
+const Missing = () => (
+  <>
+    <h1>Not found</h1>
+    <Empty title="This page does not exist">
+      <a href={linkTo("incidents")}>Go home</a>
+    </Empty>
+  </>
+)
+
+/** The console: the sign-in, or the page that the address names. */
+const App = () => {
+  const { page, subject } = route.value
+  const key = [page, ...subject].join("/")
+  const isSignedIn = token.value !== ""
+  const now = revisionOf(["operators"])
+  const waiting = unacknowledged.value ?? 0
+  useEffect(() => {
+    // Another administrator may change the role. A failure shows as a lost connection.
+    if (isSignedIn) loadMe().catch(() => undefined)
+  }, [isSignedIn, now])
+  useEffect(() => {
+    const name = subject.at(-1) ?? titleOfPage(page)
+    document.title = isSignedIn ? `${waiting === 0 ? "" : `(${waiting}) `}${name} · Tocsin` : "Tocsin"
+  }, [isSignedIn, key, waiting])
+  const opened = useRef(key)
+  useEffect(() => {
+    if (opened.current === key) return
+    opened.current = key
+    // The element that led here may be gone with its page. The next Tab must not start before the
+    // navigation.
+    if (document.activeElement === document.body)
+      document.getElementById("main")?.focus({ preventScroll: true })
+  }, [key])
+  if (!isSignedIn) return <SignIn />
+  const Page = PAGES.get(`${page} ${subject.length}`) ?? Missing
+  return (
+    <Shell>
+      <Keyboard />
+      <Confirmation key={`question of ${key}`} />
+      <Page key={key} />
+    </Shell>
+  )
+}
 
 window.addEventListener("storage", followStorage)
 startLive()

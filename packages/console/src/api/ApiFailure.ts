@@ -19,10 +19,8 @@ export class ApiFailure extends Error {
 /** The advice for programs at the end of a message; people have {@link hintOf}. */
 const FOR_PROGRAMS = /[;:] (?:list|compare) [^;]*(?:with|by) (?:GET|POST) [\s\S]*$/u
 
-/** The message of a failure, for people. */
 export const messageOf = ({ message }: ApiFailure): string => message.replace(FOR_PROGRAMS, "")
 
-/** Any rejection of a call, as a failure. */
 export const asFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure ? error : new ApiFailure("unexpected", `the page failed: ${String(error)}`)
 
@@ -34,7 +32,6 @@ export const failureAfter = (done: string, error: unknown): ApiFailure => {
 
 const UNREACHED = new Set(["connection", "timeout", "unavailable", "unexpected_answer"])
 
-/** Whether the server was not reached at all. */
 export const isUnreached = ({ code }: ApiFailure): boolean => UNREACHED.has(code)
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -51,7 +48,6 @@ const HINTS: Readonly<Record<string, string>> = {
   internal: "Try again. If it persists, search the server's log for the request ID.",
 }
 
-/** The advice after a failure. */
 export const hintOf = ({ code }: ApiFailure): string => HINTS[code] ?? "Correct the input, then try again."
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,10 +1,10 @@
-import { keepLatest } from "../state/keepLatest.ts"
-import { ApiFailure, failureOf } from "./ApiFailure.ts"
+import { takesKey } from "@tocsin/contract/takesKey"
+import { keepLatest } from "../state/kept.ts"
+import { ApiFailure, failureOf, isUnreached } from "./ApiFailure.ts"
 
 /** A value of a query; an undefined one is left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The request's parts besides the method and the path. */
 export interface RequestOptions {
   readonly query?: Query | undefined
   readonly body?: unknown
@@ -96,4 +96,38 @@ export const request = async <Answer>(
   if (!response.ok) throw failureOf(response.status, answer, requestId)
   if (known !== undefined && method === "GET") keepLatest(known, MOST_KNOWN, address, { text, value: answer })
   return answer as Answer
+}
+
+/** Acts whose answer was lost, by method, path and body, with the key of each. */
+export type UnansweredActs = Map<string, string>
+
+// `crypto.randomUUID` is for secure pages only.
+const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-")
+
+/**
+ * Calls the API. An act whose answer is lost is sent once more with its key, and again with it when
+ * the reader repeats it, so that it is carried out once (docs/rules.md#acting-once). An answer to
+ * any act ends that: from then on the reader decides by what the page shows.
+ */
+export const actOnce = async <Answer>(
+  connection: Connection,
+  unanswered: UnansweredActs,
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<Answer> => {
+  if (!takesKey(method, path)) return request(connection, method, path, options)
+  const act = JSON.stringify([method, path, options.query, options.body])
+  const key = unanswered.get(act) ?? newKey()
+  const send = () => request<Answer>(connection, method, path, { ...options, key })
+  const isLost = (error: unknown): boolean => error instanceof ApiFailure && isUnreached(error)
+  try {
+    const answer = await send().catch((error: unknown) => (isLost(error) ? send() : Promise.reject(error)))
+    unanswered.clear()
+    return answer
+  } catch (error) {
+    if (isLost(error)) unanswered.set(act, key)
+    else unanswered.clear()
+    throw error
+  }
 }

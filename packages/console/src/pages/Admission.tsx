@@ -2,27 +2,26 @@ import { useSignal } from "@preact/signals"
 import type { Agent, AgentBlacklistItem, EnrolmentWithToken } from "@tocsin/client"
 import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
 import { countText, momentText, numberText, relativeText } from "../format/times.ts"
-import { now } from "../state/clock.ts"
 import { accept, acceptAll, block, unblock } from "../state/agentActions.ts"
+import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { focusedId, route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
-import { base, mayAdminister } from "../state/session.ts"
-import type { Message } from "../state/useAction.ts"
-import { ActionButton } from "../view/buttons.tsx"
-import { Fault, sent, ShownOnce } from "../view/creation.tsx"
-import { useKeys } from "../view/Keyboard.tsx"
-import { Listing } from "../view/Listing.tsx"
-import { Empty } from "../view/states.tsx"
-import { Time } from "../view/marks.tsx"
-import { usePages } from "../view/usePages.ts"
 import type { Selection } from "../state/selection.ts"
-import { type Pick, select, SelectBox, selectedIds, usePick } from "../view/usePick.tsx"
+import { base, call, mayAdminister } from "../state/session.ts"
+import type { Message } from "../state/useAction.ts"
+import { ActionButton, QuietButton } from "../view/buttons.tsx"
+import { Form, type Secret, ShownOnce } from "../view/forms.tsx"
+import { useKeys } from "../view/Keyboard.tsx"
+import { Listing, type Pick, select, SelectBox, selectedIds, usePick } from "../view/Listing.tsx"
+import { Time } from "../view/marks.tsx"
+import { Empty } from "../view/states.tsx"
+import { usePages } from "../view/usePages.ts"
 
-const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) => {
+const drawKey = (agent: Agent, pick: Pick) => {
   const id = agent.agent_id
   return (
-    <div class="row waiting" data-id={id}>
+    <>
       {mayAdminister.value && <SelectBox id={id} name={id} pick={pick} />}
       <b>{id}</b>
       <span class="subject">{agent.hostname}</span>
@@ -49,7 +48,7 @@ const Row = ({ agent, pick }: { readonly agent: Agent; readonly pick: Pick }) =>
           </ActionButton>
         </span>
       )}
-    </div>
+    </>
   )
 }
 
@@ -76,37 +75,34 @@ const decide =
     return done
   }
 
-const Bar = ({
-  agents,
-  selected,
-}: {
+interface BarProps {
   readonly agents: ReadonlyArray<Agent>
   readonly selected: Selection
-}) => (
-  <div class="bar">
-    <span role="status">{numberText(selected.length)} selected</span>
-    <ActionButton
-      kind="main"
-      confirms={silentQuestion(agents.filter(({ agent_id }) => selected.includes(agent_id)))}
-      does={decide(accept, selected)}
-    >
-      Accept selected
-    </ActionButton>
-    <ActionButton
-      kind="danger"
-      does={decide(block, selected)}
-      confirms={[
-        `Block ${countText(selected.length, "key")}?`,
-        `Block ${countText(selected.length, "key")} now`,
-      ]}
-    >
-      Block selected
-    </ActionButton>
-    <button type="button" class="quiet" onClick={() => select([])}>
-      Clear
-    </button>
-  </div>
-)
+}
+
+const Bar = ({ agents, selected }: BarProps) => {
+  const keys = countText(selected.length, "key")
+  return (
+    <div class="bar">
+      <span role="status">{numberText(selected.length)} selected</span>
+      <ActionButton
+        kind="main"
+        confirms={silentQuestion(agents.filter(({ agent_id }) => selected.includes(agent_id)))}
+        does={decide(accept, selected)}
+      >
+        Accept selected
+      </ActionButton>
+      <ActionButton
+        kind="danger"
+        does={decide(block, selected)}
+        confirms={[`Block ${keys}?`, `Block ${keys} now`]}
+      >
+        Block selected
+      </ActionButton>
+      <QuietButton does={() => select([])}>Clear</QuietButton>
+    </div>
+  )
+}
 
 /** The keys that wait for a decision. */
 export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean }) => {
@@ -165,34 +161,22 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
           )
         }
       >
-        {(agent) => <Row agent={agent} pick={pick} />}
+        {(agent) => drawKey(agent, pick)}
       </Listing>
     </>
-  )
-}
-
-const Blacklist = () => {
-  const isOpen = route.value.parameters["blocked"] === "yes"
-  return (
-    <details
-      open={isOpen}
-      onToggle={(event) => setParameters({ blocked: event.currentTarget.open ? "yes" : "" })}
-    >
-      <summary>Blocked keys</summary>
-      {isOpen && <BlockedKeys />}
-    </details>
   )
 }
 
 const BlockedKeys = () => (
   <Listing
     label="Blocked keys"
+    kind="blocked"
     listed={usePages(listOf<AgentBlacklistItem>("api/v1/agents/admission/blacklist", {}))}
     keyOf={({ id }) => id}
     empty={<Empty title="No key is blocked" />}
   >
     {(item) => (
-      <div class="row blocked" data-id={item.id}>
+      <>
         <b>{item.agent_id}</b>
         <span class="subject">{item.hostname}</span>
         <code class="fingerprint">{item.key_fingerprint}</code>
@@ -202,59 +186,48 @@ const BlockedKeys = () => (
             Unblock
           </ActionButton>
         )}
-      </div>
+      </>
     )}
   </Listing>
 )
 
 /** Makes the line to paste on a host, whose agent its token admits. */
 export const AddHosts = () => {
-  const uses = useSignal("1")
-  const fault = useSignal("")
-  const line = useSignal<string | undefined>(undefined)
+  const shown = useSignal<Secret | undefined>(undefined)
+  const add = async ({ uses }: Readonly<Record<string, string>>) => {
+    const body = { uses: Number(uses) }
+    const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
+    const line = enrolmentLine(base.replace(/\/$/, ""), token)
+    shown.value = { title: "The line to paste on a host, valid for an hour", texts: [line] }
+    return { text: "Made a line, which is valid for an hour" }
+  }
   return (
     <>
-      <div class="form-row">
-        <label>
-          Hosts
-          <input
-            type="number"
-            min="1"
-            max="1000"
-            value={uses.value}
-            onInput={(event) => (uses.value = event.currentTarget.value)}
-          />
-        </label>
-        <ActionButton
-          kind="main"
-          does={async () => {
-            const body = { uses: Number(uses.value) }
-            const made = await sent<EnrolmentWithToken>("POST", "ops/v1/enrolments", body, fault)
-            if (made === undefined) return undefined
-            line.value = enrolmentLine(base.replace(/\/$/, ""), made.token)
-            return { text: "Made a line, which is valid for an hour" }
-          }}
-        >
-          Add a host
-        </ActionButton>
-      </div>
-      <Fault of={fault} />
-      <ShownOnce
-        of={line}
-        titleOf={() => "The line to paste on a host, valid for an hour"}
-        textsOf={(text) => [text]}
+      <Form
+        fields={{ uses: { label: "Hosts", type: "number", min: 1, max: 1_000, initial: "1" } }}
+        acts={[["Add a host", add, "main"]]}
       />
+      <ShownOnce of={shown} />
     </>
   )
 }
 
 /** Keys that wait to be accepted, and those that are blocked. */
-export const Admission = () => (
-  <>
-    <h1>Admission</h1>
-    {mayAdminister.value && <AddHosts />}
-    <p class="lead">Compare each fingerprint with the one that the agent prints, then accept it.</p>
-    <AdmissionList />
-    <Blacklist />
-  </>
-)
+export const Admission = () => {
+  const isOpen = route.value.parameters["blocked"] === "yes"
+  return (
+    <>
+      <h1>Admission</h1>
+      {mayAdminister.value && <AddHosts />}
+      <p class="lead">Compare each fingerprint with the one that the agent prints, then accept it.</p>
+      <AdmissionList />
+      <details
+        open={isOpen}
+        onToggle={(event) => setParameters({ blocked: event.currentTarget.open ? "yes" : "" })}
+      >
+        <summary>Blocked keys</summary>
+        {isOpen && <BlockedKeys />}
+      </details>
+    </>
+  )
+}

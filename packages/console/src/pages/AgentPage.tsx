@@ -1,77 +1,59 @@
-import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
+import type { Agent, CheckExplanation, ExpectedCheckState, HeldIncident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { accept, block, isWaiting, removeAgent } from "../state/agentActions.ts"
 import { listOf } from "../state/lists.ts"
 import { asBack, backTo, go, route } from "../state/location.ts"
 import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { call, mayAdminister, mayRespond } from "../state/session.ts"
+import { mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
-import { useResource } from "../state/useResource.ts"
-import { ActionButton } from "../view/buttons.tsx"
-import { BackLink } from "../view/navigation.tsx"
+import { useRead } from "../state/useResource.ts"
+import { ActionButton, QuietButton } from "../view/buttons.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Listing } from "../view/Listing.tsx"
-import { Empty, ReadingNote } from "../view/states.tsx"
-import { Mark, Time } from "../view/marks.tsx"
+import { Facts, labelsFact, Mark, Time } from "../view/marks.tsx"
+import { BackLink } from "../view/navigation.tsx"
+import { ReadingNote } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
-import { AgentFacts } from "./AgentFacts.tsx"
-import { IncidentList } from "./CheckPage.tsx"
-import { CHECK_HEADS, CheckRow } from "./Checks.tsx"
+import { IncidentsOf, skewText } from "./CheckPage.tsx"
+import { CheckListing } from "./Checks.tsx"
 
-const OpenIncidents = ({ agent_id }: { readonly agent_id: string }) => {
-  const reading = useResource(`incidents of ${agent_id}`, ["incidents"], (signal) =>
-    call<Answered<HeldIncident>>("GET", "ops/v1/incidents", {
-      query: { agent_id, state: "open", limit: 20 },
-      signal,
-    }),
-  )
-  const { value: incidents } = reading
-  if (incidents === undefined) return <ReadingNote reading={reading} />
-  return (
-    <>
-      <ReadingNote reading={reading} />
-      {incidents.items.length === 0 ? (
-        <p class="lead">None.</p>
-      ) : (
-        <IncidentList label="Open incidents" incidents={incidents.items} />
-      )}
-      {typeof incidents.next_cursor === "string" && (
-        <p>
-          <a href={linkTo("incidents", [], { filter: `${agent_id}/` })}>All of its incidents</a>
-        </p>
-      )}
-    </>
-  )
+const Clock = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
+  const { value } = useRead<CheckExplanation>("ops/v1/explain", { agent_id, check_id })
+  return value === undefined ? null : <>{skewText(value.skew_seconds)}</>
 }
 
-const Actions = ({ agent }: { readonly agent: Agent }) => {
+/** An agent's statements about itself; the clock is read off one of its checks. */
+const factsOf = (agent: Agent, checkId: string | undefined) => ({
+  Host: agent.hostname,
+  Key: (
+    <>
+      <code>{agent.key_fingerprint ?? "none"}</code> {agent.admission_state}
+      {agent.rotation_pending && ", a new key waits"}
+    </>
+  ),
+  Features: (
+    <>
+      {agent.features.push ? "pushes results" : "does not push"}
+      {agent.features.metrics && ", exposes metrics"}
+    </>
+  ),
+  Labels: labelsFact(agent.labels),
+  Clock: checkId === undefined ? undefined : <Clock agent_id={agent.agent_id} check_id={checkId} />,
+})
+
+const Administer = ({ agent }: { readonly agent: Agent }) => {
   const id = agent.agent_id
-  if (!mayRespond.value) return null
-  const silence = (
-    <button type="button" class="quiet" onClick={() => go(silenceOf({ agent_id: id }))}>
-      Silence
-    </button>
-  )
-  if (!mayAdminister.value) return <div class="actions">{silence}</div>
+  const blocks = isWaiting(agent)
+    ? `Block the waiting key of ${id}?`
+    : `Block the key of ${id}? Without another key, the agent is deleted with its history.`
   return (
-    <div class="actions">
+    <>
       {isWaiting(agent) && (
         <ActionButton kind="main" does={() => accept([id])}>
           Accept
         </ActionButton>
       )}
-      {silence}
-      <ActionButton
-        kind="danger"
-        does={() => block([id])}
-        confirms={[
-          isWaiting(agent)
-            ? `Block the waiting key of ${id}?`
-            : `Block the key of ${id}? Without another key, the agent is deleted with its history.`,
-          "Block the key",
-        ]}
-      >
+      <ActionButton kind="danger" does={() => block([id])} confirms={[blocks, "Block the key"]}>
         Block
       </ActionButton>
       <ActionButton
@@ -85,21 +67,22 @@ const Actions = ({ agent }: { readonly agent: Agent }) => {
       >
         Delete
       </ActionButton>
-    </div>
+    </>
   )
 }
 
 /** One agent with its checks and its open incidents. */
 export const AgentPage = () => {
   const [id = ""] = route.value.subject
-  const reading = useResource(`agent ${id}`, ["agents"], (signal) =>
-    call<Agent>("GET", `api/v1/agents/${segment(id)}`, { signal }),
-  )
+  const reading = useRead<Agent>(`api/v1/agents/${segment(id)}`)
   const { value: agent, failure } = reading
   const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", { agent_id: id }))
+  const query = { agent_id: id, state: "open", limit: 20 }
+  const open = useRead<Answered<HeldIncident>>("ops/v1/incidents", query)
+  const silence = () => go(silenceOf({ agent_id: id }))
   useKeys((command) => {
     if (command === "back") go(asBack(backTo("agents")))
-    if (command === "silence" && mayRespond.value) go(silenceOf({ agent_id: id }))
+    if (command === "silence" && mayRespond.value) silence()
   })
   const reported = itemsOf(listed.pages).find(({ status }) => status !== null)
   return (
@@ -112,21 +95,22 @@ export const AgentPage = () => {
           <p class="facts">
             <Mark state={agent.status} /> last seen <Time at={agent.last_seen_at} isAlone />
           </p>
-          <AgentFacts agent={agent} checkId={reported?.check_id} />
-          <Actions agent={agent} />
+          <Facts facts={factsOf(agent, reported?.check_id)} />
+          {mayRespond.value && (
+            <div class="actions">
+              <QuietButton does={silence}>Silence</QuietButton>
+              {mayAdminister.value && <Administer agent={agent} />}
+            </div>
+          )}
           <h2>Open incidents</h2>
-          <OpenIncidents agent_id={id} />
+          <IncidentsOf
+            label="Open incidents"
+            reading={open}
+            none="None."
+            more={linkTo("incidents", [], { filter: `${id}/` })}
+          />
           <h2>Checks</h2>
-          <Listing
-            label="Checks"
-            kind="check"
-            heads={CHECK_HEADS}
-            listed={listed}
-            keyOf={({ check_id }) => check_id}
-            empty={<Empty title="It has reported no check yet" />}
-          >
-            {(check) => <CheckRow check={check} isOfAgent />}
-          </Listing>
+          <CheckListing listed={listed} isOfAgent empty="It has reported no check yet" />
         </>
       )}
     </article>

@@ -1,26 +1,26 @@
 import type { Agent } from "@tocsin/client"
 import { numberText } from "../format/times.ts"
-import { route, setParameters } from "../state/location.ts"
+import { listOf } from "../state/lists.ts"
+import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Listing } from "../view/Listing.tsx"
-import { Empty } from "../view/states.tsx"
+import { Labels, Mark, Time } from "../view/marks.tsx"
 import { BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
-import { Mark, Time } from "../view/marks.tsx"
+import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
-import { listOf } from "../state/lists.ts"
-import { Labels } from "./AgentFacts.tsx"
 
+/** The tabs, with the query of each. */
 const TABS = [
-  ["all", "All"],
-  ["alive", "Alive"],
-  ["stale", "Stale"],
-  ["dead", "Dead"],
-  ["waiting", "Waiting"],
+  ["all", "All", {}],
+  ["alive", "Alive", { status: "alive" }],
+  ["stale", "Stale", { status: "stale" }],
+  ["dead", "Dead", { status: "dead" }],
+  ["waiting", "Waiting", { is_waiting: true }],
 ] as const
 
-const Row = ({ agent }: { readonly agent: Agent }) => (
-  <div class="row agent" data-id={agent.agent_id}>
+const drawAgent = (agent: Agent) => (
+  <>
     <Mark state={agent.status} />
     <a class="main" href={linkTo("agents", [agent.agent_id])}>
       {agent.agent_id}
@@ -32,21 +32,15 @@ const Row = ({ agent }: { readonly agent: Agent }) => (
       <Labels labels={agent.labels} />
     </span>
     <Time at={agent.last_seen_at} />
-  </div>
+  </>
 )
 
 /** Every agent, searched by its ID, its host and its labels. */
 export const Agents = () => {
-  const { filter = "", from, tab = "all" } = route.value.parameters
-  const isSearch = filter.trim() !== "" || tab !== "all"
-  const listed = usePages(
-    listOf<Agent>("ops/v1/agents", {
-      search: filter.trim(),
-      from_agent: from,
-      status: tab === "all" || tab === "waiting" ? undefined : tab,
-      is_waiting: tab === "waiting" ? true : undefined,
-    }),
-  )
+  const { filter = "", from, tab: wanted } = route.value.parameters
+  const [tab, , query] = TABS.find(([name]) => name === wanted) ?? TABS[0]
+  const search = filter.trim()
+  const listed = usePages(listOf<Agent>("ops/v1/agents", { search, from_agent: from, ...query }))
   const counts = summary.value
   return (
     <>
@@ -59,12 +53,7 @@ export const Agents = () => {
         )}
       </Tabs>
       <div class="filters">
-        <FilterField
-          label="Search by ID, host or label"
-          placeholder="ID, host or label"
-          value={filter}
-          onText={(text) => setParameters({ filter: text })}
-        />
+        <FilterField what="ID, host or label" />
         <BeginAt />
       </div>
       <Listing
@@ -74,7 +63,7 @@ export const Agents = () => {
         listed={listed}
         keyOf={({ agent_id }) => agent_id}
         empty={
-          isSearch ? (
+          search !== "" || tab !== "all" ? (
             <Empty title="No agent matches">Change the search to see the others.</Empty>
           ) : (
             <Empty title="No agents yet">
@@ -83,7 +72,7 @@ export const Agents = () => {
           )
         }
       >
-        {(agent) => <Row agent={agent} />}
+        {drawAgent}
       </Listing>
     </>
   )

@@ -6,8 +6,8 @@ import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { Listing } from "../view/Listing.tsx"
-import { Empty } from "../view/states.tsx"
 import { Time } from "../view/marks.tsx"
+import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
 /** Actions whose name is not a verb before its subject. */
@@ -34,14 +34,21 @@ const NAMELESS: Readonly<Record<string, string>> = {
   silence: "a silence",
 }
 
+/** Pages that show all subjects of a kind. */
+const PAGE_OF: Readonly<Record<string, string>> = {
+  integration: "integrations",
+  operator: "operators",
+  policy: "system",
+  silence: "silences",
+  watch: "watches",
+}
+
 const linkOf = ({ kind, id }: Subject): string | undefined => {
   if (kind === "agent") return linkTo("agents", [id])
   if (kind === "incident") return linkTo("incidents", [id])
   const [agent_id = "", ...check_id] = id.split("/")
   if (kind === "check") return linkTo("checks", [agent_id, check_id.join("/")])
-  const page = { integration: "integrations", operator: "operators", policy: "system", silence: "silences" }[
-    kind
-  ]
+  const page = PAGE_OF[kind]
   return page && linkTo(page)
 }
 
@@ -74,7 +81,12 @@ const beginOf = (day: string, later = 0): string => {
   return day === "" || !Number.isFinite(begin.getTime()) ? "" : begin.toISOString()
 }
 
-const Day = ({ name, label }: { readonly name: string; readonly label: string }) => (
+interface FilterProps {
+  readonly name: string
+  readonly label: string
+}
+
+const Day = ({ name, label }: FilterProps) => (
   <label class="inline">
     {label}
     <input
@@ -85,31 +97,16 @@ const Day = ({ name, label }: { readonly name: string; readonly label: string })
   </label>
 )
 
-const FILTERS = [
-  ["actor", "Filter by actor", "actor"],
-  ["action", "Filter by action", "action, such as agent.accepted"],
-  ["subject", "Filter by the ID of what changed", "ID of what changed"],
-] as const
-
 /** A filter that the API takes only whole, so it is applied on Enter or when the field is left. */
-const Filter = ({
-  name,
-  label,
-  placeholder,
-}: {
-  readonly name: string
-  readonly label: string
-  readonly placeholder: string
-}) => {
-  const given = route.value.parameters[name] ?? ""
-  const typed = useSignal(given)
+const Filter = ({ name, label, example = label }: FilterProps & { readonly example?: string }) => {
+  const typed = useSignal(route.value.parameters[name] ?? "")
   return (
     <label>
-      <span class="unseen">{label}</span>
+      <span class="unseen">Filter by {label}</span>
       <input
         data-filter
         type="search"
-        placeholder={placeholder}
+        placeholder={example}
         value={typed}
         onInput={(event) => (typed.value = event.currentTarget.value)}
         onChange={() => setParameters({ [name]: typed.value.trim() })}
@@ -117,6 +114,20 @@ const Filter = ({
     </label>
   )
 }
+
+const drawEntry = (entry: AuditEntry) => (
+  <>
+    <b>{entry.actor}</b>
+    <span class="subject sentence" title={entry.action}>
+      {didText(entry.action)} <Subjects subjects={entry.subjects} />{" "}
+      <small>{parametersText(entry.parameters)}</small>
+    </span>
+    <span class="notes">
+      <em>{entry.via}</em>
+    </span>
+    <Time at={entry.at} />
+  </>
+)
 
 /** The audit of all changes, newest first. */
 export const Audit = () => {
@@ -128,9 +139,9 @@ export const Audit = () => {
     <>
       <h1>Audit</h1>
       <div class="filters">
-        {FILTERS.map(([name, label, placeholder]) => (
-          <Filter key={name} name={name} label={label} placeholder={placeholder} />
-        ))}
+        <Filter name="actor" label="actor" />
+        <Filter name="action" label="action" example="action, such as agent.accepted" />
+        <Filter name="subject" label="the ID of what changed" example="ID of what changed" />
         <Day name="from" label="From" />
         <Day name="to" label="to" />
       </div>
@@ -149,19 +160,7 @@ export const Audit = () => {
           )
         }
       >
-        {(entry) => (
-          <div class="row audit" data-id={entry.id}>
-            <b>{entry.actor}</b>
-            <span class="subject sentence" title={entry.action}>
-              {didText(entry.action)} <Subjects subjects={entry.subjects} />{" "}
-              <small>{parametersText(entry.parameters)}</small>
-            </span>
-            <span class="notes">
-              <em>{entry.via}</em>
-            </span>
-            <Time at={entry.at} />
-          </div>
-        )}
+        {drawEntry}
       </Listing>
     </>
   )

@@ -7,7 +7,7 @@ import type {
   StoredCheckResultEvent,
 } from "@tocsin/client"
 import { segment } from "../api/request.ts"
-import { localTimes } from "../format/times.ts"
+import { localTimes, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActions.ts"
 import { listOf, MOST, readAll } from "../state/lists.ts"
@@ -16,51 +16,51 @@ import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
-import { useResource } from "../state/useResource.ts"
-import { ActionButton } from "../view/buttons.tsx"
-import { BackLink } from "../view/navigation.tsx"
+import { type Reading, useRead, useResource } from "../state/useResource.ts"
+import { ActionButton, QuietButton } from "../view/buttons.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
+import { Facts, labelsFact, Mark, OutsideLink, Time } from "../view/marks.tsx"
+import { BackLink } from "../view/navigation.tsx"
 import { ReadingNote } from "../view/states.tsx"
-import { Mark, Time } from "../view/marks.tsx"
-import { LabelsFact, skewText } from "./AgentFacts.tsx"
 import { CheckPicture } from "./CheckPicture.tsx"
+
+interface CheckName {
+  readonly agent_id: string
+  readonly check_id: string
+}
 
 type History = Answered<StoredCheckResultEvent>
 
-const Changes = ({ changes }: { readonly changes: ReadonlyArray<StoredCheckResultEvent> }) => (
-  <ol class="changes" aria-label="Changes">
-    {changes.map(({ event_id, status, exit_code, observed_at, output }) => (
-      <li key={event_id}>
-        <p class="facts">
-          <Mark state={status} /> <Time at={observed_at} isAlone /> <small>exit code {exit_code}</small>
-        </p>
-        {output !== undefined && output !== "" && <pre tabIndex={0}>{output}</pre>}
-      </li>
-    ))}
-  </ol>
-)
+const HISTORY = "api/v1/events/query"
 
-const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
+const Past = ({ agent_id, check_id }: CheckName) => {
   const older = useSignal<ReadonlyArray<History>>([])
   const query = { agent_id, check_id, limit: MOST }
-  const reading = useResource(`history ${agent_id}/${check_id}`, ["checks"], (signal) =>
-    call<History>("GET", "api/v1/events/query", { query, signal }),
-  )
+  const reading = useRead<History>(HISTORY, query)
   const { value: newest } = reading
   if (newest === undefined) return <ReadingNote reading={reading} />
   const cursor = (older.value.at(-1) ?? newest).next_cursor
   const changes = [newest, ...older.value].flatMap(({ items }) => items)
   // Newer changes move older ones to the next page, which may have been read before.
-  const known = Array.from(new Map(changes.map((change) => [change.event_id, change])).values())
+  const known = new Map(changes.map((change) => [change.event_id, change]))
   return (
     <>
       <h2>Changes</h2>
       <ReadingNote reading={reading} />
-      <Changes changes={known} />
+      <ol class="changes" aria-label="Changes">
+        {Array.from(known.values(), ({ event_id, status, exit_code, observed_at, output }) => (
+          <li key={event_id}>
+            <p class="facts">
+              <Mark state={status} /> <Time at={observed_at} isAlone /> <small>exit code {exit_code}</small>
+            </p>
+            {output !== undefined && output !== "" && <pre tabIndex={0}>{output}</pre>}
+          </li>
+        ))}
+      </ol>
       {typeof cursor === "string" && (
         <ActionButton
           does={async () => {
-            const page = await call<History>("GET", "api/v1/events/query", { query: { ...query, cursor } })
+            const page = await call<History>("GET", HISTORY, { query: { ...query, cursor } })
             older.value = [...older.value, page]
             return undefined
           }}
@@ -72,16 +72,7 @@ const Past = ({ agent_id, check_id }: { readonly agent_id: string; readonly chec
   )
 }
 
-const Actions = (check: { readonly agent_id: string; readonly check_id: string }) => (
-  <div class="actions">
-    <button type="button" class="quiet" onClick={() => go(silenceOf(check))}>
-      Silence
-    </button>
-    {mayAdminister.value && <Administer {...check} />}
-  </div>
-)
-
-const Administer = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
+const Administer = ({ agent_id, check_id }: CheckName) => {
   const path = `ops/v1/agents/${segment(agent_id)}/checks/${segment(check_id)}`
   return (
     <>
@@ -109,58 +100,60 @@ const Administer = ({ agent_id, check_id }: { readonly agent_id: string; readonl
   )
 }
 
-const Expectation = ({ check }: { readonly check: ExpectedCheckState }) =>
-  check.expected_at === null ? (
-    <>nothing says how often it must report</>
-  ) : (
-    <>
-      {check.is_overdue ? "It is overdue: it had to report " : "it must report again "}
-      <Time at={check.expected_at} isAlone />
-    </>
-  )
-
-const INCIDENTS = 10
-
-/** The last incidents that the check was part of, with the runbook of the one that is open. */
-const useIncidents = (agent_id: string, check_id: string) =>
-  useResource(`incidents of ${agent_id}/${check_id}`, ["incidents"], async (signal) => {
-    const query = { agent_id, check_id, sort: "opened_at", limit: INCIDENTS }
-    const { items } = await call<Answered<HeldIncident>>("GET", "ops/v1/incidents", { query, signal })
-    const open = items.find(({ state }) => state === "open")
-    const runbook =
-      open && (await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(open.id)}`, { signal })).runbook
-    return { items, runbook }
-  }).value
+interface IncidentsOfProps {
+  readonly label: string
+  readonly reading: Reading<Answered<HeldIncident>>
+  /** Says that there are none. */
+  readonly none: string
+  /** The address of all of them, if a page about one subject has not all. */
+  readonly more?: string
+}
 
 /** The incidents of an agent or a check, in a page about more than these. */
-export const IncidentList = ({
-  label,
-  incidents,
-}: {
-  readonly label: string
-  readonly incidents: ReadonlyArray<HeldIncident>
-}) => (
-  <ul class="plain" aria-label={label}>
-    {incidents.map((incident) => (
-      <li class="row member" key={incident.id}>
-        <Mark
-          state={incident.state === "open" ? incident.severity : "ok"}
-          word={incident.state === "open" ? incident.severity : "resolved"}
-        />
-        <a class="main" href={linkTo("incidents", [incident.id])}>
-          {titleOf(incident)}
-        </a>
-        <Time at={incident.opened_at} />
-      </li>
-    ))}
-  </ul>
-)
+export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) => {
+  const { value } = reading
+  return (
+    <>
+      <ReadingNote reading={reading} />
+      {value?.items.length === 0 && <p class="lead">{none}</p>}
+      <ul class="plain" aria-label={label}>
+        {value?.items.map((incident) => (
+          <li class="row member" key={incident.id}>
+            <Mark
+              state={incident.state === "open" ? incident.severity : "ok"}
+              word={incident.state === "open" ? incident.severity : "resolved"}
+            />
+            <a class="main" href={linkTo("incidents", [incident.id])}>
+              {titleOf(incident)}
+            </a>
+            <Time at={incident.opened_at} />
+          </li>
+        ))}
+      </ul>
+      {more !== undefined && typeof value?.next_cursor === "string" && (
+        <p>
+          <a href={more}>All of its incidents</a>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The runbook of the open one of a check's incidents, if there is one. */
+const useRunbook = (incidents: ReadonlyArray<HeldIncident>): IncidentDetail["runbook"] | undefined => {
+  const id = incidents.find(({ state }) => state === "open")?.id
+  return useResource(`runbook of ${id}`, ["incidents"], async (signal) =>
+    id === undefined
+      ? undefined
+      : (await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`, { signal })).runbook,
+  ).value
+}
 
 /**
  * The check as its agent's list has it, with the time by which it must report. A check that never did
  * is only among the overdue ones.
  */
-const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | undefined =>
+const useExpected = ({ agent_id, check_id }: CheckName): ExpectedCheckState | undefined =>
   useResource(`expected ${agent_id}/${check_id}`, ["checks"], async () => {
     for (const is_overdue of [undefined, true]) {
       const query = { agent_id, search: check_id, is_overdue }
@@ -171,72 +164,51 @@ const useExpected = (agent_id: string, check_id: string): ExpectedCheckState | u
     return undefined
   }).value
 
-/** The labels of a check, when it must report, how long its last result took, and what to read about it. */
-const Facts = ({
-  expected,
-  found,
-  runbook,
-}: {
-  readonly expected: ExpectedCheckState | undefined
-  readonly found: CheckExplanation | undefined
-  readonly runbook: NonNullable<IncidentDetail["runbook"]> | undefined
-}) => (
-  <dl class="facts-list">
-    <LabelsFact labels={expected?.labels} />
-    {expected !== undefined && (
-      <>
-        <dt>Expectation</dt>
-        <dd>
-          <Expectation check={expected} />
-        </dd>
-      </>
-    )}
-    {found !== undefined && (
-      <>
-        <dt>Last change</dt>
-        <dd>
-          {found.last_change === null ? (
-            "none"
-          ) : (
-            <>
-              <Time at={found.last_change.observed_at} isAlone />, took {found.last_change.duration_ms} ms
-            </>
-          )}
-        </dd>
-        <dt>Agent's clock</dt>
-        <dd>{skewText(found.skew_seconds)}</dd>
-      </>
-    )}
-    {runbook !== undefined && (
-      <>
-        <dt>Runbook</dt>
-        <dd>
-          <a href={runbook.url} target="_blank" rel="noopener noreferrer">
-            {runbook.note ?? runbook.url}
-          </a>
-        </dd>
-      </>
-    )}
-  </dl>
-)
+/** Results take a moment to arrive: so many seconds say nothing about a clock. */
+const LIKELY_SECONDS = 5
+
+/** By how much a clock differs, for people. */
+export const skewText = (seconds: number): string =>
+  Math.abs(seconds) < LIKELY_SECONDS
+    ? "in step with the service"
+    : `${spanText(seconds * 1_000)} ${seconds > 0 ? "behind, or its results wait" : "ahead"}`
+
+const expectationOf = ({ expected_at, is_overdue }: ExpectedCheckState) =>
+  expected_at === null ? (
+    "nothing says how often it must report"
+  ) : (
+    <>
+      {is_overdue ? "It is overdue: it had to report " : "it must report again "}
+      <Time at={expected_at} isAlone />
+    </>
+  )
+
+const lastChangeOf = ({ last_change: change }: CheckExplanation) =>
+  change === null ? (
+    "none"
+  ) : (
+    <>
+      <Time at={change.observed_at} isAlone />, took {change.duration_ms} ms
+    </>
+  )
 
 /** One check: its history, and why it is in its state. */
 export const CheckPage = () => {
   const [agent_id = "", check_id = ""] = route.value.subject
-  const key = `${agent_id}/${check_id}`
-  const reading = useResource(`explain ${key}`, ["checks", "incidents"], (signal) =>
-    call<CheckExplanation>("GET", "ops/v1/explain", { query: { agent_id, check_id }, signal }),
-  )
+  const name = { agent_id, check_id }
+  const reading = useRead<CheckExplanation>("ops/v1/explain", name, ["checks", "incidents"])
   const { value: found } = reading
-  const expected = useExpected(agent_id, check_id)
-  const past = useIncidents(agent_id, check_id)
+  const expected = useExpected(name)
+  const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", { ...name, sort: "opened_at", limit: 10 })
+  const runbook = useRunbook(past.value?.items ?? []) ?? undefined
+  const silence = () => go(silenceOf(name))
   useKeys((command) => {
     if (command === "back") go(asBack(linkTo("agents", [agent_id])))
-    if (command === "silence" && mayRespond.value) go(silenceOf({ agent_id, check_id }))
+    if (command === "silence" && mayRespond.value) silence()
   })
   return (
     <article>
-      <BackLink to={linkTo("agents", [agent_id])}>← {agent_id}</BackLink>
+      <BackLink to={linkTo("agents", [agent_id])} name={agent_id} />
       <h1>{check_id}</h1>
       {(found !== undefined || expected?.status !== null) && <ReadingNote reading={reading} />}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
@@ -245,11 +217,24 @@ export const CheckPage = () => {
           <p class="facts">
             <Mark state={found.check.status} /> last result <Time at={found.received_at} isAlone />
           </p>
-          {mayRespond.value && <Actions agent_id={agent_id} check_id={check_id} />}
+          {mayRespond.value && (
+            <div class="actions">
+              <QuietButton does={silence}>Silence</QuietButton>
+              {mayAdminister.value && <Administer {...name} />}
+            </div>
+          )}
           <CheckPicture agent_id={agent_id} check_id={check_id} />
         </>
       )}
-      <Facts found={found} expected={expected} runbook={past?.runbook ?? undefined} />
+      <Facts
+        facts={{
+          Labels: labelsFact(expected?.labels),
+          Expectation: expected && expectationOf(expected),
+          "Last change": found && lastChangeOf(found),
+          "Agent's clock": found && skewText(found.skew_seconds),
+          Runbook: runbook && <OutsideLink href={runbook.url}>{runbook.note ?? runbook.url}</OutsideLink>,
+        }}
+      />
       {found !== undefined && (
         <section class="explanation" aria-labelledby="explanation">
           <h2 id="explanation">Why it is {found.check.status}</h2>
@@ -261,12 +246,8 @@ export const CheckPage = () => {
         </section>
       )}
       <h2>Incidents</h2>
-      {past === undefined || past.items.length === 0 ? (
-        <p class="lead">It was part of none.</p>
-      ) : (
-        <IncidentList label="Incidents" incidents={past.items} />
-      )}
-      <Past agent_id={agent_id} check_id={check_id} />
+      <IncidentsOf label="Incidents" reading={past} none="It was part of none." />
+      <Past {...name} />
     </article>
   )
 }

@@ -21,17 +21,13 @@ const WIDTH = 1_000
 const STATES = ["ok", "warning", "unknown", "critical", "planned", "no_data"] as const
 const wordOf = (state: string): string => state.replaceAll("_", " ")
 
-type Phases = NonNullable<CheckAvailability["phases"]>
-
-const Picture = ({
-  end,
-  phases,
-  span: [days, title, steps],
-}: {
+interface PictureProps {
   readonly end: number
-  readonly phases: Phases
+  readonly phases: NonNullable<CheckAvailability["phases"]>
   readonly span: (typeof SPANS)[number]
-}) => {
+}
+
+const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
   const span = { start: end - Number(days) * DAY, end }
   const stretches = stretchesOf(phases, span)
   const times = timeInStates(stretches, span)

@@ -1,17 +1,16 @@
 import type { ExpectedCheckState } from "@tocsin/client"
 import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
-import { linkTo } from "../state/Route.ts"
 import { type AgentRow, FEW_CHECKS, gridOf } from "../state/checkGrid.ts"
 import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Listing, width } from "../view/Listing.tsx"
-import { Mark, Time } from "../view/marks.tsx"
+import { Labels, Mark, Time } from "../view/marks.tsx"
 import { BeginAt, FilterField, Tabs, Tally } from "../view/navigation.tsx"
 import { Empty } from "../view/states.tsx"
-import { usePages } from "../view/usePages.ts"
-import { Labels } from "./AgentFacts.tsx"
+import { type Listed, usePages } from "../view/usePages.ts"
 
 type Cell = AgentRow["failing"][number]
 
@@ -39,7 +38,7 @@ const MOST_CELLS = { narrow: 4, medium: 3, wide: 6 }
 const drawAgent = ({ agent_id, failing, ok }: AgentRow, most: number) => {
   const filter = (status: string) => linkTo("checks", [], { filter: `${agent_id}/`, status })
   return (
-    <div class="row grid" data-id={agent_id}>
+    <>
       <a class="main" href={linkTo("agents", [agent_id])}>
         {agent_id}
       </a>
@@ -50,19 +49,17 @@ const drawAgent = ({ agent_id, failing, ok }: AgentRow, most: number) => {
       <a class="ok" href={filter(ok === undefined ? "" : "ok")}>
         {ok === undefined ? "all checks" : `${numberText(ok)} ok`}
       </a>
-    </div>
+    </>
   )
 }
 
 /** Every agent in a row with its checks that are not well; the others are a count. */
 const CheckGrid = () => {
-  const { overdue = "" } = route.value.parameters
   const counts = summary.value
   const isFew =
-    overdue === "yes" ||
+    route.value.parameters["overdue"] === "yes" ||
     (counts !== undefined && STATES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
-  const query = queryOf(route.value.parameters)
-  const listed = usePages(gridOf(query, isFew))
+  const listed = usePages(gridOf(queryOf(route.value.parameters), isFew))
   const most = MOST_CELLS[width.value]
   const draw = useCallback((row: AgentRow) => drawAgent(row, most), [most])
   return (
@@ -86,23 +83,11 @@ const CheckGrid = () => {
   )
 }
 
-type Check = ExpectedCheckState
-
-export const CHECK_HEADS = ["State", "Check", "Last output", "Labels and expectation", "Changed"]
-
-/** A check in a list. */
-export const CheckRow = ({
-  check,
-  isOfAgent = false,
-}: {
-  readonly check: Check
-  /** Whether the page is about its agent, whose name then goes without saying. */
-  readonly isOfAgent?: boolean
-}) => (
-  <div class="row check" data-id={`${check.agent_id}/${check.check_id}`}>
+const drawCheck = (check: ExpectedCheckState, name: string) => (
+  <>
     <Mark state={check.status ?? "unknown"} />
     <a class="main" href={linkTo("checks", [check.agent_id, check.check_id])}>
-      {isOfAgent ? check.check_id : `${check.agent_id}/${check.check_id}`}
+      {name}
     </a>
     <span class="subject">{check.summary}</span>
     <span class="notes">
@@ -115,7 +100,33 @@ export const CheckRow = ({
       )}
     </span>
     {check.last_observed_at === null ? <span>never reported</span> : <Time at={check.last_observed_at} />}
-  </div>
+  </>
+)
+
+const keyOf = ({ agent_id, check_id }: ExpectedCheckState) => `${agent_id}/${check_id}`
+const drawWhole = (check: ExpectedCheckState) => drawCheck(check, keyOf(check))
+const drawOfAgent = (check: ExpectedCheckState) => drawCheck(check, check.check_id)
+
+interface CheckListingProps {
+  readonly listed: Listed<ExpectedCheckState>
+  /** Whether the page is about their agent, whose name then goes without saying. */
+  readonly isOfAgent?: boolean
+  /** Says why there are none. */
+  readonly empty: string
+  readonly hint?: string
+}
+
+export const CheckListing = ({ listed, isOfAgent = false, empty, hint }: CheckListingProps) => (
+  <Listing
+    label="Checks"
+    kind="check"
+    heads={["State", "Check", "Last output", "Labels and expectation", "Changed"]}
+    listed={listed}
+    keyOf={keyOf}
+    empty={<Empty title={empty}>{hint}</Empty>}
+  >
+    {isOfAgent ? drawOfAgent : drawWhole}
+  </Listing>
 )
 
 const VIEWS = [
@@ -137,56 +148,20 @@ const queryOf = ({ filter = "", from, overdue = "", status = "" }: Readonly<Reco
   }
 }
 
-const Filters = () => {
-  const { filter = "", overdue = "" } = route.value.parameters
-  return (
-    <div class="filters">
-      <FilterField
-        label="Search by agent, check or output"
-        placeholder="agent, check or output"
-        value={filter}
-        onText={(text) => setParameters({ filter: text })}
-      />
-      <BeginAt />
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={overdue === "yes"}
-          onChange={(event) => setParameters({ overdue: event.currentTarget.checked ? "yes" : "" })}
-        />
-        overdue only
-      </label>
-    </div>
-  )
-}
-
 const CheckList = () => {
   const { parameters } = route.value
   const { filter = "", status = "", overdue = "" } = parameters
-  const listed = usePages(listOf<Check>("ops/v1/checks", queryOf(parameters)))
-  return (
-    <Listing
-      label="Checks"
-      kind="check"
-      heads={CHECK_HEADS}
-      listed={listed}
-      keyOf={({ agent_id, check_id }) => `${agent_id}/${check_id}`}
-      empty={
-        filter + status + overdue === "" ? (
-          <Empty title="No checks yet">Each check appears with its first result.</Empty>
-        ) : (
-          <Empty title="No check matches">Change the filters to see the others.</Empty>
-        )
-      }
-    >
-      {(check) => <CheckRow check={check} />}
-    </Listing>
+  const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", queryOf(parameters)))
+  return filter + status + overdue === "" ? (
+    <CheckListing listed={listed} empty="No checks yet" hint="Each check appears with its first result." />
+  ) : (
+    <CheckListing listed={listed} empty="No check matches" hint="Change the filters to see the others." />
   )
 }
 
 /** The state of every check: as a list, or as a grid of agents and their checks. */
 export const Checks = () => {
-  const { view = "list" } = route.value.parameters
+  const { overdue = "", view = "list" } = route.value.parameters
   const counts = summary.value
   return (
     <>
@@ -196,7 +171,18 @@ export const Checks = () => {
           <Tally parameter="status" counts={STATES.map((state) => [state, counts[`checks_${state}`]])} />
         )}
       </Tabs>
-      <Filters />
+      <div class="filters">
+        <FilterField what="agent, check or output" />
+        <BeginAt />
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={overdue === "yes"}
+            onChange={(event) => setParameters({ overdue: event.currentTarget.checked ? "yes" : "" })}
+          />
+          overdue only
+        </label>
+      </div>
       {view === "grid" ? <CheckGrid /> : <CheckList />}
     </>
   )

@@ -5,8 +5,9 @@ import { addNote, withdraw } from "../state/incidentActions.ts"
 import { go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
-import { type Message, useAction } from "../state/useAction.ts"
-import { ActionButton } from "../view/buttons.tsx"
+import { type Act, useAction } from "../state/useAction.ts"
+import { ActionButton, QuietButton } from "../view/buttons.tsx"
+import { Field } from "../view/forms.tsx"
 
 const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<string> }) => {
   const field = useRef<HTMLTextAreaElement>(null)
@@ -55,13 +56,13 @@ const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<str
 }
 
 /** Times that an acknowledgement lasts; without one, the service's own. */
-const SPANS = ["30m", "1h", "2h", "4h", "1d", "3d", "7d"]
+const SPANS = [["", "the default time"], ["30m"], ["1h"], ["2h"], ["4h"], ["1d"], ["3d"], ["7d"]] as const
 
 interface IncidentActionsProps {
   readonly detail: IncidentDetail
   readonly note: Signal<string>
   readonly span: Signal<string>
-  readonly acknowledges: () => Promise<Message | undefined>
+  readonly acknowledges: Act
 }
 
 /** The actions on an incident, and the note that goes with them. */
@@ -77,25 +78,11 @@ export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentAc
             <ActionButton kind={acknowledgement === null ? "main" : "quiet"} does={acknowledges}>
               Acknowledge
             </ActionButton>
-            <label>
-              for{" "}
-              <select value={span} onChange={(event) => (span.value = event.currentTarget.value)}>
-                <option value="">the default time</option>
-                {SPANS.map((each) => (
-                  <option key={each}>{each}</option>
-                ))}
-              </select>
-            </label>
+            <Field label="for " value={span.value} options={SPANS} onText={(text) => (span.value = text)} />
+            <QuietButton does={() => go(linkTo("silences", [], { incidents: incident.id }))}>
+              Silence
+            </QuietButton>
           </>
-        )}
-        {isOpen && (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => go(linkTo("silences", [], { incidents: incident.id }))}
-          >
-            Silence
-          </button>
         )}
         {acknowledgement !== null && (
           <ActionButton does={() => withdraw(incident.id)}>Remove acknowledgement</ActionButton>

@@ -1,4 +1,4 @@
-import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from "@tocsin/client"
+import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail, Silence } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
@@ -12,24 +12,23 @@ import {
   linksIn,
   memberText,
   openingsOf,
+  SENDING,
   silencesOf,
-  timelineOf,
   subjectOf,
+  timelineOf,
   untilText,
 } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
-import type { Silence } from "../state/silenceActions.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { useDraft } from "../state/useDraft.ts"
-import { useResource } from "../state/useResource.ts"
+import { useRead, useResource } from "../state/useResource.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { BackLink } from "../view/navigation.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
+import { Labels, Mark, OutsideLink, Time } from "../view/marks.tsx"
+import { BackLink } from "../view/navigation.tsx"
 import { ReadingNote } from "../view/states.tsx"
-import { Mark, Time } from "../view/marks.tsx"
-import { Labels } from "./AgentFacts.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
 
 const memberLink = (member: IncidentDetail["members"][number]): string => {
@@ -94,7 +93,6 @@ export const Release = ({ id }: { readonly id: string }) => (
   </ActionButton>
 )
 
-/** Sends a failed notification again. */
 export const Replay = ({ id }: { readonly id: string }) => (
   <ActionButton
     does={async () => {
@@ -107,13 +105,11 @@ export const Replay = ({ id }: { readonly id: string }) => (
   </ActionButton>
 )
 
-const AUDITED = ["notification.replayed", "notification.released"]
-
 /** Operators' actions on notifications since the incident opened. */
 const useAudit = ({ incident, deliveries }: IncidentDetail): ReadonlyArray<AuditEntry> =>
   useResource(`sent by hand ${incident.id} ${deliveries.length > 0}`, ["outbox"], async (signal) => {
     const found: Array<AuditEntry> = []
-    for (const action of deliveries.length > 0 ? AUDITED : []) {
+    for (const action of deliveries.length > 0 ? SENDING : []) {
       const query = { action, from: incident.opened_at, limit: 100 }
       const page = await call<Answered<AuditEntry>>("GET", "ops/v1/audit", { query, signal })
       found.push(...page.items)
@@ -132,9 +128,9 @@ const Timeline = ({ detail }: { readonly detail: IncidentDetail }) => (
             place % 2 === 0 ? (
               part
             ) : (
-              <a key={place} href={part} target="_blank" rel="noopener noreferrer">
+              <OutsideLink key={place} href={part}>
                 {part}
-              </a>
+              </OutsideLink>
             ),
           )}
         </span>
@@ -148,10 +144,8 @@ const OPENINGS = 50
 /** How often the incident's key opened lately: a check that comes and goes needs another remedy. */
 const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "members">) => {
   const [subject] = members.map(subjectOf)
-  const { value } = useResource(`openings of ${incident.id}`, ["incidents"], (signal) => {
-    const query = { ...subject, sort: "opened_at", limit: OPENINGS }
-    return call<Answered<HeldIncident>>("GET", "ops/v1/incidents", { query, signal })
-  })
+  const query = { ...subject, sort: "opened_at", limit: OPENINGS }
+  const { value } = useRead<Answered<HeldIncident>>("ops/v1/incidents", query)
   const count = openingsOf(incident, value?.items ?? [])
   if (count < 2) return null
   return (
@@ -164,9 +158,7 @@ const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "memb
 
 /** Which silence holds notifications, and whose it is. */
 const SilenceReason = ({ id }: { readonly id: string }) => {
-  const { value } = useResource(`silence ${id}`, ["silences"], (signal) =>
-    call<Silence>("GET", `ops/v1/silences/${segment(id)}`, { signal }),
-  )
+  const { value } = useRead<Silence>(`ops/v1/silences/${segment(id)}`)
   if (value === undefined) return null
   return (
     <li>
@@ -176,13 +168,12 @@ const SilenceReason = ({ id }: { readonly id: string }) => {
   )
 }
 
-const Reasons = ({
-  detail,
-  isQuiet = false,
-}: {
+interface ReasonsProps {
   readonly detail: IncidentDetail
   readonly isQuiet?: boolean
-}) => (
+}
+
+const Reasons = ({ detail, isQuiet = false }: ReasonsProps) => (
   <ul>
     {explanationOf(detail, isQuiet, now.peek()).map((sentence) => (
       <li key={sentence}>{sentence}</li>
@@ -218,10 +209,7 @@ const Facts = ({ detail: { incident, runbook } }: { readonly detail: IncidentDet
     {runbook !== null && (
       <>
         {" "}
-        ·{" "}
-        <a href={runbook.url} target="_blank" rel="noopener noreferrer">
-          {runbook.note ?? "Runbook"}
-        </a>
+        · <OutsideLink href={runbook.url}>{runbook.note ?? "Runbook"}</OutsideLink>
       </>
     )}
   </p>
@@ -237,9 +225,8 @@ export const IncidentPage = () => {
     note.value = ""
     return done
   }
-  const reading = useResource(`incident ${id}`, ["incidents", "outbox"], (signal) =>
-    call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`, { signal }),
-  )
+  const path = `ops/v1/incidents/${segment(id)}`
+  const reading = useRead<IncidentDetail>(path, {}, ["incidents", "outbox"])
   const { value: detail } = reading
   const isExplained = route.value.parameters["focus"] === "explain" && detail !== undefined
   useEffect(() => {

@@ -1,26 +1,25 @@
 import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
-import type { ComponentChildren, VNode } from "preact"
+import type { ComponentChildren } from "preact"
 import { useCallback, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
+import { acknowledge, titleOf } from "../state/incidentActions.ts"
+import { incidentsOf } from "../state/lists.ts"
+import { focusedId, go, route } from "../state/location.ts"
 import { itemsOf, type Pages, rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { acknowledge, titleOf } from "../state/incidentActions.ts"
-import { focusedId, go, route, setParameters } from "../state/location.ts"
-import { incidentsOf } from "../state/incidentSearch.ts"
+import { MOST_SELECTED, type Selection, selectionText } from "../state/selection.ts"
 import { mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { act, type Message } from "../state/useAction.ts"
-import { ActionButton } from "../view/buttons.tsx"
+import { ActionButton, QuietButton } from "../view/buttons.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Listing } from "../view/Listing.tsx"
-import { type Latest, NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
-import { FilterField, Tabs, Tally } from "../view/navigation.tsx"
+import { Listing, type Pick, select, SelectBox, selectedIds, usePick } from "../view/Listing.tsx"
 import { Mark, Time } from "../view/marks.tsx"
+import { FilterField, Tabs, Tally } from "../view/navigation.tsx"
+import { type Latest, NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
 import { Empty } from "../view/states.tsx"
-import { usePages } from "../view/usePages.ts"
-import { MOST_SELECTED, type Selection, selectionText } from "../state/selection.ts"
-import { type Pick, select, SelectBox, selectedIds, usePick } from "../view/usePick.tsx"
+import { type Listed, usePages } from "../view/usePages.ts"
 import { NothingOpen, Start } from "./Start.tsx"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
@@ -42,12 +41,8 @@ const IncidentBar = () => {
       <ActionButton kind="main" does={() => acknowledgeAll(selected)}>
         Acknowledge
       </ActionButton>
-      <button type="button" class="quiet" onClick={() => silence(selected)}>
-        Silence
-      </button>
-      <button type="button" class="quiet" onClick={() => select([])}>
-        Clear
-      </button>
+      <QuietButton does={() => silence(selected)}>Silence</QuietButton>
+      <QuietButton does={() => select([])}>Clear</QuietButton>
     </div>
   )
 }
@@ -72,25 +67,12 @@ const useIncidentKeys = (pick: Pick): void => {
 /** Of so many, a search is read again with each change; of more, or of the past, every few seconds. */
 const FEW = 1_000
 
-type Draw = (incident: HeldIncident) => VNode
-
-const Row = ({
-  incident,
-  pick,
-  latest,
-}: {
-  readonly incident: HeldIncident
-  readonly pick: Pick
-  readonly latest: ReadonlySignal<Latest | undefined>
-}) => {
-  const { id, agent_id, check_id, incident_key } = incident
+const drawIncident = (incident: HeldIncident, pick: Pick, latest: ReadonlySignal<Latest | undefined>) => {
+  const { id, agent_id, check_id = "", incident_key } = incident
   const title = titleOf(incident)
-  const subject =
-    agent_id === undefined || check_id === undefined || check_id === ""
-      ? incident_key
-      : `${agent_id}/${check_id}`
+  const subject = agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
   return (
-    <div class="row incident" data-id={id}>
+    <>
       {mayRespond.value ? <SelectBox id={id} name={title} pick={pick} /> : <i />}
       <Mark state={incident.severity} />
       <a class="main" href={linkTo("incidents", [id])} title={title}>
@@ -101,8 +83,16 @@ const Row = ({
       </span>
       <NotifiedMark incident={incident} latest={latest} />
       <Time at={incident.resolved_at ?? incident.opened_at} />
-    </div>
+    </>
   )
+}
+
+/** Rows of incidents that keys, the bar and the boxes act on. */
+const useRows = (...lists: ReadonlyArray<{ readonly pages: Pages<HeldIncident> }>) => {
+  const pick = usePick(() => lists.flatMap(({ pages }) => itemsOf(pages)).map(({ id }) => id))
+  const latest = useLatest()
+  useIncidentKeys(pick)
+  return useCallback((incident: HeldIncident) => drawIncident(incident, pick, latest), [latest, pick])
 }
 
 const SelectAll = ({ ids }: { readonly ids: ReadonlyArray<string> }) =>
@@ -115,37 +105,6 @@ const SelectAll = ({ ids }: { readonly ids: ReadonlyArray<string> }) =>
     />
   ) : null
 
-const SEVERITIES = ["critical", "unknown", "warning"] as const
-
-const Filters = () => {
-  const { filter = "" } = route.value.parameters
-  const counts = summary.value?.incidents
-  return (
-    <div class="filters">
-      <FilterField
-        label="Search by summary, agent or check"
-        placeholder="summary, agent or check"
-        value={filter}
-        onText={(text) => setParameters({ filter: text, selected: "" })}
-      />
-      {counts !== undefined && route.value.parameters["tab"] !== "resolved" && (
-        <Tally parameter="severity" counts={SEVERITIES.map((each) => [each, counts[each]])} />
-      )}
-    </div>
-  )
-}
-
-/** Rows of incidents that keys, the bar and the boxes act on. */
-const useRows = (...lists: ReadonlyArray<{ readonly pages: Pages<HeldIncident> }>): Draw => {
-  const pick = usePick(() => lists.flatMap(({ pages }) => itemsOf(pages)).map(({ id }) => id))
-  const latest = useLatest()
-  useIncidentKeys(pick)
-  return useCallback(
-    (incident: HeldIncident) => <Row incident={incident} pick={pick} latest={latest} />,
-    [latest, pick],
-  )
-}
-
 const headsOf = (pages: Pages<HeldIncident>, time: string) => [
   <SelectAll key="all" ids={itemsOf(pages).map(({ id }) => id)} />,
   "Severity",
@@ -155,12 +114,22 @@ const headsOf = (pages: Pages<HeldIncident>, time: string) => [
   time,
 ]
 
-const Tools = () => (
-  <div class="tools">
-    <Filters />
-    <IncidentBar />
-  </div>
-)
+const SEVERITIES = ["critical", "unknown", "warning"] as const
+
+const Tools = () => {
+  const counts = summary.value?.incidents
+  return (
+    <div class="tools">
+      <div class="filters">
+        <FilterField what="summary, agent or check" />
+        {counts !== undefined && route.value.parameters["tab"] !== "resolved" && (
+          <Tally parameter="severity" counts={SEVERITIES.map((each) => [each, counts[each]])} />
+        )}
+      </div>
+      <IncidentBar />
+    </div>
+  )
+}
 
 const isFiltered = (): boolean => {
   const { filter = "", severity = "" } = route.value.parameters
@@ -178,22 +147,21 @@ interface ListProps {
   readonly label?: string
   /** The name of the column of times; without it, the columns have no heads. */
   readonly time?: string
-  readonly listed: ReturnType<typeof usePages<HeldIncident>>
+  readonly listed: Listed<HeldIncident>
   readonly empty: ComponentChildren
-  readonly children: Draw
+  readonly draw: ReturnType<typeof useRows>
 }
 
-const List = ({ label = "Incidents", time, listed, empty, children }: ListProps) => (
+const List = ({ label = "Incidents", time, listed, empty, draw }: ListProps) => (
   <Listing
     label={label}
     kind="incident"
     heads={time === undefined ? [] : headsOf(listed.pages, time)}
     listed={listed}
     keyOf={({ id }) => id}
-    size="incident"
     empty={empty}
   >
-    {children}
+    {draw}
   </Listing>
 )
 
@@ -213,24 +181,17 @@ const OpenIncidents = () => {
   // The steps stay while their results arrive.
   if (!hasAgents && isEmpty) isStarting.current = true
   if (isStarting.current && isEmpty) return <Start />
+  const nothing = hasTaken ? (
+    <p class="lead">Somebody has acknowledged each of them.</p>
+  ) : (
+    <Nothing>
+      <NothingOpen />
+    </Nothing>
+  )
   return (
     <>
       <Tools />
-      <List
-        time="Opened"
-        listed={free}
-        empty={
-          hasTaken ? (
-            <p class="lead">Somebody has acknowledged each of them.</p>
-          ) : (
-            <Nothing>
-              <NothingOpen />
-            </Nothing>
-          )
-        }
-      >
-        {draw}
-      </List>
+      <List time="Opened" listed={free} empty={nothing} draw={draw} />
       {hasTaken && (
         <>
           <h2>
@@ -240,9 +201,7 @@ const OpenIncidents = () => {
               {taken.pages.next !== null && "+"}
             </span>
           </h2>
-          <List label="Acknowledged incidents" listed={taken} empty={null}>
-            {draw}
-          </List>
+          <List label="Acknowledged incidents" listed={taken} empty={null} draw={draw} />
         </>
       )}
     </>
@@ -253,20 +212,15 @@ const ResolvedIncidents = () => {
   const { filter = "" } = route.value.parameters
   const listed = usePages(incidentsOf({ state: "resolved", sort: "resolved_at" }, filter, true))
   const draw = useRows(listed)
+  const nothing = (
+    <Nothing>
+      <Empty title="Nothing has resolved yet" />
+    </Nothing>
+  )
   return (
     <>
       <Tools />
-      <List
-        time="Resolved"
-        listed={listed}
-        empty={
-          <Nothing>
-            <Empty title="Nothing has resolved yet" />
-          </Nothing>
-        }
-      >
-        {draw}
-      </List>
+      <List time="Resolved" listed={listed} empty={nothing} draw={draw} />
     </>
   )
 }

@@ -1,10 +1,10 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
+import { listOf } from "../state/lists.ts"
 import { mayAdminister } from "../state/session.ts"
-import { ActionButton } from "../view/buttons.tsx"
-import { ChoiceField, Fault, SecretActions, sent, ShownOnce, TextField } from "../view/creation.tsx"
+import { type FormField, refusal, type Secret, ShownOnce } from "../view/forms.tsx"
 import { Time } from "../view/marks.tsx"
-import { Last, NamedList } from "../view/NamedList.tsx"
+import { type Kind, Last, NamedActions, NamedForm, NamedList } from "../view/Named.tsx"
 
 /** The protocols, as people know them. */
 const KINDS = [
@@ -43,7 +43,7 @@ groups:
 /** An address as a sender reaches this server. */
 export const whole = (url: string): string => new URL(url, globalThis.location.origin).href
 
-/** The texts to copy of a new integration. */
+/** The lines to paste of a new integration. */
 const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> => {
   const addresses = made.urls.map(whole)
   if (addresses.every((address) => address.includes(made.key))) return addresses
@@ -51,112 +51,113 @@ const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> => {
   return [...addresses, made.key, ...lines]
 }
 
-/** The options that a form's text states; `undefined` if it is no JSON. */
+/** Senders that do not speak the API. */
+export const INTEGRATIONS: Kind<IntegrationWithKey> = {
+  noun: "integration",
+  creates: "Create integration",
+  path: "ops/v1/integrations",
+  warning: "Its checks and their history go with it.",
+  replaces: ["New key", "Replaced the key"],
+  secretOf: (made) => ({ title: `Addresses of ${made.name}`, texts: textsOf(made) }),
+}
+
 const optionsIn = (text: string): unknown => {
   try {
-    return text.trim() === "" ? {} : JSON.parse(text)
+    return text === "" ? {} : JSON.parse(text)
   } catch {
-    return undefined
+    throw refusal("The options must be a JSON object.")
   }
 }
 
-interface ShownProps {
-  readonly shown: Signal<IntegrationWithKey | undefined>
+interface IntegrationListProps {
+  readonly changed?: Signal<Integration | undefined>
+  /** Takes a new key. */
+  readonly shown?: Signal<Secret | undefined>
 }
 
-/** The path of all integrations. */
-export const INTEGRATIONS = "ops/v1/integrations"
+const refusalOf = ({ at, message }: NonNullable<Integration["last_refusal"]>) => (
+  <>
+    , refused <Time at={at} />: {message}
+  </>
+)
 
-const CreateForm = ({ shown }: ShownProps) => {
-  const name = useSignal("")
-  const kind = useSignal("ping")
-  const options = useSignal("")
-  const fault = useSignal("")
+/** All but the one by which the service reports its own watches. */
+const listIntegrations = () => {
+  const all = listOf<Integration>(INTEGRATIONS.path, {})
+  return {
+    ...all,
+    read: async (cursor: string | undefined) => {
+      const page = await all.read(cursor)
+      return { ...page, items: page.items.filter(({ kind }) => kind !== "watch") }
+    },
+  }
+}
+
+/** Each integration with its last report; those that can be changed need a place for a new key. */
+export const IntegrationList = ({ changed, shown }: IntegrationListProps) => (
+  <NamedList<Integration>
+    label="Integrations"
+    list={listIntegrations()}
+    heads={["Name", "Kind", "Last report", ""]}
+    empty={["No integrations yet", "Cron jobs and other monitors report through one."]}
+  >
+    {(item) => ({
+      subject: (
+        <>
+          by {item.created_by}
+          {item.last_refusal !== null && refusalOf(item.last_refusal)}
+        </>
+      ),
+      label: <em class="taker">{item.kind}</em>,
+      note: item.is_closed ? "key blocked" : undefined,
+      when: <Last did="reported" at={item.last_request_at} never="no report yet" />,
+      actions: shown !== undefined && (
+        <NamedActions kind={INTEGRATIONS} item={item} changed={changed} shown={shown} />
+      ),
+    })}
+  </NamedList>
+)
+
+const IntegrationForm = ({ changed, shown }: Required<IntegrationListProps>) => {
+  const former = changed.value
+  const options: FormField = {
+    label: "Options (JSON)",
+    initial: former === undefined ? "" : JSON.stringify(former.options),
+    example: ({ kind = "" }) => OPTIONS[kind],
+  }
   return (
-    <>
-      <div class="form-row">
-        <TextField label="Name" value={name} />
-        <ChoiceField label="Kind" value={kind} options={KINDS} />
-        <TextField label="Options (JSON)" value={options} placeholder={OPTIONS[kind.value]} />
-        <ActionButton
-          kind="main"
-          does={async () => {
-            const given = optionsIn(options.value)
-            if (given === undefined) return void (fault.value = "The options must be a JSON object.")
-            const body = { name: name.value.trim(), kind: kind.value, options: given }
-            const made = await sent<IntegrationWithKey>("POST", INTEGRATIONS, body, fault)
-            if (made === undefined) return undefined
-            name.value = ""
-            options.value = ""
-            shown.value = made
-            return { text: `Created ${made.name}` }
-          }}
-        >
-          Create integration
-        </ActionButton>
-      </div>
-      <Fault of={fault} />
-      <p class="lead">
-        Senders report by requesting an address, without an agent. Each check appears with its first report.
-      </p>
-    </>
+    <NamedForm
+      kind={INTEGRATIONS}
+      changed={changed}
+      shown={shown}
+      fields={
+        former === undefined
+          ? { kind: { label: "Kind", options: KINDS, initial: "ping" }, options }
+          : { options }
+      }
+      bodyOf={({ kind, options: text = "" }) => ({
+        ...(kind !== undefined && { kind }),
+        options: optionsIn(text),
+      })}
+    />
   )
 }
 
 /** Reports of senders that do not speak the API. */
 export const Integrations = () => {
-  const shown = useSignal<IntegrationWithKey | undefined>(undefined)
+  const shown = useSignal<Secret | undefined>(undefined)
+  const changed = useSignal<Integration | undefined>(undefined)
   return (
     <>
       <h1>Integrations</h1>
-      {mayAdminister.value && <CreateForm shown={shown} />}
-      <Addresses of={shown} />
-      <IntegrationList shown={shown} />
+      {mayAdminister.value && <IntegrationForm changed={changed} shown={shown} />}
+      {mayAdminister.value && (
+        <p class="lead">
+          Senders report by requesting an address, without an agent. Each check appears with its first report.
+        </p>
+      )}
+      <ShownOnce of={shown} />
+      <IntegrationList changed={changed} shown={shown} />
     </>
   )
 }
-
-/** The lines to paste of a new integration, which are shown once. */
-export const Addresses = ({
-  of,
-  texts = textsOf,
-  title = ({ name }) => `Addresses of ${name}`,
-}: {
-  readonly of: ShownProps["shown"]
-  readonly title?: (made: IntegrationWithKey) => string
-  readonly texts?: (made: IntegrationWithKey) => ReadonlyArray<string>
-}) => <ShownOnce of={of} titleOf={title} textsOf={texts} />
-
-/** Each integration with its last report; those that can be changed need a place for a new key. */
-export const IntegrationList = ({ shown }: Partial<ShownProps>) => (
-  <NamedList<Integration>
-    label="Integrations"
-    path={INTEGRATIONS}
-    heads={["Name", "Last refusal", "Kind", "Last report", ""]}
-    empty={["No integrations yet", "Cron jobs and other monitors report through one."]}
-  >
-    {({ name, kind, created_by, is_closed, last_refusal, last_request_at }) => ({
-      subject:
-        last_refusal === null ? (
-          `created by ${created_by}`
-        ) : (
-          <>
-            refused <Time at={last_refusal.at} />: {last_refusal.message}
-          </>
-        ),
-      label: kind,
-      note: is_closed ? "key blocked" : undefined,
-      when: <Last did="reported" at={last_request_at} never="no report yet" />,
-      actions: shown !== undefined && mayAdminister.value && (
-        <SecretActions
-          name={name}
-          noun="integration"
-          path={INTEGRATIONS}
-          replaces={["Replace key", "Replaced the key"]}
-          warning="Its checks and their history go with it."
-          shown={shown}
-        />
-      ),
-    })}
-  </NamedList>
-)

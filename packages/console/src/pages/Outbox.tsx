@@ -9,11 +9,11 @@ import { followReplays, replayAll } from "../state/outboxActions.ts"
 import { rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
-import { ActionButton } from "../view/buttons.tsx"
+import { ActionButton, QuietButton } from "../view/buttons.tsx"
 import { Listing } from "../view/Listing.tsx"
-import { Empty } from "../view/states.tsx"
-import { Tabs } from "../view/navigation.tsx"
 import { Mark, Time } from "../view/marks.tsx"
+import { Tabs } from "../view/navigation.tsx"
+import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 import { Release, Replay } from "./IncidentPage.tsx"
 
@@ -26,52 +26,45 @@ const TABS = [
   ["sent", "Sent", { state: "sent" }, "Nothing was sent yet"],
 ] as const
 
-/** Which incident it is about, and why it was written or failed. */
-const About = ({ item }: { readonly item: HeldOutboxItem }) => {
+const drawItem = (item: HeldOutboxItem) => {
   const reason = item.last_error ?? item.cause?.replaceAll("_", " ") ?? ""
   const about = `${item.incident_key} · ${item.summary ?? ""}`
   return (
     <>
+      <Mark state={item.state} />
+      <a class="main" href={linkTo("incidents", [item.incident_id])}>
+        {item.event_type} to {item.receiver}
+      </a>
       <span class="subject" title={about}>
         {about}
       </span>
       <span class="subject reason" title={reason}>
         {reason}
       </span>
+      <span class="notes">
+        {item.held_by.length > 0 && (
+          <em class="held">
+            held: {item.held_by.map(holdText).join("; ")}
+            {typeof item.held_until === "string" && (
+              <>
+                , until <Time at={item.held_until} />
+              </>
+            )}
+          </em>
+        )}
+        {item.attempts > 1 && <em>{countText(item.attempts, "attempt")}</em>}
+        {item.state === "retry" && typeof item.next_attempt_at === "string" && (
+          <em>
+            tried again <Time at={item.next_attempt_at} />
+          </em>
+        )}
+        {mayAdminister.value && item.held_by.length > 0 && <Release id={item.id} />}
+        {mayAdminister.value && item.state === "failed" && <Replay id={item.id} />}
+      </span>
+      {item.updated_at !== undefined && <Time at={item.updated_at} />}
     </>
   )
 }
-
-const Row = ({ item }: { readonly item: HeldOutboxItem }) => (
-  <div class="row outbox" data-id={item.id}>
-    <Mark state={item.state} />
-    <a class="main" href={linkTo("incidents", [item.incident_id])}>
-      {item.event_type} to {item.receiver}
-    </a>
-    <About item={item} />
-    <span class="notes">
-      {item.held_by.length > 0 && (
-        <em class="held">
-          held: {item.held_by.map(holdText).join("; ")}
-          {typeof item.held_until === "string" && (
-            <>
-              , until <Time at={item.held_until} />
-            </>
-          )}
-        </em>
-      )}
-      {item.attempts > 1 && <em>{countText(item.attempts, "attempt")}</em>}
-      {item.state === "retry" && typeof item.next_attempt_at === "string" && (
-        <em>
-          tried again <Time at={item.next_attempt_at} />
-        </em>
-      )}
-      {mayAdminister.value && item.held_by.length > 0 && <Release id={item.id} />}
-      {mayAdminister.value && item.state === "failed" && <Replay id={item.id} />}
-    </span>
-    {item.updated_at !== undefined && <Time at={item.updated_at} />}
-  </div>
-)
 
 /** Sends all dead letters again, until the operator stops it. */
 const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
@@ -96,11 +89,7 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
     <div class="bar">
       <ActionButton does={does}>Replay all</ActionButton>
       <span role="status">{progress}</span>
-      {isRunning && (
-        <button type="button" class="quiet" onClick={() => (isStopped.current = true)}>
-          Stop
-        </button>
-      )}
+      {isRunning && <QuietButton does={() => (isStopped.current = true)}>Stop</QuietButton>}
     </div>
   )
 }
@@ -123,7 +112,7 @@ export const Outbox = () => {
         keyOf={({ id }) => id}
         empty={<Empty title={nothing}>{tab === "all" && "The first incident brings some."}</Empty>}
       >
-        {(item) => <Row item={item} />}
+        {drawItem}
       </Listing>
     </>
   )

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { notice, signIn } from "../state/session.ts"
+import { Fault } from "../view/forms.tsx"
 import { Bell } from "../view/marks.tsx"
 
 /** Asks for the operator's token, once. */
@@ -55,11 +56,7 @@ export const SignIn = () => {
           />
           Stay signed in on this device
         </label>
-        {fault.value !== "" && (
-          <p class="failure" role="alert">
-            {fault.value}
-          </p>
-        )}
+        <Fault text={fault.value} />
         <button type="submit" class="main" aria-busy={isBusy.value} disabled={isBusy.value}>
           Sign in
         </button>

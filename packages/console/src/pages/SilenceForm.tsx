@@ -22,8 +22,8 @@ import {
 } from "../state/silenceActions.ts"
 import { useDraft } from "../state/useDraft.ts"
 import { useResource } from "../state/useResource.ts"
-import { TimeField } from "../view/creation.tsx"
 import { ActionButton } from "../view/buttons.tsx"
+import { Fault, Field } from "../view/forms.tsx"
 import { FailureNote } from "../view/states.tsx"
 
 const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]
@@ -138,9 +138,7 @@ const Subjects = ({ incidents, left, text }: Pick<Form, "incidents" | "left" | "
 
 const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "missing" | "span">) =>
   end === undefined ? (
-    <p class="failure" role="alert">
-      “{span.value}” is neither a duration such as 2h nor a time of day such as 08:00.
-    </p>
+    <Fault text={`“${span.value}” is neither a duration such as 2h nor a time of day such as 08:00.`} />
   ) : (
     <p class="lead">
       {begin <= now.value && "Starts now. "}
@@ -188,7 +186,12 @@ export const SilenceForm = () => {
             ))}
           </datalist>
         </label>
-        <TimeField label="Starts" value={starts} />
+        <Field
+          label="Starts"
+          type="datetime-local"
+          value={starts.value}
+          onText={(text) => (starts.value = text)}
+        />
         <label class="wide">
           Comment
           <input
@@ -207,11 +210,7 @@ export const SilenceForm = () => {
           Silence
         </ActionButton>
       </div>
-      {fault !== undefined && (
-        <p class="failure" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault text={fault ?? ""} />
       <Ending {...form} />
       {silences !== undefined && <Preview silences={silences} />}
     </section>

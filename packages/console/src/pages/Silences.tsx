@@ -1,17 +1,17 @@
-import type { WindowList } from "@tocsin/client"
+import type { Silence, WindowList } from "@tocsin/client"
 import { momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { mayRespond, call } from "../state/session.ts"
-import { expire, extend, matchersText, type Silence } from "../state/silenceActions.ts"
-import { useResource } from "../state/useResource.ts"
+import { mayRespond } from "../state/session.ts"
+import { expire, extend, matchersText } from "../state/silenceActions.ts"
+import { useRead } from "../state/useResource.ts"
 import { ActionButton } from "../view/buttons.tsx"
 import { Listing } from "../view/Listing.tsx"
-import { Empty, ReadingNote } from "../view/states.tsx"
-import { Tabs } from "../view/navigation.tsx"
 import { Mark, Time } from "../view/marks.tsx"
+import { Tabs } from "../view/navigation.tsx"
+import { Empty, ReadingNote } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 import { SilenceForm } from "./SilenceForm.tsx"
 
@@ -43,8 +43,8 @@ const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Si
   )
 }
 
-const Row = ({ silence }: { readonly silence: Silence }) => (
-  <div class="row silence" data-id={silence.id}>
+const drawSilence = (silence: Silence) => (
+  <>
     <Mark state={silence.state} />
     <b title={silence.comment}>{silence.comment}</b>
     <code class="subject" title={matchersText(silence.matchers)}>
@@ -64,13 +64,11 @@ const Row = ({ silence }: { readonly silence: Silence }) => (
         </ActionButton>
       </span>
     )}
-  </div>
+  </>
 )
 
 const Windows = () => {
-  const reading = useResource("windows", ["policy", "silences"], (signal) =>
-    call<WindowList>("GET", "ops/v1/windows", { signal }),
-  )
+  const reading = useRead<WindowList>("ops/v1/windows")
   const { value } = reading
   return (
     <>
@@ -132,12 +130,13 @@ export const Silences = () => {
       <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS} />
       <Listing
         label="Silences"
+        kind="silence"
         listed={listed}
         keyOf={({ id }) => id}
         size="double"
         empty={<Empty title={nothing}>{mayRespond.value && "Create one, here or from an incident."}</Empty>}
       >
-        {(silence) => <Row silence={silence} />}
+        {drawSilence}
       </Listing>
       <h2>Maintenance windows</h2>
       <Windows />

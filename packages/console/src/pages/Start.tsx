@@ -2,16 +2,17 @@ import { useSignal } from "@preact/signals"
 import type { IntegrationWithKey, PolicyInForce } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
 import { linkTo } from "../state/Route.ts"
-import { base, call, mayAdminister } from "../state/session.ts"
+import { base, mayAdminister } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
-import { useResource } from "../state/useResource.ts"
-import { ActionButton, CopyButton } from "../view/buttons.tsx"
-import { ChoiceField, Fault, sent, TextField } from "../view/creation.tsx"
+import { useRead } from "../state/useResource.ts"
+import { CopyText } from "../view/buttons.tsx"
+import { Form, type Secret, ShownOnce } from "../view/forms.tsx"
+import { createNamed } from "../view/Named.tsx"
 import { Empty } from "../view/states.tsx"
 import { AddHosts, AdmissionList } from "./Admission.tsx"
-import { Addresses, INTEGRATIONS, IntegrationList, prometheusLines, whole } from "./Integrations.tsx"
+import { INTEGRATIONS, IntegrationList, prometheusLines, whole } from "./Integrations.tsx"
 import { Notifiers } from "./System.tsx"
-import { WatchForm, WatchList } from "./Watches.tsx"
+import { WatchTable } from "./Watches.tsx"
 
 /** An address within single quotes of a shell. */
 const quotable = (address: string): string => address.replace(/\/$/, "").replaceAll("'", "%27")
@@ -26,13 +27,6 @@ npm run -s agent -- start --config data/agent/config.yaml --state data/agent/sta
 const shellCommand = (address: string): string =>
   `TOCSIN_URL='${quotable(address)}' sh agent.sh load sh -c 'uptime; exit 0'`
 
-const Command = ({ text }: { readonly text: string }) => (
-  <div class="command">
-    <pre tabIndex={0}>{text}</pre>
-    <CopyButton text={text} />
-  </div>
-)
-
 const Hosts = () => (
   <>
     <p>
@@ -43,11 +37,11 @@ const Hosts = () => (
     <details>
       <summary>Without a token: compare fingerprints</summary>
       <p>In a clone of Tocsin, on the host to watch:</p>
-      <Command text={cloneCommand(base)} />
+      <CopyText text={cloneCommand(base)} />
       <p>
         With nothing but a shell, curl and <code>examples/agent.sh</code>:
       </p>
-      <Command text={shellCommand(base)} />
+      <CopyText text={shellCommand(base)} />
     </details>
     <AdmissionList isFirst />
   </>
@@ -65,63 +59,47 @@ const cronText = (url: string, schedule: string): string =>
   `; curl -fsS -m 10 --retry 3 -o /dev/null "${url}/$??${schedule}"`
 
 const Job = () => {
-  const name = useSignal("")
-  const schedule = useSignal<string>(SCHEDULES[1][0])
-  const fault = useSignal("")
-  const shown = useSignal<IntegrationWithKey | undefined>(undefined)
+  const shown = useSignal<Secret | undefined>(undefined)
+  const add = ({ job = "", schedule = "" }: Readonly<Record<string, string>>) => {
+    const secretOf = ({ name, urls: [url = ""] }: IntegrationWithKey) => ({
+      title: `Append this to the line of ${name} in the crontab`,
+      texts: [cronText(whole(url), schedule)],
+    })
+    const body = { name: job, kind: "ping", options: { check: job } }
+    return createNamed({ ...INTEGRATIONS, secretOf }, body, shown)
+  }
   return (
     <>
-      <div class="form-row">
-        <TextField label="Job" value={name} placeholder="backup" />
-        <ChoiceField label="Runs" value={schedule} options={SCHEDULES} />
-        <ActionButton
-          kind="main"
-          does={async () => {
-            const job = name.value.trim()
-            const body = { name: job, kind: "ping", options: { check: job } }
-            shown.value = await sent<IntegrationWithKey>("POST", INTEGRATIONS, body, fault)
-            return shown.value === undefined ? undefined : { text: `Created ${job}` }
-          }}
-        >
-          Add a job
-        </ActionButton>
-      </div>
-      <Fault of={fault} />
-      <Addresses
-        of={shown}
-        title={({ name: job }) => `Append this to the line of ${job} in the crontab`}
-        texts={({ urls: [url = ""] }) => [cronText(whole(url), schedule.value)]}
+      <Form
+        fields={{
+          job: { label: "Job", example: "backup" },
+          schedule: { label: "Runs", options: SCHEDULES, initial: SCHEDULES[1][0] },
+        }}
+        acts={[["Add a job", add, "main"]]}
       />
+      <ShownOnce of={shown} />
     </>
   )
 }
 
 const Prometheus = () => {
-  const name = useSignal("prometheus")
-  const fault = useSignal("")
-  const shown = useSignal<IntegrationWithKey | undefined>(undefined)
+  const shown = useSignal<Secret | undefined>(undefined)
+  const add = ({ name }: Readonly<Record<string, string>>) => {
+    const secretOf = (made: IntegrationWithKey) => ({
+      title: "Add this to the configuration of Prometheus, and the rule to its rules",
+      texts: prometheusLines(made),
+    })
+    const body = { name, kind: "alertmanager", options: { watchdog: "Watchdog" } }
+    return createNamed({ ...INTEGRATIONS, secretOf }, body, shown)
+  }
   return (
     <>
       <p>Prometheus, vmalert, Loki and Grafana send their alerts here as to an Alertmanager.</p>
-      <div class="form-row">
-        <TextField label="Name" value={name} />
-        <ActionButton
-          kind="main"
-          does={async () => {
-            const body = { name: name.value.trim(), kind: "alertmanager", options: { watchdog: "Watchdog" } }
-            shown.value = await sent<IntegrationWithKey>("POST", INTEGRATIONS, body, fault)
-            return shown.value === undefined ? undefined : { text: `Created ${shown.value.name}` }
-          }}
-        >
-          Make its lines
-        </ActionButton>
-      </div>
-      <Fault of={fault} />
-      <Addresses
-        of={shown}
-        title={() => "Add this to the configuration of Prometheus, and the rule to its rules"}
-        texts={prometheusLines}
+      <Form
+        fields={{ name: { label: "Name", initial: "prometheus" } }}
+        acts={[["Make its lines", add, "main"]]}
       />
+      <ShownOnce of={shown} />
     </>
   )
 }
@@ -135,9 +113,7 @@ SERVICE_MESSENGER_URL=https://hooks.slack.com/services/…
 SERVICE_NTFY_URL=https://ntfy.sh/TOPIC`
 
 const Receivers = () => {
-  const { value: policy } = useResource("policy", ["policy"], (signal) =>
-    call<PolicyInForce>("GET", "ops/v1/policy", { signal }),
-  )
+  const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
   return (
     <>
       <p>The server notifies these receivers:</p>
@@ -148,21 +124,19 @@ const Receivers = () => {
           Start the server again with settings such as these: mail, a chat, or a phone.{" "}
           <code>docs/notifications.md</code> lists all services, and a policy says who is notified when.
         </p>
-        <Command text={SETTINGS} />
+        <CopyText text={SETTINGS} />
       </details>
     </>
   )
 }
 
-const Step = ({
-  children,
-  isOpen = false,
-  title,
-}: {
+interface StepProps {
   readonly title: string
   readonly isOpen?: boolean
   readonly children: ComponentChildren
-}) => (
+}
+
+const Step = ({ children, isOpen = false, title }: StepProps) => (
   <details open={isOpen}>
     <summary>
       <h3>{title}</h3>
@@ -178,8 +152,7 @@ export const Start = () => (
     {mayAdminister.value ? (
       <>
         <Step title="A page or a port" isOpen>
-          <WatchForm />
-          <WatchList />
+          <WatchTable />
         </Step>
         <Step title="A host">
           <Hosts />

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import type { HeldOutboxItem, PolicyInForce } from "@tocsin/client"
+import type { HeldOutboxItem, NotifierTest, PolicyInForce } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
 import { MOST } from "../state/lists.ts"
@@ -7,10 +7,10 @@ import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { base, call, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
-import { useResource } from "../state/useResource.ts"
+import { useRead } from "../state/useResource.ts"
 import { ActionButton } from "../view/buttons.tsx"
+import { Facts, Mark, Time } from "../view/marks.tsx"
 import { ReadingNote } from "../view/states.tsx"
-import { Mark, Time } from "../view/marks.tsx"
 
 /** The first page of the service, for programs. */
 interface ServiceState {
@@ -51,49 +51,51 @@ const faultsText = ({ storage, notifications }: ServiceState, letters: Letters):
   return `${lettersText(letters)}${receivers === "" ? "" : ` to ${receivers}`}, one within the last hour.`
 }
 
-const StateFacts = ({ state, letters }: { readonly state: ServiceState; readonly letters: Letters }) => {
-  const [mark, text] = WELLNESS[state.status]
-  const [deliveryMark, delivery] = DELIVERY[state.notifications.status]
+/** The facts of the service's parts. */
+const factsOf = (state: ServiceState, letters: Letters) => {
+  const [mark, delivery] = DELIVERY[state.notifications.status]
   const counts = summary.value
+  return {
+    Version: (
+      <>
+        {state.version}, started <Time at={state.started_at} isAlone />
+      </>
+    ),
+    Storage: (
+      <>
+        <Mark state={state.storage.status === "ok" ? "ok" : "critical"} word={state.storage.status} />{" "}
+        {state.storage.kind}
+      </>
+    ),
+    Notifications: (
+      <>
+        <Mark state={mark} word={state.notifications.status.replaceAll("_", " ")} /> {delivery}
+        {letters.length > 0 && (
+          <>
+            , <a href={linkTo("outbox", [], { tab: "failed" })}>{lettersText(letters)}</a>
+          </>
+        )}
+      </>
+    ),
+    Agents:
+      counts &&
+      `${numberText(counts.agents_online)} alive, ${numberText(counts.agents_offline)} stale or dead`,
+    Checks:
+      counts && STATES.map((status) => `${numberText(counts[`checks_${status}`])} ${status}`).join(", "),
+  }
+}
+
+const STATES = ["ok", "warning", "critical", "unknown"] as const
+
+const State = ({ state, letters }: { readonly state: ServiceState; readonly letters: Letters }) => {
+  const [mark, text] = WELLNESS[state.status]
   return (
     <>
       <p class="facts well">
         <Mark state={mark} word={state.status.replaceAll("_", " ")} /> {text}
         {state.status === "unwell" && ` ${faultsText(state, letters)}`}
       </p>
-      <dl class="facts-list">
-        <dt>Version</dt>
-        <dd>
-          {state.version}, started <Time at={state.started_at} isAlone />
-        </dd>
-        <dt>Storage</dt>
-        <dd>
-          <Mark state={state.storage.status === "ok" ? "ok" : "critical"} word={state.storage.status} />{" "}
-          {state.storage.kind}
-        </dd>
-        <dt>Notifications</dt>
-        <dd>
-          <Mark state={deliveryMark} word={state.notifications.status.replaceAll("_", " ")} /> {delivery}
-          {letters.length > 0 && (
-            <>
-              , <a href={linkTo("outbox", [], { tab: "failed" })}>{lettersText(letters)}</a>
-            </>
-          )}
-        </dd>
-        {counts !== undefined && (
-          <>
-            <dt>Agents</dt>
-            <dd>
-              {numberText(counts.agents_online)} alive, {numberText(counts.agents_offline)} stale or dead
-            </dd>
-            <dt>Checks</dt>
-            <dd>
-              {numberText(counts.checks_ok)} ok, {numberText(counts.checks_warning)} warning,{" "}
-              {numberText(counts.checks_critical)} critical, {numberText(counts.checks_unknown)} unknown
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts facts={factsOf(state, letters)} />
     </>
   )
 }
@@ -104,20 +106,13 @@ const HASH_START = 12
 /** More than the 15 s for which the service waits for the receiver. */
 const TEST_MILLIS = 20_000
 
-interface Tested {
-  readonly outcome: string
-  readonly error: string | null
-}
+type NotifierProps = PolicyInForce["receivers"][number] & { readonly letters: Letters }
 
-const Notifier = ({
-  name,
-  notifier,
-  letters,
-}: PolicyInForce["receivers"][number] & { readonly letters: Letters }) => {
+const Notifier = ({ name, notifier, letters }: NotifierProps) => {
   const tested = useSignal("")
   const sendTest = async () => {
     tested.value = ""
-    const { outcome, error } = await call<Tested>("POST", `ops/v1/notifiers/${segment(name)}/test`, {
+    const { outcome, error } = await call<NotifierTest>("POST", `ops/v1/notifiers/${segment(name)}/test`, {
       timeoutMillis: TEST_MILLIS,
     })
     const result = `${outcome}${error === null ? "" : `, ${error}`}`
@@ -129,7 +124,8 @@ const Notifier = ({
     <li class="row notifier">
       <b>{name}</b>
       <span class="subject">
-        {notifier !== name && <span>{notifier}</span>}
+        {notifier === "debug" && <span>writes to the log of the server, and notifies nobody</span>}
+        {notifier !== name && notifier !== "debug" && <span>{notifier}</span>}
         {latest !== undefined && (
           <span>
             {lettersText(letters)}, the latest: {latest.last_error ?? "no reason known"}
@@ -146,14 +142,13 @@ const Notifier = ({
   )
 }
 
-/** The receivers, each with a button that sends it a test. */
-export const Notifiers = ({
-  policy,
-  letters,
-}: {
+interface NotifiersProps {
   readonly policy: PolicyInForce
   readonly letters: Letters
-}) => (
+}
+
+/** The receivers, each with a button that sends it a test. */
+export const Notifiers = ({ policy, letters }: NotifiersProps) => (
   <ul class="plain" aria-label="Notifiers">
     {policy.receivers.map((receiver) => (
       <Notifier
@@ -211,18 +206,10 @@ const Policy = ({ policy }: { readonly policy: PolicyInForce }) => (
 
 /** Whether the service is well, and what it runs with. */
 export const System = () => {
-  const stateRead = useResource("state", ["policy", "outbox"], (signal) =>
-    call<ServiceState>("GET", "", { signal }),
-  )
-  const policyRead = useResource("policy", ["policy"], (signal) =>
-    call<PolicyInForce>("GET", "ops/v1/policy", { signal }),
-  )
-  const { value: failed } = useResource("dead letters", ["outbox"], (signal) =>
-    call<Answered<HeldOutboxItem>>("GET", "ops/v1/outbox", {
-      query: { state: "failed", limit: MOST },
-      signal,
-    }),
-  )
+  const stateRead = useRead<ServiceState>("", {}, ["policy", "outbox"])
+  const policyRead = useRead<PolicyInForce>("ops/v1/policy")
+  const query = { state: "failed", limit: MOST }
+  const { value: failed } = useRead<Answered<HeldOutboxItem>>("ops/v1/outbox", query, ["outbox"])
   const { value: state } = stateRead
   const { value: policy } = policyRead
   const letters = failed?.items ?? []
@@ -230,7 +217,7 @@ export const System = () => {
     <>
       <h1>System</h1>
       <ReadingNote reading={stateRead} />
-      {state !== undefined && <StateFacts state={state} letters={letters} />}
+      {state !== undefined && <State state={state} letters={letters} />}
       <h2>Notifiers</h2>
       <ReadingNote reading={policyRead} />
       {policy !== undefined && <Notifiers policy={policy} letters={letters} />}

@@ -1,64 +1,89 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
 import { WATCH_ADDRESSES, watchOfAddress } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
+import { listOf } from "../state/lists.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { ActionButton } from "../view/buttons.tsx"
-import { ChoiceField, Fault, RemoveButton, sent, TextField } from "../view/creation.tsx"
-import { Time } from "../view/marks.tsx"
-import { NamedList } from "../view/NamedList.tsx"
+import { type FormAct, type Options, refusal } from "../view/forms.tsx"
+import { Mark, Time } from "../view/marks.tsx"
+import { type Kind, NamedActions, NamedForm, NamedList } from "../view/Named.tsx"
 
-const PATH = "ops/v1/watches"
+/** Probes that the server repeats. */
+const WATCHES: Kind<Watch> = {
+  noun: "watch",
+  creates: "Watch",
+  path: "ops/v1/watches",
+  warning: "Its check and its history go with it.",
+}
 const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 
-/** Makes a watch of an address. */
-export const WatchForm = () => {
-  const address = useSignal("")
-  const every = useSignal("1m")
-  const fault = useSignal("")
-  const trial = useSignal("")
-  /** The watch of the address, whose fault is shown if it is none. */
-  const read = () => {
-    trial.value = ""
-    const watch = watchOfAddress(address.value.trim())
-    fault.value = watch === undefined ? `Write ${WATCH_ADDRESSES}.` : ""
-    return watch
+/** The choices of a field whose value may be another one than these. */
+const withOption = (options: Options, value: string): Options =>
+  options.some(([each]) => each === value) ? options : [...options, [value]]
+
+const hostText = (host: string): string => (host.includes(":") ? `[${host}]` : host)
+
+/** The address of a watch, as people write it. */
+const addressOf = ({ dns, http, tcp, tls }: Watch): string => {
+  if (http !== undefined) return http.url
+  if (tcp !== undefined) return `tcp://${hostText(tcp.host)}:${tcp.port}`
+  if (tls !== undefined) return `tls://${hostText(tls.host)}${tls.port === undefined ? "" : `:${tls.port}`}`
+  return `dns:${dns?.name ?? ""}`
+}
+
+/** The watch that an address states. */
+const watchOf = (address = "") => {
+  const watch = watchOfAddress(address)
+  if (watch === undefined) throw refusal(`Write ${WATCH_ADDRESSES}.`)
+  return watch
+}
+
+interface Changed {
+  readonly changed: Signal<Watch | undefined>
+}
+
+const WatchForm = ({ changed }: Changed) => {
+  const trial = useSignal<WatchTrial | undefined>(undefined)
+  const former = changed.value
+  const before = former === undefined ? "" : addressOf(former)
+  const attempt: FormAct[1] = async ({ address }) => {
+    trial.value = undefined
+    trial.value = await call<WatchTrial>("POST", `${WATCHES.path}/try`, { body: watchOf(address).probe })
+    return undefined
   }
+  const { every = "1m", confirm } = former ?? {}
   return (
     <>
-      <div class="form-row">
-        <TextField label="Address" value={address} placeholder="https://example.org/" />
-        <ChoiceField label="Every" value={every} options={PERIODS} />
-        <ActionButton
-          does={async () => {
-            const watch = read()
-            if (watch === undefined) return undefined
-            const result = await sent<WatchTrial>("POST", `${PATH}/try`, watch.probe, fault)
-            if (result !== undefined) trial.value = result.output
-            return undefined
-          }}
-        >
-          Try
-        </ActionButton>
-        <ActionButton
-          kind="main"
-          does={async () => {
-            const watch = read()
-            if (watch === undefined) return undefined
-            const body = { name: watch.name, every: every.value, ...watch.probe }
-            const made = await sent<Watch>("POST", PATH, body, fault)
-            if (made === undefined) return undefined
-            address.value = ""
-            return { text: `Watching ${made.name}` }
-          }}
-        >
-          Watch
-        </ActionButton>
-      </div>
-      <Fault of={fault} />
-      {trial.value !== "" && (
-        <p class="lead" role="status">
-          {trial.value}
+      <NamedForm
+        kind={WATCHES}
+        changed={changed}
+        acts={[["Try", attempt]]}
+        fields={{
+          address: { label: "Address", initial: before, example: "https://example.org/" },
+          ...(former === undefined && {
+            name: { label: "Name", example: ({ address = "" }) => watchOfAddress(address)?.name },
+          }),
+          every: { label: "Every", options: withOption(PERIODS, every), initial: every },
+          bad: {
+            label: "Failures that count",
+            type: "number",
+            min: 1,
+            max: 10,
+            initial: `${confirm?.bad ?? 2}`,
+          },
+        }}
+        bodyOf={({ address = "", bad, ...times }) => {
+          const settings = { ...times, confirm: { good: confirm?.good ?? 1, bad: Number(bad) } }
+          // A new probe takes the place of the former one, with its options and header fields.
+          if (address === before) return settings
+          const { name, probe } = watchOf(address)
+          return { ...settings, ...probe, ...(former === undefined && { name }) }
+        }}
+      />
+      {trial.value !== undefined && (
+        <p role="status">
+          <Mark state={trial.value.status} /> {trial.value.output}
         </p>
       )}
     </>
@@ -69,7 +94,8 @@ const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
   <ActionButton
     describes={`${is_paused ? "Resume" : "Pause"} ${name}`}
     does={async () => {
-      await call("POST", `${PATH}/${segment(name)}/pause`, { body: { for: is_paused ? "0s" : "8h" } })
+      const body = { for: is_paused ? "0s" : "8h" }
+      await call("POST", `${WATCHES.path}/${segment(name)}/pause`, { body })
       return { text: is_paused ? `Resumed ${name}` : `Paused ${name} for 8 h` }
     }}
   >
@@ -77,49 +103,54 @@ const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
   </ActionButton>
 )
 
-/** Probes that the server repeats. */
-export const Watches = () => (
+const drawTimes = ({ every, last }: Watch) => (
   <>
-    <h1>Watches</h1>
-    {mayAdminister.value && <WatchForm />}
-    <WatchList />
+    every {every}
+    {last !== null && (
+      <>
+        , probed <Time at={last.at} />
+      </>
+    )}
   </>
 )
 
 /** Each watch with its last result. */
-export const WatchList = () => (
+const WatchList = ({ changed }: Changed) => (
   <NamedList<Watch>
     label="Watches"
-    path={PATH}
+    list={listOf<Watch>(WATCHES.path, {})}
+    heads={["Name", "State", "Probes", ""]}
     empty={["Nothing is watched yet", "The server itself probes pages and ports."]}
   >
-    {({ every, is_of_policy, is_paused, last, name, status }) => ({
-      subject: last === null ? "not probed yet" : last.output,
-      label: status ?? "waiting",
-      note: is_paused ? "paused" : undefined,
-      when: (
-        <>
-          every {every}
-          {last !== null && (
-            <>
-              , probed <Time at={last.at} />
-            </>
-          )}
-        </>
-      ),
+    {(watch) => ({
+      subject: watch.last === null ? "not probed yet" : watch.last.output,
+      label: <Mark state={watch.status ?? "pending"} word={watch.status ?? "waiting"} />,
+      note: watch.is_paused && "paused",
+      when: drawTimes(watch),
       actions: (
-        <span class="actions">
-          {mayRespond.value && <Pause name={name} is_paused={is_paused} />}
-          {mayAdminister.value && !is_of_policy && (
-            <RemoveButton
-              name={name}
-              noun="watch"
-              path={PATH}
-              question={`Remove ${name} with its check and history?`}
-            />
-          )}
-        </span>
+        <>
+          {mayRespond.value && <Pause name={watch.name} is_paused={watch.is_paused} />}
+          {!watch.is_of_policy && <NamedActions kind={WATCHES} item={watch} changed={changed} />}
+        </>
       ),
     })}
   </NamedList>
+)
+
+/** The watches, which can be made and changed. */
+export const WatchTable = () => {
+  const changed = useSignal<Watch | undefined>(undefined)
+  return (
+    <>
+      {mayAdminister.value && <WatchForm changed={changed} />}
+      <WatchList changed={changed} />
+    </>
+  )
+}
+
+export const Watches = () => (
+  <>
+    <h1>Watches</h1>
+    <WatchTable />
+  </>
 )

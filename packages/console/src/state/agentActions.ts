@@ -27,11 +27,9 @@ const decideEach = async (
   return { text: textOf(count) }
 }
 
-/** Accepts the pending keys of agents. */
 export const accept = (ids: ReadonlyArray<string>): Promise<Message> =>
   decideEach(ids, "accept", (count) => `Accepted ${countText(count, "agent")}`)
 
-/** Blocks the keys of agents. */
 export const block = (ids: ReadonlyArray<string>): Promise<Message> =>
   decideEach(ids, "block", (count) => `Blocked ${countText(count, "key")}`)
 

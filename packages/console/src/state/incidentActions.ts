@@ -1,11 +1,10 @@
 import type { AcknowledgedAll, HeldIncident, Incident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
-import { confirmed } from "./confirmation.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
 import type { Selection } from "./selection.ts"
 import { call } from "./session.ts"
-import { type Message, UNDONE } from "./useAction.ts"
+import { confirmed, type Message, UNDONE } from "./useAction.ts"
 
 const path = (id: string): string => `ops/v1/incidents/${segment(id)}`
 
@@ -73,13 +72,11 @@ export const acknowledge = async (ids: Selection, replacing?: Replacing): Promis
   }
 }
 
-/** Withdraws the acknowledgement of an incident. */
 export const withdraw = async (id: string): Promise<Message> => {
   await call("DELETE", `${path(id)}/acknowledgement`)
   return { text: "Withdrew the acknowledgement" }
 }
 
-/** Adds a note to an incident's timeline. */
 export const addNote = async (id: string, text: string): Promise<Message> => {
   await call("POST", `${path(id)}/notes`, { body: { text } })
   return { text: "Added the note" }

@@ -1,10 +1,10 @@
-import type { AuditEntry, Incident, IncidentDetail } from "@tocsin/client"
+import type { AuditEntry, HeldOutboxItem, Incident, IncidentDetail } from "@tocsin/client"
 import { countText, momentText } from "../format/times.ts"
 
 /** One thing that happened to an incident. */
-export interface TimelineEntry {
+interface TimelineEntry {
   readonly at: string
-  readonly kind: "change" | "action" | "delivery" | "next" | "end"
+  readonly kind: string
   readonly by?: string | undefined
   readonly text: string
 }
@@ -17,7 +17,6 @@ export const subjectOf = ({ agent_id, check_id }: Member) => ({
   check_id: check_id.startsWith("@") ? undefined : check_id,
 })
 
-/** The name of a member. */
 export const memberText = (member: Member): string => {
   const { agent_id, check_id } = subjectOf(member)
   return check_id === undefined ? agent_id : `${agent_id}/${check_id}`
@@ -37,9 +36,7 @@ const wordsOf = (cause: Delivery["cause"]): ReadonlyArray<string> =>
   cause === null ? [] : [cause.replaceAll("_", " ")]
 
 const nameOf = ({ event_type, receiver, cause }: Delivery): string =>
-  `${event_type} to ${receiver}${wordsOf(cause)
-    .map((words) => ` (${words})`)
-    .join("")}`
+  [`${event_type} to ${receiver}`, ...wordsOf(cause).map((words) => `(${words})`)].join(" ")
 
 const deliveryText = (delivery: Delivery): string => {
   const { state, held_by, attempts, last_error } = delivery
@@ -48,29 +45,30 @@ const deliveryText = (delivery: Delivery): string => {
   return `${nameOf(delivery)}: ${state}${tried}${typeof last_error === "string" ? `: ${last_error}` : ""}`
 }
 
-const byHand = (action: string, delivery: Delivery): string =>
-  action === "notification.replayed"
-    ? `replayed ${nameOf(delivery)}, which had failed`
-    : `released ${nameOf(delivery)}, which was held`
+const BY_HAND: Readonly<Record<string, readonly [did: string, state: string]>> = {
+  "notification.replayed": ["replayed", "had failed"],
+  "notification.released": ["released", "was held"],
+}
+
+/** The actions by which people send an incident's notifications. */
+export const SENDING = Object.keys(BY_HAND)
 
 /** The audit's rows about an incident's notifications. */
 const sentByHand = (
   deliveries: ReadonlyArray<Delivery>,
   audit: ReadonlyArray<AuditEntry>,
 ): ReadonlyArray<TimelineEntry> =>
-  audit.flatMap(({ at, actor, action, subjects }) =>
-    deliveries
+  audit.flatMap(({ at, actor, action, subjects }) => {
+    const [did, state] = BY_HAND[action] ?? [action, "was sent"]
+    return deliveries
       .filter(({ id }) => subjects.some((subject) => subject.id === id))
-      .map((delivery): TimelineEntry => ({
+      .map((delivery) => ({
         at,
         kind: "action",
         by: actor,
-        text: byHand(action, delivery),
-      })),
-  )
-
-/** By time, newest first. Text of one moment sorts by place: times are fixed-width UTC, except for fractions. */
-const newestFirst = (a: TimelineEntry, b: TimelineEntry): number => Date.parse(b.at) - Date.parse(a.at)
+        text: `${did} ${nameOf(delivery)}, which ${state}`,
+      }))
+  })
 
 /** The parts of a text: addresses, which a reader can follow, are the odd ones. */
 export const linksIn = (text: string): ReadonlyArray<string> =>
@@ -86,35 +84,33 @@ export const timelineOf = (
   now: number,
 ): ReadonlyArray<TimelineEntry> =>
   [
-    ...next.map((firing): TimelineEntry => ({
+    ...next.map((firing) => ({
       at: firing.due_at ?? new Date(now).toISOString(),
       kind: "next",
       text: `notifies ${nextText(firing, now)}`,
     })),
     ...(typeof incident.resolved_at === "string"
-      ? [{ at: incident.resolved_at, kind: "end", text: "resolved" } as const]
+      ? [{ at: incident.resolved_at, kind: "end", text: "resolved" }]
       : []),
-    ...timeline.map(({ at, change, severity, ...member }): TimelineEntry => ({
+    ...timeline.map(({ at, change, severity, ...member }) => ({
       at,
       kind: "change",
       text: `${memberText(member)} ${change}${change === "left" ? "" : `: ${severity}`}`,
     })),
-    ...log.map(({ at, action, by, text, until }): TimelineEntry => ({
-      at,
-      kind: "action",
-      by,
-      text: `${ACTS[action] ?? action}${action === "acknowledged" ? untilText(until, now) : ""}${text === undefined ? "" : `: ${text}`}`,
-    })),
+    ...log.map(({ at, action, by, text, until }) => {
+      const ends = action === "acknowledged" ? untilText(until, now) : ""
+      const said = text === undefined ? "" : `: ${text}`
+      return { at, kind: "action", by, text: `${ACTS[action] ?? action}${ends}${said}` }
+    }),
     ...sentByHand(deliveries, audit),
-    ...deliveries.flatMap((delivery): ReadonlyArray<TimelineEntry> =>
+    ...deliveries.flatMap((delivery) =>
       delivery.updated_at === undefined
         ? []
         : [{ at: delivery.updated_at, kind: "delivery", text: deliveryText(delivery) }],
     ),
-    { at: incident.opened_at, kind: "end" as const, text: "opened" },
-  ].sort(newestFirst)
+    { at: incident.opened_at, kind: "end", text: "opened" },
+  ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
 
-/** The end of an acknowledgement, for people. */
 export const untilText = (until: string | undefined, now: number): string =>
   until === undefined ? "" : ` until ${momentText(Date.parse(until), now)}`
 
@@ -134,7 +130,6 @@ export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArr
     .filter((hold) => hold.startsWith("silence:"))
     .map((hold) => hold.slice("silence:".length))
 
-/** The text of a hold on a firing. */
 export const holdText = (hold: string): string => {
   if (hold === "ack") return "acknowledged"
   if (hold === "after") return "waiting for its route's delay"
@@ -177,7 +172,6 @@ const unnotifiedText = (isQuiet: boolean): string =>
     ? "Nobody was notified: its agent sent the result with notifications disabled."
     : "Nobody was notified: no result of it came with notifications enabled, or no route leads to a receiver."
 
-/** The incident's firings. */
 export const firingsOf = ({ deliveries }: Pick<IncidentDetail, "deliveries">): IncidentDetail["deliveries"] =>
   deliveries.filter(({ event_type }) => event_type === "firing")
 
@@ -245,4 +239,29 @@ export const explanationOf = (
       : [acknowledgedText(acknowledgement, now)]),
     ...deliverySentences(detail, isQuiet, now),
   ]
+}
+
+/** How far the notification of one receiver is. */
+interface Notified {
+  readonly receiver: string
+  readonly outcome: "sent" | "failed" | "waiting"
+}
+
+/**
+ * Which receivers were notified that an incident is open, by name. Deliveries come newest first; a
+ * receiver that was reached once was notified, whatever became of later messages.
+ */
+export const notifiedOf = (
+  deliveries: ReadonlyArray<Pick<HeldOutboxItem, "receiver" | "event_type" | "state">>,
+): ReadonlyArray<Notified> => {
+  const found = new Map<string, Notified["outcome"]>()
+  for (const { receiver, event_type, state } of deliveries) {
+    if (event_type !== "firing" || state === "discarded") continue
+    const before = found.get(receiver)
+    if (before === undefined || state === "sent")
+      found.set(receiver, state === "sent" || state === "failed" ? state : "waiting")
+  }
+  return Array.from(found, ([receiver, outcome]) => ({ receiver, outcome })).sort((a, b) =>
+    a.receiver < b.receiver ? -1 : 1,
+  )
 }

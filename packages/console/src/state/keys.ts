@@ -1,36 +1,29 @@
+/** The pages that the navigation leads to, in its order, each with its key after `g`. */
+const PAGES = {
+  incidents: "i",
+  agents: "a",
+  admission: "d",
+  checks: "c",
+  silences: "s",
+  outbox: "o",
+  audit: "u",
+  watches: "w",
+  integrations: "t",
+  operators: "p",
+  system: "y",
+} as const
+
+/** The pages that somebody with this role may open. */
+export const pagesFor = (mayAdminister: boolean): ReadonlyArray<readonly [page: string, key: string]> =>
+  Object.entries(PAGES).filter(([page]) => page !== "operators" || mayAdminister)
+
+/** The title of a page. */
+export const titleOfPage = (page: string): string => `${page.slice(0, 1).toUpperCase()}${page.slice(1)}`
+
 /** The command of a key. The open page carries out those that concern its rows. */
 export type KeyCommand = { readonly command: "go"; readonly page: string } | { readonly command: Simple }
 
-type Simple =
-  | "filter"
-  | "down"
-  | "up"
-  | "open"
-  | "back"
-  | "select"
-  | "selectRange"
-  | "acknowledge"
-  | "silence"
-  | "note"
-  | "explain"
-  | "help"
-
-/** The second key after `g`. */
-const PAGES: Readonly<Record<string, string>> = {
-  i: "incidents",
-  a: "agents",
-  d: "admission",
-  c: "checks",
-  s: "silences",
-  o: "outbox",
-  u: "audit",
-  w: "watches",
-  t: "integrations",
-  p: "operators",
-  y: "system",
-}
-
-const KEYS: Readonly<Record<string, Simple>> = {
+const KEYS = {
   "/": "filter",
   j: "down",
   k: "up",
@@ -43,16 +36,18 @@ const KEYS: Readonly<Record<string, Simple>> = {
   n: "note",
   e: "explain",
   "?": "help",
-}
+} as const
+type Simple = (typeof KEYS)[keyof typeof KEYS]
+
+const COMMANDS = new Map<string, Simple>(Object.entries(KEYS))
+const PAGE_OF_KEY = new Map<string, string>(Object.entries(PAGES).map(([page, key]) => [key, page]))
 
 /** Keys and what they do for somebody with this role, for the help. */
 export const keyHelp = (
   mayRespond: boolean,
   mayAdminister: boolean,
 ): ReadonlyArray<readonly [keys: string, what: string]> => [
-  ...Object.entries(PAGES)
-    .filter(([, page]) => page !== "operators" || mayAdminister)
-    .map(([key, page]) => [`g ${key}`, `go to ${page}`] as const),
+  ...pagesFor(mayAdminister).map(([page, key]) => [`g ${key}`, `go to ${page}`] as const),
   ["/", "filter"],
   ["j k", "next and previous row"],
   ["Enter", "open the row"],
@@ -75,10 +70,9 @@ export const nextKey = (
   key: string,
 ): { readonly afterG: boolean; readonly does: KeyCommand | undefined } => {
   if (afterG) {
-    const page = Object.hasOwn(PAGES, key) ? PAGES[key] : undefined
+    const page = PAGE_OF_KEY.get(key)
     return { afterG: false, does: page === undefined ? undefined : { command: "go", page } }
   }
-  if (key === "g") return { afterG: true, does: undefined }
-  const command = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined
-  return { afterG: false, does: command === undefined ? undefined : { command } }
+  const command = COMMANDS.get(key)
+  return { afterG: key === "g", does: command === undefined ? undefined : { command } }
 }

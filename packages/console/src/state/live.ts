@@ -1,7 +1,6 @@
 import { effect, signal } from "@preact/signals"
-import { changed, passTime, refresh } from "./revisions.ts"
 import { now, tick } from "./clock.ts"
-import { readChanges } from "./serverEvents.ts"
+import { changed, passTime, readChanges, refresh } from "./revisions.ts"
 import { base, contact, takeMissed, token } from "./session.ts"
 
 /** Whether the server has another console than this one, as after an upgrade. */
@@ -52,15 +51,9 @@ const hear = (topics: ReadonlyArray<string>): void => {
 const tabs = new BroadcastChannel(`tocsin ${base}`)
 tabs.addEventListener("message", ({ data }: MessageEvent<ReadonlyArray<string>>) => hear(data))
 
-const pause = (millis: number, ending: AbortSignal): Promise<void> =>
+const pause = (millis: number, ending: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => {
-    const ended = () => {
-      clearTimeout(timer)
-      ending.removeEventListener("abort", ended)
-      resolve()
-    }
-    const timer = setTimeout(ended, millis)
-    ending.addEventListener("abort", ended)
+    AbortSignal.any([ending, AbortSignal.timeout(millis)]).addEventListener("abort", resolve)
   })
 
 /** Reads one stream to its end; resolves with how long to wait before the next one. */
@@ -81,7 +74,7 @@ const readStream = async (ending: AbortSignal): Promise<number> => {
   for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
     const { changes, rest } = readChanges(text + chunk)
     text = rest
-    for (const { topics } of changes) {
+    for (const topics of changes) {
       const heard = isBeginning ? [ALL] : topics
       isBeginning = false
       tabs.postMessage(heard)

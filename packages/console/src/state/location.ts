@@ -1,6 +1,5 @@
 import { effect, signal } from "@preact/signals"
-import { attempt, keep, kept } from "./browserStorage.ts"
-import { keepLatest } from "./keepLatest.ts"
+import { attempt, keep, keepLatest, kept } from "./kept.ts"
 import { linkTo, parseRoute, type Route, routeText, withParameters } from "./Route.ts"
 
 /** The page that is open. */

@@ -2,12 +2,10 @@ import type { HeldOutboxItem } from "@tocsin/client"
 import { ApiFailure, failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
-import { confirmed } from "./confirmation.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
 import { call } from "./session.ts"
-import type { Message } from "./useAction.ts"
+import { confirmed, type Message } from "./useAction.ts"
 
-/** Sends a failed notification again. */
 export const replay = async (id: string): Promise<Message> => {
   await call("POST", `ops/v1/notifiers/outbox/${segment(id)}/replay`)
   return { text: "Replayed the notification" }

@@ -73,3 +73,29 @@ export const changed = (topics: ReadonlyArray<string>): void => {
   for (const name of topics.every((each) => KNOWN.has(each)) ? topics : [ALL]) collected.add(name)
   soon ??= setTimeout(flush, Math.max(0, free - performance.now()))
 }
+
+/** The topics to fetch again that the data of an event names; none if it is not an event of the service. */
+const topicsIn = (data: string): ReadonlyArray<string> => {
+  try {
+    const value: unknown = JSON.parse(data)
+    const topics = typeof value === "object" && value !== null && "topics" in value ? value.topics : []
+    return Array.isArray(topics) ? topics.filter((each) => typeof each === "string") : []
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Reads Server-Sent Events from the text that has arrived: the complete ones as topics that changed, and the
+ * rest for the next call. A comment is a change of nothing: it shows that the stream gets through.
+ */
+export const readChanges = (
+  text: string,
+): { readonly changes: ReadonlyArray<ReadonlyArray<string>>; readonly rest: string } => {
+  const blocks = text.replaceAll("\r\n", "\n").split("\n\n")
+  const rest = blocks.pop() ?? ""
+  const changes = blocks.map((block) =>
+    topicsIn(Array.from(block.matchAll(/^data: ?(.*)$/gm), ([, value]) => value).join("\n")),
+  )
+  return { changes, rest }
+}

@@ -1,10 +1,15 @@
 import { computed, signal } from "@preact/signals"
 import type { Me } from "@tocsin/client"
-import { actOnce, type UnansweredActs } from "../api/actOnce.ts"
 import { ApiFailure, isUnreached } from "../api/ApiFailure.ts"
-import { attempt } from "./browserStorage.ts"
+import {
+  actOnce,
+  type KnownAnswers,
+  request,
+  type RequestOptions,
+  type UnansweredActs,
+} from "../api/request.ts"
+import { attempt } from "./kept.ts"
 import { countRead } from "./revisions.ts"
-import { type KnownAnswers, request, type RequestOptions } from "../api/request.ts"
 
 const KEY = "tocsin.token"
 

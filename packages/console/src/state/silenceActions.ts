@@ -1,10 +1,10 @@
+import type { Silence, SilencePreview } from "@tocsin/client"
 import { failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
 import { linkTo } from "./Route.ts"
-import { confirmed } from "./confirmation.ts"
 import { call } from "./session.ts"
-import { type Message, UNDONE } from "./useAction.ts"
+import { confirmed, type Message, UNDONE } from "./useAction.ts"
 
 /** When a silence ends, as the API takes it, and the moment that this is. */
 interface SilenceEnd {
@@ -34,16 +34,17 @@ export const readEnd = (text: string, begin: number): SilenceEnd | undefined => 
 }
 
 /** A condition of a silence. */
-interface Matcher {
-  readonly field: string
-  readonly op: "=" | "!=" | "glob"
-  readonly value: string
-}
+type Matcher = Silence["matchers"][number]
 
 // Operators of other programs, such as `==` and `=~`, would else read as a part of the value.
 const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!?=(?![=~])|\sglob\s)\s*(.*)$/s
 
 const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"]
+
+const isField = (text: string): text is Matcher["field"] => FIELDS.includes(text) || text.startsWith("label:")
+
+const isOperator = (text: string | undefined): text is Matcher["op"] =>
+  text === "=" || text === "!=" || text === "glob"
 
 /** Whether a matcher limits the agents, and not only their incidents. */
 export const limitsAgents = ({ field }: Matcher): boolean =>
@@ -59,23 +60,16 @@ export const parseMatchers = (
 ): { readonly matchers: ReadonlyArray<Matcher>; readonly fault: string | undefined } => {
   if (text === matchersText(given)) return { matchers: given, fault: undefined }
   const matchers: Array<Matcher> = []
-  for (const [index, line] of text
-    .split("\n")
-    .map((each) => each.trim())
-    .entries()) {
+  for (const [index, written] of text.split("\n").entries()) {
+    const line = written.trim()
     if (line === "") continue
-    const [, field, op, value] = LINE.exec(line) ?? []
+    const refused = (why: string) => ({ matchers: [], fault: `Line ${index + 1}: ${why}` })
+    const [, field = "", op, value = ""] = LINE.exec(line) ?? []
     const known = op?.trim()
-    if (field === undefined || value === undefined || (known !== "=" && known !== "!=" && known !== "glob"))
-      return {
-        matchers: [],
-        fault: `Line ${index + 1}: “${line}” is not FIELD = VALUE, FIELD != VALUE or FIELD glob PATTERN.`,
-      }
-    if (!FIELDS.includes(field) && !field.startsWith("label:"))
-      return {
-        matchers: [],
-        fault: `Line ${index + 1}: “${field}” is not a field. The fields are ${FIELDS.join(", ")} and label:KEY.`,
-      }
+    if (!isOperator(known))
+      return refused(`“${line}” is not FIELD = VALUE, FIELD != VALUE or FIELD glob PATTERN.`)
+    if (!isField(field))
+      return refused(`“${field}” is not a field. The fields are ${FIELDS.join(", ")} and label:KEY.`)
     matchers.push({ field, op: known, value: value.trim() })
   }
   return { matchers, fault: undefined }
@@ -84,26 +78,6 @@ export const parseMatchers = (
 /** Writes matchers as {@link parseMatchers} reads them. */
 export const matchersText = (matchers: ReadonlyArray<Matcher>): string =>
   matchers.map(({ field, op, value }) => `${field} ${op} ${value}`).join("\n")
-
-/** A row of `GET /ops/v1/silences`. */
-export interface Silence {
-  readonly id: string
-  readonly state: "scheduled" | "active" | "expired"
-  readonly matchers: ReadonlyArray<Matcher>
-  readonly starts_at: string
-  readonly ends_at: string
-  readonly comment: string
-  readonly created_by: string
-  readonly created_at: string
-}
-
-/** The agents and rows that a silence would cover now. */
-interface SilencePreview {
-  readonly agents: number
-  readonly open_incidents: number
-  readonly held_now: number
-  readonly needs_confirm: boolean
-}
 
 /** A silence to create; one for each list of matchers. */
 export interface NewSilences {
@@ -128,8 +102,8 @@ export const oneOfEachKey = <One extends { readonly incident_key: string }>(
 
 /** Where a silence of an agent, or of one of its checks, is created. */
 export const silenceOf = (subject: { readonly agent_id: string; readonly check_id?: string }): string => {
-  const matchers = Object.entries(subject).map(([field, value]): Matcher => ({ field, op: "=", value }))
-  return linkTo("silences", [], { matchers: matchersText(matchers) })
+  const lines = Object.entries(subject).map(([field, value]) => `${field} = ${value}`)
+  return linkTo("silences", [], { matchers: lines.join("\n") })
 }
 
 const PATH = "ops/v1/silences"
@@ -143,7 +117,10 @@ const bodyOf = ({ ends, startsAt, comment }: NewSilences, matchers: ReadonlyArra
 })
 
 /** The coverage of silences, summed where there are several: no two may have the same key. */
-export const preview = async (silences: NewSilences, signal: AbortSignal): Promise<SilencePreview> => {
+export const preview = async (
+  silences: NewSilences,
+  signal: AbortSignal,
+): Promise<Omit<SilencePreview, "sample">> => {
   const previews: Array<SilencePreview> = []
   for (const matchers of silences.lists) {
     const body = bodyOf({ ...silences, comment: silences.comment.trim() || "preview" }, matchers)
@@ -196,7 +173,7 @@ export const create = async (
 const HOUR = 3_600_000
 
 /** A silence as it is now: another operator may have changed it since its row was read. */
-const readNow = (silence: Silence): Promise<Silence> => call("GET", path(silence))
+const readNow = (silence: Silence) => call<Silence>("GET", path(silence))
 
 /** Moves the end of a silence by an hour. Undo leaves an end that was moved again. */
 export const extend = async (silence: Silence): Promise<Message> => {

@@ -1,8 +1,11 @@
 import { computed, effect, signal } from "@preact/signals"
-import type { Overview } from "@tocsin/client"
-import { revisionOf } from "./revisions.ts"
+import type { HeldIncident, Overview } from "@tocsin/client"
+import { countText } from "../format/times.ts"
 import { followService } from "./clock.ts"
+import { titleOf } from "./incidentActions.ts"
+import type { Answered } from "./Pages.ts"
 import { preferences } from "./preferences.ts"
+import { revisionOf } from "./revisions.ts"
 import { call, token } from "./session.ts"
 
 /** The counts of the whole service. */
@@ -42,5 +45,64 @@ export const startPulse = (): void => {
   effect(() => {
     if (token.value === "") summary.value = undefined
     else if (revisionOf(["incidents", "agents", "outbox"]) >= 0) void read()
+  })
+}
+
+/** The outline of the bell of Tocsin, in a square of 32. */
+export const BELL = "M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z"
+const MOST_SHOWN = 99
+
+/** Shows a count of incidents that wait for somebody in the page's icon. */
+const showIcon = (count: number): void => {
+  const text = count > MOST_SHOWN ? `${MOST_SHOWN}+` : String(count)
+  const badge = `<rect y="12" width="32" height="20" rx="6" fill="#b01d1d"/><text x="16" y="28" font-size="17" font-weight="700" font-family="sans-serif" text-anchor="middle" fill="#fff">${text}</text>`
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#b5712a" d="${BELL}"/>${count === 0 ? "" : badge}</svg>`
+  const link = document.querySelector<HTMLLinkElement>("link[rel=icon]") ?? document.createElement("link")
+  link.rel = "icon"
+  link.href = `data:image/svg+xml,${encodeURIComponent(svg)}`
+  document.head.append(link)
+}
+
+let audio: AudioContext | undefined
+const TONES = [880, 660] as const
+const TONE_SECONDS = 0.18
+
+/** Sounds two tones. A browser lets a page sound only after a click on it. */
+export const sound = (): void => {
+  audio ??= new AudioContext()
+  for (const [index, frequency] of TONES.entries()) {
+    const tone = audio.createOscillator()
+    const volume = audio.createGain()
+    volume.gain.value = 0.15
+    tone.frequency.value = frequency
+    tone.connect(volume).connect(audio.destination)
+    tone.start(audio.currentTime + index * TONE_SECONDS)
+    tone.stop(audio.currentTime + (index + 1) * TONE_SECONDS)
+  }
+}
+
+/** Names the newest unacknowledged incident on the desktop. */
+const notify = async (count: number): Promise<void> => {
+  const query = { state: "open", acknowledged: false, sort: "opened_at", limit: 1 }
+  const { items } = await call<Answered<HeldIncident>>("GET", "ops/v1/incidents", { query })
+  const [newest] = items
+  const title = `${countText(count, "incident")} not acknowledged`
+  // One of all tabs: a later one takes its place.
+  const shown = new Notification(title, { body: newest === undefined ? "" : titleOf(newest), tag: "tocsin" })
+  shown.addEventListener("click", () => window.focus())
+}
+
+/** Shows how many open incidents nobody has; announces each rise, if that was asked for. */
+export const startAlerting = (): void => {
+  let before: number | undefined
+  effect(() => {
+    const count = unacknowledged.value
+    showIcon(count ?? 0)
+    const hasRisen = before !== undefined && count !== undefined && count > before
+    before = count
+    if (!hasRisen || count === undefined) return
+    const { notifies, sounds } = preferences.peek()
+    if (sounds) sound()
+    if (notifies) notify(count).catch(() => undefined)
   })
 }

@@ -1,18 +1,20 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { type ApiFailure, asFailure } from "../api/ApiFailure.ts"
+import type { Query } from "../api/request.ts"
+import { topicsOf } from "./lists.ts"
 import { revisionOf, type Topic } from "./revisions.ts"
+import { call } from "./session.ts"
 
 /**
- * Something that a page reads: what it last was, and why it could not be read since. Its state follows
- * from the two:
+ * Something that a page reads: what it last was, and why it could not be read since.
  *
- * | state | value | failure | what the page shows | what follows |
- * |---|---|---|---|---|
- * | loading | no | no | rows on their way | current or failed |
- * | current | yes | no | the value, also while it is read again | current or outdated |
- * | failed | no | yes | why, and what happens next | it is read again: current or failed |
- * | outdated | yes | yes | the value, and that it is not current | it is read again: current or outdated |
+ * | state | value | failure | what the page shows |
+ * |---|---|---|---|
+ * | loading | no | no | rows on their way |
+ * | current | yes | no | the value, also while it is read again |
+ * | failed | no | yes | why, and what happens next |
+ * | outdated | yes | yes | the value, and that it is not current |
  *
  * It is read again when one of its topics changes, every 15 s for what time alone changes, and within
  * 2 s after the server was not reached.
@@ -20,15 +22,6 @@ import { revisionOf, type Topic } from "./revisions.ts"
 export interface Reading<A> {
   readonly value: A | undefined
   readonly failure: ApiFailure | undefined
-}
-
-/** In which state something is that a page reads. */
-export const stateOf = ({
-  value,
-  failure,
-}: Reading<unknown>): "loading" | "current" | "failed" | "outdated" => {
-  if (value === undefined) return failure === undefined ? "loading" : "failed"
-  return failure === undefined ? "current" : "outdated"
 }
 
 /** A request that is under way. */
@@ -92,3 +85,7 @@ export const useResource = <A>(
   )
   return found.value.key === key ? found.value : { value: undefined, failure: undefined }
 }
+
+/** Reads a path of the API, again when one of its topics changes. */
+export const useRead = <A>(path: string, query: Query = {}, topics = topicsOf(path)): Reading<A> =>
+  useResource(JSON.stringify([path, query]), topics, (signal) => call<A>("GET", path, { query, signal }))

@@ -1,10 +1,11 @@
 import { signal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
-import { question } from "../state/confirmation.ts"
 import { type KeyCommand, keyHelp, nextKey } from "../state/keys.ts"
 import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
+import { question } from "../state/useAction.ts"
+import { QuietButton } from "./buttons.tsx"
 
 /** The last command, for the page that is open. */
 type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter">
@@ -103,9 +104,7 @@ export const Keyboard = () => {
           </div>
         ))}
       </dl>
-      <button type="button" class="quiet" onClick={() => (isHelp.value = false)}>
-        Close
-      </button>
+      <QuietButton does={() => (isHelp.value = false)}>Close</QuietButton>
     </section>
   )
 }

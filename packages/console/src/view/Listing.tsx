@@ -1,21 +1,12 @@
 import { signal, useSignal } from "@preact/signals"
-import type { ComponentChildren, VNode } from "preact"
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import type { ApiFailure } from "../api/ApiFailure.ts"
-import { type Pages, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
-import { takePlace } from "../state/location.ts"
+import type { ComponentChildren } from "preact"
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { route, setParameters, takePlace } from "../state/location.ts"
+import { pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
+import { parseSelection, type Selection, selectionText, toggled, withRange } from "../state/selection.ts"
 import { linkOf } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
-
-interface RowsProps<Item> {
-  readonly label: string
-  readonly pages: Pages<Item>
-  readonly see: (first: number, last: number) => void
-  readonly keyOf: (item: Item) => string
-  readonly size?: RowSize | undefined
-  /** Draws a row. Rows are kept while scrolling: a function that is another one draws all of them again. */
-  readonly children: (item: Item) => ComponentChildren
-}
+import type { Listed } from "./usePages.ts"
 
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
 const AROUND = 8
@@ -31,85 +22,87 @@ window.addEventListener("resize", () => (width.value = currentWidth()))
 
 /** Heights of rows by the size of the root's text, for the lines that they have in the style sheet. */
 const ROW_HEIGHTS = {
-  plain: { wide: 2.35, narrow: 5.4 },
   /** Three lines on a narrow screen. */
-  incident: { wide: 2.35, narrow: 5.4 },
-  /** Four lines on a narrow screen, instead of three. */
+  plain: { wide: 2.35, narrow: 5.4 },
+  /** Four lines on a narrow screen. */
   tall: { wide: 2.35, narrow: 7 },
   /** Two lines of cells below the name. */
   grid: { wide: 2.35, narrow: 6.4 },
-  /** And two on a wide one. */
+  /** Five lines on a narrow screen, and two on a wide one. */
+  named: { wide: 3.6, narrow: 8.6 },
+  /** Four lines on a narrow screen, and two on a wide one. */
   double: { wide: 3.6, narrow: 7 },
 }
-type RowSize = keyof typeof ROW_HEIGHTS
 
 const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
 
-/** A row as it was drawn. As long as nothing in it changes, it is neither drawn nor compared again. */
-interface Drawn {
-  readonly of: ReadonlyArray<unknown>
-  readonly element: VNode
+interface ListingProps<Item> {
+  readonly label: string
+  /** The kind of its rows, which the style sheet gives columns, and the heads of these. */
+  readonly kind: string
+  readonly heads?: ReadonlyArray<ComponentChildren>
+  readonly listed: Listed<Item>
+  readonly keyOf: (item: Item) => string
+  readonly size?: keyof typeof ROW_HEIGHTS
+  /** Shown instead of a list without items. */
+  readonly empty: ComponentChildren
+  /** Draws the cells of a row. A function that is another one draws all rows again. */
+  readonly children: (item: Item) => ComponentChildren
 }
 
-/** Draws the rows in sight; those in which nothing has changed keep their elements. */
-const draw = <Item,>(
-  { pages, keyOf, children }: RowsProps<Item>,
-  range: readonly [first: number, last: number],
-  height: number,
-  before: ReadonlyMap<string, Drawn>,
-): ReadonlyMap<string, Drawn> => {
-  const setSize = pages.next === null ? rowCount(pages) : -1
-  const drawn = new Map<string, Drawn>()
-  for (const { row, item } of rowsBetween(pages, ...range)) {
-    const known = item === undefined ? `row ${row}` : keyOf(item)
-    // While a list changes, two of its pages may have the same item.
-    const key = drawn.has(known) ? `row ${row}` : known
-    const of = [row, item, children, height, setSize]
-    const former = before.get(key)
-    const isSame = former?.of.every((part, index) => part === of[index]) === true
-    const style = { top: `${row * height}px`, height: `${height}px` }
-    const element = () => (
-      <li key={key} aria-setsize={setSize} aria-posinset={row + 1} style={style}>
-        {item === undefined ? <span class="ghost" /> : children(item)}
-      </li>
-    )
-    drawn.set(key, isSame ? former : { of, element: element() })
-  }
-  return drawn
+interface RowProps<Item> {
+  readonly kind: string
+  readonly id: string
+  readonly item: Item | undefined
+  readonly place: number
+  readonly setSize: number
+  readonly height: number
+  readonly draw: ListingProps<Item>["children"]
 }
+
+/** A row. As long as nothing in it changes, it is neither drawn nor compared again. */
+const Row = <Item,>({ kind, id, item, place, setSize, height, draw }: RowProps<Item>) =>
+  useMemo(
+    () => (
+      <li
+        aria-setsize={setSize}
+        aria-posinset={place + 1}
+        style={{ top: `${place * height}px`, height: `${height}px` }}
+      >
+        {item === undefined ? (
+          <span class="ghost" />
+        ) : (
+          <div class={`row ${kind}`} data-id={id}>
+            {draw(item)}
+          </div>
+        )}
+      </li>
+    ),
+    [id, item, place, setSize, height, draw],
+  )
 
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
-const Rows = <Item,>(props: RowsProps<Item>) => {
-  const { label, pages, see, size = "plain" } = props
-  const rowHeight = () => ROW_HEIGHTS[size][width.peek() === "narrow" ? "narrow" : "wide"] * rootSize()
+const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", children }: ListingProps<Item>) => {
+  const { pages, see } = listed
   const list = useRef<HTMLUListElement>(null)
   const left = useRef<string | undefined>(undefined)
-  const height = useSignal(rowHeight())
-  const range = useSignal<readonly [first: number, last: number]>([
-    0,
-    Math.ceil(window.innerHeight / height.peek()),
-  ])
-  const drawn = useRef<ReadonlyMap<string, Drawn>>(new Map())
+  const lines = ROW_HEIGHTS[size][width.value === "narrow" ? "narrow" : "wide"]
+  const height = useMemo(() => lines * rootSize(), [lines])
+  const range = useSignal<readonly [first: number, last: number]>([0, Math.ceil(window.innerHeight / height)])
   const count = rowCount(pages)
   const look = () => {
     const top = list.current?.getBoundingClientRect().top ?? 0
-    const first = Math.max(0, Math.floor(-top / height.peek()) - AROUND)
-    const last = Math.ceil((window.innerHeight - top) / height.peek()) + AROUND
+    const first = Math.max(0, Math.floor(-top / height) - AROUND)
+    const last = Math.ceil((window.innerHeight - top) / height) + AROUND
     const [a, b] = range.peek()
     if (a !== first || b !== last) range.value = [first, last]
   }
   useEffect(() => {
-    const measure = () => {
-      height.value = rowHeight()
-      look()
-    }
-    window.addEventListener("scroll", look, { passive: true })
-    window.addEventListener("resize", measure)
-    return () => {
-      window.removeEventListener("scroll", look)
-      window.removeEventListener("resize", measure)
-    }
-  }, [])
+    const listening = new AbortController()
+    window.addEventListener("scroll", look, { passive: true, signal: listening.signal })
+    window.addEventListener("resize", look, { signal: listening.signal })
+    return () => listening.abort()
+  }, [height])
   // From the first frame on, a list that the reader goes back to stands where it was left.
   useLayoutEffect(() => {
     const { top, row } = takePlace()
@@ -127,48 +120,29 @@ const Rows = <Item,>(props: RowsProps<Item>) => {
     linkOf(row)?.focus({ preventScroll: true })
   })
   // After the frame, in which the browser has found out where the list stands.
-  useEffect(look, [count])
+  useEffect(look, [count, height])
   const [first, last] = range.value
   useEffect(() => see(...pagesInSight(pages, first, last)), [first, last, count, pages.next])
-  drawn.current = draw(props, range.value, height.value, drawn.current)
+  const setSize = pages.next === null ? count : -1
+  const drawn = new Set<string>()
   return (
-    <ul ref={list} class="rows" aria-label={label} style={{ height: `${count * height.value}px` }}>
-      {Array.from(drawn.current.values(), ({ element }) => element)}
+    <ul ref={list} class="rows" aria-label={label} style={{ height: `${count * height}px` }}>
+      {rowsBetween(pages, first, last).map(({ row, item }) => {
+        const known = item === undefined ? "" : keyOf(item)
+        // While a list changes, two of its pages may have the same item.
+        const key = known === "" || drawn.has(known) ? `row ${row}` : known
+        drawn.add(key)
+        const place = { place: row, setSize, height }
+        return <Row key={key} kind={kind} id={known} item={item} {...place} draw={children} />
+      })}
     </ul>
   )
 }
 
-interface ListingProps<Item> {
-  readonly label: string
-  /** The kind of its rows, which the style sheet gives columns, and the heads of these. */
-  readonly kind?: string
-  readonly heads?: ReadonlyArray<ComponentChildren>
-  readonly listed: {
-    readonly key: string
-    readonly pages: Pages<Item>
-    readonly failure: ApiFailure | undefined
-    readonly see: (first: number, last: number) => void
-  }
-  readonly keyOf: (item: Item) => string
-  /** See {@link Rows}. */
-  readonly size?: RowSize
-  /** Shown instead of a list without items. */
-  readonly empty: ComponentChildren
-  readonly children: (item: Item) => ComponentChildren
-}
-
 /** A list in the state of its reading, empty or as rows. */
-export const Listing = <Item,>({
-  label,
-  kind = "",
-  heads = [],
-  listed,
-  keyOf,
-  size,
-  empty,
-  children,
-}: ListingProps<Item>) => {
-  const { key, pages, failure, see } = listed
+export const Listing = <Item,>(props: ListingProps<Item>) => {
+  const { kind, heads = [], listed, empty } = props
+  const { key, pages, failure } = listed
   const isEmpty = rowCount(pages) === 0
   const isRead = !isEmpty || pages.next === null
   return (
@@ -182,9 +156,44 @@ export const Listing = <Item,>({
           ))}
         </div>
       )}
-      <Rows key={key} label={label} pages={pages} see={see} keyOf={keyOf} size={size}>
-        {children}
-      </Rows>
+      <Rows key={key} {...props} />
     </>
   )
 }
+
+/** The selected rows, as the address has them. */
+export const selectedIds = (): Selection => parseSelection(route.value.parameters["selected"])
+
+/** Selects exactly these rows. */
+export const select = (ids: Selection): void => setParameters({ selected: selectionText(ids) })
+
+/** Selects a row, or all rows from the last selected one to it. */
+export type Pick = (id: string, isRange: boolean) => void
+
+/** Selects rows of a list; the function stays the same, so that no row is drawn again for it. */
+export const usePick = (ids: () => ReadonlyArray<string>): Pick => {
+  const latest = useRef(ids)
+  latest.current = ids
+  const last = useRef("")
+  return useCallback((id, isRange) => {
+    const selected = selectedIds()
+    select(isRange ? withRange(selected, latest.current(), last.current, id) : toggled(selected, id))
+    last.current = id
+  }, [])
+}
+
+interface SelectBoxProps {
+  readonly id: string
+  readonly name: string
+  readonly pick: Pick
+}
+
+/** The box that selects a row, or with Shift all rows up to it. */
+export const SelectBox = ({ id, name, pick }: SelectBoxProps) => (
+  <input
+    type="checkbox"
+    aria-label={`Select ${name}`}
+    checked={selectedIds().includes(id)}
+    onClick={(event) => pick(id, event.shiftKey)}
+  />
+)

@@ -1,12 +1,10 @@
 import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals"
 import type { HeldIncident, HeldOutboxItem } from "@tocsin/client"
 import { useEffect } from "preact/hooks"
-import { holdText, untilText } from "../state/incidentTimeline.ts"
 import { now } from "../state/clock.ts"
-import { notifiedOf } from "../state/notified.ts"
+import { holdText, notifiedOf, untilText } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
-import { call } from "../state/session.ts"
-import { useResource } from "../state/useResource.ts"
+import { useRead } from "../state/useResource.ts"
 
 /** The latest notifications, and the moment since which there are no others. */
 export interface Latest {
@@ -23,9 +21,7 @@ const MOST_LATEST = 200
  */
 export const useLatest = (): ReadonlySignal<Latest | undefined> => {
   const latest = useSignal<Latest | undefined>(undefined)
-  const { value } = useResource("latest notifications", ["outbox"], (signal) =>
-    call<Answered<HeldOutboxItem>>("GET", "ops/v1/outbox", { query: { limit: MOST_LATEST }, signal }),
-  )
+  const { value } = useRead<Answered<HeldOutboxItem>>("ops/v1/outbox", { limit: MOST_LATEST }, ["outbox"])
   useEffect(() => {
     if (value === undefined) return
     const isWhole = (value.next_cursor ?? null) === null
@@ -52,11 +48,8 @@ const takenMark = ({ acknowledgement, state }: HeldIncident): RowMark | undefine
 const markOf = (incident: HeldIncident, latest: Latest | undefined): RowMark | undefined => {
   const { held_by, id, opened_at } = incident
   const mine = notifiedOf(latest?.items.filter(({ incident_id }) => incident_id === id) ?? [])
-  const named = (outcome: string) => mine.filter((each) => each.outcome === outcome)
   const names = (outcome: string) =>
-    named(outcome)
-      .map(({ receiver }) => receiver)
-      .join(", ")
+    mine.flatMap((each) => (each.outcome === outcome ? [each.receiver] : [])).join(", ")
   const taken = takenMark(incident)
   if (taken !== undefined) return taken
   const holds = Array.from(new Set(held_by.map(holdText)))
@@ -77,14 +70,13 @@ const markOf = (incident: HeldIncident, latest: Latest | undefined): RowMark | u
     : { kind: "sent", text: `notified ${sent}`, title: `Notified: ${sent}` }
 }
 
-/** The one mark of an incident's row: who has it, or else what its notifications do. */
-export const NotifiedMark = ({
-  incident,
-  latest,
-}: {
+interface NotifiedMarkProps {
   readonly incident: HeldIncident
   readonly latest: ReadonlySignal<Latest | undefined>
-}) => {
+}
+
+/** The one mark of an incident's row: who has it, or else what its notifications do. */
+export const NotifiedMark = ({ incident, latest }: NotifiedMarkProps) => {
   const mark = useComputed(() => JSON.stringify(markOf(incident, latest.value) ?? null)).value
   // Its own text, above.
   const shown = JSON.parse(mark) as RowMark | null

@@ -1,32 +1,22 @@
+import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { countText, numberText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
-import { route } from "../state/location.ts"
-import { linkTo } from "../state/Route.ts"
+import { pagesFor, titleOfPage } from "../state/keys.ts"
 import { MOST } from "../state/lists.ts"
-import { summary } from "../state/summary.ts"
-import { contact, mayAdminister, me, signOut } from "../state/session.ts"
 import { isOutdated } from "../state/live.ts"
+import { route } from "../state/location.ts"
+import { prefer, preferences } from "../state/preferences.ts"
+import { linkTo } from "../state/Route.ts"
+import { contact, mayAdminister, me, signOut } from "../state/session.ts"
+import { sound, summary } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
+import { QuietButton } from "./buttons.tsx"
+import { Field } from "./forms.tsx"
 import { HelpButton } from "./Keyboard.tsx"
 import { Bell } from "./marks.tsx"
-import { PreferencesButton } from "./Preferences.tsx"
 import { FailureNote } from "./states.tsx"
-
-const LINKS = [
-  ["incidents", "Incidents"],
-  ["agents", "Agents"],
-  ["admission", "Admission"],
-  ["checks", "Checks"],
-  ["silences", "Silences"],
-  ["outbox", "Outbox"],
-  ["audit", "Audit"],
-  ["watches", "Watches"],
-  ["integrations", "Integrations"],
-  ["operators", "Operators"],
-  ["system", "System"],
-] as const
 
 /** More than the time between two reads of the summary, so that nothing is drawn while they succeed. */
 const RECENT_MILLIS = 5_000
@@ -58,28 +48,24 @@ const Outdated = () =>
   isOutdated.value ? (
     <div class="lost" role="status">
       <strong>The server has another version of this page.</strong>{" "}
-      <button type="button" class="quiet" onClick={() => location.reload()}>
-        Reload
-      </button>
+      <QuietButton does={() => location.reload()}>Reload</QuietButton>
     </div>
   ) : null
 
 const Done = () => {
   const shown = message.value
   const undo = shown?.undo
+  const takeBack = (): void => {
+    message.value = undefined
+    if (undo !== undefined) void act(undo)
+  }
   return (
     <div class="done" role="log" aria-label="Last action">
       {shown !== undefined && (
         <p>
           {shown.text}
           {undo !== undefined && (
-            <button
-              type="button"
-              onClick={() => {
-                message.value = undefined
-                void act(undo)
-              }}
-            >
+            <button type="button" onClick={takeBack}>
               Undo
             </button>
           )}
@@ -98,14 +84,6 @@ const skip = (event: Event): void => {
 /** The meaning of a name that begins with `token-`. */
 const SHARED = "A token of the settings. Operators with names of their own are on the page Operators."
 
-/** The count of waiting decisions on a page, in its link. */
-const Waiting = ({ count }: { readonly count: number }) =>
-  count === 0 ? null : (
-    <span class="count" aria-hidden="true">
-      {count < MOST ? count : `${MOST}+`}
-    </span>
-  )
-
 const Navigation = () => {
   const links = useRef<HTMLElement>(null)
   const { page: current } = route.value
@@ -123,7 +101,7 @@ const Navigation = () => {
   }, [current, mayAdminister.value])
   return (
     <nav ref={links} aria-label="Pages">
-      {LINKS.filter(([page]) => page !== "operators" || mayAdminister.value).map(([page, name]) => {
+      {pagesFor(mayAdminister.value).map(([page]) => {
         const [count, noun] = waits[page] ?? [0, ""]
         return (
           <a
@@ -132,12 +110,94 @@ const Navigation = () => {
             title={count === 0 ? undefined : countText(count, noun)}
             aria-current={current === page ? "page" : undefined}
           >
-            {name}
-            <Waiting count={count} />
+            {titleOfPage(page)}
+            {count > 0 && (
+              <span class="count" aria-hidden="true">
+                {count < MOST ? count : `${MOST}+`}
+              </span>
+            )}
           </a>
         )
       })}
     </nav>
+  )
+}
+
+const THEMES = [["", "as the computer"], ["light"], ["dark"]] as const
+const ZONES = [
+  ["", "that of the computer"],
+  ["UTC"],
+  ...Intl.supportedValuesOf("timeZone").map((zone) => [zone] as const),
+] as const
+
+const Preferences = () => {
+  const { notifies, sounds, theme, zone } = preferences.value
+  const refusal = useSignal("")
+  const askToNotify = async (isWanted: boolean): Promise<void> => {
+    const answer =
+      !isWanted || !("Notification" in window) ? "denied" : await Notification.requestPermission()
+    refusal.value = isWanted && answer !== "granted" ? "The browser does not allow notifications here." : ""
+    prefer({ notifies: answer === "granted" })
+  }
+  return (
+    <>
+      <Field
+        label="Theme"
+        value={theme}
+        options={THEMES}
+        onText={(text) => prefer({ theme: text === "light" || text === "dark" ? text : "" })}
+      />
+      <Field
+        label="Time zone"
+        value={zone}
+        options={ZONES}
+        onText={(text) => {
+          prefer({ zone: text })
+          // Every time on the page is another text then.
+          location.reload()
+        }}
+      />
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={notifies}
+          onChange={({ currentTarget }) => void askToNotify(currentTarget.checked)}
+        />
+        Desktop notification of new incidents
+      </label>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={sounds}
+          onChange={({ currentTarget: { checked } }) => {
+            prefer({ sounds: checked })
+            if (checked) sound()
+          }}
+        />
+        Sound for new incidents
+      </label>
+      {refusal.value !== "" && <p role="alert">{refusal}</p>}
+    </>
+  )
+}
+
+/** Leads to the choices of this browser. */
+const PreferencesButton = () => {
+  const isOpen = useSignal(false)
+  const toggle = () => (isOpen.value = !isOpen.value)
+  return (
+    <>
+      <button type="button" class="quiet" aria-expanded={isOpen.value} onClick={toggle}>
+        Settings
+      </button>
+      {isOpen.value && (
+        <section class="help preferences" role="dialog" aria-label="Settings of this browser">
+          <h2>Settings of this browser</h2>
+          <Preferences />
+          <QuietButton does={toggle}>Close</QuietButton>
+        </section>
+      )}
+    </>
   )
 }
 
@@ -173,9 +233,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           <div class="actions">
             <PreferencesButton />
             <HelpButton />
-            <button type="button" class="quiet" onClick={() => signOut()}>
-              Sign out
-            </button>
+            <QuietButton does={() => signOut()}>Sign out</QuietButton>
           </div>
         </div>
       </header>

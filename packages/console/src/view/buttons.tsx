@@ -1,14 +1,13 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { confirmed } from "../state/confirmation.ts"
-import { type Message, useAction } from "../state/useAction.ts"
+import { type Act, confirmed, useAction } from "../state/useAction.ts"
 
 interface ActionButtonProps {
   readonly children: ComponentChildren
-  readonly does: () => Promise<Message | undefined>
+  readonly does: Act
   /** Asks before it acts: the question, and what its button is called. */
   readonly confirms?: readonly [text: string, goAhead: string] | undefined
-  readonly kind?: "main" | "danger" | "quiet"
+  readonly kind?: "main" | "danger" | "quiet" | undefined
   readonly isDisabled?: boolean
   /** The subject of its action, for screen readers and on hover. */
   readonly describes?: string
@@ -41,6 +40,19 @@ export const ActionButton = ({
   )
 }
 
+interface QuietButtonProps {
+  readonly children: ComponentChildren
+  readonly does: () => unknown
+  readonly describes?: string
+}
+
+/** A button that changes only the page. */
+export const QuietButton = ({ children, does, describes }: QuietButtonProps) => (
+  <button type="button" class="quiet" title={describes} onClick={() => void does()}>
+    {children}
+  </button>
+)
+
 /**
  * Copies the text of the element before it. Browsers let only secure pages write to the clipboard:
  * elsewhere it selects the text for the reader to copy.
@@ -63,3 +75,10 @@ export const CopyButton = ({ text }: { readonly text: string }) => {
     </button>
   )
 }
+
+/** A text to copy: a command, or a secret. */
+export const CopyText = ({ text }: { readonly text: string }) => (
+  <div class="command">
+    {text.includes("\n") ? <pre tabIndex={0}>{text}</pre> : <code>{text}</code>} <CopyButton text={text} />
+  </div>
+)

@@ -1,8 +1,9 @@
 import { computed } from "@preact/signals"
+import { type ComponentChildren, Fragment } from "preact"
 import { useMemo } from "preact/hooks"
 import { exactText, relativeText } from "../format/times.ts"
-import { BELL } from "../state/alerting.ts"
 import { now } from "../state/clock.ts"
+import { BELL } from "../state/summary.ts"
 
 /**
  * A time relative to now; the exact one shows on hover, and on focus of it or of its row. It is drawn
@@ -41,23 +42,68 @@ const MEANS: Readonly<Record<string, string>> = {
   scheduled: "waiting",
 }
 
-const Shape = ({ state }: { readonly state: string }) => (
-  <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
-    <path d={SHAPES[MEANS[state] ?? state] ?? SHAPES["ok"] ?? ""} />
-  </svg>
+/** The word of a state with its shape and colour, so that no one of them is needed alone. */
+export const Mark = ({ state, word = state }: { readonly state: string; readonly word?: string }) => (
+  <span class={`mark is-${state}`}>
+    <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
+      <path d={SHAPES[MEANS[state] ?? state] ?? SHAPES["ok"] ?? ""} />
+    </svg>
+    {word}
+  </span>
 )
 
-/** The bell of Tocsin. */
 export const Bell = ({ size }: { readonly size: number }) => (
   <svg viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">
     <path d={BELL} />
   </svg>
 )
 
-/** The word of a state with its shape and colour, so that no one of them is needed alone. */
-export const Mark = ({ state, word = state }: { readonly state: string; readonly word?: string }) => (
-  <span class={`mark is-${state}`}>
-    <Shape state={state} />
-    {word}
-  </span>
+type LabelsOf = Readonly<Record<string, string>>
+
+export const Labels = ({ labels = {} }: { readonly labels?: LabelsOf | undefined }) => (
+  <>
+    {Object.entries(labels).map(([key, value]) => (
+      <em key={key} class="label">
+        {key}={value}
+      </em>
+    ))}
+  </>
+)
+
+/** Names and what is known of each; one whose value is undefined is left out. */
+export const Facts = ({ facts }: { readonly facts: Readonly<Record<string, ComponentChildren>> }) => (
+  <dl class="facts-list">
+    {Object.entries(facts).map(
+      ([name, value]) =>
+        value !== undefined && (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ),
+    )}
+  </dl>
+)
+
+/** The labels among other facts. */
+export const labelsFact = (labels: LabelsOf = {}): ComponentChildren =>
+  Object.keys(labels).length === 0 ? (
+    "none"
+  ) : (
+    <span class="notes">
+      <Labels labels={labels} />
+    </span>
+  )
+
+/** An address that leads out of the console. */
+export const OutsideLink = ({
+  href,
+  children,
+}: {
+  readonly href: string
+  readonly children: ComponentChildren
+}) => (
+  <a href={href} target="_blank" rel="noopener noreferrer">
+    {children}
+  </a>
 )

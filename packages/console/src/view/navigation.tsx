@@ -29,14 +29,13 @@ export const Tabs = ({ label, parameter, tabs, current, children }: TabsProps) =
   </div>
 )
 
-/** Counts by state, each of which is a filter. The one in force leads back to all. */
-export const Tally = ({
-  parameter,
-  counts,
-}: {
+interface TallyProps {
   readonly parameter: string
   readonly counts: ReadonlyArray<readonly [state: string, count: number]>
-}) => {
+}
+
+/** Counts by state, each of which is a filter. The one in force leads back to all. */
+export const Tally = ({ parameter, counts }: TallyProps) => {
   const current = route.value.parameters[parameter] ?? ""
   return (
     <div class="tally" role="group" aria-label="Counts, as filters">
@@ -55,23 +54,16 @@ export const Tally = ({
   )
 }
 
-interface FilterFieldProps {
-  readonly label: string
-  readonly placeholder: string
-  readonly value: string
-  readonly onText: (text: string) => void
-}
-
-/** The field that `/` leads to. */
-export const FilterField = ({ label, placeholder, value, onText }: FilterFieldProps) => (
+/** The field that `/` leads to, which searches the list by `what`. */
+export const FilterField = ({ what }: { readonly what: string }) => (
   <label>
-    <span class="unseen">{label}</span>
+    <span class="unseen">Search by {what}</span>
     <input
       data-filter
       type="search"
-      placeholder={placeholder}
-      value={value}
-      onInput={(event) => onText(event.currentTarget.value)}
+      placeholder={what}
+      value={route.value.parameters["filter"] ?? ""}
+      onInput={(event) => setParameters({ filter: event.currentTarget.value, selected: "" })}
     />
   </label>
 )
@@ -96,16 +88,10 @@ export const BeginAt = () => {
 }
 
 /** Leads back to a page, and to the reader's place there. */
-export const BackLink = ({
-  to,
-  children = "← Back",
-}: {
-  readonly to: string
-  readonly children?: ComponentChildren
-}) => (
+export const BackLink = ({ to, name = "Back" }: { readonly to: string; readonly name?: string }) => (
   <p class="crumb">
     <a href={to} onClick={() => asBack(to)}>
-      {children}
+      ← {name}
     </a>
   </p>
 )

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact"
 import { type ApiFailure, hintOf, isUnreached, messageOf } from "../api/ApiFailure.ts"
 import { refresh } from "../state/revisions.ts"
-import { type Reading, stateOf } from "../state/useResource.ts"
-import { CopyButton } from "./buttons.tsx"
+import type { Reading } from "../state/useResource.ts"
+import { CopyButton, QuietButton } from "./buttons.tsx"
 import { Bell } from "./marks.tsx"
 
 interface FailureNoteProps {
@@ -21,20 +21,17 @@ export const FailureNote = ({ failure, close }: FailureNoteProps) => (
         Request <code>{failure.requestId}</code> <CopyButton text={failure.requestId} />
       </span>
     )}
-    <button type="button" class="quiet" onClick={close ?? refresh}>
-      {close === undefined ? "Try again" : "Close"}
-    </button>
+    <QuietButton does={close ?? refresh}>{close === undefined ? "Try again" : "Close"}</QuietButton>
   </div>
 )
 
-/** A list or a page without contents, and why that is. */
-export const Empty = ({
-  title,
-  children,
-}: {
+interface EmptyProps {
   readonly title: string
   readonly children?: ComponentChildren
-}) => (
+}
+
+/** A list or a page without contents, and why that is. */
+export const Empty = ({ title, children }: EmptyProps) => (
   <div class="empty">
     <Bell size={36} />
     <p class="title">{title}</p>
@@ -53,13 +50,10 @@ const Loading = () => (
 )
 
 /** A page's note about a read besides its value: nothing while that is current. */
-export const ReadingNote = ({ reading }: { readonly reading: Reading<unknown> }) => {
-  const { failure } = reading
-  const state = stateOf(reading)
-  if (state === "loading") return <Loading />
-  if (failure === undefined) return null
+export const ReadingNote = ({ reading: { value, failure } }: { readonly reading: Reading<unknown> }) => {
+  if (failure === undefined) return value === undefined ? <Loading /> : null
   if (!isUnreached(failure)) return <FailureNote failure={failure} />
-  return state === "failed" ? (
+  return value === undefined ? (
     <Empty title="Waiting for the server">
       {failure.code === "unexpected_answer" ? hintOf(failure) : "This appears as soon as the server answers."}
     </Empty>

@@ -1,9 +1,8 @@
 import { effect, signal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type ApiFailure, asFailure, isUnreached } from "../api/ApiFailure.ts"
-import { attempt, keep, kept } from "../state/browserStorage.ts"
+import { attempt, keep, keepLatest, kept } from "../state/kept.ts"
 import { revisionOf } from "../state/revisions.ts"
-import { keepLatest } from "../state/keepLatest.ts"
 import type { List } from "../state/lists.ts"
 import {
   cursorOf,
@@ -22,10 +21,16 @@ const AROUND = 2
 /** The least time between two reads of a list whose pages take many requests. */
 const SLOW_MILLIS = 10_000
 
-interface Listed<Item> {
+interface Found<Item> {
   readonly key: string
   readonly pages: Pages<Item>
   readonly failure: ApiFailure | undefined
+}
+
+/** A list as far as it was read. */
+export interface Listed<Item> extends Found<Item> {
+  /** Says which pages are in sight, so that those are read. */
+  readonly see: (first: number, last: number) => void
 }
 
 const LISTS_KEPT = 12
@@ -54,7 +59,7 @@ window.addEventListener("pagehide", () => {
 const known = <Item>(key: string) => lastRead.get(key) as Pages<Item> | undefined
 
 /** A list that is opened: as long as it was, so that a way back leads to the same rows, and without items. */
-const opened = <Item>(key: string): Listed<Item> => ({
+const opened = <Item>(key: string): Found<Item> => ({
   key,
   pages: placesOf(known<Item>(key)),
   failure: undefined,
@@ -89,7 +94,7 @@ const useRevision = <Item>({ key, topics, isSlow = false }: List<Item>, read: ()
 let lastRevision = 0
 
 /** A list that is read by pages as they come into sight, and again at each revision. */
-export const usePages = <Item>(list: List<Item>) => {
+export const usePages = <Item>(list: List<Item>): Listed<Item> => {
   const { key } = list
   const found = useMemo(() => signal(opened<Item>(key)), [])
   const seen = useRef<PagesInSight>([0, 0])
@@ -159,8 +164,7 @@ export const usePages = <Item>(list: List<Item>) => {
     key,
     pages,
     failure,
-    /** Says which pages are in sight, so that those are read. */
-    see: (first: number, last: number) => {
+    see: (first, last) => {
       const [a, b] = seen.current
       if (a === first && b === last) return
       seen.current = [first, last]

@@ -3,9 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { IncidentDetail } from "@tocsin/client"
 import fc from "fast-check"
 import { momentText, relativeText, spanText } from "../../src/format/times.ts"
-import { explanationOf, openingsOf } from "../../src/state/incidentTimeline.ts"
+import { explanationOf, notifiedOf, openingsOf } from "../../src/state/incidentTimeline.ts"
 import { nextKey } from "../../src/state/keys.ts"
-import { notifiedOf } from "../../src/state/notified.ts"
 import {
   keyMatchers,
   matchersText,

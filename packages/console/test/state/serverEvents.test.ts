@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { readChanges } from "../../src/state/serverEvents.ts"
+import { readChanges } from "../../src/state/revisions.ts"
 
 const event = fc.oneof(
   fc.constant({ text: ": still here\n\n", topics: [] as ReadonlyArray<string> }),
@@ -24,7 +24,7 @@ describe("the service's stream", () => {
           let from = 0
           for (const length of [...cuts, whole.length]) {
             const read = readChanges(rest + whole.slice(from, from + length))
-            found.push(...read.changes.map(({ topics }) => topics))
+            found.push(...read.changes)
             rest = read.rest
             from += length
           }
@@ -41,7 +41,7 @@ describe("the service's stream", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
         const { changes } = readChanges(`data: ${text.replaceAll(/[\r\n]/g, "")}\n\n`)
-        return changes.every(({ topics }) => topics.every((topic) => typeof topic === "string"))
+        return changes.every((topics) => topics.every((topic) => typeof topic === "string"))
       }),
     )
   })

@@ -14,6 +14,19 @@ type Storage = "sessionStorage" | "localStorage"
 export const keep = (storage: Storage, key: string, value: unknown): void =>
   attempt(() => globalThis[storage].setItem(key, JSON.stringify(value)))
 
-/** A kept text, into which anyone can have written anything. */
+/** A kept value, into which anyone can have written anything. */
 export const kept = (storage: Storage, key: string): unknown =>
   attempt((): unknown => JSON.parse(globalThis[storage].getItem(key) ?? "null"))
+
+/** Keeps a value under its key, and of all of them the latest ones. */
+export const keepLatest = <Key, Value>(
+  latest: Map<Key, Value>,
+  most: number,
+  key: Key,
+  value: Value,
+): void => {
+  latest.delete(key)
+  latest.set(key, value)
+  const [oldest] = latest.keys()
+  if (latest.size > most && oldest !== undefined) latest.delete(oldest)
+}

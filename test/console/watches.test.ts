@@ -1,0 +1,79 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { startService } from "./Site.ts"
+
+/** The texts of which a part is cut off. */
+const CUT = `Array.from(document.querySelectorAll(".named > :is(b, .subject)"))
+  .filter(({ clientWidth, scrollWidth, clientHeight, scrollHeight }) =>
+    scrollWidth > clientWidth || scrollHeight > clientHeight + 2)
+  .map(({ textContent }) => textContent)`
+
+describe.skipIf(chromium === undefined)(`watches and integrations in the console${skipped}`, () => {
+  layer(Browser.layer, { excludeTestServices: true })((it) => {
+    it.effect("a watch is tried, created under a name, and changed; its result is read on a phone", () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, `${baseUrl}/#/watches`)
+          const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
+          await signIn(page)
+          await page.getByLabel("Address").fill("tcp://127.0.0.1:9")
+          await click("Try")
+          await page.getByRole("status").locator(".is-critical").getByText("critical").waitFor()
+          await click("Watch")
+          await page.getByText("Created 127.0.0.1:9").waitFor()
+          await page.getByLabel("Address").fill("tcp://127.0.0.1:9")
+          await click("Watch")
+          await page.getByRole("alert").waitFor()
+          await page.getByLabel("Name").fill("discard")
+          await click("Watch")
+          const row = page.locator('[data-id="discard"]')
+          await row.getByText(/TCP CRITICAL/).waitFor()
+          await page.setViewportSize({ width: 390, height: 844 })
+          assert.deepStrictEqual(await page.evaluate(CUT), [])
+
+          await row.getByRole("button", { name: "Change" }).click()
+          assert.strictEqual(await page.getByLabel("Address").inputValue(), "tcp://127.0.0.1:9")
+          await page.getByLabel("Every").selectOption("5m")
+          await page.getByLabel("Failures that count").fill("3")
+          await click("Save")
+          await page.getByText("Changed discard").waitFor()
+          await row.getByText("every 5m").waitFor()
+          await row.getByRole("button", { name: "Change" }).click()
+          assert.strictEqual(await page.getByLabel("Failures that count").inputValue(), "3")
+        })
+      }),
+    )
+
+    it.effect("an integration is changed by its options, and that of the watches is not listed", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.call("POST", "ops/v1/watches", { name: "discard", tcp: { host: "127.0.0.1", port: 9 } })
+          const { page } = await openConsole(context, `${baseUrl}/#/integrations`)
+          const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
+          await signIn(page)
+          await page.getByText("No integrations yet").waitFor()
+          await page.getByLabel("Name").fill("backup")
+          await click("Create integration")
+          await page.getByText("Addresses of backup").waitFor()
+          await page.locator('[data-id="backup"]').getByRole("button", { name: "Change" }).click()
+          const options = page.getByLabel("Options (JSON)")
+          await options.fill('{"check": 1}')
+          await click("Save")
+          await page.getByRole("alert").waitFor()
+          await options.fill('{"max_checks": 3}')
+          await click("Save")
+          await page.getByText("Changed backup").waitFor()
+          const { options: stored } = (await demo.call("GET", "ops/v1/integrations/backup")) as {
+            readonly options: unknown
+          }
+          assert.deepStrictEqual(stored, { max_checks: 3 })
+        })
+      }),
+    )
+  })
+})
