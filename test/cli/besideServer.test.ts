@@ -63,6 +63,29 @@ describe.concurrent.each(sample)("commands beside a running server on $name", ({
 })
 
 describe("commands beside a running server", () => {
+  it.live("try and create watches by its settings, or say that no server answers", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const line = ["watches", "try", "tcp://127.0.0.1:1"]
+      const server = yield* startServer({ cwd, environment: { SERVICE_WATCH_LOOPBACK: "true" } })
+      const shell: Place = { cwd, environment: { SERVICE_PORT: String(server.port) } }
+      const tried = yield* tocsin(shell, ...line)
+      assert.include(tried.stdout, "TCP CRITICAL")
+      assert.strictEqual(tried.stderr, "tocsin: the probe of tcp://127.0.0.1:1 is critical\n")
+      const created = yield* tocsin(shell, "watch", "tcp://127.0.0.1:1", "--name", "closed")
+      assert.deepStrictEqual(created, { code: 0, stdout: "closed: probed every 1m\n", stderr: "" })
+
+      yield* server.stop
+      const alone = yield* tocsin(shell, ...line)
+      assert.strictEqual(alone.code, EXIT_CODES.usage.code)
+      assert.include(
+        alone.stderr,
+        `no server answers at http://127.0.0.1:${server.port}: this shell's settings decide\n`,
+      )
+      assert.include(alone.stderr, "set SERVICE_WATCH_LOOPBACK=true to allow it")
+    }),
+  )
+
   it.live("show incidents and notifications, and replay failed notifications", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder

@@ -102,6 +102,27 @@ describe.concurrent("the doctor", () => {
       }),
   )
 
+  it.live("says where the running server sends, if this shell's settings name other receivers", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolderOnDisk
+      const alone = yield* examine({ cwd, environment: {} })
+      assert.strictEqual(
+        messageOf(alone.findings, "receivers"),
+        "the receivers examined here are those of this shell's settings; a policy in force may replace those of SERVICE_* settings",
+      )
+      const { url } = yield* receiverOf(204)
+      const environment = { SERVICE_WEBHOOK_URL: url, SERVICE_WEBHOOK_SECRET: webhookSecretOf("doctor") }
+      yield* startServer(serverAt({ cwd, environment }))
+      const other = yield* examine({ cwd, environment: {} })
+      assert.strictEqual(
+        messageOf(other.findings, "receivers"),
+        "the running servers send to debug, webhook; the receivers examined here are those of this shell's settings",
+      )
+      const same = yield* examine({ cwd, environment })
+      assert.strictEqual(messageOf(same.findings, "receivers"), "")
+    }),
+  )
+
   it.live("asks for attention if PostgreSQL allows fewer connections than a server needs", () =>
     Effect.gen(function* () {
       const { replica, url } = yield* scratchPostgres

@@ -82,34 +82,33 @@ const readProbe = (watch: TryWatchRequest): Result.Result<Run, ValidationError> 
 }
 
 /** The probes of the agent, with targets as these settings allow them (docs/rules.md#watches). */
-export const watchProbes = (settings: Settings) =>
-  Layer.effect(
-    WatchProbes,
-    Effect.gen(function* () {
-      const policy = watchTargets(settings)
-      const targets = {
-        lookup: explaining(checkedLookup(yield* NameLookup, policy)),
-        refusalOf: (address: string) => refusalOf(address, policy),
-      }
-      const permits = yield* Semaphore.make(CONCURRENCY)
-
-      return {
-        check: Effect.fnUntraced(function* (watch) {
-          yield* Effect.fromResult(readProbe(watch))
-          const problem = watchProblem(policy)(watch)
-          if (problem !== undefined)
-            return yield* new ValidationError({ message: `${fieldPath(problem.path)} ${problem.message}` })
-        }),
-        run: Effect.fnUntraced(function* (watch) {
-          const run = yield* Effect.fromResult(readProbe(watch))
-          const begun = systemClock.steady()
-          const found = yield* Effect.promise((signal) => run(signal, targets)).pipe(
-            Effect.catchDefect((defect) =>
-              Effect.succeed({ status: "unknown" as const, output: String(defect).slice(0, LONGEST_OUTPUT) }),
-            ),
-          )
-          return { ...found, duration_ms: Math.round(systemClock.steady() - begun) } satisfies WatchTrial
-        }, permits.withPermit),
-      }
+export const makeWatchProbes = Effect.fnUntraced(function* (settings: Settings) {
+  const policy = watchTargets(settings)
+  const targets = {
+    lookup: explaining(checkedLookup(yield* NameLookup, policy)),
+    refusalOf: (address: string) => refusalOf(address, policy),
+  }
+  const permits = yield* Semaphore.make(CONCURRENCY)
+  const probes: WatchProbes = {
+    check: Effect.fnUntraced(function* (watch) {
+      yield* Effect.fromResult(readProbe(watch))
+      const problem = watchProblem(policy)(watch)
+      if (problem !== undefined)
+        return yield* new ValidationError({ message: `${fieldPath(problem.path)} ${problem.message}` })
     }),
-  )
+    run: Effect.fnUntraced(function* (watch) {
+      const run = yield* Effect.fromResult(readProbe(watch))
+      const begun = systemClock.steady()
+      const found = yield* Effect.promise((signal) => run(signal, targets)).pipe(
+        Effect.catchDefect((defect) =>
+          Effect.succeed({ status: "unknown" as const, output: String(defect).slice(0, LONGEST_OUTPUT) }),
+        ),
+      )
+      return { ...found, duration_ms: Math.round(systemClock.steady() - begun) }
+    }, permits.withPermit),
+  }
+  return probes
+})
+
+/** {@link makeWatchProbes} as a layer. */
+export const watchProbes = (settings: Settings) => Layer.effect(WatchProbes, makeWatchProbes(settings))

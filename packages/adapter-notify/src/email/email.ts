@@ -220,7 +220,8 @@ const judge = ({ body, status }: Answer): DeliveryResult => {
     return { outcome: "delivered", error: `The mail server refused ${body} of the recipients.` }
   }
   if (body === "ETLS") {
-    const error = "The mail server does not offer STARTTLS: use smtps://, or a port that offers it."
+    const error =
+      "The mail server does not offer STARTTLS: use smtps:// or a port that offers it, or set tls: off on a policy's receiver."
     return { outcome: "deferred", error }
   }
   const answered = `The mail server answered ${status}`

@@ -374,6 +374,7 @@ describe.skipIf(!hasOpenssl)("e-mail over TLS", () => {
       const result = yield* (yield* sending(`smtp://u:p@localhost:${port}`, required)).send(firing)
       assert.strictEqual(result.outcome, "deferred")
       assert.include(JSON.stringify(result), "STARTTLS")
+      assert.include(JSON.stringify(result), "or set tls: off on a policy's receiver")
       assert.strictEqual(yield* Queue.size(mails), 0)
     }),
   )

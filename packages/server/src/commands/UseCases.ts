@@ -1,3 +1,4 @@
+import { userInfo } from "node:os"
 import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
@@ -24,9 +25,8 @@ import { policySource } from "../policy/policySource.ts"
 import { rulesOf } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { watchProbes } from "../watchProbes.ts"
 import { clockLayer, storageLayer } from "../storage.ts"
-import { userInfo } from "node:os"
+import { serverProbes } from "./serverProbes.ts"
 import { type ActingOperator, CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
 
 /** The user who runs this process. A container may run as a number that has no name. */
@@ -103,7 +103,7 @@ export const useCases = Layer.unwrap(
       Operations.layer,
       Operators.layer,
       Integrations.layer,
-      Layer.provide(Watches.layer, watchProbes(settings)),
+      Layer.provide(Watches.layer, serverProbes(settings)),
       Layer.provide(Policies.layer, ReplicaIdentity.layer),
     ).pipe(Layer.provideMerge(portsOf(settings, loaded, source)), Layer.merge(commandOperator))
   }),

@@ -1,7 +1,7 @@
 import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { Command } from "effect/cli"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -16,6 +16,7 @@ import {
   examineDelivery,
   examineReceivers,
   examineStoredReceivers,
+  sourceFindings,
 } from "./doctor/examineNotifiers.ts"
 import { examinePostgres } from "./doctor/examinePostgres.ts"
 import { examineSqlite } from "./doctor/examineSqlite.ts"
@@ -109,26 +110,30 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   const isStorageKnown = !problems.some(
     ({ name }) => name === "DATABASE_URL" || name === "SERVICE_KEY_PEPPER",
   )
-  const settings = yield* Effect.result(Effect.fromResult(commandSettings(process.env)))
+  const settings = Result.getOrUndefined(commandSettings(process.env))
   const storage: Findings = isStorageKnown ? yield* examineStorage(values) : []
-  // Invalid settings are reported with the others.
-  const receivers =
-    settings._tag === "Failure"
-      ? []
-      : settings.success.SERVICE_POLICY_FILE === undefined && isInOrder(storage)
-        ? yield* examineStoredReceivers(settings.success, isTested)
-        : yield* examineReceivers(settings.success, isTested)
-  const isPolicyValid = !receivers.some(({ check, level }) => check === "policy" && level === "failed")
-  const findings: Findings = [
+  const common = [
     ...examineSettings(problems, unknownSettings(process.env)),
     ...examineTokens(values),
     ...storage,
-    ...(settings._tag === "Success" && isInOrder(storage) && isPolicyValid ? yield* examineDelivery : []),
-    ...examineOrigins(values),
-    ...receivers,
-    ...(settings._tag === "Success" ? yield* examineWatchdog(settings.success, isTested) : []),
   ]
-  return findings
+  // Invalid settings are reported with the others.
+  if (settings === undefined) return [...common, ...examineOrigins(values)]
+  const receivers =
+    settings.SERVICE_POLICY_FILE === undefined && isInOrder(storage)
+      ? yield* examineStoredReceivers(settings, isTested)
+      : yield* examineReceivers(settings, isTested)
+  const isPolicyValid = !receivers.findings.some(
+    ({ check, level }) => check === "policy" && level === "failed",
+  )
+  const delivery = isInOrder(storage) ? yield* examineDelivery(receivers) : sourceFindings(receivers, [])
+  return [
+    ...common,
+    ...(isPolicyValid ? delivery : []),
+    ...examineOrigins(values),
+    ...receivers.findings,
+    ...(yield* examineWatchdog(settings, isTested)),
+  ]
 })
 
 const verdict = (findings: Findings) => {

@@ -162,7 +162,9 @@ const tryNow = act({
       ...(!isOk && { failure: new CommandFailure({ exit: "failed", message }) }),
     }
   }),
-}).pipe(Command.withDescription("Probe an address now from this machine, and store nothing"))
+}).pipe(
+  Command.withDescription("Probe an address now, from the running server if it answers, and store nothing"),
+)
 
 const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Watch>> => [
   { title: "WATCH", cell: (shown) => shown.name },

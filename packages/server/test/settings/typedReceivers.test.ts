@@ -39,7 +39,7 @@ describe("receivers of types", () => {
       assert.deepStrictEqual(yield* receiver.send(firing), { outcome: "delivered" })
       assert.deepStrictEqual((yield* Queue.take(mails)).recipients, ["ops@example.org"])
       assert.deepStrictEqual(
-        (yield* examineReceivers(settings, true)).map(({ check, level }) => `${check}: ${level}`),
+        (yield* examineReceivers(settings, true)).findings.map(({ check, level }) => `${check}: ${level}`),
         ["policy: ok", "receiver mails: ok"],
       )
       assert.include((yield* Queue.take(mails)).raw, "Subject: TEST: ")
@@ -97,7 +97,10 @@ describe("receivers of types", () => {
   it.effect("without TLS get the doctor's attention, unless the server is this machine", () =>
     Effect.gen(function* () {
       const levels = (url: string) =>
-        Effect.map(examineReceivers(ofPolicy(url, { tls: "off" }), false), (all) => all[1]?.level)
+        Effect.map(
+          examineReceivers(ofPolicy(url, { tls: "off" }), false),
+          ({ findings }) => findings[1]?.level,
+        )
       assert.strictEqual(yield* levels("smtp://mail.example.org"), "attention")
       assert.strictEqual(yield* levels("smtp://localhost"), "ok")
     }),

@@ -16,12 +16,14 @@ import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
 import {
+  currentReceivers,
   liveReplicas,
   policyHashes,
   type UnusableReceiver,
   unusableReceivers,
 } from "@tocsin/core/replicas/listings"
-import { Duration, Effect, Redacted, Result } from "effect"
+import type { Ids } from "@tocsin/core/ports/Ids"
+import { Duration, Effect, Redacted, Result, type Scope } from "effect"
 import { ageText, plural } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
@@ -111,19 +113,46 @@ export const deliveryFindings = (
     : [ok("delivery", "no receiver fails, and no notification is late or failed today")]
 }
 
-/** Whether notifications go out, and by one policy; requires a storage in order. */
-export const examineDelivery = Effect.gen(function* () {
-  const storage = yield* Storage
-  const receivers = yield* Receivers
-  const moments = yield* notificationMoments(storage, receivers)
-  const failing = yield* failingReceivers(storage, new Set(receivers.current().keys()))
-  const replicas = yield* storage.replicas
-  const now = yield* Instant.now
-  return [...deliveryFindings({ ...moments, failing }, now), ...replicaFindings(replicas, now)]
-}).pipe(
-  Effect.provide(useCases),
-  Effect.catch(({ message }) => Effect.succeed<Findings>([failed("delivery", message, "storage")])),
-)
+/** The receivers that the doctor examines, and who names them. */
+export interface ExaminedReceivers {
+  readonly findings: Findings
+  readonly names: ReadonlyArray<NotifierName>
+  readonly source: "this shell's settings" | "the stored policy"
+}
+
+/** Says whose receivers are examined, where the running servers may have others. */
+export const sourceFindings = (
+  { names, source }: Pick<ExaminedReceivers, "names" | "source">,
+  live: ReadonlyArray<Pick<ReplicaRecord, "receivers">>,
+): Findings => {
+  const served = Array.from(new Set(live.flatMap(({ receivers }) => currentReceivers(receivers)))).toSorted()
+  if (live.length > 0 && served.join() === names.toSorted().join()) return []
+  const examined = `the receivers examined here are those of ${source}`
+  if (live.length > 0)
+    return [ok("receivers", `the running servers send to ${served.join(", ") || "none"}; ${examined}`)]
+  return source === "the stored policy"
+    ? []
+    : [ok("receivers", `${examined}; a policy in force may replace those of SERVICE_* settings`)]
+}
+
+/** Whether notifications go out, by one policy and to these receivers; requires a storage in order. */
+export const examineDelivery = (receivers: ExaminedReceivers) =>
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const inForce = yield* Receivers
+    const moments = yield* notificationMoments(storage, inForce)
+    const failing = yield* failingReceivers(storage, new Set(inForce.current().keys()))
+    const replicas = yield* storage.replicas
+    const now = yield* Instant.now
+    return [
+      ...deliveryFindings({ ...moments, failing }, now),
+      ...replicaFindings(replicas, now),
+      ...sourceFindings(receivers, liveReplicas(replicas, now)),
+    ]
+  }).pipe(
+    Effect.provide(useCases),
+    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("delivery", message, "storage")])),
+  )
 
 /** Scheme, host and port; the origin of a mail server's address is "null". */
 const originOf = (address: Redacted.Redacted): string => {
@@ -181,34 +210,52 @@ const examineEach = (settings: Settings, loaded: LoadedPolicy, isTested: boolean
     concurrency: "unbounded",
   })
 
-/** The same for the policy that the storage keeps; requires a storage in order. */
+/** The receivers of the policy that the storage keeps; requires a storage in order. */
 export const examineStoredReceivers = (settings: Settings, isTested: boolean) =>
-  Effect.gen(function* () {
+  Effect.gen(function* (): Effect.fn.Return<ExaminedReceivers, never, PolicyInForce | Receivers> {
     const { document, unavailable = new Map<NotifierName, string>() } = (yield* PolicyInForce).current()
     const receivers = (yield* Receivers).current()
     const unread = Array.from(unavailable, ([name, reason]) =>
       attention(`receiver ${name}`, `${reason}; ignore this if the servers get it elsewhere`),
     )
     const policy = isEmptyPolicy(document) ? [] : [ok("policy", "the stored policy is valid")]
-    return [...policy, ...unread, ...(yield* examineEach(settings, { document, receivers }, isTested))]
+    return {
+      findings: [...policy, ...unread, ...(yield* examineEach(settings, { document, receivers }, isTested))],
+      names: Array.from(new Set([...receivers.keys(), ...unavailable.keys()])),
+      source: document.receivers === undefined ? "this shell's settings" : "the stored policy",
+    }
   }).pipe(
     Effect.provide(useCases),
-    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("policy", message, "storage")])),
+    Effect.catch(({ message }) => Effect.succeed(unexamined([failed("policy", message, "storage")]))),
   )
+
+const unexamined = (findings: Findings): ExaminedReceivers => ({
+  findings,
+  names: [],
+  source: "this shell's settings",
+})
 
 /**
  * The policy file, if there is one, and all receivers; with `isTested` each sends a message marked
  * as a test.
  */
 export const examineReceivers = Effect.fnUntraced(
-  function* (settings: Settings, isTested: boolean) {
+  function* (
+    settings: Settings,
+    isTested: boolean,
+  ): Effect.fn.Return<ExaminedReceivers, never, Ids | Scope.Scope> {
     const loaded = yield* Effect.result(loadPolicy(settings))
     if (Result.isFailure(loaded)) {
-      return loaded.failure.lines.map((line) => failed("policy", `${line}; see docs/policy.md`, "failed"))
+      const { lines } = loaded.failure
+      return unexamined(lines.map((line) => failed("policy", `${line}; see docs/policy.md`, "failed")))
     }
     const policy =
       settings.SERVICE_POLICY_FILE === undefined ? [] : [ok("policy", "the policy file is valid")]
-    return [...policy, ...(yield* examineEach(settings, loaded.success, isTested))]
+    return {
+      findings: [...policy, ...(yield* examineEach(settings, loaded.success, isTested))],
+      names: Array.from(loaded.success.receivers.keys()),
+      source: "this shell's settings",
+    }
   },
   (effect) => Effect.scoped(Effect.provide(effect, RandomIds.layer)),
 )
